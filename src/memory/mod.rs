@@ -1,0 +1,1 @@
+//! Memory: backing store and cache arrays.

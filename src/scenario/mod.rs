@@ -1,0 +1,3 @@
+//! Scenarios.
+
+pub mod stimulus;

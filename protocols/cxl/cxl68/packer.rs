@@ -1,0 +1,306 @@
+//! Packing: waiting messages to flits (`cxl-68b` §5.1 to §5.3).
+//!
+//! Modelled: choice of slot formats, per-flit maxima, one data header a flit or several in an MDH slot, rollover of data
+//! into the slots and flits behind, all-data flits. Left out: credits and acknowledgements in the header (the link fills
+//! them in), control flits.
+//!
+//! A walk through one flit: if more than three chunks are owed, the next four make an all-data flit. Else slots are
+//! filled from 0 to 3: owed chunks first (never in slot 0), then the format that serves the class which waited longest
+//! and, among those, holds the most messages. First place in a slot first, first slot first: tight packing.
+
+use super::Dir;
+use super::config::Cxl68Config;
+use super::header::FlitHeader;
+use super::message::{Class, D2hData, H2dData};
+use super::slot::{self, Content, SlotFormat};
+use super::stream::{Message, Size};
+use crate::wire::Wire;
+use std::collections::VecDeque;
+
+/// A flit without credits, acknowledgement and CRC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packed {
+    /// Nothing waits.
+    Nothing,
+    /// Header (Type, BE, Sz and slot codes are set) and slots; bits 31:0 of slot 0 are free for the header.
+    Protocol(FlitHeader, [u128; 4]),
+    /// Four data chunks.
+    AllData([u128; 4]),
+}
+
+/// A message that must not be sent in 68B mode.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Travels the other way.
+    #[error("{layout}: found direction {found}, expected {expected}")]
+    Direction {
+        /// Layout of the message.
+        layout: &'static str,
+        /// Direction of the packer.
+        found: &'static str,
+        /// Direction of the message.
+        expected: &'static str,
+    },
+    /// Data where there must be none, or none where there must be some.
+    #[error("{layout}: found {found}, expected {expected}")]
+    DataPresence {
+        /// Layout of the message.
+        layout: &'static str,
+        /// What it came with.
+        found: &'static str,
+        /// What it must come with.
+        expected: &'static str,
+    },
+    /// 32 B where only 64 B is legal (CXL68-HDR-03).
+    #[error("{layout}: found a 32 B transfer, expected 64 B (CXL68-HDR-03)")]
+    Size {
+        /// Layout of the message.
+        layout: &'static str,
+    },
+    /// Byte enables where there must be none (CXL68-HDR-04).
+    #[error("{layout}: found byte enables, expected none (CXL68-HDR-04)")]
+    ByteEnables {
+        /// Layout of the message.
+        layout: &'static str,
+    },
+    /// ChunkValid of a 32 B transfer does not name the half that travels (CXL68-MSG-12).
+    #[error("{layout}: chunk_valid is {found}, expected {expected} for the half that travels (CXL68-MSG-12)")]
+    ChunkValid {
+        /// Layout of the message.
+        layout: &'static str,
+        /// The bit.
+        found: u8,
+        /// The bit that fits.
+        expected: u8,
+    },
+    /// The valid bit is 0.
+    #[error("{layout}: valid is 0, expected 1")]
+    NotValid {
+        /// Layout of the message.
+        layout: &'static str,
+    },
+}
+
+/// Judges a message before it is queued.
+///
+/// # Errors
+/// See [`Refused`].
+pub fn admit(dir: Dir, message: &Message) -> Result<(), Refused> {
+    let class = message.class;
+    let layout = class.def().name;
+    if class.dir() != dir {
+        return Err(Refused::Direction { layout, found: dir.name(), expected: class.dir().name() });
+    }
+    if message.bits & 1 == 0 {
+        return Err(Refused::NotValid { layout });
+    }
+    let data = match (class.has_data(), message.data) {
+        (false, None) => return Ok(()),
+        (true, Some(data)) => data,
+        (false, Some(_)) => {
+            return Err(Refused::DataPresence { layout, found: "data", expected: "none" });
+        }
+        (true, None) => return Err(Refused::DataPresence { layout, found: "no data", expected: "data" }),
+    };
+    if data.size != Size::Line && !class.may_be_32_bytes() {
+        return Err(Refused::Size { layout });
+    }
+    if data.byte_enables.is_some() && !class.may_have_byte_enables() {
+        return Err(Refused::ByteEnables { layout });
+    }
+    let chunk_valid = match class {
+        Class::D2hData => D2hData::from_bits(message.bits).chunk_valid,
+        Class::H2dData => H2dData::from_bits(message.bits).chunk_valid,
+        _ => false,
+    };
+    if data.size != Size::Line && chunk_valid != (data.size == Size::UpperHalf) {
+        return Err(Refused::ChunkValid { layout, found: chunk_valid.into(), expected: (!chunk_valid).into() });
+    }
+    Ok(())
+}
+
+/// Bit 28 of an M2S Req: Addr\[5\].
+const ADDRESS_BIT_5: u128 = 1 << 28;
+
+/// What one flit has taken so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    per_class: [u8; 10],
+    /// A data header stands in the flit.
+    header: bool,
+    sz: bool,
+    be: bool,
+}
+
+/// Packs the messages of one direction.
+#[derive(Debug, Clone)]
+pub struct Packer {
+    dir: Dir,
+    config: Cxl68Config,
+    queues: [VecDeque<Message>; 10],
+    chunks: VecDeque<u128>,
+    /// Classes of this direction, the one served longest ago first.
+    turn: Vec<Class>,
+}
+
+impl Packer {
+    /// An empty packer.
+    pub fn new(dir: Dir, config: Cxl68Config) -> Packer {
+        Packer {
+            dir,
+            config,
+            queues: Default::default(),
+            chunks: VecDeque::new(),
+            turn: Class::ALL.into_iter().filter(|c| c.dir() == dir).collect(),
+        }
+    }
+
+    /// Queues a message.
+    ///
+    /// # Errors
+    /// It must not be sent, see [`admit`].
+    pub fn push(&mut self, message: Message) -> Result<(), Refused> {
+        admit(self.dir, &message)?;
+        self.queues[message.class.index()].push_back(message);
+        Ok(())
+    }
+
+    /// Messages that wait in a class.
+    pub fn waiting(&self, class: Class) -> usize {
+        self.queues[class.index()].len()
+    }
+
+    /// Whether nothing waits and no chunk is owed.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty() && self.queues.iter().all(VecDeque::is_empty)
+    }
+
+    /// Chunks owed.
+    pub fn rollover(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Whether the next flit must be all data.
+    pub fn in_data_run(&self) -> bool {
+        self.chunks.len() > 3
+    }
+
+    /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by class index).
+    ///
+    /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
+    pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
+        if self.in_data_run() {
+            return Packed::AllData(core::array::from_fn(|_| self.next_chunk()));
+        }
+        let mut header = FlitHeader::from_bits(0);
+        let mut slots = [0; 4];
+        let mut taken = Taken::default();
+        let mut used = false;
+        for (n, slot) in slots.iter_mut().enumerate() {
+            if n > 0 && !self.chunks.is_empty() {
+                *slot = self.next_chunk();
+                used = true;
+            } else if let Some((format, plan)) = self.choose(n, &taken, credits, max_all_data) {
+                *slot = self.fill(format, plan, &mut taken, credits);
+                header.set_slot(n, format.code);
+                used = true;
+            }
+        }
+        (header.sz, header.be) = if taken.header { (taken.sz, taken.be) } else { self.config.idle_sz_be };
+        if used { Packed::Protocol(header, slots) } else { Packed::Nothing }
+    }
+
+    fn next_chunk(&mut self) -> u128 {
+        self.chunks.pop_front().unwrap_or(0)
+    }
+
+    /// The format for a slot and the places it uses, bit n for place n.
+    fn choose(
+        &self,
+        n: usize,
+        taken: &Taken,
+        credits: &[u16; 10],
+        max_all_data: usize,
+    ) -> Option<(&'static SlotFormat, u8)> {
+        self.turn.iter().filter(|&&class| self.may_send(class, 0, taken, credits)).find_map(|&class| {
+            let fits = slot::formats(self.config.revision, self.dir, n).iter().filter_map(|format| {
+                let places = self.plan(n, format, taken, credits, max_all_data);
+                let serves = (0..).zip(format.places()).any(|(k, p)| places >> k & 1 == 1 && p.class == class);
+                serves.then_some((format, places))
+            });
+            // The first of equal formats stays: the order of the sheet decides.
+            fits.reduce(|best, next| if next.1.count_ones() > best.1.count_ones() { next } else { best })
+        })
+    }
+
+    /// Whether one more message of a class may go, `more` of it being chosen for the same slot already.
+    fn may_send(&self, class: Class, more: u8, taken: &Taken, credits: &[u16; 10]) -> bool {
+        let i = class.index();
+        self.queues[i].len() > more as usize
+            && credits[i] > more as u16
+            && taken.per_class[i] + more < class.max_per_flit()
+    }
+
+    /// The places that a format would use, bit n for place n; 0 where the format is not legal now.
+    fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, credits: &[u16; 10], max_all_data: usize) -> u8 {
+        let Content::Messages(places) = format.content else { return 0 };
+        if format.mdh && (!self.config.mdh || taken.header) {
+            return 0;
+        }
+        let mut per_class = [0u8; 10];
+        let (mut plan, mut headers, mut chunks) = (0, 0, self.chunks.len());
+        for (k, place) in places.iter().enumerate() {
+            let more = &mut per_class[place.class.index()];
+            if !self.may_send(place.class, *more, taken, credits) {
+                continue;
+            }
+            if let Some(data) = self.queues[place.class.index()][*more as usize].data {
+                let fits = if format.mdh {
+                    data.size == Size::Line && data.byte_enables.is_none()
+                } else {
+                    !taken.header && headers == 0
+                };
+                // Slots behind this one take chunks in this flit, the rest goes to flits of its own.
+                let rolled = (chunks + data.chunks()).saturating_sub(3 - n);
+                if !fits || rolled / 4 > max_all_data {
+                    continue;
+                }
+                headers += 1;
+                chunks += data.chunks();
+            }
+            *more += 1;
+            plan |= 1 << k;
+        }
+        if format.mdh && headers < 2 { 0 } else { plan }
+    }
+
+    /// Moves the planned messages into a slot.
+    fn fill(&mut self, format: &SlotFormat, plan: u8, taken: &mut Taken, credits: &mut [u16; 10]) -> u128 {
+        let mut slot = 0;
+        let mut served = [false; 10];
+        for (k, place) in format.places().iter().enumerate() {
+            let i = place.class.index();
+            if plan >> k & 1 == 0 {
+                continue;
+            }
+            let Some(message) = self.queues[i].pop_front() else { continue };
+            credits[i] -= 1;
+            taken.per_class[i] += 1;
+            served[i] = true;
+            let mut bits = message.bits;
+            if place.class == Class::M2sReq && !self.config.send_address_bit_5 {
+                bits &= !ADDRESS_BIT_5;
+            }
+            slot = place.insert(slot, bits);
+            if let Some(data) = message.data {
+                taken.header = true;
+                taken.sz = data.size == Size::Line;
+                taken.be = data.byte_enables.is_some();
+                self.chunks.extend((0..data.chunks()).map(|k| data.chunk(k)));
+            }
+        }
+        // Served classes go to the end of the turn, in the order they had.
+        self.turn.sort_by_key(|c| served[c.index()]);
+        slot
+    }
+}

@@ -1,0 +1,361 @@
+//! Reading a stream of units: rollover, slots, whole messages (`cxl-68b` §1.4, §5.2).
+//!
+//! Modelled: the receiver's shadow count of owed data chunks, which decides what a flit is; data and byte-enable chunks
+//! joined to their header. Left out: credits, retry, initialisation (a stream decodes without their history). Nothing
+//! is judged here, see [`super::check`].
+//!
+//! A walk through one unit: the protocol ID says whether it is CXL.cachemem. If more than three chunks are owed it is an
+//! all-data flit; else bit 0 tells control from protocol. In a protocol flit slots 1 to 3 take owed chunks first; any
+//! other slot is read by its format code, and a data header found in it adds to what is owed. A unit with a bad CRC or
+//! an unusable ID is decoded and changes no state.
+
+use super::Dir;
+use super::config::Revision;
+use super::control::Control;
+use super::header::FlitHeader;
+use super::message::Class;
+use super::pid::{self, Enabled, PidAction, PidKind};
+use super::slot::{self, SlotFormat};
+use super::unit::{SLOT_BYTES, Unit};
+use crate::wire::Wire;
+use std::collections::VecDeque;
+
+/// Payload of a message with data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Data {
+    /// The line; bytes outside a 32 B transfer are 0.
+    pub bytes: [u8; 64],
+    /// How much of it travels.
+    pub size: Size,
+    /// Byte enables, bit n for byte n, if a byte-enable chunk travels.
+    pub byte_enables: Option<u64>,
+}
+
+/// How much of a line travels (`cxl-68b` §1.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// 64 bytes: four chunks.
+    Line,
+    /// 32 bytes, bytes 0 to 31 of the line: two chunks.
+    LowerHalf,
+    /// 32 bytes, bytes 32 to 63 of the line: two chunks.
+    UpperHalf,
+}
+
+impl Size {
+    /// Data chunks of 16 bytes.
+    pub const fn chunks(self) -> usize {
+        match self {
+            Size::Line => 4,
+            _ => 2,
+        }
+    }
+
+    /// First byte of the line that travels.
+    const fn first_byte(self) -> usize {
+        match self {
+            Size::UpperHalf => 32,
+            _ => 0,
+        }
+    }
+
+    /// Bytes of the line that travel, bit n for byte n.
+    pub const fn bytes_mask(self) -> u64 {
+        match self {
+            Size::Line => u64::MAX,
+            Size::LowerHalf => 0xffff_ffff,
+            Size::UpperHalf => 0xffff_ffff << 32,
+        }
+    }
+}
+
+impl Data {
+    /// A whole line, all bytes enabled.
+    pub const fn line(bytes: [u8; 64]) -> Data {
+        Data { bytes, size: Size::Line, byte_enables: None }
+    }
+
+    /// Chunks owed for it: data and byte enables (`cxl-68b` §5.2).
+    pub const fn chunks(&self) -> usize {
+        self.size.chunks() + self.byte_enables.is_some() as usize
+    }
+
+    /// Bytes that count, bit n for byte n: all that travel where no byte enables do (HDR-05).
+    pub const fn enabled(&self) -> u64 {
+        match self.byte_enables {
+            Some(enables) => enables & self.size.bytes_mask(),
+            None => self.size.bytes_mask(),
+        }
+    }
+
+    /// The n-th chunk on the wire; byte enables are the last one (`cxl-68b` §3.4).
+    pub fn chunk(&self, n: usize) -> u128 {
+        if n == self.size.chunks() {
+            return self.byte_enables.unwrap_or(u64::MAX).into();
+        }
+        let at = self.size.first_byte() + SLOT_BYTES * n;
+        u128::from_le_bytes(self.bytes[at..at + SLOT_BYTES].try_into().expect("a chunk is 16 bytes"))
+    }
+
+    /// Puts the n-th chunk of the wire in its place.
+    fn set_chunk(&mut self, n: usize, chunk: u128) {
+        if n == self.size.chunks() {
+            self.byte_enables = Some(chunk as u64);
+        } else {
+            let at = self.size.first_byte() + SLOT_BYTES * n;
+            self.bytes[at..at + SLOT_BYTES].copy_from_slice(&chunk.to_le_bytes());
+        }
+    }
+}
+
+/// A whole message: one of the ten layouts, with its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// Class, and so the channel.
+    pub class: Class,
+    /// The message or data header.
+    pub bits: u128,
+    /// Data of the classes that have some.
+    pub data: Option<Data>,
+}
+
+impl Message {
+    /// A message without data.
+    pub const fn new(class: Class, bits: u128) -> Message {
+        Message { class, bits, data: None }
+    }
+
+    /// A message with data.
+    pub const fn with_data(class: Class, bits: u128, data: Data) -> Message {
+        Message { class, bits, data: Some(data) }
+    }
+}
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Header and slots.
+    Protocol(FlitHeader),
+    /// Four data chunks, no header.
+    AllData,
+    /// A control flit.
+    Control(Control),
+    /// ARB/MUX packet.
+    Almp,
+    /// Filler of the physical layer.
+    Null,
+    /// CXL.io, opaque here.
+    Io,
+    /// The protocol ID cannot be used; the unit is dropped.
+    Dropped,
+}
+
+/// What a slot is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Messages at the places of a format; also empty slots and MAC slots.
+    Format(&'static SlotFormat),
+    /// The format code is reserved.
+    Reserved(u8),
+    /// Data chunk of the message that is owed first.
+    Data,
+    /// Byte enables of the message that is owed first.
+    ByteEnables,
+    /// Part of a flit without slots (control, CXL.io, ALMP, NULL, dropped).
+    Opaque,
+}
+
+/// One unit, taken apart.
+#[derive(Debug, Clone, Copy)]
+pub struct Decoded {
+    /// As read.
+    pub unit: Unit,
+    /// Its direction.
+    pub dir: Dir,
+    /// What the protocol ID leads to.
+    pub pid: PidAction,
+    /// What it is.
+    pub kind: Kind,
+    /// What its slots are.
+    pub roles: [Role; 4],
+    /// Chunks owed before it.
+    pub rollover_before: usize,
+    /// Chunks owed after it; as before when the unit is not used.
+    pub rollover_after: usize,
+    /// Whether the CRC fits; `None` where there is none.
+    pub crc_ok: Option<bool>,
+}
+
+impl Decoded {
+    /// Valid messages and data headers with their slot and bits, in message order.
+    pub fn messages(&self) -> impl Iterator<Item = (usize, Class, u128)> + '_ {
+        self.roles.iter().enumerate().flat_map(|(n, role)| {
+            let places = if let Role::Format(f) = role { f.places() } else { &[] };
+            let slot = self.unit.slot(n);
+            places.iter().filter(move |p| p.is_valid(slot)).map(move |p| (n, p.class, p.extract(slot)))
+        })
+    }
+
+    /// Whether a receiver would use it: usable ID, CRC right where there is one.
+    pub fn is_good(&self) -> bool {
+        self.kind != Kind::Dropped && self.crc_ok != Some(false)
+    }
+}
+
+/// A message whose chunks are still coming.
+#[derive(Debug, Clone)]
+struct Owed {
+    message: Message,
+    data: Data,
+    chunks: usize,
+    next: usize,
+}
+
+/// Takes a stream of units of one direction apart.
+#[derive(Debug, Clone)]
+pub struct Unpacker {
+    dir: Dir,
+    revision: Revision,
+    enabled: Enabled,
+    owed: VecDeque<Owed>,
+    rollover: usize,
+    delivered: Vec<Message>,
+}
+
+impl Unpacker {
+    /// A stream of which nothing has been read.
+    pub fn new(dir: Dir, revision: Revision, enabled: Enabled) -> Unpacker {
+        Unpacker { dir, revision, enabled, owed: VecDeque::new(), rollover: 0, delivered: Vec::new() }
+    }
+
+    /// Chunks owed now.
+    pub fn rollover(&self) -> usize {
+        self.rollover
+    }
+
+    /// Messages that the last unit completed, in order.
+    pub fn delivered(&self) -> &[Message] {
+        &self.delivered
+    }
+
+    /// Reads the next unit. A unit with a bad CRC or an unusable ID changes no state.
+    pub fn read(&mut self, unit: &Unit) -> Decoded {
+        let pid = pid::receive(unit.pid(), self.enabled);
+        self.read_as(unit, pid)
+    }
+
+    /// Reads a unit whose protocol ID has been judged already.
+    pub fn read_as(&mut self, unit: &Unit, pid: PidAction) -> Decoded {
+        self.delivered.clear();
+        let other = |kind| (kind, None);
+        let (kind, crc_ok) = match pid.accept.map(|p| p.kind) {
+            None => other(Kind::Dropped),
+            Some(PidKind::Io) => other(Kind::Io),
+            Some(PidKind::Null) => other(Kind::Null),
+            Some(PidKind::Almp) => other(Kind::Almp),
+            Some(PidKind::Cachemem) => (self.kind(unit), Some(unit.crc_ok())),
+        };
+        let mut decoded = Decoded {
+            unit: *unit,
+            dir: self.dir,
+            pid,
+            kind,
+            roles: [Role::Opaque; 4],
+            rollover_before: self.rollover,
+            rollover_after: self.rollover,
+            crc_ok,
+        };
+        if decoded.crc_ok == Some(false) {
+            // The roles are worked out on a copy: a bad flit is shown in full and changes nothing.
+            self.clone().slots(&mut decoded);
+            decoded.rollover_after = decoded.rollover_before;
+        } else {
+            self.slots(&mut decoded);
+        }
+        decoded
+    }
+
+    fn kind(&self, unit: &Unit) -> Kind {
+        let slot0 = unit.slot(0);
+        let header = FlitHeader::from_bits(slot0 & 0xffff_ffff);
+        if self.rollover > 3 {
+            Kind::AllData
+        } else if header.flit_type {
+            Kind::Control(Control::from_slot(slot0))
+        } else {
+            Kind::Protocol(header)
+        }
+    }
+
+    /// Works out the roles of the slots and moves the stream on.
+    fn slots(&mut self, decoded: &mut Decoded) {
+        let header = match decoded.kind {
+            Kind::Protocol(header) => Some(header),
+            Kind::AllData => None,
+            _ => return,
+        };
+        for n in 0..4 {
+            let slot = decoded.unit.slot(n);
+            decoded.roles[n] = match header {
+                Some(header) if n == 0 || self.rollover == 0 => {
+                    let code = header.slot(n);
+                    match slot::format(self.revision, self.dir, n, code) {
+                        Some(format) => {
+                            self.messages(format, slot, &header);
+                            Role::Format(format)
+                        }
+                        None => Role::Reserved(code),
+                    }
+                }
+                _ => self.chunk(slot),
+            };
+        }
+        decoded.rollover_after = self.rollover;
+    }
+
+    fn messages(&mut self, format: &'static SlotFormat, slot: u128, header: &FlitHeader) {
+        for place in format.places() {
+            if !place.is_valid(slot) {
+                continue;
+            }
+            let message = Message::new(place.class, place.extract(slot));
+            if !place.class.has_data() {
+                self.delivered.push(message);
+                continue;
+            }
+            let size = match (header.sz, upper_half(&message)) {
+                (true, _) => Size::Line,
+                (false, false) => Size::LowerHalf,
+                (false, true) => Size::UpperHalf,
+            };
+            let data = Data { bytes: [0; 64], size, byte_enables: None };
+            let chunks = size.chunks() + header.be as usize;
+            self.rollover += chunks;
+            self.owed.push_back(Owed { message, data, chunks, next: 0 });
+        }
+    }
+
+    fn chunk(&mut self, slot: u128) -> Role {
+        // Called with rollover above 0 only, so something is owed; an empty queue would be an empty slot.
+        let Some(owed) = self.owed.front_mut() else { return Role::Opaque };
+        let role = if owed.next == owed.data.size.chunks() { Role::ByteEnables } else { Role::Data };
+        owed.data.set_chunk(owed.next, slot);
+        owed.next += 1;
+        self.rollover -= 1;
+        if owed.next == owed.chunks {
+            let message = Message { data: Some(owed.data), ..owed.message };
+            self.delivered.push(message);
+            self.owed.pop_front();
+        }
+        role
+    }
+}
+
+/// ChunkValid of a CXL.cache data header; a DRS of 32 B has no such bit and means the lower half.
+fn upper_half(message: &Message) -> bool {
+    match message.class {
+        Class::D2hData => super::message::D2hData::from_bits(message.bits).chunk_valid,
+        Class::H2dData => super::message::H2dData::from_bits(message.bits).chunk_valid,
+        _ => false,
+    }
+}

@@ -1,0 +1,3 @@
+//! Compute Express Link.
+
+pub mod cxl68;

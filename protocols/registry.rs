@@ -1,0 +1,27 @@
+//! Everything that can be encoded and decoded by name.
+
+use crate::wire::LayoutDef;
+
+/// A flit format that encodes and decodes as a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Protocol {
+    /// Name on the command line, e.g. `cxl-68b`.
+    pub name: &'static str,
+    /// Family of its layouts.
+    pub family: &'static str,
+    /// Bytes of one wire unit.
+    pub unit_bytes: usize,
+}
+
+/// All layouts, family by family in order of the sheets.
+pub fn layouts() -> impl Iterator<Item = &'static LayoutDef> {
+    crate::cxl::cxl68::LAYOUTS.iter().copied()
+}
+
+/// The layout of a name.
+pub fn layout(name: &str) -> Option<&'static LayoutDef> {
+    layouts().find(|l| l.name == name)
+}
+
+/// All flit protocols.
+pub const PROTOCOLS: &[Protocol] = &[Protocol { name: "cxl-68b", family: "cxl68", unit_bytes: 68 }];

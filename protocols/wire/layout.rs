@@ -1,0 +1,464 @@
+//! The `layout!` macro and the run-time table it fills.
+
+use super::{CodeTable, FieldError, FieldFault, Violation};
+
+/// How sure a layout is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// Stated by the specification (sheet marks [A], [B]).
+    Spec,
+    /// Derived from several public facts.
+    Inferred,
+    /// Our own documented choice.
+    Model,
+}
+
+impl Basis {
+    /// Name in JSON forms and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Basis::Spec => "spec",
+            Basis::Inferred => "inferred",
+            Basis::Model => "model",
+        }
+    }
+}
+
+/// Which byte of a message comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// Byte 0 holds bits 7:0 (CXL, UALink, NVLink).
+    Little,
+    /// The last byte holds bits 7:0 (PCI Express objects).
+    Big,
+}
+
+/// One field of a layout.
+#[derive(Debug)]
+pub struct FieldDef {
+    /// Name, snake_case, no reserved word of SystemVerilog, C or Python.
+    pub name: &'static str,
+    /// Lowest bit in the message.
+    pub lsb: u32,
+    /// Width in bits.
+    pub width: u32,
+    /// For a byte address: the lowest address bit that travels.
+    pub address_lsb: u32,
+    /// Named codes, if the field is enumerated.
+    pub codes: Option<&'static CodeTable>,
+    /// Sent as 0, ignored by a receiver.
+    pub reserved: bool,
+    /// Value that travels when the field is left out.
+    pub default: u128,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+impl FieldDef {
+    /// Largest number that travels in the field.
+    pub const fn max_raw(&self) -> u128 {
+        if self.width == 128 { u128::MAX } else { (1 << self.width) - 1 }
+    }
+
+    /// The number of this field inside a message.
+    pub const fn extract(&self, message: u128) -> u128 {
+        (message >> self.lsb) & self.max_raw()
+    }
+
+    /// The value as people write it: the byte address for an address field, else the number that travels.
+    pub const fn value(&self, message: u128) -> u128 {
+        self.extract(message) << self.address_lsb
+    }
+
+    /// `7:5` or `4`.
+    pub fn span(&self) -> String {
+        match self.width {
+            1 => self.lsb.to_string(),
+            w => format!("{}:{}", self.lsb + w - 1, self.lsb),
+        }
+    }
+
+    /// Puts a value (byte address for an address field) into a message.
+    ///
+    /// # Errors
+    /// [`FieldFault::TooWide`] and [`FieldFault::Misaligned`].
+    pub fn insert(&self, message: u128, value: u128) -> Result<u128, FieldFault> {
+        let raw = value >> self.address_lsb;
+        if raw > self.max_raw() {
+            let (field, lsb, width) = (self.name, self.lsb, self.width);
+            return Err(FieldFault::TooWide { field, lsb, width, found: value, max: self.max_raw() << self.address_lsb });
+        }
+        if raw << self.address_lsb != value {
+            let (field, lsb, width) = (self.name, self.lsb, self.width);
+            return Err(FieldFault::Misaligned { field, lsb, width, found: value, align_bytes: 1 << self.address_lsb });
+        }
+        Ok(message & !(self.max_raw() << self.lsb) | raw << self.lsb)
+    }
+}
+
+/// A judgement that needs more than one field; pushes what it finds.
+pub type CrossCheck = fn(u128, &mut Vec<Violation>);
+
+/// The run-time table of a layout.
+#[derive(Debug)]
+pub struct LayoutDef {
+    /// `<family>.<message>`.
+    pub name: &'static str,
+    /// Width in bits, 1 to 128.
+    pub bits: u32,
+    /// How sure it is.
+    pub basis: Basis,
+    /// Fact sheet and section.
+    pub source: &'static str,
+    /// Rule of the layout itself: a set reserved bit breaks it.
+    pub rule: &'static str,
+    /// Order of bytes.
+    pub order: ByteOrder,
+    /// What it is.
+    pub doc: &'static str,
+    /// Fields in order of the specification, lowest bit first.
+    pub fields: &'static [FieldDef],
+    /// Rules over several fields.
+    pub cross_check: Option<CrossCheck>,
+}
+
+impl LayoutDef {
+    /// `cxl68` of `cxl68.m2s_req`.
+    pub fn family(&self) -> &'static str {
+        self.name.split_once('.').map_or(self.name, |(family, _)| family)
+    }
+
+    /// Bytes on the wire, the last one padded with zero bits.
+    pub const fn len_bytes(&self) -> usize {
+        self.bits.div_ceil(8) as usize
+    }
+
+    /// The message with every field at its default.
+    pub fn default_bits(&self) -> u128 {
+        self.fields.iter().fold(0, |bits, f| bits | f.default << f.lsb)
+    }
+
+    /// The field of a name.
+    ///
+    /// # Errors
+    /// [`FieldFault::UnknownField`] with the names there are.
+    pub fn field(&'static self, name: &str) -> Result<&'static FieldDef, FieldError> {
+        self.fields.iter().find(|f| f.name == name).ok_or_else(|| {
+            let expected = self.fields.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
+            self.error(FieldFault::UnknownField { found: name.to_owned(), expected })
+        })
+    }
+
+    /// A fault of this layout.
+    pub const fn error(&'static self, fault: FieldFault) -> FieldError {
+        FieldError { layout: self.name, fault }
+    }
+
+    /// Message to bytes, byte 0 first.
+    pub fn to_bytes(&self, bits: u128) -> Vec<u8> {
+        let n = self.len_bytes();
+        match self.order {
+            ByteOrder::Little => bits.to_le_bytes()[..n].to_vec(),
+            ByteOrder::Big => bits.to_be_bytes()[16 - n..].to_vec(),
+        }
+    }
+
+    /// Bytes, byte 0 first, to a message.
+    ///
+    /// # Errors
+    /// [`FieldFault::Length`], [`FieldFault::Padding`].
+    pub fn from_bytes(&'static self, bytes: &[u8]) -> Result<u128, FieldError> {
+        let n = self.len_bytes();
+        if bytes.len() != n {
+            return Err(self.error(FieldFault::Length { found: bytes.len(), expected: n, bits: self.bits }));
+        }
+        let mut all = [0; 16];
+        let bits = match self.order {
+            ByteOrder::Little => {
+                all[..n].copy_from_slice(bytes);
+                u128::from_le_bytes(all)
+            }
+            ByteOrder::Big => {
+                all[16 - n..].copy_from_slice(bytes);
+                u128::from_be_bytes(all)
+            }
+        };
+        if self.bits < 128 && bits >> self.bits != 0 {
+            return Err(self.error(FieldFault::Padding { bits: self.bits, found: bits >> self.bits }));
+        }
+        Ok(bits)
+    }
+
+    /// Judges a message: reserved bits that are set, reserved codes, rules over several fields.
+    ///
+    /// A message whose `valid` bit is 0 is an empty place: its codes mean nothing and are not judged.
+    pub fn check(&self, message: u128, found: &mut Vec<Violation>) {
+        let empty = self.fields.first().is_some_and(|f| f.name == "valid" && f.extract(message) == 0);
+        for f in self.fields {
+            let raw = f.extract(message);
+            let at = || if f.width == 1 { format!("bit {}", f.lsb) } else { format!("bits {}", f.span()) };
+            if f.reserved && raw != 0 {
+                found.push(Violation {
+                    rule: self.rule,
+                    at: at(),
+                    found: format!("{raw:#x}"),
+                    expected: "0".into(),
+                    text: format!("{}: reserved field `{}` is not 0", self.name, f.name),
+                });
+            }
+            if let Some(table) = f.codes
+                && !empty
+                && table.name_of(raw).is_none()
+            {
+                found.push(Violation {
+                    rule: table.rule,
+                    at: at(),
+                    found: format!("{raw:#x}"),
+                    expected: table.codes.iter().map(|c| c.name).collect::<Vec<_>>().join("|"),
+                    text: format!("{}: field `{}` holds a reserved code", self.name, f.name),
+                });
+            }
+        }
+        if let Some(check) = self.cross_check
+            && !empty
+        {
+            check(message, found);
+        }
+    }
+}
+
+/// A type that a `layout!` block declares.
+pub trait Wire: Copy {
+    /// Its table.
+    const DEF: &'static LayoutDef;
+
+    /// Total: every pattern decodes; bits above the layout are ignored.
+    fn from_bits(bits: u128) -> Self;
+
+    /// Refuses what does not fit.
+    ///
+    /// # Errors
+    /// Names the first field that is too wide or misaligned.
+    fn to_bits(&self) -> Result<u128, FieldError>;
+}
+
+/// What a layout table gets wrong, found while compiling.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LayoutFault {
+    None,
+    Gap,
+    Overlap,
+    Sum,
+    Width,
+}
+
+/// The first fault of a table, [`LayoutFault::None`] when it is sound.
+#[doc(hidden)]
+pub const fn find_fault(bits: u32, fields: &[FieldDef]) -> LayoutFault {
+    let mut next = 0;
+    let mut i = 0;
+    while i < fields.len() {
+        if fields[i].width == 0 || fields[i].width > 128 {
+            return LayoutFault::Width;
+        }
+        if fields[i].lsb < next {
+            return LayoutFault::Overlap;
+        }
+        if fields[i].lsb > next {
+            return LayoutFault::Gap;
+        }
+        next = fields[i].lsb + fields[i].width;
+        i += 1;
+    }
+    if next != bits || bits > 128 { LayoutFault::Sum } else { LayoutFault::None }
+}
+
+/// Stops the build when a table is not sound.
+#[doc(hidden)]
+pub const fn assert_no_fault(bits: u32, fields: &[FieldDef]) {
+    match find_fault(bits, fields) {
+        LayoutFault::None => (),
+        LayoutFault::Gap => panic!("layout!: a gap before a field"),
+        LayoutFault::Overlap => panic!("layout!: a field overlaps the one before it"),
+        LayoutFault::Sum => panic!("layout!: the fields do not sum to the declared width"),
+        LayoutFault::Width => panic!("layout!: a field is 0 or more than 128 bits wide"),
+    }
+}
+
+/// Declares a message: a plain struct with one typed field a layout field, its codec and its [`LayoutDef`].
+///
+/// Fields stand in the order of the specification with explicit `[lsb +: width]`. After the place may follow
+/// `address N` (the struct holds a byte address of which bits N and up travel), `reserved`, and `default V`.
+///
+/// ```
+/// scalepool_protocols::layout! {
+///     /// A request.
+///     pub struct Ask: 12 bits = "model.ask" {
+///         source: "none", basis: Model, rule: "CXL68-MSG-01";
+///         /// Present.
+///         valid: bool = [0 +: 1], default 1;
+///         /// Byte address of a 64 B line.
+///         address: u64 = [1 +: 8], address 6;
+///         /// Reserved.
+///         rsvd: u8 = [9 +: 3], reserved;
+///     }
+/// }
+/// use scalepool_protocols::wire::Wire;
+/// let ask = Ask { address: 0x80, ..Ask::default() };
+/// assert_eq!(ask.to_bits(), Ok(0b101));
+/// assert!(Ask { address: 0x81, ..ask }.to_bits().is_err());
+/// ```
+///
+/// A gap, an overlap and a wrong sum do not compile:
+///
+/// ```compile_fail
+/// scalepool_protocols::layout! {
+///     /// Bit 1 is missing.
+///     pub struct Gap: 3 bits = "model.gap" {
+///         source: "none", basis: Model, rule: "CXL68-MSG-01";
+///         /// Low.
+///         low: bool = [0 +: 1];
+///         /// High.
+///         high: bool = [2 +: 1];
+///     }
+/// }
+/// ```
+/// ```compile_fail
+/// scalepool_protocols::layout! {
+///     /// Bit 1 stands twice.
+///     pub struct Overlap: 3 bits = "model.overlap" {
+///         source: "none", basis: Model, rule: "CXL68-MSG-01";
+///         /// Low.
+///         low: u8 = [0 +: 2];
+///         /// High.
+///         high: u8 = [1 +: 2];
+///     }
+/// }
+/// ```
+/// ```compile_fail
+/// scalepool_protocols::layout! {
+///     /// Declared as 4 bits.
+///     pub struct Sum: 4 bits = "model.sum" {
+///         source: "none", basis: Model, rule: "CXL68-MSG-01";
+///         /// All there is.
+///         low: u8 = [0 +: 3];
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! layout {
+    ($(#[doc = $doc:literal])* pub struct $name:ident: $bits:literal bits = $path:literal {
+        source: $source:literal, basis: $basis:ident, rule: $rule:literal
+            $(, cross_check: $cross:path)? $(, order: $order:ident)?;
+        $($(#[doc = $fdoc:literal])* $field:ident: $ty:ty = [$lsb:literal +: $width:literal]
+            $(, $key:ident $($value:literal)?)*;)*
+    }) => {
+        $(#[doc = $doc])*
+        #[doc = concat!("\n\n`", $path, "`, ", stringify!($bits), " bits. Source: ", $source, ".")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[doc = $fdoc])* #[doc = concat!("\n\nBits `[", stringify!($lsb), " +: ", stringify!($width), "]`.")]
+            pub $field: $ty,)*
+        }
+
+        const _: () = $crate::wire::assert_no_fault($bits, <$name as $crate::wire::Wire>::DEF.fields);
+
+        impl $crate::wire::Wire for $name {
+            const DEF: &'static $crate::wire::LayoutDef = {
+                static DEF: $crate::wire::LayoutDef = $crate::wire::LayoutDef {
+                    name: $path,
+                    bits: $bits,
+                    basis: $crate::wire::Basis::$basis,
+                    source: $source,
+                    rule: $rule,
+                    order: $crate::layout!(@order $($order)?),
+                    doc: concat!($($doc),*).trim_ascii(),
+                    fields: &[$($crate::wire::FieldDef {
+                        name: stringify!($field),
+                        lsb: $lsb,
+                        width: $width,
+                        address_lsb: 0 $(+ $crate::layout!(@address $key $($value)?))*,
+                        codes: <$ty as $crate::wire::FieldValue>::CODES,
+                        reserved: false $(|| $crate::layout!(@reserved $key))*,
+                        default: 0 $(+ $crate::layout!(@default $key $($value)?))*,
+                        doc: concat!($($fdoc),*).trim_ascii(),
+                    }),*],
+                    cross_check: $crate::layout!(@cross $($cross)?),
+                };
+                &DEF
+            };
+
+            #[inline]
+            fn from_bits(bits: u128) -> Self {
+                Self {
+                    $($field: <$ty as $crate::wire::FieldValue>::from_raw(
+                        (bits >> $lsb & (u128::MAX >> (128 - $width))) << (0 $(+ $crate::layout!(@address $key $($value)?))*),
+                    ),)*
+                }
+            }
+
+            #[inline]
+            fn to_bits(&self) -> Result<u128, $crate::wire::FieldError> {
+                let (mut bits, mut misfit) = (0u128, 0u128);
+                $({
+                    const ADDRESS_LSB: u32 = 0 $(+ $crate::layout!(@address $key $($value)?))*;
+                    let value = $crate::wire::FieldValue::to_raw(self.$field);
+                    misfit |= value & !((u128::MAX >> (128 - $width)) << ADDRESS_LSB);
+                    bits |= value >> ADDRESS_LSB << $lsb;
+                })*
+                if misfit == 0 { Ok(bits) } else { Err(self.misfit()) }
+            }
+        }
+
+        impl $name {
+            /// Names the first field that does not fit.
+            #[cold]
+            fn misfit(&self) -> $crate::wire::FieldError {
+                let def = <Self as $crate::wire::Wire>::DEF;
+                let values = [$($crate::wire::FieldValue::to_raw(self.$field)),*];
+                let mut fields = def.fields.iter().zip(values);
+                let fault = fields.find_map(|(f, value)| f.insert(0, value).err());
+                def.error(fault.expect("called when a field does not fit"))
+            }
+        }
+
+        impl Default for $name {
+            /// Every field at the value it has when it is left out.
+            fn default() -> Self {
+                <Self as $crate::wire::Wire>::from_bits(<Self as $crate::wire::Wire>::DEF.default_bits())
+            }
+        }
+    };
+    (@order) => { $crate::wire::ByteOrder::Little };
+    (@order $order:ident) => { $crate::wire::ByteOrder::$order };
+    (@cross) => { None };
+    (@cross $cross:path) => { Some($cross) };
+    (@address address $lsb:literal) => { $lsb };
+    (@address $other:ident $($value:literal)?) => { 0 };
+    (@default default $value:literal) => { $value };
+    (@default $other:ident $($value:literal)?) => { 0 };
+    (@reserved reserved) => { true };
+    (@reserved $other:ident) => { false };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn field(lsb: u32, width: u32) -> FieldDef {
+        FieldDef { name: "f", lsb, width, address_lsb: 0, codes: None, reserved: false, default: 0, doc: "" }
+    }
+
+    /// The compile-time check tells the three faults apart (the `compile_fail` examples show that it stops the build).
+    #[test]
+    fn faults_of_a_table() {
+        assert_eq!(find_fault(4, &[field(0, 2), field(2, 2)]), LayoutFault::None);
+        assert_eq!(find_fault(4, &[field(0, 1), field(2, 2)]), LayoutFault::Gap);
+        assert_eq!(find_fault(4, &[field(1, 3)]), LayoutFault::Gap);
+        assert_eq!(find_fault(4, &[field(0, 3), field(2, 2)]), LayoutFault::Overlap);
+        assert_eq!(find_fault(4, &[field(0, 3)]), LayoutFault::Sum);
+        assert_eq!(find_fault(3, &[field(0, 4)]), LayoutFault::Sum);
+        assert_eq!(find_fault(4, &[field(0, 0), field(0, 4)]), LayoutFault::Width);
+    }
+}

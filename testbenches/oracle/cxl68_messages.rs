@@ -315,7 +315,7 @@ layouts! {
         state B4 @ 16 set_state
         rsvd1 B3 @ 20 set_rsvd1
         request B1 @ 23 set_request
-        instance B4 @ 24 set_instance
+        instance_id B4 @ 24 set_instance_id
         rsvd2 B4 @ 28 set_rsvd2
     }
 }

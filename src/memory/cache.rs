@@ -23,7 +23,7 @@ pub struct CacheConfig {
 }
 
 impl Default for CacheConfig {
-    /// 32 KiB in 8 ways of 64 sets: the first-level data cache of common server cores [C]; basis: model.
+    /// 32 KiB in 8 ways of 64 sets: the first-level data cache of common server cores. Basis: model.
     fn default() -> CacheConfig {
         CacheConfig { capacity_bytes: 32 * 1024, ways: 8 }
     }

@@ -8,7 +8,7 @@
 //!
 //! A pattern is 32 bits, little-endian, repeated over the line; the byte mask chooses the bytes written and compared.
 //! Pattern width, and the pattern going on from loop to loop (so that a line left from the loop before is seen), are
-//! our choice [D].
+//! our choice (basis: model).
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,7 @@ pub struct WriteStreams {
 }
 
 impl Default for WriteStreams {
-    /// Two sets of 16 lines, a page apart, twice [D].
+    /// Two sets of 16 lines, a page apart, twice. Basis: model.
     fn default() -> WriteStreams {
         WriteStreams {
             start_address: 0,
@@ -101,7 +101,7 @@ pub struct ProducerConsumer {
 }
 
 impl Default for ProducerConsumer {
-    /// 16 lines of data, the flag a page above, four rounds [D].
+    /// 16 lines of data, the flag a page above, four rounds. Basis: model.
     fn default() -> ProducerConsumer {
         ProducerConsumer {
             start_address: 0,
@@ -115,7 +115,7 @@ impl Default for ProducerConsumer {
 }
 
 /// The largest sequence: it is built in memory. Basis: model.
-const MAX_STEPS: u64 = 1 << 24;
+const MAX_STEPS: u64 = 1 << 20;
 
 /// Algorithm 1a, write streaming: every set gets P, P+1, ..; then all is made visible and verified.
 ///
@@ -221,7 +221,7 @@ fn require_lines(parameter: &'static str, found: u64) -> Result<(), ParameterErr
 
 fn require_steps(factors: &[u64]) -> Result<(), ParameterError> {
     let steps = factors.iter().fold(1, |steps: u64, &factor| steps.saturating_mul(factor));
-    require("steps", steps, steps <= MAX_STEPS, "at most 2^24 steps in all")
+    require("steps", steps, steps <= MAX_STEPS, "at most 2^20 steps in all")
 }
 
 fn write(address: u64, pattern: u32, byte_enables: u64) -> Step {

@@ -1,1 +1,34 @@
-//! Memory: backing store and cache arrays.
+//! Memory: a sparse backing store with real bytes, and a cache array with real bytes.
+//!
+//! Both are data structures, not modules: they hold no clock and know no protocol. Whoever owns one (a host, a device)
+//! decides when an access happens and what it costs. Left out here: DRAM and HBM timing, error correction, coherence
+//! states.
+//!
+//! Invariants: everything moves in lines of [`LINE_BYTES`]; bit n of a byte-enable mask stands for byte n of the line,
+//! as in the BE field of CXL (`cxl-68b`, slot formats with byte enables); iteration is in address order.
+
+pub mod cache;
+pub mod store;
+
+/// Bytes of a line: the unit of CXL.mem and CXL.cache transfers.
+pub const LINE_BYTES: u64 = 64;
+
+/// The data of one line, byte 0 at the lowest address.
+pub type Line = [u8; LINE_BYTES as usize];
+
+/// Byte enables of a whole line.
+pub const ALL_BYTES: u64 = u64::MAX;
+
+/// The address of the line that holds the byte at `address`.
+pub fn line_address(address: u64) -> u64 {
+    address & !(LINE_BYTES - 1)
+}
+
+/// Copies those bytes of `from` into `into` whose bit in `byte_enables` is 1.
+pub fn merge_bytes(into: &mut Line, from: &Line, byte_enables: u64) {
+    for (n, (to, from)) in into.iter_mut().zip(from).enumerate() {
+        if byte_enables >> n & 1 == 1 {
+            *to = *from;
+        }
+    }
+}

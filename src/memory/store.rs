@@ -1,0 +1,119 @@
+//! The backing store: the bytes and the poison marks of an address space, kept page by page as they are first written.
+//!
+//! Modelled: 64-bit addresses, 64 B lines, byte enables, one poison mark a line. Left out: time, banks, error codes.
+//!
+//! Poison follows `memory §6.3`: a poisoned write marks the line; a later write of all 64 bytes clears the mark; a
+//! partial write merges its bytes and keeps it.
+
+use std::collections::BTreeMap;
+
+use super::{ALL_BYTES, LINE_BYTES, Line, line_address, merge_bytes};
+
+/// Bytes of a page, the unit of allocation. 4 KiB so that one `u64` holds the poison marks of its 64 lines; nothing
+/// outside this file sees it.
+const PAGE_BYTES: u64 = LINE_BYTES * 64;
+
+/// What a byte reads as that was never written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Background {
+    /// Zero.
+    #[default]
+    Zero,
+    /// Every aligned 8-byte word holds its own address, little-endian: a read that went astray shows where it landed.
+    OwnAddress,
+}
+
+impl Background {
+    fn line(self, address: u64) -> Line {
+        let mut line = [0; LINE_BYTES as usize];
+        if self == Background::OwnAddress {
+            for (word, bytes) in line.chunks_exact_mut(8).enumerate() {
+                bytes.copy_from_slice(&(address + 8 * word as u64).to_le_bytes());
+            }
+        }
+        line
+    }
+}
+
+/// A line as it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredLine {
+    /// The bytes, given even when poisoned.
+    pub data: Line,
+    /// The bytes are known to be wrong.
+    pub poison: bool,
+}
+
+struct Page {
+    lines: [Line; 64],
+    poison: u64,
+}
+
+/// A sparse memory of 2^64 bytes.
+pub struct Store {
+    pages: BTreeMap<u64, Box<Page>>,
+    background: Background,
+}
+
+impl Store {
+    /// An empty store: every byte reads as `background`.
+    pub fn new(background: Background) -> Store {
+        Store { pages: BTreeMap::new(), background }
+    }
+
+    /// Reads the line that holds the byte at `address`.
+    pub fn read_line(&self, address: u64) -> StoredLine {
+        match self.pages.get(&page_number(address)) {
+            Some(page) => {
+                let line = line_in_page(address);
+                StoredLine { data: page.lines[line], poison: page.poison >> line & 1 == 1 }
+            }
+            None => StoredLine { data: self.background.line(line_address(address)), poison: false },
+        }
+    }
+
+    /// Writes those bytes of the line around `address` whose bit in `byte_enables` is 1. `poison` is the mark that the
+    /// write carries; see the module text for what it does to the mark of the line.
+    pub fn write_line(&mut self, address: u64, data: &Line, byte_enables: u64, poison: bool) {
+        let line = line_in_page(address);
+        let page = self.page_mut(address);
+        merge_bytes(&mut page.lines[line], data, byte_enables);
+        let kept = byte_enables != ALL_BYTES && page.poison >> line & 1 == 1;
+        page.mark(line, poison || kept);
+    }
+
+    /// Sets or clears the poison mark of the line around `address` and leaves its bytes: the media fault input.
+    pub fn set_poison(&mut self, address: u64, poison: bool) {
+        self.page_mut(address).mark(line_in_page(address), poison);
+    }
+
+    /// The addresses of all poisoned lines, ascending.
+    pub fn poisoned_lines(&self) -> impl Iterator<Item = u64> + '_ {
+        self.pages.iter().flat_map(|(number, page)| {
+            (0..64).filter(|line| page.poison >> line & 1 == 1).map(move |line| number * PAGE_BYTES + line * LINE_BYTES)
+        })
+    }
+
+    fn page_mut(&mut self, address: u64) -> &mut Page {
+        let number = page_number(address);
+        let background = self.background;
+        self.pages.entry(number).or_insert_with(|| {
+            let line = |n: usize| background.line(number * PAGE_BYTES + n as u64 * LINE_BYTES);
+            Box::new(Page { lines: std::array::from_fn(line), poison: 0 })
+        })
+    }
+}
+
+impl Page {
+    fn mark(&mut self, line: usize, poison: bool) {
+        self.poison = self.poison & !(1 << line) | u64::from(poison) << line;
+    }
+}
+
+fn page_number(address: u64) -> u64 {
+    address / PAGE_BYTES
+}
+
+fn line_in_page(address: u64) -> usize {
+    (address % PAGE_BYTES / LINE_BYTES) as usize
+}

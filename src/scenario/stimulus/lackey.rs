@@ -1,0 +1,50 @@
+//! The text that `valgrind --tool=lackey --trace-mem=yes --log-file=FILE PROGRAM` writes.
+//!
+//! ```text
+//! ==41== Lackey, an example Valgrind tool      valgrind's own lines (`==pid==`, and `--pid--` with -v) are skipped
+//! I  0023C790,2                                instruction fetch: address in hexadecimal, size in bytes in decimal
+//!  L BE801950,4                                load
+//!  S BE80199C,4                                store
+//!  M 0421C7CC,1                                modify
+//! ```
+//!
+//! The blanks are as shown. Without `--log-file` the program's own output may mix in, which is an error here.
+
+use nom::Parser;
+use nom::branch::alt;
+use nom::bytes::complete::tag;
+use nom::character::complete::digit1;
+use nom::combinator::value;
+use nom::error::context;
+use nom::sequence::delimited;
+
+use super::parsing::{Fault, Parsed, check_end, parse_comma, parse_end, parse_hex_address, parse_size, whole_line};
+use super::{Access, Op};
+
+/// The accesses of a text, or the number of the first bad line, from 0, and its fault.
+pub(super) fn parse_text(text: &str) -> Result<Vec<Access>, (usize, Fault<'_>)> {
+    let is_trace_line = |line: &str| !line.trim().is_empty() && parse_banner(line).is_err();
+    let lines = text.lines().enumerate().filter(|(_, line)| is_trace_line(line));
+    lines.map(|(number, line)| whole_line(parse_line(line)).map_err(|fault| (number, fault))).collect()
+}
+
+fn parse_banner(input: &str) -> Parsed<'_, &str> {
+    alt((delimited(tag("=="), digit1, tag("==")), delimited(tag("--"), digit1, tag("--")))).parse(input)
+}
+
+fn parse_line(input: &str) -> Parsed<'_, Access> {
+    let (at_address, op) = parse_op(input)?;
+    let (rest, (address, _, size_bytes, _)) =
+        (parse_hex_address, parse_comma, parse_size, parse_end).parse(at_address)?;
+    Ok((rest, check_end(at_address, Access { at_cycles: None, op, address, size_bytes })?))
+}
+
+fn parse_op(input: &str) -> Parsed<'_, Op> {
+    let codes = alt((
+        value(Op::Ifetch, tag("I  ")),
+        value(Op::Load, tag(" L ")),
+        value(Op::Store, tag(" S ")),
+        value(Op::Modify, tag(" M ")),
+    ));
+    context("`I  `, ` L `, ` S `, ` M ` or valgrind's `==pid==`", codes).parse(input)
+}

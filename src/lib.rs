@@ -6,6 +6,12 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod cli;
+pub mod export;
+pub mod forms;
+pub mod golden;
 pub mod kernel;
+pub mod link;
 pub mod memory;
 pub mod scenario;
+pub mod trace;

@@ -45,15 +45,11 @@ mod x86 {
         let rest = _mm_xor_si128(sum, _mm_clmulepi64_si128::<0x00>(top, _mm_set_epi64x(0, X64 as i64)));
         let rest = _mm_cvtsi128_si64(rest) as u64;
         // Barrett: q = floor(floor(rest / x^16) * floor(x^64 / P) / x^48); the remainder is rest - q * P.
-        let q = _mm_clmulepi64_si128::<0x00>(
-            _mm_set_epi64x(0, (rest >> 16) as i64),
-            _mm_set_epi64x(0, QUOTIENT as i64),
-        );
+        let q =
+            _mm_clmulepi64_si128::<0x00>(_mm_set_epi64x(0, (rest >> 16) as i64), _mm_set_epi64x(0, QUOTIENT as i64));
         let q = (_mm_cvtsi128_si64(q) as u64 >> 48) | (_mm_cvtsi128_si64(_mm_srli_si128::<8>(q)) as u64) << 16;
-        let product = _mm_clmulepi64_si128::<0x00>(
-            _mm_set_epi64x(0, q as i64),
-            _mm_set_epi64x(0, 1 << 16 | POLY_CXL68 as i64),
-        );
+        let product =
+            _mm_clmulepi64_si128::<0x00>(_mm_set_epi64x(0, q as i64), _mm_set_epi64x(0, 1 << 16 | POLY_CXL68 as i64));
         (rest ^ _mm_cvtsi128_si64(product) as u64) as u16
     }
 }

@@ -1,1 +1,29 @@
-//! wip
+//! The rule table: one row a protocol rule. The same id stands in findings, events, vectors and test names.
+//!
+//! A number is never reused; a withdrawn rule keeps its row. The conformance suite holds two tests for every row, one
+//! that obeys (`<rule>_p`) and one that breaks it (`<rule>_n`), and fails when a row has none.
+
+pub mod cxl68;
+
+/// One protocol rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// `FAMILY-AREA-NN`.
+    pub id: &'static str,
+    /// Fact sheet and section.
+    pub source: &'static str,
+    /// Marked [D] in the sheet: our own documented choice.
+    pub choice: bool,
+    /// The rule in short.
+    pub text: &'static str,
+}
+
+/// All rules, family by family.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    cxl68::RULES.iter()
+}
+
+/// The row of an id.
+pub fn find(id: &str) -> Option<&'static Rule> {
+    all().find(|r| r.id == id)
+}

@@ -1,6 +1,6 @@
 //! The `layout!` macro and the run-time table it fills.
 
-use super::{CodeTable, FieldError, FieldFault, Violation};
+use super::{At, CodeTable, FieldError, FieldFault, Violation};
 
 /// How sure a layout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,13 @@ impl FieldDef {
         let raw = value >> self.address_lsb;
         if raw > self.max_raw() {
             let (field, lsb, width) = (self.name, self.lsb, self.width);
-            return Err(FieldFault::TooWide { field, lsb, width, found: value, max: self.max_raw() << self.address_lsb });
+            return Err(FieldFault::TooWide {
+                field,
+                lsb,
+                width,
+                found: value,
+                max: self.max_raw() << self.address_lsb,
+            });
         }
         if raw << self.address_lsb != value {
             let (field, lsb, width) = (self.name, self.lsb, self.width);
@@ -196,11 +202,11 @@ impl LayoutDef {
         let empty = self.fields.first().is_some_and(|f| f.name == "valid" && f.extract(message) == 0);
         for f in self.fields {
             let raw = f.extract(message);
-            let at = || if f.width == 1 { format!("bit {}", f.lsb) } else { format!("bits {}", f.span()) };
+            let at = At::Bits { lsb: f.lsb, width: f.width };
             if f.reserved && raw != 0 {
                 found.push(Violation {
                     rule: self.rule,
-                    at: at(),
+                    at,
                     found: format!("{raw:#x}"),
                     expected: "0".into(),
                     text: format!("{}: reserved field `{}` is not 0", self.name, f.name),
@@ -212,7 +218,7 @@ impl LayoutDef {
             {
                 found.push(Violation {
                     rule: table.rule,
-                    at: at(),
+                    at,
                     found: format!("{raw:#x}"),
                     expected: table.codes.iter().map(|c| c.name).collect::<Vec<_>>().join("|"),
                     text: format!("{}: field `{}` holds a reserved code", self.name, f.name),

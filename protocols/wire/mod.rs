@@ -19,10 +19,10 @@ mod violation;
 
 pub use code::{Code, CodeTable, FieldValue};
 pub use error::{FieldError, FieldFault};
+#[doc(hidden)]
+pub use frame::assert_frame;
 pub use frame::{FrameDef, Segment};
 pub use layout::{Basis, ByteOrder, FieldDef, LayoutDef, LayoutFault, Wire};
 #[doc(hidden)]
 pub use layout::{assert_no_fault, find_fault};
-#[doc(hidden)]
-pub use frame::assert_frame;
-pub use violation::Violation;
+pub use violation::{At, Violation};

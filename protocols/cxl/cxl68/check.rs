@@ -1,1 +1,304 @@
-//! wip
+//! Judging a decoded unit: which rules its sender broke.
+//!
+//! Modelled: every rule that shows in one unit and the rollover before it. Left out: rules over time (credits, retry,
+//! initialisation), see `scalepool::link`. Bits that a receiver must ignore (reserved bits of headers and control flits,
+//! pad bits, stray bits of empty slots) are no finding; reserved bits of a valid message are.
+
+use super::Dir;
+use super::code::VlsmState;
+use super::config::Cxl68Config;
+use super::control::{Almp, Control};
+use super::header::FlitHeader;
+use super::message::Class;
+use super::pid::PidLog;
+use super::slot::SlotFormat;
+use super::stream::{Decoded, Kind, Role};
+use super::unit::{Unit, map};
+use crate::wire::{At, Violation, Wire};
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Broken rules.
+    pub violations: Vec<Violation>,
+    /// Legal, but not as tight as it could be.
+    pub lints: Vec<Violation>,
+}
+
+impl Findings {
+    fn broken(&mut self, rule: &'static str, at: usize, found: impl ToString, expected: impl ToString, text: &str) {
+        self.violations.push(finding(rule, at, found, expected, text));
+    }
+}
+
+fn finding(rule: &'static str, at: usize, found: impl ToString, expected: impl ToString, text: &str) -> Violation {
+    let (found, expected) = (found.to_string(), expected.to_string());
+    Violation { rule, at: At::Byte(at), found, expected, text: text.to_owned() }
+}
+
+/// Byte of the unit in which the format code of a slot begins (`cxl-68b` §1.5).
+const CODE_BYTE: [usize; 4] = [2, 3, 3, 3];
+
+/// Judges a unit.
+pub fn unit(decoded: &Decoded, config: &Cxl68Config) -> Findings {
+    let mut found = Findings::default();
+    if let Some(log) = decoded.pid.log {
+        let expected = if log.is_unexpected() { "ID of an enabled protocol" } else { "two equal valid bytes" };
+        found.broken(log.rule(), 0, format!("{:#06x}", decoded.unit.pid()), expected, log.text());
+    }
+    match &decoded.kind {
+        Kind::Dropped | Kind::Io => (),
+        Kind::Null => null(decoded, &mut found),
+        Kind::Almp => almp(decoded, &mut found),
+        _ if decoded.crc_ok == Some(false) => {
+            let (crc, expected) = (decoded.unit.tail(), decoded.unit.expected_crc());
+            let at = map::TAIL.start;
+            found.broken("CXL68-CRC-01", at, format!("{crc:#06x}"), format!("{expected:#06x}"), "CRC does not fit");
+        }
+        Kind::AllData => (),
+        Kind::Control(control) => self::control(decoded, control, &mut found),
+        Kind::Protocol(header) => protocol(decoded, header, config, &mut found),
+    }
+    found
+}
+
+/// What a sender is about to do, judged against the chunks it owes; a receiver cannot see these breaks, because it
+/// knows all-data flits by the count alone (`cxl-68b` §1.4, §5.2, §5.3).
+pub fn intent(kind: &Kind, rollover: usize) -> Option<Violation> {
+    let owed = format!("{rollover} chunks owed");
+    match kind {
+        Kind::AllData if rollover <= 3 => Some(finding(
+            "CXL68-FLT-02",
+            map::SLOT0.start,
+            owed,
+            "more than 3",
+            "an all-data flit is known by the rollover count alone",
+        )),
+        Kind::Protocol(_) if rollover > 3 => Some(finding(
+            "CXL68-PCK-04",
+            map::SLOT0.start,
+            owed,
+            "at most 3",
+            "a protocol flit where an all-data flit is due",
+        )),
+        Kind::Control(_) if rollover > 3 => {
+            Some(finding("CXL68-PCK-15", map::SLOT0.start, owed, "at most 3", "a control flit inside a data run"))
+        }
+        _ => None,
+    }
+}
+
+fn tail_is_zero(decoded: &Decoded, found: &mut Findings) {
+    if decoded.unit.tail() != 0 {
+        let at = map::TAIL.start;
+        found.broken(
+            "CXL68-FRM-02",
+            at,
+            format!("{:#06x}", decoded.unit.tail()),
+            0,
+            "the tail of ALMP and NULL is zero",
+        );
+    }
+}
+
+fn null(decoded: &Decoded, found: &mut Findings) {
+    tail_is_zero(decoded, found);
+    if let Some(at) = decoded.unit.payload().iter().position(|&b| b != 0) {
+        let byte = decoded.unit.payload()[at];
+        found.broken("CXL68-NUL-01", map::SLOT0.start + at, format!("{byte:#04x}"), 0, "the payload of NULL is zero");
+    }
+}
+
+fn almp(decoded: &Decoded, found: &mut Findings) {
+    tail_is_zero(decoded, found);
+    let payload = decoded.unit.payload();
+    let word = |n: usize| u32::from_le_bytes(payload[4 * n..4 * n + 4].try_into().expect("4 bytes"));
+    for n in 1..4 {
+        if word(n) != word(0) {
+            let (a, b) = (format!("{:#010x}", word(n)), format!("{:#010x}", word(0)));
+            found.broken("CXL68-ALM-01", map::SLOT0.start + 4 * n, a, b, "the four copies of an ALMP are equal");
+        }
+    }
+    if let Some(at) = payload[16..].iter().position(|&b| b != 0) {
+        let at = 16 + at;
+        let byte = format!("{:#04x}", payload[at]);
+        found.broken("CXL68-ALM-01", map::SLOT0.start + at, byte, 0, "an ALMP is zero behind its copies");
+    }
+    let bits = u128::from(word(0));
+    let almp = Almp::from_bits(bits);
+    let mut in_word = Vec::new();
+    Almp::DEF.check(bits, &mut in_word);
+    found.violations.extend(in_word.into_iter().map(|v| in_unit(v, map::SLOT0.start, 0)));
+    if almp.code != 8 {
+        found.broken(
+            "CXL68-ALM-02",
+            map::SLOT0.start + 1,
+            format!("{:#04x}", almp.code),
+            "0x08",
+            "message code of an ALMP",
+        );
+    }
+    let misused = match almp.state {
+        VlsmState::Dapm => (!almp.request).then_some("Request"),
+        VlsmState::Reset | VlsmState::Retrain => almp.request.then_some("Status"),
+        _ => None,
+    };
+    if let Some(expected) = misused {
+        let is = if almp.request { "Request" } else { "Status" };
+        found.broken("CXL68-ALM-02", map::SLOT0.start + 2, is, expected, "this vLSM state travels in the other kind");
+    }
+}
+
+fn control(decoded: &Decoded, control: &Control, found: &mut Findings) {
+    let slot = decoded.unit.slot(0);
+    if let Control::Reserved(slot) = control {
+        let code = format!("LLCTRL {:#x}, SubType {:#x}", slot >> 32 & 0xf, slot >> 36 & 0xf);
+        found.broken("CXL68-CTL-02", map::SLOT0.start + 4, code, "a listed pair", "reserved kind of control flit");
+    } else if !Control::static_bits_ok(slot) {
+        let bits = format!("CTL_FMT {:#x}, bits 63:40 {:#x}", slot >> 5 & 7, slot >> 40 & 0xff_ffff);
+        found.broken("CXL68-CTL-05", map::SLOT0.start, bits, "as LLCTRL asks", "static bits of a control flit");
+    }
+}
+
+/// Moves a finding of a message to its place in the unit.
+fn in_unit(mut v: Violation, slot_byte: usize, lsb: u8) -> Violation {
+    if let At::Bits { lsb: bit, width } = v.at {
+        v.text = format!("{} (message {})", v.text, At::Bits { lsb: bit, width });
+        v.at = At::Byte(slot_byte + (u32::from(lsb) + bit) as usize / 8);
+    }
+    v
+}
+
+fn protocol(decoded: &Decoded, header: &FlitHeader, config: &Cxl68Config, found: &mut Findings) {
+    let mut count = [0u8; 10];
+    let mut data_headers = 0;
+    for (n, role) in decoded.roles.iter().enumerate() {
+        let code = header.slot(n);
+        match role {
+            Role::Reserved(code) => {
+                found.broken(
+                    "CXL68-SLT-01",
+                    CODE_BYTE[n],
+                    format!("{code:#x}"),
+                    "a listed code",
+                    "reserved slot format",
+                );
+            }
+            Role::Data | Role::ByteEnables if code != 0 => {
+                found.broken(
+                    "CXL68-PCK-06",
+                    CODE_BYTE[n],
+                    format!("{code:#x}"),
+                    "G0",
+                    "owed data comes before messages",
+                );
+            }
+            Role::Format(format) => {
+                self::slot(decoded, n, format, header, config, &mut count, &mut data_headers, found);
+            }
+            _ => (),
+        }
+    }
+    if decoded.rollover_after > MAX_ROLLOVER {
+        found.broken(
+            "CXL68-PCK-08",
+            map::SLOT0.start,
+            format!("{} chunks owed", decoded.rollover_after),
+            format!("at most {MAX_ROLLOVER}"),
+            "at most four all-data flits follow one another",
+        );
+    }
+    tight(decoded, found);
+}
+
+/// Chunks owed after which four all-data flits are followed by three data slots: more makes a fifth (`cxl-68b` §5.2).
+const MAX_ROLLOVER: usize = 19;
+
+#[allow(clippy::too_many_arguments)]
+fn slot(
+    decoded: &Decoded,
+    n: usize,
+    format: &'static SlotFormat,
+    header: &FlitHeader,
+    config: &Cxl68Config,
+    count: &mut [u8; 10],
+    data_headers: &mut usize,
+    found: &mut Findings,
+) {
+    let slot = decoded.unit.slot(n);
+    let slot_byte = Unit::slot_byte(n);
+    let mut in_slot = 0;
+    for place in format.places().iter().filter(|p| p.is_valid(slot)) {
+        let class = place.class;
+        let at = slot_byte + place.lsb as usize / 8;
+        let mut of_message = Vec::new();
+        class.def().check(place.extract(slot), &mut of_message);
+        found.violations.extend(of_message.into_iter().map(|v| in_unit(v, slot_byte, place.lsb)));
+        let seen = &mut count[class.index()];
+        *seen += 1;
+        if *seen > class.max_per_flit() {
+            let rule = if decoded.dir == Dir::Up { "CXL68-PCK-01" } else { "CXL68-PCK-02" };
+            let text = format!("{}: messages in one flit", class.def().name);
+            found.broken(rule, at, *seen, format!("at most {}", class.max_per_flit()), &text);
+        }
+        if !class.has_data() {
+            continue;
+        }
+        in_slot += 1;
+        if !header.sz && !class.may_be_32_bytes() {
+            let text = format!("{}: 32 B transfers are not legal", class.def().name);
+            found.broken("CXL68-HDR-03", map::SLOT0.start, "Sz = 0", "Sz = 1", &text);
+        }
+        if header.be && !class.may_have_byte_enables() {
+            let text = format!("{}: byte enables are not legal", class.def().name);
+            found.broken("CXL68-HDR-04", map::SLOT0.start, "BE = 1", "BE = 0", &text);
+        }
+        if *data_headers > 0 || in_slot > 1 && !format.mdh {
+            found.broken("CXL68-PCK-12", at, "a second data header", "one a flit", "data headers outside one MDH slot");
+        }
+    }
+    *data_headers += in_slot;
+    if format.mdh && format.places().iter().any(|p| p.is_valid(slot)) {
+        if !config.mdh {
+            found.broken("CXL68-PCK-14", slot_byte, format.name, "no MDH slot", "MDH while it is disabled");
+        }
+        if in_slot < 2 {
+            found.broken("CXL68-PCK-13", slot_byte, in_slot, "at least 2", "data headers in an MDH slot");
+        } else if !header.sz || header.be {
+            let is = format!("Sz = {}, BE = {}", u8::from(header.sz), u8::from(header.be));
+            found.broken("CXL68-PCK-13", map::SLOT0.start, is, "Sz = 1, BE = 0", "transfers of an MDH slot");
+        }
+    }
+}
+
+/// PCK-10, a lint: a message stands behind an earlier place that could have held it.
+fn tight(decoded: &Decoded, found: &mut Findings) {
+    let mut empty_slot = None;
+    for (n, role) in decoded.roles.iter().enumerate() {
+        let Role::Format(format) = role else { continue };
+        let slot = decoded.unit.slot(n);
+        let mut free: Option<Class> = None;
+        let mut used = false;
+        for place in format.places() {
+            if !place.is_valid(slot) {
+                free = free.or(Some(place.class));
+            } else {
+                used = true;
+                if free == Some(place.class) {
+                    let text = format!("{}: an earlier place of slot {n} is free", place.class.def().name);
+                    let at = Unit::slot_byte(n) + place.lsb as usize / 8;
+                    found.lints.push(finding("CXL68-PCK-10", at, "a gap", "the first free place", &text));
+                }
+            }
+        }
+        match (used, empty_slot) {
+            (true, Some(earlier)) => {
+                let text = format!("messages in slot {n} while slot {earlier} is empty");
+                found.lints.push(finding("CXL68-PCK-10", Unit::slot_byte(n), "a gap", "the first free slot", &text));
+            }
+            // Slot 0 holds no data, and a generic slot may be empty because it could not hold what comes behind.
+            (false, None) if format.name == "G0" => empty_slot = Some(n),
+            _ => (),
+        }
+    }
+}

@@ -360,10 +360,7 @@ impl Control {
 
     /// Whether the flit takes a sequence number and an entry of the retry buffer (`cxl-68b` §6.2).
     pub const fn is_retryable(&self) -> bool {
-        !matches!(
-            self,
-            Control::RetryIdle(_) | Control::RetryFrame(_) | Control::RetryReq(_) | Control::RetryAck(_)
-        )
+        !matches!(self, Control::RetryIdle(_) | Control::RetryFrame(_) | Control::RetryReq(_) | Control::RetryAck(_))
     }
 
     /// Whether the bits that a receiver checks are as they must be [D]: Type 1, CTL_FMT as LLCTRL says, bits 63:40

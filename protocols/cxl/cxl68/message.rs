@@ -5,7 +5,7 @@ use super::code::{
     MetaField, MetaValue, NdrOpcode, RspPre, SnpType,
 };
 use crate::layout;
-use crate::wire::{LayoutDef, Violation, Wire};
+use crate::wire::{At, LayoutDef, Violation, Wire};
 
 layout! {
     /// CXL.mem request without data, host to device.
@@ -226,7 +226,7 @@ fn go_state(bits: u128, found: &mut Vec<Violation>) {
     if rsp.opcode == H2dRspOpcode::GO && (state.name().is_none() || rsp.rsp_data > 0xf) {
         found.push(Violation {
             rule: GoState::TABLE.rule,
-            at: "bits 16:5".into(),
+            at: At::Bits { lsb: 5, width: 12 },
             found: format!("{:#x}", rsp.rsp_data),
             expected: GoState::TABLE.codes.iter().map(|c| c.name).collect::<Vec<_>>().join("|"),
             text: "cxl68.h2d_rsp: field `rsp_data` of a GO holds no cache state".into(),

@@ -87,6 +87,8 @@ pub enum PidLog {
     CorrectableFraming,
     /// ID of a protocol that is not enabled.
     UnexpectedDropped,
+    /// One byte of a protocol that is not enabled, the other one invalid: logged as unexpected, not as framing.
+    UnexpectedHalf,
     /// Both bytes invalid.
     UncorrectableInvalid,
     /// Two valid bytes that differ.
@@ -99,16 +101,22 @@ impl PidLog {
         match self {
             PidLog::CorrectableFraming => "CXL68-PID-02",
             PidLog::UnexpectedDropped => "CXL68-PID-05",
+            PidLog::UnexpectedHalf => "CXL68-PID-06",
             PidLog::UncorrectableInvalid => "CXL68-PID-03",
             PidLog::UncorrectableMismatch => "CXL68-PID-04",
         }
+    }
+
+    /// Whether the log entry is "unexpected protocol ID".
+    pub const fn is_unexpected(self) -> bool {
+        matches!(self, PidLog::UnexpectedDropped | PidLog::UnexpectedHalf)
     }
 
     /// Text of the log.
     pub const fn text(self) -> &'static str {
         match self {
             PidLog::CorrectableFraming => "correctable protocol ID framing error",
-            PidLog::UnexpectedDropped => "unexpected protocol ID, unit dropped",
+            PidLog::UnexpectedDropped | PidLog::UnexpectedHalf => "unexpected protocol ID, unit dropped",
             PidLog::UncorrectableInvalid => "uncorrectable protocol ID framing error, both bytes invalid",
             PidLog::UncorrectableMismatch => "uncorrectable protocol ID framing error, bytes differ",
         }
@@ -137,7 +145,8 @@ pub fn receive(id: u16, enabled: Enabled) -> PidAction {
         (Some(p), None) | (None, Some(p)) if enabled.expects(p.kind) => {
             PidAction { accept: Some(p), log: Some(PidLog::CorrectableFraming) }
         }
-        (Some(_), _) | (None, Some(_)) => drop(PidLog::UnexpectedDropped),
+        (Some(_), Some(_)) => drop(PidLog::UnexpectedDropped),
+        (Some(_), None) | (None, Some(_)) => drop(PidLog::UnexpectedHalf),
         (None, None) => drop(PidLog::UncorrectableInvalid),
     }
 }

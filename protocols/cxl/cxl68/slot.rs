@@ -160,13 +160,7 @@ pub static DOWN_GENERIC: [SlotFormat; 6] = [
     SlotFormat { name: "G0", code: 0, dir: Dir::Down, mdh: false, content: Content::Data },
     row(Dir::Down, "G1", 1, false, &[at(H2dRsp, 0), at(H2dRsp, 32), at(H2dRsp, 64), at(H2dRsp, 96)]),
     row(Dir::Down, "G2", 2, false, &[at(H2dReq, 0), at(H2dData, 64), at(H2dRsp, 88)]),
-    row(
-        Dir::Down,
-        "G3",
-        3,
-        true,
-        &[at(H2dData, 0), at(H2dData, 24), at(H2dData, 48), at(H2dData, 72), at(H2dRsp, 96)],
-    ),
+    row(Dir::Down, "G3", 3, true, &[at(H2dData, 0), at(H2dData, 24), at(H2dData, 48), at(H2dData, 72), at(H2dRsp, 96)]),
     row(Dir::Down, "G4", 4, false, &[at(M2sReq, 0), at(H2dData, 88)]),
     row(Dir::Down, "G5", 5, false, &[at(M2sRwd, 0), at(H2dRsp, 88)]),
 ];

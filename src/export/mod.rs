@@ -1,0 +1,1 @@
+//! Derived artefacts; input is the layout table alone.

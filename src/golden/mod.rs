@@ -1,0 +1,1 @@
+//! Vector files: write, read, compare, manifest.

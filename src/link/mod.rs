@@ -1,0 +1,1 @@
+//! Transmitter and receiver pairs.

@@ -1,0 +1,1 @@
+//! Probes, traces and waves.

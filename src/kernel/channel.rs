@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::error::BuildError;
-use super::module::{Core, Cx, End, LinkEnds, Place, Queue, sealed};
+use super::module::{Cx, End, LinkEnds, Place, Queue, sealed};
 use super::time::Time;
 
 /// The item that found no room.
@@ -22,33 +22,54 @@ use super::time::Time;
 #[error("the channel is full")]
 pub struct Full<T>(pub T);
 
+/// Slots that a channel uses as long as they suffice.
+const FIRST_RING: usize = 2;
+
 struct Slot<T> {
     /// The edge of the reader's clock at which the item is due.
     due: Cell<u64>,
     item: Cell<Option<T>>,
 }
 
+/// What every push and pop touches comes first and fits into one line of a cache.
+#[repr(C, align(64))]
 struct Channel<T> {
-    name: String,
-    depth: u32,
-    latency_cycles: u32,
     /// A power of two of them, at least `depth`.
     slots: Box<[Slot<T>]>,
+    /// The slots in use are a ring of `mask + 1`. It starts small and grows with what is under way, so that a deep
+    /// channel with little in it stays in the cache.
+    mask: Cell<u32>,
     head: Cell<u32>,
     len: Cell<u32>,
-    /// The instant of the last pop, and the pops of that instant: slots that are not free yet.
-    popped_at: Cell<Time>,
+    depth: u32,
+    latency_cycles: u32,
+    /// The pops of the instant `popped_at`: slots that are not free yet.
     popped: Cell<u32>,
+    popped_at: Cell<Time>,
+    reader: Cell<Place>,
     /// The writer found too little room; the next pop wakes it.
     writer_waits: Cell<bool>,
-    writer: Cell<Option<Place>>,
-    reader: Cell<Option<Place>>,
+    writer: Cell<Place>,
+    name: String,
 }
 
 impl<T> Channel<T> {
     #[inline]
     fn slot(&self, ahead: u32) -> &Slot<T> {
-        &self.slots[self.head.get().wrapping_add(ahead) as usize & (self.slots.len() - 1)]
+        &self.slots[(self.head.get().wrapping_add(ahead) & self.mask.get()) as usize]
+    }
+
+    /// Doubles the ring: what had wrapped around to its start moves behind its old end.
+    #[cold]
+    fn grow(&self) {
+        let old = self.mask.get() as usize + 1;
+        self.head.set(self.head.get() & self.mask.get());
+        for wrapped in 0..self.head.get() as usize {
+            let (from, to) = (&self.slots[wrapped], &self.slots[old + wrapped]);
+            to.due.set(from.due.get());
+            to.item.set(from.item.take());
+        }
+        self.mask.set(2 * old as u32 - 1);
     }
 
     #[inline]
@@ -64,7 +85,7 @@ impl<T> Channel<T> {
     /// Wakes the writer as soon as there is more room than now.
     fn wait_for_room(&self, cx: &Cx) {
         if self.popped_now(cx.now) > 0 {
-            cx.core.wake(cx.place, cx.cycle + 1);
+            cx.domain.wake(cx.place.module, cx.cycle + 1, cx.now);
         } else {
             self.writer_waits.set(true);
         }
@@ -73,24 +94,22 @@ impl<T> Channel<T> {
     #[cold]
     fn wake_writer(&self, cx: &Cx) {
         self.writer_waits.set(false);
-        if let Some(place) = self.writer.get() {
-            let clock = &cx.core.domains[place.domain as usize].clock;
-            cx.core.wake(place, clock.first_after(cx.now));
-        }
+        let writer = self.writer.get();
+        let domain = &cx.core.domains[writer.domain as usize];
+        domain.wake(writer.module, domain.clock.first_after(cx.now), cx.now);
     }
 
-    /// The edge of the reader's clock at which an item sent now is due.
+    /// Wakes the reader for an item sent now, and returns the edge of its clock at which the item is due.
     #[inline]
-    fn due(&self, cx: &Cx, reader: Place) -> u64 {
-        let sent_for = cx.cycle.saturating_add(u64::from(self.latency_cycles));
-        if reader.domain == cx.place.domain { sent_for } else { other_domain(cx.core, cx.place, reader, sent_for) }
+    fn wake_reader(&self, cx: &Cx) -> u64 {
+        let reader = self.reader.get();
+        let due = cx.cycle.saturating_add(u64::from(self.latency_cycles));
+        if reader.domain != cx.place.domain {
+            return cx.core.wake_at(reader, cx.domain.clock.edge(due));
+        }
+        cx.domain.wake(reader.module, due, cx.now);
+        due
     }
-}
-
-#[cold]
-fn other_domain(core: &Core, writer: Place, reader: Place, cycle: u64) -> u64 {
-    let due = core.domains[writer.domain as usize].clock.edge(cycle);
-    core.domains[reader.domain as usize].clock.first_at_or_after(due)
 }
 
 impl<T> Queue for Channel<T> {
@@ -98,10 +117,10 @@ impl<T> Queue for Channel<T> {
         &self.name
     }
     fn writer(&self) -> Option<Place> {
-        self.writer.get()
+        self.writer.get().known()
     }
     fn reader(&self) -> Option<Place> {
-        self.reader.get()
+        self.reader.get().known()
     }
     fn left(&self) -> Option<(usize, u64)> {
         (self.len.get() > 0).then(|| (self.len.get() as usize, self.slot(0).due.get()))
@@ -122,18 +141,20 @@ pub(super) fn channel<T: 'static>(
         return Err(BuildError::Latency { name: name.into() });
     }
     let slot = |_| Slot { due: Cell::new(0), item: Cell::new(None) };
+    let slots: Box<[Slot<T>]> = (0..depth.next_power_of_two()).map(slot).collect();
     let channel = Rc::new(Channel {
-        name: name.into(),
-        depth,
-        latency_cycles,
-        slots: (0..depth.next_power_of_two()).map(slot).collect(),
+        mask: Cell::new(slots.len().min(FIRST_RING) as u32 - 1),
+        slots,
         head: Cell::new(0),
         len: Cell::new(0),
-        popped_at: Cell::new(Time::MAX),
+        depth,
+        latency_cycles,
         popped: Cell::new(0),
+        popped_at: Cell::new(Time::MAX),
+        reader: Cell::new(Place::UNKNOWN),
         writer_waits: Cell::new(false),
-        writer: Cell::new(None),
-        reader: Cell::new(None),
+        writer: Cell::new(Place::UNKNOWN),
+        name: name.into(),
     });
     Ok((OutEnd(channel.clone()), InEnd(channel.clone()), channel))
 }
@@ -151,7 +172,7 @@ impl<T> sealed::Attach for OutEnd<T> {
     type Port = Out<T>;
     #[allow(private_interfaces)]
     fn attach(self, place: Place, _: &mut LinkEnds) -> Out<T> {
-        self.0.writer.set(Some(place));
+        self.0.writer.set(place);
         Out(self.0)
     }
 }
@@ -161,7 +182,7 @@ impl<T> sealed::Attach for InEnd<T> {
     type Port = In<T>;
     #[allow(private_interfaces)]
     fn attach(self, place: Place, _: &mut LinkEnds) -> In<T> {
-        self.0.reader.set(Some(place));
+        self.0.reader.set(place);
         In { channel: self.0, seen: None }
     }
 }
@@ -181,13 +202,13 @@ impl<T> Out<T> {
             channel.wait_for_room(cx);
             return Err(Full(item));
         }
-        let Some(reader) = channel.reader.get() else { return Err(Full(item)) };
-        let due = channel.due(cx, reader);
+        if channel.len.get() > channel.mask.get() {
+            channel.grow();
+        }
         let slot = channel.slot(channel.len.get());
-        slot.due.set(due);
         slot.item.set(Some(item));
+        slot.due.set(channel.wake_reader(cx));
         channel.len.set(channel.len.get() + 1);
-        cx.core.wake(reader, due);
         Ok(())
     }
 
@@ -227,9 +248,10 @@ impl<T> In<T> {
             return None;
         }
         let channel = &*self.channel;
-        let item = self.seen.take().or_else(|| channel.slot(0).item.take());
-        channel.head.set(channel.head.get().wrapping_add(1));
-        channel.len.set(channel.len.get() - 1);
+        let item = if self.seen.is_some() { self.seen.take() } else { channel.slot(0).item.take() };
+        let left = channel.len.get() - 1;
+        channel.len.set(left);
+        channel.head.set(if left == 0 { 0 } else { channel.head.get().wrapping_add(1) });
         channel.popped.set(channel.popped_now(cx.now) + 1);
         channel.popped_at.set(cx.now);
         if channel.writer_waits.get() {

@@ -49,9 +49,11 @@ impl Clock {
     /// The time of edge `k`; [`Time::MAX`] if it lies beyond all time.
     #[inline]
     pub fn edge(&self, k: u64) -> Time {
+        if self.rest == 0 {
+            return Time::from_fs(k.saturating_mul(self.whole).saturating_add(self.phase_fs));
+        }
         if let (Some(whole), Some(rest)) = (k.checked_mul(self.whole), k.checked_mul(self.rest)) {
-            let part = if self.rest == 0 { 0 } else { rest / self.den };
-            return Time::from_fs(self.phase_fs.saturating_add(whole).saturating_add(part));
+            return Time::from_fs(whole.saturating_add(rest / self.den).saturating_add(self.phase_fs));
         }
         let exact = u128::from(k) * u128::from(self.num) / u128::from(self.den) + u128::from(self.phase_fs);
         Time::from_fs(u64::try_from(exact).unwrap_or(u64::MAX))

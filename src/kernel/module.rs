@@ -73,6 +73,7 @@ impl Pending {
 /// The kernel as a running module sees it: the edge it runs at.
 pub struct Cx<'a> {
     pub(super) core: &'a Core,
+    pub(super) domain: &'a Domain,
     pub(super) now: Time,
     pub(super) cycle: u64,
     pub(super) place: Place,
@@ -91,7 +92,7 @@ impl Cx<'_> {
 
     /// The clock of the module.
     pub fn clock(&self) -> &Clock {
-        &self.core.domains[self.place.domain as usize].clock
+        &self.domain.clock
     }
 
     /// The time of the edge `cycles` edges from here.
@@ -113,6 +114,16 @@ pub(super) struct Place {
     pub(super) module: u32,
 }
 
+impl Place {
+    /// No module.
+    pub(super) const UNKNOWN: Place = Place { domain: u32::MAX, module: u32::MAX };
+
+    /// The place, if it is one.
+    pub(super) fn known(self) -> Option<Place> {
+        (self != Place::UNKNOWN).then_some(self)
+    }
+}
+
 /// A clock and the modules that run on it.
 pub(super) struct Domain {
     pub(super) name: String,
@@ -131,18 +142,20 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// Runs the module at `place` at edge `cycle` of its clock.
-    #[inline]
-    pub(super) fn wake(&self, place: Place, cycle: u64) {
-        let domain = &self.domains[place.domain as usize];
-        domain.wheel.wake(cycle, place.module, || domain.clock.first_at_or_after(self.now.get()));
-    }
-
     /// Runs the module at `place` at its first edge at or after `due`, and returns the number of that edge.
     pub(super) fn wake_at(&self, place: Place, due: Time) -> u64 {
-        let cycle = self.domains[place.domain as usize].clock.first_at_or_after(due);
-        self.wake(place, cycle);
+        let domain = &self.domains[place.domain as usize];
+        let cycle = domain.clock.first_at_or_after(due);
+        domain.wake(place.module, cycle, self.now.get());
         cycle
+    }
+}
+
+impl Domain {
+    /// Runs `module` at edge `cycle`; nobody will be woken for an edge before `now` any more.
+    #[inline]
+    pub(super) fn wake(&self, module: u32, cycle: u64, now: Time) {
+        self.wheel.wake(cycle, module, || self.clock.first_at_or_after(now));
     }
 }
 

@@ -258,27 +258,27 @@ impl Partition {
     }
 
     fn run_instants(&mut self, end: Time) {
+        // With one clock there is nothing to compare.
+        if let ([domain], [modules]) = (&self.core.domains[..], &mut self.modules[..]) {
+            loop {
+                let cycle = domain.wheel.next();
+                let now = domain.clock.edge(cycle);
+                if cycle == NEVER || now >= end {
+                    return;
+                }
+                self.last_event = now;
+                self.evaluations += run_edge(&self.core, 0, modules, now, cycle);
+            }
+        }
         loop {
             let now = self.next();
             if now >= end {
                 return;
             }
-            self.core.now.set(now);
             self.last_event = now;
-            for (domain, &(time, cycle)) in self.upcoming.iter().enumerate() {
+            for (index, (modules, &(time, cycle))) in self.modules.iter_mut().zip(&self.upcoming).enumerate() {
                 if time == now {
-                    let modules = &mut self.modules[domain];
-                    let wheel = &self.core.domains[domain].wheel;
-                    let mut cx = Cx { core: &self.core, now, cycle, place: Place { domain: domain as u32, module: 0 } };
-                    let mut evaluations = 0;
-                    wheel.start(cycle);
-                    wheel.take(cycle, |module| {
-                        evaluations += 1;
-                        cx.place.module = module;
-                        let next = modules[module as usize].eval(&mut cx);
-                        sleep(&cx, next);
-                    });
-                    self.evaluations += evaluations;
+                    self.evaluations += run_edge(&self.core, index, modules, now, cycle);
                 }
             }
         }
@@ -320,7 +320,8 @@ impl Partition {
             }
             self.evaluations += batch.len() as u64;
             for &(cycle, place) in &batch {
-                let mut cx = Cx { core: &self.core, now, cycle, place };
+                let domain = &self.core.domains[place.domain as usize];
+                let mut cx = Cx { core: &self.core, domain, now, cycle, place };
                 let next = self.modules[place.domain as usize][place.module as usize].eval(&mut cx);
                 sleep(&cx, next);
             }
@@ -361,17 +362,32 @@ impl Partition {
     }
 }
 
+/// Runs edge `cycle` of a domain and returns how many modules that were.
+#[inline]
+fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Time, cycle: u64) -> u64 {
+    let domain = &core.domains[index];
+    let place = Place { domain: index as u32, module: 0 };
+    let mut cx = Cx { core, domain, now, cycle, place };
+    let mut evaluations = 0;
+    core.now.set(now);
+    domain.wheel.start(cycle);
+    domain.wheel.take(cycle, |module| {
+        evaluations += 1;
+        cx.place.module = module;
+        let next = modules[module as usize].eval(&mut cx);
+        sleep(&cx, next);
+    });
+    evaluations
+}
+
 /// Does what the module that just ran asked for.
 #[inline]
 fn sleep(cx: &Cx, next: Next) {
-    let domain = &cx.core.domains[cx.place.domain as usize];
-    let timer = match next {
-        Next::Idle => NEVER,
-        Next::Busy => {
-            cx.core.wake(cx.place, cx.cycle + 1);
-            NEVER
-        }
-        Next::At(time) => domain.clock.first_at_or_after(time).max(cx.cycle + 1),
-    };
-    domain.wheel.set_timer(cx.place.module, timer);
+    let (domain, module) = (cx.domain, cx.place.module);
+    domain.wheel.clear_timer(module);
+    match next {
+        Next::Idle => {}
+        Next::Busy => domain.wake(module, cx.cycle + 1, cx.now),
+        Next::At(time) => domain.wheel.set_timer(module, domain.clock.first_at_or_after(time).max(cx.cycle + 1)),
+    }
 }

@@ -209,9 +209,11 @@ struct Driver<C> {
 impl<C: Crew> Driver<C> {
     fn new(crew: C, links: &[Arc<LinkInfo>], options: &RunOptions) -> Driver<C> {
         let latencies = links.iter().filter(|link| !link.is_local()).map(|link| link.latency_fs);
+        // A stall is looked for between windows, so they are no longer than its limit.
+        let longest = LONGEST_WINDOW_FS.min(options.stall_limit_fs.unwrap_or(u64::MAX)).max(1);
         Driver {
             crew,
-            window_fs: latencies.min().unwrap_or(u64::MAX).min(LONGEST_WINDOW_FS),
+            window_fs: latencies.min().unwrap_or(u64::MAX).min(longest),
             stall_limit_fs: options.stall_limit_fs,
             open_at_limit_allowed: options.open_at_limit_allowed,
             calm: Time::ZERO,

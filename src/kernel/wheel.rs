@@ -25,11 +25,10 @@ pub(super) struct Wheel {
     base: Cell<u64>,
     /// Bit s: slot s is not empty.
     occupied: Cell<u64>,
-    /// One a slot. Bit g: one of the words of group g is not zero.
-    groups: Box<[Cell<u64>]>,
-    /// The bitsets, slot after slot.
-    words: Box<[Cell<u64>]>,
-    words_per_slot: usize,
+    /// One a slot. Bit g: one of the words of group g is not zero. Unused if there is only one word.
+    groups: [Cell<u64>; SLOTS],
+    /// The bitsets: word w of slot s is `words[w][s]`.
+    words: Box<[[Cell<u64>; SLOTS]]>,
     /// A group is 2^shift words.
     group_shift: u32,
     /// Wake-ups beyond the slots, and the edge of the first of them.
@@ -45,19 +44,19 @@ pub(super) struct Wheel {
 impl Wheel {
     /// A wheel in which every one of `modules` modules runs at edge 0.
     pub(super) fn new(modules: usize) -> Wheel {
-        let words_per_slot = modules.div_ceil(64).max(1);
-        let cells = |n, value| (0..n).map(|_| Cell::new(value)).collect();
+        let words = modules.div_ceil(64).max(1);
+        let nobody = || std::array::from_fn(|_| Cell::new(0));
+        let no_timers = || (0..modules).map(|_| Cell::new(NEVER)).collect();
         let wheel = Wheel {
             base: Cell::new(0),
             occupied: Cell::new(0),
-            groups: cells(SLOTS, 0),
-            words: cells(SLOTS * words_per_slot, 0),
-            words_per_slot,
-            group_shift: words_per_slot.div_ceil(64).next_power_of_two().trailing_zeros(),
+            groups: nobody(),
+            words: (0..words).map(|_| nobody()).collect(),
+            group_shift: words.div_ceil(64).next_power_of_two().trailing_zeros(),
             far: Heap::default(),
             far_next: Cell::new(NEVER),
-            wanted: cells(modules, NEVER),
-            armed: cells(modules, NEVER),
+            wanted: no_timers(),
+            armed: no_timers(),
             timers: Heap::default(),
             timers_next: Cell::new(NEVER),
         };
@@ -79,15 +78,16 @@ impl Wheel {
         if cycle.wrapping_sub(self.base.get()) < SLOTS as u64 {
             self.set(cycle, module);
         } else {
-            self.wake_far(cycle, module, floor());
+            self.wake_far(cycle, module, floor);
         }
     }
 
     #[cold]
-    fn wake_far(&self, cycle: u64, module: u32, floor: u64) {
+    #[inline(never)]
+    fn wake_far(&self, cycle: u64, module: u32, floor: impl FnOnce() -> u64) {
         // An empty wheel may be turned forward: the domain slept.
         if self.occupied.get() == 0 {
-            self.base.set(self.base.get().max(floor));
+            self.base.set(self.base.get().max(floor()));
             if cycle.wrapping_sub(self.base.get()) < SLOTS as u64 {
                 return self.set(cycle, module);
             }
@@ -102,15 +102,23 @@ impl Wheel {
     fn set(&self, cycle: u64, module: u32) {
         let slot = cycle as usize % SLOTS;
         let word = module as usize / 64;
-        let cell = &self.words[slot * self.words_per_slot + word];
+        let cell = &self.words[word][slot];
         cell.set(cell.get() | 1 << (module % 64));
-        let groups = &self.groups[slot];
-        groups.set(groups.get() | 1 << (word >> self.group_shift));
+        if self.words.len() > 1 {
+            let groups = &self.groups[slot];
+            groups.set(groups.get() | 1 << (word >> self.group_shift));
+        }
         self.occupied.set(self.occupied.get() | 1 << slot);
     }
 
-    /// Replaces the timer of `module`: edge `cycle`, or [`NEVER`] for none.
+    /// Takes the timer of `module` away.
     #[inline]
+    pub(super) fn clear_timer(&self, module: u32) {
+        self.wanted[module as usize].set(NEVER);
+    }
+
+    /// Replaces the timer of `module`: it runs at edge `cycle`.
+    #[inline(never)]
     pub(super) fn set_timer(&self, module: u32, cycle: u64) {
         self.wanted[module as usize].set(cycle);
         if cycle < self.armed[module as usize].get() {
@@ -193,20 +201,27 @@ impl Wheel {
     pub(super) fn take(&self, cycle: u64, mut run: impl FnMut(u32)) {
         let slot = cycle as usize % SLOTS;
         self.occupied.set(self.occupied.get() & !(1 << slot));
+        if let [word] = &*self.words {
+            return each_bit(0, word[slot].replace(0), run);
+        }
         let mut groups = self.groups[slot].replace(0);
-        let words = &self.words[slot * self.words_per_slot..][..self.words_per_slot];
         while groups != 0 {
             let first = (groups.trailing_zeros() as usize) << self.group_shift;
             groups &= groups - 1;
-            let last = (first + (1 << self.group_shift)).min(words.len());
-            for (offset, word) in words[first..last].iter().enumerate() {
-                let mut bits = word.replace(0);
-                while bits != 0 {
-                    run(((first + offset) * 64) as u32 + bits.trailing_zeros());
-                    bits &= bits - 1;
-                }
+            let last = (first + (1 << self.group_shift)).min(self.words.len());
+            for (offset, word) in self.words[first..last].iter().enumerate() {
+                each_bit(first + offset, word[slot].replace(0), &mut run);
             }
         }
+    }
+}
+
+/// Calls `run` for the modules of bitset word number `word`.
+#[inline]
+fn each_bit(word: usize, mut bits: u64, mut run: impl FnMut(u32)) {
+    while bits != 0 {
+        run((word * 64) as u32 + bits.trailing_zeros());
+        bits &= bits - 1;
     }
 }
 
@@ -274,7 +289,7 @@ mod tests {
         wheel.set_timer(1, 600);
         assert_eq!(drain(&wheel), [(600, vec![1]), (1_099, vec![0])]);
         wheel.set_timer(0, 2_000);
-        wheel.set_timer(0, NEVER);
+        wheel.clear_timer(0);
         assert_eq!(wheel.next(), NEVER);
         wheel.set_timer(0, 1_500);
         wheel.set_timer(1, 1_500);

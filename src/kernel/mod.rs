@@ -1,1 +1,117 @@
-//! The simulation kernel.
+//! The simulation kernel: SystemC's modules, channels and signals, without delta cycles.
+//!
+//! *Modelled*: integer time in femtoseconds, any number of clocks with fractional periods, modules that run at edges of
+//! their clock, channels and wires between them with a latency of at least one edge, links of physical latency between
+//! partitions that run on threads of their own, seeded random numbers, and the judgement whether a run ended well. *Detail*:
+//! one evaluation of a module stands for everything it does at an edge. *Left out*: zero-delay paths, combinational loops,
+//! processes that wait in the middle, anything that knows a protocol.
+//!
+//! Everything that crosses from one module to another takes at least one clock edge. So there is nothing to iterate, the
+//! order of evaluation cannot matter, and an idle module costs nothing.
+//!
+//! # A walk through one cycle
+//!
+//! 1. Each clock domain of the partition knows its next edge at which a module runs (a rotate and a count of zeros over the
+//!    timing wheel's occupied slots). The earliest of them is *now*; the time in between is skipped. Domains whose
+//!    edges coincide run at the same instant.
+//! 2. The modules set in the slot of that edge run, in elaboration order. Say a reader and its writer both do:
+//!    * the reader calls [`In::pop`]: an item pushed earlier is due, and leaves the channel. The slot counts as taken until
+//!      the instant is over. If the writer had found the channel full, it is set for its next edge;
+//!    * the writer calls [`Out::push`]: the item gets its due edge, `latency` edges of the writer from here, and the
+//!      reader is set in the slot of that edge. If the channel has no room, the item comes back as [`Full`].
+//!
+//!    Neither sees what the other one did at this instant, so their order is of no account.
+//! 3. Each module says when it wants to run again: [`Next::Busy`] sets it for the next edge, [`Next::At`] sets its timer,
+//!    [`Next::Idle`] leaves it to what arrives.
+//! 4. When the window (at most as long as the shortest link between partitions) is over, what was sent to other partitions is handed over, the observer is called,
+//!    and the next window starts at the earliest instant at which anything can happen anywhere.
+//!
+//! # Invariants
+//!
+//! * Shuffling the order within an instant, evaluating idle modules, adding an observer, and changing the number of threads
+//!   change no result. [`RunOptions`] has switches for all of them, and property tests use them.
+//! * An item is never lost and never reordered within its channel; at the end, every channel and link is empty or the run
+//!   is an error.
+//! * The random numbers of a module depend on the seed of the run and on its name, and on nothing else.
+//!
+//! # Example
+//!
+//! ```
+//! use scalepool::kernel::*;
+//!
+//! /// Sends the numbers 0, 1, 2, .. as fast as there is room.
+//! struct Source {
+//!     tx: Out<u32>,
+//!     next: u32,
+//! }
+//!
+//! impl Module for Source {
+//!     fn eval(&mut self, cx: &mut Cx) -> Next {
+//!         if self.next < 5 && self.tx.push(cx, self.next).is_ok() {
+//!             self.next += 1;
+//!         }
+//!         Next::busy_if(self.next < 5)
+//!     }
+//! }
+//!
+//! /// Takes one item an edge; every item is a transaction done.
+//! struct Sink {
+//!     rx: In<u32>,
+//!     sum: u32,
+//! }
+//!
+//! impl Module for Sink {
+//!     fn eval(&mut self, cx: &mut Cx) -> Next {
+//!         if let Some(number) = self.rx.pop(cx) {
+//!             self.sum += number;
+//!             cx.progress();
+//!         }
+//!         Next::busy_if(self.rx.is_due(cx))
+//!     }
+//!     fn idle_ok(&self) -> Result<(), Pending> {
+//!         if self.sum == 10 { Ok(()) } else { Err(Pending::new("numbers missing", Time::ZERO)) }
+//!     }
+//! }
+//!
+//! let mut sim = Simulation::new(42);
+//! sim.partition(|p| {
+//!     let clock = p.clock("core", Clock::with_period_fs(1_000_000)?)?;
+//!     let (tx, rx) = p.channel("numbers", 2, 3)?; // two items deep, three edges long
+//!     p.module("source", clock, |bind| Source { tx: bind.attach(tx), next: 0 })?;
+//!     p.module("sink", clock, |bind| Sink { rx: bind.attach(rx), sum: 0 })
+//! });
+//! let report = sim.run(&RunOptions::default(), |_window_end| ())?;
+//! assert_eq!(report.stop, Stop::Quiescent);
+//! assert_eq!(report.completed, 5);
+//! // 0 and 1 leave at edges 0 and 1 and arrive at 3 and 4; the slots are free at 4 and 5, and so on: 4 arrives at edge 11.
+//! assert_eq!(report.end, Time::from_ns(11));
+//! # Ok::<(), SimError>(())
+//! ```
+
+mod channel;
+mod clock;
+mod crew;
+mod error;
+mod link;
+mod module;
+mod name;
+mod partition;
+mod rng;
+mod simulation;
+#[cfg(test)]
+mod tests;
+pub mod time;
+mod wheel;
+mod wire;
+
+pub use channel::{Full, In, InEnd, Out, OutEnd};
+pub use clock::Clock;
+pub use error::{BuildError, Open, SimError};
+pub use link::{LinkIn, LinkInEnd, LinkOut, LinkOutEnd};
+pub use module::{Binder, Cx, End, Module, Next, Pending};
+pub use name::check_name;
+pub use partition::{ClockId, PartitionBuilder};
+pub use rng::Rng;
+pub use simulation::{RunOptions, RunReport, Running, Simulation, Stop};
+pub use time::Time;
+pub use wire::{WireIn, WireInEnd, WireOut, WireOutEnd};

@@ -1,0 +1,134 @@
+//! The credit book of one end (`cxl-68b` §5.4).
+//!
+//! Modelled: credits to spend on the peer's buffers, credits to return for our own, the alternation of CXL.cache and
+//! CXL.mem in each field. One credit is one message with all its data. Left out: what a buffer holds.
+//!
+//! A walk: the peer's grants arrive in header or LLCRD fields and are added, saturating, to `spend`; the packer takes one
+//! off a message. A message that we received took one of `granted`; when the consumer takes it out of its buffer, one is
+//! `pending` and goes back in the next header, the largest power of two that fits [D].
+
+use super::mutant::Mutant;
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::credit::{self, CreditField};
+use scalepool_protocols::cxl::cxl68::message::Class;
+
+/// Flits with credits for the other protocol after which a waiting protocol counts as starved (CXL68-CRD-05).
+const STARVED_AFTER_FLITS: u32 = 64;
+
+/// Credits of one end, by [`Class::index`].
+#[derive(Debug, Clone)]
+pub struct CreditBook {
+    /// Direction of this end's transmitter.
+    dir: Dir,
+    maximum: u16,
+    /// Classes that this end may send; credits for others are dropped silently (CRD-07).
+    sends: [bool; 10],
+    /// Messages that may be sent now.
+    pub spend: [u16; 10],
+    /// Buffers of our own that are free and not yet granted.
+    pending: [u16; 10],
+    /// Credits granted to the peer and not used by it.
+    granted: [u16; 10],
+    /// Whether CXL.mem goes next, by field.
+    mem_next: [bool; 3],
+    starved: [[u32; 2]; 3],
+    mutant: Option<Mutant>,
+}
+
+impl CreditBook {
+    /// The book of an end that transmits in `dir`, with `buffers` free messages a class of the other direction.
+    pub fn new(
+        dir: Dir,
+        counter_bits: u8,
+        sends: [bool; 10],
+        buffers: [u16; 10],
+        mutant: Option<Mutant>,
+    ) -> CreditBook {
+        let maximum = ((1u32 << counter_bits) - 1) as u16;
+        let (spend, granted) = ([0; 10], [0; 10]);
+        CreditBook {
+            dir,
+            maximum,
+            sends,
+            spend,
+            pending: buffers,
+            granted,
+            mem_next: [false; 3],
+            starved: [[0; 2]; 3],
+            mutant,
+        }
+    }
+
+    /// Takes the credits of a received header; `codes` in the order Rsp, Req, Data.
+    pub fn receive(&mut self, codes: [u8; 3]) {
+        let from = if self.mutant == Some(Mutant::CreditsOfOwnDirection) { self.dir } else { self.dir.opposite() };
+        for (field, code) in CreditField::ALL.into_iter().zip(codes) {
+            let Some((class, count)) = credit::decode(from, field, code) else { continue };
+            let i = class.index();
+            if !self.sends[i] {
+                continue;
+            }
+            let sum = self.spend[i] + u16::from(count);
+            self.spend[i] = if self.mutant == Some(Mutant::CreditCounterWraps) {
+                sum & self.maximum
+            } else {
+                sum.min(self.maximum)
+            };
+        }
+    }
+
+    /// A message of a class has come in. `false`: the peer had no credit for it (CRD-04).
+    pub fn arrived(&mut self, class: Class) -> bool {
+        let granted = &mut self.granted[class.index()];
+        let had = *granted > 0;
+        *granted = granted.saturating_sub(1);
+        had
+    }
+
+    /// The consumer has taken a message out of its buffer; `chunks` is its data.
+    pub fn freed(&mut self, class: Class, chunks: usize) {
+        let count = if self.mutant == Some(Mutant::CreditPerChunk) { chunks.max(1) as u16 } else { 1 };
+        self.pending[class.index()] += count;
+    }
+
+    /// Credits that wait to be returned, over all classes.
+    pub fn pending(&self) -> u32 {
+        self.pending.iter().map(|&n| u32::from(n)).sum()
+    }
+
+    /// Credits granted to the peer and not used by it.
+    pub fn granted(&self, class: Class) -> u16 {
+        self.granted[class.index()]
+    }
+
+    /// The codes of the next header, in the order Rsp, Req, Data; the credits count as returned. The second value is the
+    /// rule that a starved protocol breaks (CRD-05), which our own alternation never lets happen.
+    pub fn take(&mut self) -> ([u8; 3], Option<&'static str>) {
+        let mut codes = [0; 3];
+        let mut broken = None;
+        for (n, field) in CreditField::ALL.into_iter().enumerate() {
+            let class = |mem| credit::channel(self.dir, field, mem);
+            let waits = |mem| class(mem).is_some_and(|c| self.pending[c.index()] > 0);
+            let mem = match (waits(false), waits(true)) {
+                (false, false) => continue,
+                (true, true) if self.mutant == Some(Mutant::MemCreditsOnly) => true,
+                (true, true) => self.mem_next[n],
+                (_, mem) => mem,
+            };
+            for other in [false, true] {
+                let starved = &mut self.starved[n][usize::from(other)];
+                *starved = if other != mem && waits(other) { *starved + 1 } else { 0 };
+                if *starved > STARVED_AFTER_FLITS {
+                    broken = Some("CXL68-CRD-05");
+                }
+            }
+            self.mem_next[n] = !mem;
+            let Some(class) = class(mem) else { continue };
+            let (code, count) = credit::encode(mem, self.pending[class.index()]);
+            self.pending[class.index()] -= u16::from(count);
+            self.granted[class.index()] += u16::from(count);
+            codes[n] = code;
+        }
+        (codes, broken)
+    }
+}

@@ -1,0 +1,310 @@
+//! Two ends and the wires between them, without a kernel: for vectors and for tests of the link layer alone.
+//!
+//! Modelled: one unit a flit clock in each direction, a latency in flit clocks, faults, training that takes a stated time
+//! and loses what is on the wires. A walk through [`Pair::step`]: units that are due arrive, both ends send, a request to
+//! train takes the link down.
+
+use super::end::{End, EndConfig};
+use super::fault::FaultyWire;
+use crate::kernel::Rng;
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::config::ConfigError;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use std::collections::VecDeque;
+
+/// One direction of the wire.
+#[derive(Debug, Clone)]
+struct Lane {
+    wire: FaultyWire,
+    in_flight: VecDeque<(u64, Unit)>,
+}
+
+/// What happened in one direction in one flit clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// Flit clock of transmission.
+    pub at: u64,
+    /// Direction.
+    pub dir: Dir,
+    /// As it was sent, before any fault.
+    pub unit: Unit,
+}
+
+/// A link.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    /// The end that sends down.
+    pub host: End,
+    /// The end that sends up.
+    pub device: End,
+    down: Lane,
+    up: Lane,
+    latency_flits: u64,
+    retrain_flits: u64,
+    training: Option<u64>,
+    now: u64,
+    /// Times that the link was trained.
+    pub trainings: u64,
+    /// Cut: nothing arrives any more.
+    pub cut: bool,
+    log: Option<Vec<Seen>>,
+}
+
+/// A link without faults in either direction.
+pub fn clean_wire() -> FaultyWire {
+    FaultyWire::new(Vec::new(), 0.0, Rng::from_seed(0))
+}
+
+impl Pair {
+    /// A link whose wires take `latency_flits` (at least 1) and whose training takes `retrain_flits`.
+    ///
+    /// # Errors
+    /// A choice of either end outside its range.
+    pub fn new(
+        host: EndConfig,
+        device: EndConfig,
+        latency_flits: u64,
+        retrain_flits: u64,
+    ) -> Result<Pair, ConfigError> {
+        let lane = || Lane { wire: clean_wire(), in_flight: VecDeque::new() };
+        Ok(Pair {
+            host: End::new(host)?,
+            device: End::new(device)?,
+            down: lane(),
+            up: lane(),
+            latency_flits: latency_flits.max(1),
+            retrain_flits,
+            training: None,
+            now: 0,
+            trainings: 0,
+            cut: false,
+            log: None,
+        })
+    }
+
+    /// Puts a faulty wire into a direction.
+    pub fn set_wire(&mut self, dir: Dir, wire: FaultyWire) {
+        self.lane(dir).wire = wire;
+    }
+
+    /// Units that the wires changed, lost or doubled.
+    pub fn injected(&self) -> u64 {
+        self.down.wire.injected + self.up.wire.injected
+    }
+
+    /// Keeps every unit that is sent from now on.
+    pub fn keep_log(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// Units sent since [`Pair::keep_log`] or the last call.
+    pub fn take_log(&mut self) -> Vec<Seen> {
+        self.log.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Flit clocks so far.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The end that transmits in a direction.
+    pub fn sender(&mut self, dir: Dir) -> &mut End {
+        match dir {
+            Dir::Down => &mut self.host,
+            Dir::Up => &mut self.device,
+        }
+    }
+
+    /// The end that receives a direction.
+    pub fn receiver(&mut self, dir: Dir) -> &mut End {
+        self.sender(dir.opposite())
+    }
+
+    fn lane(&mut self, dir: Dir) -> &mut Lane {
+        match dir {
+            Dir::Down => &mut self.down,
+            Dir::Up => &mut self.up,
+        }
+    }
+
+    /// Hands a unit to the receiver of a direction at once, as if it came off the wire.
+    pub fn inject(&mut self, dir: Dir, unit: &Unit) {
+        let now = self.now;
+        self.receiver(dir).receive(unit, now);
+    }
+
+    /// Takes the link down for training, whoever wants it.
+    pub fn train(&mut self) {
+        self.trainings += 1;
+        self.down.in_flight.clear();
+        self.up.in_flight.clear();
+        self.host.phy_down();
+        self.device.phy_down();
+        self.training = Some(self.now + self.retrain_flits);
+    }
+
+    /// One flit clock.
+    pub fn step(&mut self) {
+        self.now += 1;
+        if self.training.is_some_and(|until| self.now >= until) {
+            self.training = None;
+            self.host.phy_up();
+            self.device.phy_up();
+        }
+        for dir in Dir::ALL {
+            let (now, cut) = (self.now, self.cut);
+            while let Some(&(due, unit)) = self.lane(dir).in_flight.front()
+                && due <= now
+            {
+                self.lane(dir).in_flight.pop_front();
+                if !cut {
+                    self.receiver(dir).receive(&unit, now);
+                }
+            }
+        }
+        if self.training.is_none() {
+            for dir in Dir::ALL {
+                self.send(dir);
+            }
+        }
+        let wanted = [self.host.take_retrain_request(), self.device.take_retrain_request()];
+        if wanted.contains(&true) && self.training.is_none() {
+            self.train();
+        }
+    }
+
+    fn send(&mut self, dir: Dir) {
+        let (now, due) = (self.now, self.now + self.latency_flits);
+        let Some(unit) = self.sender(dir).transmit(now) else { return };
+        if let Some(log) = &mut self.log {
+            log.push(Seen { at: now, dir, unit });
+        }
+        let lane = self.lane(dir);
+        for arrives in lane.wire.send(unit).into_iter().flatten() {
+            lane.in_flight.push_back((due, arrives));
+        }
+    }
+
+    /// Steps until both ends are quiet and the wires empty. `false`: still busy after `limit_flits`.
+    pub fn drain(&mut self, limit_flits: u64) -> bool {
+        for _ in 0..limit_flits {
+            if self.is_quiet() {
+                return true;
+            }
+            self.step();
+        }
+        self.is_quiet()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_quiet(&self) -> bool {
+        self.host.is_up()
+            && self.device.is_up()
+            && self.host.is_quiet()
+            && self.device.is_quiet()
+            && self.down.in_flight.is_empty()
+            && self.up.in_flight.is_empty()
+            && self.training.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::cxl68::{Event, Severity};
+    use scalepool_protocols::cxl::cxl68::code::M2sRwdOpcode;
+    use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+    use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq, M2sRwd, S2mDrs, S2mNdr};
+    use scalepool_protocols::cxl::cxl68::stream::{Data, Message};
+    use scalepool_protocols::wire::Wire;
+
+    fn request(tag: u16) -> Message {
+        Message::new(Class::M2sReq, M2sReq { tag, ..M2sReq::default() }.to_bits().expect("fits"))
+    }
+
+    fn write(tag: u16) -> Message {
+        let bits = M2sRwd { tag, opcode: M2sRwdOpcode::MemWr, ..M2sRwd::default() }.to_bits().expect("fits");
+        Message::with_data(Class::M2sRwd, bits, Data::line([tag as u8; 64]))
+    }
+
+    fn answer(request: &Message) -> Message {
+        if request.class == Class::M2sReq {
+            let tag = M2sReq::from_bits(request.bits).tag;
+            let bits = S2mDrs { tag, ..S2mDrs::default() }.to_bits().expect("fits");
+            Message::with_data(Class::S2mDrs, bits, Data::line([tag as u8; 64]))
+        } else {
+            let tag = M2sRwd::from_bits(request.bits).tag;
+            Message::new(Class::S2mNdr, S2mNdr { tag, ..S2mNdr::default() }.to_bits().expect("fits"))
+        }
+    }
+
+    fn tag_of(m: &Message) -> u16 {
+        if m.class == Class::S2mDrs { S2mDrs::from_bits(m.bits).tag } else { S2mNdr::from_bits(m.bits).tag }
+    }
+
+    /// Requests through, answers back, in order a class, at several error rates.
+    fn traffic(ber: f64, count: u16, seed: u64) -> Pair {
+        let link = Cxl68Config { timeout_flits: 256, ..Cxl68Config::default() };
+        let host = EndConfig::mem(Dir::Down, link, 64);
+        let device = EndConfig::mem(Dir::Up, link, 64);
+        let mut pair = Pair::new(host, device, 12, 100).expect("legal configuration");
+        pair.set_wire(Dir::Down, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, "down")));
+        pair.set_wire(Dir::Up, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, "up")));
+        let (mut sent, mut next) = (0u16, [0u16; 2]);
+        let mut done = 0;
+        for _ in 0..4_000_000u64 {
+            if done == count && pair.is_quiet() {
+                break;
+            }
+            if sent < count && pair.host.waiting(Class::M2sReq) + pair.host.waiting(Class::M2sRwd) < 8 {
+                let m = if sent % 3 == 0 { write(sent) } else { request(sent) };
+                pair.host.send(m).expect("legal");
+                sent += 1;
+            }
+            pair.step();
+            while let Some(m) = pair.device.take() {
+                pair.device.send(answer(&m)).expect("legal");
+            }
+            while let Some(m) = pair.host.take() {
+                let class = usize::from(m.class == Class::S2mDrs);
+                let tag = tag_of(&m);
+                // Tags of a class rise; reads skip the writes and the other way round.
+                assert!(tag >= next[class], "{ber}: tag {tag} after {}", next[class]);
+                if let Some(d) = m.data {
+                    assert_eq!(d.bytes, [tag as u8; 64]);
+                }
+                next[class] = tag + 1;
+                done += 1;
+            }
+        }
+        for (name, end) in [("host", &mut pair.host), ("device", &mut pair.device)] {
+            let repaired = |e: &Event| matches!(e.severity, Severity::Corrected | Severity::Retrain);
+            let events: Vec<_> = end.take_events().into_iter().filter(|e| !repaired(e)).collect();
+            assert!(events.is_empty(), "{ber} {name}: {}", events[0]);
+            assert!(end.is_quiet(), "{name} is quiet");
+        }
+        assert_eq!(done, count, "ber {ber}");
+        pair
+    }
+
+    #[test]
+    fn clean_link() {
+        let pair = traffic(0.0, 5000, 1);
+        assert_eq!(pair.host.stats().retries + pair.device.stats().retries, 0);
+    }
+
+    #[test]
+    fn noisy_link() {
+        for (seed, ber) in [(1, 1e-5), (2, 1e-4), (3, 1e-3)] {
+            let pair = traffic(ber, 20_000, seed);
+            println!(
+                "ber {ber}: {:?} {:?} trainings {} flits {}",
+                pair.host.stats(),
+                pair.device.stats(),
+                pair.trainings,
+                pair.now()
+            );
+            assert!(pair.host.stats().retries + pair.device.stats().retries > 0);
+        }
+    }
+}

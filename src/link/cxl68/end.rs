@@ -938,7 +938,7 @@ impl End {
         let ak = self.num_ack >= ak_from;
         if free <= 2 && !ak && floor == 1 {
             // With two entries left only a flit that returns acknowledgements may go (LLR-07).
-            return if self.num_ack > 0 && self.waiting_since.is_some() { self.llcrd(now) } else { None };
+            return if self.num_ack > 0 && !self.packer.is_empty() { self.llcrd(now) } else { None };
         }
         // A run that cannot finish before two entries are left is not begun (LLR-08): this flit takes one entry, each
         // all-data flit another one, and each of them needs at least three before it.

@@ -297,13 +297,6 @@ mod tests {
     fn noisy_link() {
         for (seed, ber) in [(1, 1e-5), (2, 1e-4), (3, 1e-3)] {
             let pair = traffic(ber, 20_000, seed);
-            println!(
-                "ber {ber}: {:?} {:?} trainings {} flits {}",
-                pair.host.stats(),
-                pair.device.stats(),
-                pair.trainings,
-                pair.now()
-            );
             assert!(pair.host.stats().retries + pair.device.stats().retries > 0);
         }
     }

@@ -91,7 +91,7 @@ pub enum SimError {
     Stall {
         /// When this was found.
         at: Time,
-        /// The limit of the run options [fs].
+        /// The limit of the run options, in fs.
         limit_fs: u64,
         /// What is open, oldest first.
         open: Vec<Open>,

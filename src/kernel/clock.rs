@@ -36,12 +36,12 @@ impl Clock {
         Clock::new(period_fs, 1, 0)
     }
 
-    /// The period as (numerator, denominator) [fs].
+    /// The period as (numerator, denominator), in fs.
     pub fn period(&self) -> (u64, u64) {
         (self.num, self.den)
     }
 
-    /// The time of edge 0 [fs].
+    /// The time of edge 0, in fs.
     pub fn phase_fs(&self) -> u64 {
         self.phase_fs
     }

@@ -91,7 +91,7 @@ pub enum SimError {
     Stall {
         /// When this was found.
         at: Time,
-        /// The limit of the run options [fs].
+        /// The limit of the run options, in fs.
         limit_fs: u64,
         /// What is open, oldest first.
         open: Vec<Open>,
@@ -122,4 +122,16 @@ fn lines(open: &[Open]) -> String {
         text += &format!("\n  and {} more", open.len() - SHOWN);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_is_cut_for_the_reader() {
+        let item = |i| Open { since: Time::from_fs(i), place: format!("m[{i}]"), what: "x".into(), probes: vec![] };
+        let text = SimError::Deadlock { at: Time::ZERO, open: (0..23).map(item).collect() }.to_string();
+        assert!(text.contains("\n  m[0]: x, since 0 fs\n") && text.ends_with("m[19]: x, since 19 fs\n  and 3 more"));
+    }
 }

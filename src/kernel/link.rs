@@ -132,7 +132,7 @@ impl<T> LinkOut<T> {
         }
     }
 
-    /// The latency of the link [fs].
+    /// The latency of the link, in fs.
     pub fn latency_fs(&self) -> u64 {
         self.0.link.info.latency_fs
     }
@@ -237,7 +237,7 @@ impl<T> LinkIn<T> {
         self.seen.is_some() || self.receiver.queue.borrow().front().is_some_and(|first| first.0 <= cx.now)
     }
 
-    /// The latency of the link [fs].
+    /// The latency of the link, in fs.
     pub fn latency_fs(&self) -> u64 {
         self.receiver.link.info.latency_fs
     }

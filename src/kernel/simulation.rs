@@ -27,7 +27,7 @@ pub struct RunOptions {
     pub limit: Option<Time>,
     /// Whether work may be open when the limit comes. If not, it is an error.
     pub open_at_limit_allowed: bool,
-    /// The time without [`progress`](super::Cx::progress) after which open work is an error [fs]; `None`: never.
+    /// The time without [`progress`](super::Cx::progress) after which open work is an error, in fs; `None`: never.
     pub stall_limit_fs: Option<u64>,
     /// Threads, at most one a partition; 0 counts as 1.
     pub threads: usize,

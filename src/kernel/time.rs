@@ -9,7 +9,7 @@ pub const FS_PER_NS: u64 = 1_000_000;
 /// Femtoseconds in one microsecond.
 pub const FS_PER_US: u64 = 1_000_000_000;
 
-/// A point in simulated time [fs] since the start of the run. 64 bits reach 5.1 hours.
+/// A point in simulated time, in fs since the start of the run. 64 bits reach 5.1 hours.
 ///
 /// Sums saturate at [`Time::MAX`], which means "never".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -21,6 +21,18 @@ struct Wire<T> {
     readers: RefCell<Vec<Place>>,
 }
 
+impl<T> Wire<T> {
+    /// Makes the last of what is visible at `now` the value; the same whoever does it first at an instant.
+    fn settle(&self, now: Time) {
+        let mut coming = self.coming.borrow_mut();
+        while coming.front().is_some_and(|first| first.0 <= now) {
+            if let Some((_, value)) = coming.pop_front() {
+                *self.value.borrow_mut() = value;
+            }
+        }
+    }
+}
+
 impl<T> Queue for Wire<T> {
     fn name(&self) -> &str {
         &self.name
@@ -98,6 +110,7 @@ impl<T: Clone + PartialEq> WireOut<T> {
     /// Drives `value`. A second write at the same edge replaces the first one.
     pub fn write(&mut self, cx: &mut Cx, value: T) {
         let wire = &*self.0;
+        wire.settle(cx.now);
         let due = cx.in_cycles(u64::from(wire.latency_cycles));
         let mut coming = wire.coming.borrow_mut();
         if coming.back().is_some_and(|last| last.0 == due) {
@@ -122,13 +135,7 @@ pub struct WireIn<T>(Rc<Wire<T>>);
 impl<T: Clone> WireIn<T> {
     /// The value at this edge.
     pub fn read(&self, cx: &Cx) -> T {
-        let wire = &*self.0;
-        let mut coming = wire.coming.borrow_mut();
-        while coming.front().is_some_and(|first| first.0 <= cx.now) {
-            if let Some((_, value)) = coming.pop_front() {
-                *wire.value.borrow_mut() = value;
-            }
-        }
-        wire.value.borrow().clone()
+        self.0.settle(cx.now);
+        self.0.value.borrow().clone()
     }
 }

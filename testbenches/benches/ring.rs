@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use scalepool::kernel::{Clock, Cx, Full, In, Module, Next, Out, RunOptions, Simulation, Time};
+use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 
 /// Modules in the ring.
 pub const MODULES: usize = 64;
@@ -24,7 +24,7 @@ struct Stage {
     tx: Out<Item>,
     number: u64,
     passed: u64,
-    /// An item that is there from the start.
+    /// The item that is there at the first edge.
     first: Option<Item>,
     /// The edge at which the ring stands still and the items are counted.
     end_cycle: u64,
@@ -35,7 +35,6 @@ struct Stage {
 impl Module for Stage {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         if cx.cycle() == self.end_cycle {
-            self.rest.extend(self.first.take());
             while let Some(item) = self.rx.pop(cx) {
                 self.rest.push(item);
             }
@@ -44,14 +43,12 @@ impl Module for Stage {
         if self.tx.free(cx) == 0 {
             return Next::Idle;
         }
-        let Some(mut item) = self.first.take().or_else(|| self.rx.pop(cx)) else { return Next::Idle };
+        let taken = if cx.cycle() == 0 { self.first.take() } else { self.rx.pop(cx) };
+        let Some(mut item) = taken else { return Next::Idle };
         for word in &mut item {
             *word = word.wrapping_add(self.number);
         }
-        match self.tx.push(cx, item) {
-            Ok(()) => self.passed += 1,
-            Err(Full(item)) => self.first = Some(item),
-        }
+        self.passed += u64::from(self.tx.push(cx, item).is_ok());
         Next::busy_if(self.rx.is_due(cx))
     }
 }

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use scalepool::kernel::{
     BuildError, Clock, Cx, Full, In, InEnd, LinkIn, LinkInEnd, LinkOut, LinkOutEnd, Module, Next, Out, OutEnd,
-    PartitionBuilder, Pending, Rng, RunOptions, SimError, Simulation, Stop, Time, WireIn, WireInEnd, WireOut,
-    WireOutEnd,
+    PartitionBuilder, Pending, Rng, RunOptions, RunReport, SimError, Simulation, Stop, Time, WireIn, WireInEnd,
+    WireOut, WireOutEnd,
 };
 
 /// A random design.
@@ -234,6 +234,9 @@ struct LinkEnds {
     outputs: Vec<(usize, LinkOutEnd<Item>)>,
 }
 
+/// The ends of an edge, until their nodes take them.
+type Ends<W, R> = (Option<W>, Option<R>);
+
 /// Puts the nodes of one partition together.
 fn build(
     p: &mut PartitionBuilder,
@@ -246,8 +249,8 @@ fn build(
     for (i, &(num, den, phase)) in design.clocks.iter().enumerate() {
         clocks.push(p.clock(&format!("clock[{i}]"), Clock::new(num, den, phase)?)?);
     }
-    let mut channels: Vec<(Option<OutEnd<Item>>, Option<InEnd<Item>>)> = Vec::new();
-    let mut wires: Vec<(Option<WireOutEnd<u64>>, Option<WireInEnd<u64>>)> = Vec::new();
+    let mut channels: Vec<Ends<OutEnd<Item>, InEnd<Item>>> = Vec::new();
+    let mut wires: Vec<Ends<WireOutEnd<u64>, WireInEnd<u64>>> = Vec::new();
     for (i, edge) in design.edges.iter().enumerate() {
         let here = mine.contains(&edge.from);
         let channel = (here && !edge.link).then(|| p.channel(&format!("c[{i}]"), edge.depth, edge.latency_cycles));
@@ -318,13 +321,14 @@ fn simulation(design: &Design, one_partition: bool) -> (Simulation, Vec<Arc<Mute
 #[derive(Clone, Debug, PartialEq)]
 struct Outcome {
     log: Vec<String>,
-    end: Result<(Stop, Time, u64, Vec<(String, u64)>), SimError>,
+    /// Without the counts of work: they are the simulator's, not the design's.
+    end: Result<RunReport, SimError>,
 }
 
-fn outcome(logs: &[Arc<Mutex<String>>], result: Result<scalepool::kernel::RunReport, SimError>) -> Outcome {
+fn outcome(logs: &[Arc<Mutex<String>>], result: Result<RunReport, SimError>) -> Outcome {
     Outcome {
         log: logs.iter().map(|log| log.lock().unwrap().clone()).collect(),
-        end: result.map(|report| (report.stop, report.end, report.completed, report.clock_edges)),
+        end: result.map(|report| RunReport { evaluations: 0, windows: 0, ..report }),
     }
 }
 
@@ -391,8 +395,8 @@ fn the_random_designs_do_something() {
         let outcome = run(&design, false, &options).0;
         lines += outcome.log.iter().map(|log| log.lines().count()).sum::<usize>();
         match outcome.end {
-            Ok((Stop::Quiescent, ..)) => quiescent += 1,
-            Ok((Stop::Limit, ..)) => limit += 1,
+            Ok(RunReport { stop: Stop::Quiescent, .. }) => quiescent += 1,
+            Ok(RunReport { stop: Stop::Limit, .. }) => limit += 1,
             Err(SimError::Deadlock { .. }) => deadlock += 1,
             Err(SimError::OpenAtLimit { .. }) => open += 1,
             Err(other) => panic!("{other}"),

@@ -21,24 +21,13 @@ use scalepool_protocols::registry;
 
 use super::fields::{hex, integer, object, text};
 use super::filter::When;
-use super::{Body, Filter, OpenError, Places, Record, Sink};
+use super::{Body, Filter, Header, OpenError, Places, Record, Sink};
 
 /// Value of `format` in the first line.
 pub const FORMAT: &str = "scalepool-trace";
 
 /// Version of the format. A change of a key, its meaning or its order raises it.
 pub const FORMAT_VERSION: u64 = 1;
-
-/// What the first line says about the run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
-    /// Version of the model, e.g. of this package.
-    pub model_version: String,
-    /// Hash of the scenario, lower-case hex.
-    pub scenario_hash: String,
-    /// Seed of the run.
-    pub seed: u64,
-}
 
 /// Writes JSON lines. Give it a buffered writer.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Probes, transaction traces, waves and the comparison of traces: everything that watches a simulation.
 //!
 //! Modelled: nothing. Modules hold a [`Tap`] and describe what happens in [`Record`]s; sinks write them down as JSON
-//! lines ([`jsonl`]) or as a waveform (`vcd`); `diff` compares two traces. Detail: an
+//! lines ([`jsonl`]) or as a waveform ([`vcd`], with GTKWave files by [`gtkw`]); [`diff`] compares two traces. Detail: an
 //! observed flit is written byte for byte, a message with every field. Left out: the clock of each module as a signal,
 //! the 64 bytes of a data transfer in a wave (they are in the raw flits and in JSON lines).
 //!
@@ -16,9 +16,14 @@
 
 mod fields;
 pub mod filter;
+pub mod flits;
+pub mod gtkw;
 pub mod hub;
 pub mod jsonl;
 pub mod record;
+pub mod signals;
+mod state;
+pub mod vcd;
 
 pub use filter::Filter;
 pub use hub::{Hub, Place, PlaceKind, Places, Tap};
@@ -32,9 +37,23 @@ pub enum OpenError {
     /// Nothing would be written.
     #[error(transparent)]
     Filter(#[from] filter::FilterError),
+    /// A place cannot be shown.
+    #[error(transparent)]
+    Place(#[from] signals::PlaceError),
     /// The output cannot be written.
     #[error("trace output: {0}")]
     Io(#[from] io::Error),
+}
+
+/// What a trace or a wave says about its run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Version of the model, e.g. of this package.
+    pub model_version: String,
+    /// Hash of the scenario, lower-case hex.
+    pub scenario_hash: String,
+    /// Seed of the run.
+    pub seed: u64,
 }
 
 /// Takes records in order and writes them down.

@@ -1,0 +1,106 @@
+//! GTKWave: a save file that shows a wave readably, and files that give codes their names.
+//!
+//! Modelled: the save file `<base>.gtkw` for the wave `<base>.vcd` beside it, and one file a code table under
+//! `<base>.codes/`, each line the bits of a code and its name. All come from the variables of [`super::signals`], so a new
+//! field of a layout shows up by itself. Each place is a group, in it each message is one; groups of second and later
+//! messages of a unit, of control slots and of headers are closed. Reserved fields, `valid` and the raw bits are not
+//! listed (the tree of signals has them). Paths are relative: start GTKWave in the folder of the files,
+//! `gtkwave <base>.gtkw`. Left out: zoom, colours, marker positions.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::signals::{Signals, Var};
+use super::{Filter, OpenError, Places};
+
+/// Display flags of a save file (GTKWave 3.3, seen in files it writes): right-aligned plus a number format.
+const DECIMAL: u32 = 0x24;
+const HEX: u32 = 0x22;
+const BINARY: u32 = 0x28;
+/// Added to a format: values go through the translate file named above.
+const TRANSLATED: u32 = 0x2000;
+/// First and last line of an open and of a closed group.
+const OPEN: [u32; 2] = [0x80_0200, 0x100_0200];
+const CLOSED: [u32; 2] = [0xc0_0200, 0x140_1200];
+
+/// Writes the save file and the code files into a folder, which is made if it is not there.
+///
+/// # Errors
+/// The filter takes no place, a place cannot be shown, or a file cannot be written.
+pub fn write_gtkwave(dir: &Path, base_name: &str, places: &Places, filter: &Filter) -> Result<(), OpenError> {
+    let signals = Signals::new(places, filter)?;
+    for (path, text) in gtkwave_files(base_name, &signals) {
+        let path = dir.join(path);
+        path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text)).map_err(|e| {
+            // The system's own message does not name the file.
+            io::Error::new(e.kind(), format!("{}: {e}", path.display()))
+        })?;
+    }
+    Ok(())
+}
+
+/// The same files as (path relative to the wave, text), in order of path.
+pub fn gtkwave_files(base_name: &str, signals: &Signals) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for names in signals.vars().iter().filter_map(|v| v.names.as_ref()) {
+        files.entry(codes_path(base_name, &names.key)).or_insert_with(|| {
+            let width = names.table.width as usize;
+            names.table.codes.iter().map(|c| format!("{:0width$b} {}\n", c.value, c.name)).collect()
+        });
+    }
+    let mut save = format!("[dumpfile] \"{base_name}.vcd\"\n[size] 1280 720\n[pos] -1 -1\n");
+    for &scope in &signals.scopes()[0].scopes {
+        group(&mut save, base_name, signals, scope, "");
+    }
+    files.insert(format!("{base_name}.gtkw"), save);
+    files
+}
+
+fn codes_path(base_name: &str, key: &str) -> String {
+    format!("{base_name}.codes/{key}.txt")
+}
+
+/// Writes a scope: its variables, then the scopes in it. A scope that only leads to one other gets no group.
+fn group(out: &mut String, base_name: &str, signals: &Signals, scope: usize, parent: &str) {
+    let scope = &signals.scopes()[scope];
+    let path = if parent.is_empty() { scope.name.clone() } else { format!("{parent}.{}", scope.name) };
+    let is_group = !scope.vars.is_empty();
+    let flags = if scope.is_detail { CLOSED } else { OPEN };
+    if is_group {
+        line(out, format_args!("@{:x}\n-{path}", flags[0]));
+    }
+    for var in scope.vars.iter().map(|&v| &signals.vars()[v]).filter(|v| !v.is_detail) {
+        signal(out, base_name, &path, var);
+    }
+    for &inner in &scope.scopes {
+        group(out, base_name, signals, inner, &path);
+    }
+    if is_group {
+        line(out, format_args!("@{:x}\n-{path}", flags[1]));
+    }
+}
+
+fn signal(out: &mut String, base_name: &str, path: &str, var: &Var) {
+    match &var.names {
+        Some(names) => {
+            let codes = codes_path(base_name, &names.key);
+            line(out, format_args!("@{:x}\n^1 {codes}", BINARY | TRANSLATED));
+        }
+        None => {
+            let format = if var.is_count { DECIMAL } else { HEX };
+            line(out, format_args!("@{:x}", if var.width == 1 { BINARY } else { format }));
+        }
+    }
+    match var.width {
+        1 => line(out, format_args!("{path}.{}", var.name)),
+        w => line(out, format_args!("{path}.{}[{}:0]", var.name, w - 1)),
+    }
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "{text}");
+}

@@ -1,0 +1,220 @@
+//! Taps and the hub that owns their buffers.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use scalepool_protocols::wire::LayoutDef;
+
+use super::{Body, Kind, Record, Sink, Stamp};
+
+/// What a place shows in a wave. A record whose body is of another kind is written to JSON lines alone.
+#[derive(Debug, Clone, Copy)]
+pub enum PlaceKind {
+    /// Wire units of one direction, as the receiver sees them.
+    Flits {
+        /// Name in [`scalepool_protocols::registry::PROTOCOLS`].
+        protocol: &'static str,
+        /// `down` or `up`.
+        dir: &'static str,
+    },
+    /// Named signals with their width in bits, 1 to 64.
+    Values(&'static [(&'static str, u32)]),
+    /// Messages of these layouts.
+    Messages(&'static [&'static LayoutDef]),
+}
+
+/// Where records come from.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Dotted path, e.g. `pod0.sw0.port[3].rx`. Several places may share one: their signals stand in one scope.
+    pub path: String,
+    /// What it shows in a wave.
+    pub kind: PlaceKind,
+}
+
+/// All places, in order of creation.
+#[derive(Debug, Clone, Default)]
+pub struct Places(Vec<Place>);
+
+impl Places {
+    /// The place of an ordinal.
+    pub fn get(&self, ordinal: u32) -> Option<&Place> {
+        self.0.get(ordinal as usize)
+    }
+
+    /// Path of an ordinal, `?` for one that does not exist.
+    pub fn path(&self, ordinal: u32) -> &str {
+        self.get(ordinal).map_or("?", |p| &p.path)
+    }
+
+    /// All of them; the position is the ordinal.
+    pub fn iter(&self) -> impl Iterator<Item = &Place> {
+        self.0.iter()
+    }
+}
+
+type Buffer = Arc<Mutex<Vec<Record>>>;
+
+/// A panic of a recording thread leaves the buffer as it was between two pushes, so its content is good.
+fn open(buffer: &Buffer) -> MutexGuard<'_, Vec<Record>> {
+    buffer.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bits of an id below the ordinal: 2^36 transactions a place; with up to 2^17 places an id is below 2^53, the largest
+/// integer that JSON readers keep exact.
+const ID_COUNTER_BITS: u32 = 36;
+
+/// Where a module leaves its records. Moves to the thread of the module.
+#[derive(Debug, Default)]
+pub struct Tap {
+    ordinal: u32,
+    ids: u64,
+    sequence: u64,
+    buffer: Option<Buffer>,
+}
+
+impl Tap {
+    /// A tap of no hub: nothing is kept, ids count from 1.
+    pub fn off() -> Tap {
+        Tap::default()
+    }
+
+    /// Whether records are kept.
+    pub fn is_on(&self) -> bool {
+        self.buffer.is_some()
+    }
+
+    /// A new transaction id, (ordinal, own counter). Counts also when off; never 0.
+    pub fn new_id(&mut self) -> u64 {
+        self.ids += 1;
+        u64::from(self.ordinal) << ID_COUNTER_BITS | self.ids
+    }
+
+    /// Records an event; `body` is called only when the tap is on. `id` and `parent` are 0 where there is none.
+    pub fn record(&mut self, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
+        let Some(buffer) = &self.buffer else { return };
+        let record = Record { at, ordinal: self.ordinal, sequence: self.sequence, kind, id, parent, body: body() };
+        self.sequence += 1;
+        open(buffer).push(record);
+    }
+}
+
+/// Owns the places and the buffers of a simulation.
+#[derive(Debug, Default)]
+pub struct Hub {
+    on: bool,
+    places: Places,
+    buffers: Vec<Buffer>,
+}
+
+impl Hub {
+    /// A hub whose taps are all on or all off.
+    pub fn new(on: bool) -> Hub {
+        Hub { on, ..Hub::default() }
+    }
+
+    /// A tap at a place. Its ordinal is the number of taps made before it, so elaboration order is output order.
+    pub fn tap(&mut self, path: &str, kind: PlaceKind) -> Tap {
+        let ordinal = self.places.0.len() as u32;
+        self.places.0.push(Place { path: path.to_owned(), kind });
+        let buffer = self.on.then(|| {
+            let buffer = Buffer::default();
+            self.buffers.push(buffer.clone());
+            buffer
+        });
+        Tap { ordinal, ids: 0, sequence: 0, buffer }
+    }
+
+    /// All places so far.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Takes all records, sorted by (time, ordinal, own sequence).
+    ///
+    /// Call it when no module will record an earlier time any more, else order holds within one call only.
+    pub fn drain(&mut self) -> Vec<Record> {
+        let mut records: Vec<Record> = self.buffers.iter().flat_map(|b| std::mem::take(&mut *open(b))).collect();
+        sort(&mut records);
+        records
+    }
+
+    /// As [`Hub::drain`], records before a time alone: for partitions of which some run ahead, the time that all reached.
+    pub fn drain_before(&mut self, t_fs: u64) -> Vec<Record> {
+        let mut records = Vec::new();
+        for buffer in &self.buffers {
+            let mut buffer = open(buffer);
+            let (due, later) = std::mem::take(&mut *buffer).into_iter().partition::<Vec<_>, _>(|r| r.at.t_fs < t_fs);
+            *buffer = later;
+            records.extend(due);
+        }
+        sort(&mut records);
+        records
+    }
+
+    /// Drains into sinks.
+    ///
+    /// # Errors
+    /// The first error of a sink; the records are gone then.
+    pub fn drain_into(&mut self, sinks: &mut [&mut dyn Sink]) -> io::Result<()> {
+        for record in self.drain() {
+            for sink in sinks.iter_mut() {
+                sink.record(&self.places, &record)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn sort(records: &mut [Record]) {
+    records.sort_by_key(|r| (r.at.t_fs, r.ordinal, r.sequence));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALUES: PlaceKind = PlaceKind::Values(&[("n", 8)]);
+
+    #[test]
+    fn ids_count_the_same_on_and_off_and_no_body_is_built_when_off() {
+        let [mut on, mut off] = [true, false].map(Hub::new);
+        for hub in [&mut on, &mut off] {
+            hub.tap("a", VALUES);
+        }
+        let (mut tap_on, mut tap_off) = (on.tap("b", VALUES), off.tap("b", VALUES));
+        assert_eq!((tap_on.is_on(), tap_off.is_on()), (true, false));
+        for n in 1..4 {
+            assert_eq!(tap_on.new_id(), 1 << 36 | n);
+            assert_eq!(tap_off.new_id(), 1 << 36 | n);
+        }
+        tap_off.record(Stamp::default(), Kind::Mark, 0, 0, || unreachable!("off"));
+        assert!(off.drain().is_empty());
+        assert_eq!(Tap::off().new_id(), 1);
+    }
+
+    #[test]
+    fn a_drain_is_ordered_by_time_place_and_sequence() {
+        let mut hub = Hub::new(true);
+        let (mut a, mut b) = (hub.tap("a", VALUES), hub.tap("b", VALUES));
+        let at = |t_fs| Stamp { t_fs, cycle: 0 };
+        let say = |tap: &mut Tap, t, id| tap.record(at(t), Kind::Mark, id, 0, || Body::Mark("m"));
+        say(&mut b, 5, 1);
+        say(&mut b, 5, 2);
+        say(&mut a, 7, 3);
+        say(&mut a, 5, 4);
+        let ids = |records: Vec<Record>| records.iter().map(|r| r.id).collect::<Vec<_>>();
+        assert_eq!(ids(hub.drain_before(7)), [4, 1, 2]);
+        assert_eq!(ids(hub.drain()), [3]);
+        assert!(hub.drain().is_empty());
+    }
+
+    #[test]
+    fn a_tap_moves_to_another_thread() {
+        let mut hub = Hub::new(true);
+        let mut tap = hub.tap("a", VALUES);
+        let thread = std::thread::spawn(move || tap.record(Stamp::default(), Kind::Mark, 0, 0, || Body::None));
+        thread.join().expect("the thread only records");
+        assert_eq!(hub.drain().len(), 1);
+    }
+}

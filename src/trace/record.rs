@@ -1,0 +1,98 @@
+//! What a module can say about itself.
+
+use scalepool_protocols::wire::{LayoutDef, Violation};
+
+/// When something happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Stamp {
+    /// Simulated time in femtoseconds.
+    pub t_fs: u64,
+    /// Cycle of the module's own clock.
+    pub cycle: u64,
+}
+
+/// What kind of event a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A transaction begins.
+    Begin,
+    /// Something worth a name happens to a transaction, e.g. what it waited for.
+    Mark,
+    /// A transaction ends.
+    End,
+    /// A wire unit passes.
+    Flit,
+    /// A rule is broken.
+    Violation,
+    /// A signal takes a value.
+    Value,
+}
+
+impl Kind {
+    /// Name in JSON lines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Begin => "begin",
+            Kind::Mark => "mark",
+            Kind::End => "end",
+            Kind::Flit => "flit",
+            Kind::Violation => "violation",
+            Kind::Value => "value",
+        }
+    }
+}
+
+/// What a record carries.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// Nothing but its kind and id.
+    None,
+    /// Name of a mark.
+    Mark(&'static str),
+    /// A message.
+    Message {
+        /// Its layout.
+        layout: &'static LayoutDef,
+        /// Its bits.
+        bits: u128,
+        /// Bytes of data that belong to it, byte 0 first.
+        data: Option<Vec<u8>>,
+    },
+    /// A wire unit.
+    Flit {
+        /// Name in [`scalepool_protocols::registry::PROTOCOLS`].
+        protocol: &'static str,
+        /// `down` or `up`.
+        dir: &'static str,
+        /// The bytes, byte 0 first.
+        bytes: Vec<u8>,
+    },
+    /// A broken rule.
+    Violation(Violation),
+    /// Value of a signal.
+    Value {
+        /// One of the names the place was declared with.
+        signal: &'static str,
+        /// The value.
+        value: u64,
+    },
+}
+
+/// One event at one place.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// When.
+    pub at: Stamp,
+    /// Where: position in [`super::Places`], which is the order of creation of the taps.
+    pub ordinal: u32,
+    /// Counts the records of its tap from 0.
+    pub sequence: u64,
+    /// What kind.
+    pub kind: Kind,
+    /// Transaction it belongs to, 0 for none.
+    pub id: u64,
+    /// Transaction that caused that one, 0 for none.
+    pub parent: u64,
+    /// What it carries.
+    pub body: Body,
+}

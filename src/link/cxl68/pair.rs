@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn noisy_link() {
-        for (seed, ber) in [(1, 1e-5), (2, 1e-4), (3, 1e-3)] {
+        for (seed, ber) in [(1, 1e-5), (2, 1e-4)] {
             let pair = traffic(ber, 20_000, seed);
             assert!(pair.host.stats().retries + pair.device.stats().retries > 0);
         }

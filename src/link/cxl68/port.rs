@@ -7,13 +7,12 @@
 //! recorded; received messages go to the consumer as far as its channel has room, which frees their buffers; messages of
 //! the producer move into the packer; one unit is sent.
 
-use super::end::{End, EndConfig, Stats};
+use super::end::{End, Stats};
 use super::event::{Event, Severity};
 use super::fault::FaultyWire;
 use super::retry::Local;
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::trace::{Body, Kind, Stamp, Tap};
-use scalepool_protocols::cxl::cxl68::config::ConfigError;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::stream::Message;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
@@ -93,7 +92,7 @@ pub struct Port {
 /// Inputs of a port besides its ends.
 pub struct PortConfig {
     /// The link end.
-    pub end: EndConfig,
+    pub end: End,
     /// Faults of its transmitter.
     pub wire: FaultyWire,
     /// Time that training takes [fs].
@@ -104,12 +103,9 @@ pub struct PortConfig {
 
 impl Port {
     /// A port; its counters appear in `result` as the run goes on.
-    ///
-    /// # Errors
-    /// A choice outside its range.
-    pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Result<Port, ConfigError> {
-        Ok(Port {
-            end: End::new(config.end)?,
+    pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
+        Port {
+            end: config.end,
             ports,
             wire: config.wire,
             retrain_fs: config.retrain_fs,
@@ -118,7 +114,7 @@ impl Port {
             shown: [None; SIGNALS.len()],
             result,
             busy_since: None,
-        })
+        }
     }
 
     fn train(&mut self, now: Time) {

@@ -102,7 +102,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Status::Refused) => ExitCode::from(REFUSED),
         Err(e) if is_closed_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
-            report(format_args!("{e:#}"));
+            // Only stdout is written without a path beside the error.
+            match e.downcast_ref::<io::Error>().filter(|e| e.raw_os_error().is_some()) {
+                Some(e) => report(format_args!("stdout cannot be written: {e}")),
+                None => report(format_args!("{e:#}")),
+            }
             ExitCode::from(REFUSED)
         }
     }

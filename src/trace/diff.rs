@@ -364,7 +364,7 @@ impl Difference {
         [&self.expected, &self.found].into_iter().flatten().all(|line| line.number == 1)
     }
 
-    /// One object with `equal`, `what` (`header`, `record`, `missing`, `extra`), `key`, `fields`, the two lines and the
+    /// One object with `equal`, `what` (`header`, `record`, `missing`, `extra`), `files`, `key`, `fields`, the two lines and the
     /// context.
     pub fn to_json(&self) -> Value {
         let line = |l: &Line| json!({ "line": l.number, "text": l.text });
@@ -378,6 +378,7 @@ impl Difference {
         json!({
             "equal": false,
             "what": self.what(),
+            "files": self.names,
             "key": key,
             "fields": self.fields.iter().map(field).collect::<Vec<_>>(),
             "expected": self.expected.as_ref().map(line),

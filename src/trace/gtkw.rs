@@ -54,7 +54,8 @@ pub fn gtkwave_files(base_name: &str, signals: &Signals) -> BTreeMap<String, Str
             names.table.codes.iter().map(|c| format!("{:0width$b} {}\n", c.value, c.name)).collect()
         });
     }
-    let mut save = format!("[dumpfile] \"{base_name}.vcd\"\n[size] 1280 720\n[pos] -1 -1\n*-{ZOOM_LOG2_FS}.000000 -1\n");
+    let mut save =
+        format!("[dumpfile] \"{base_name}.vcd\"\n[size] 1280 720\n[pos] -1 -1\n*-{ZOOM_LOG2_FS}.000000 -1\n");
     for &scope in &signals.scopes()[0].scopes {
         group(&mut save, base_name, signals, scope, "");
     }

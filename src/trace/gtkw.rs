@@ -94,7 +94,7 @@ fn signal(out: &mut String, base_name: &str, path: &str, var: &Var) {
             line(out, format_args!("@{:x}\n^1 {codes}", BINARY | TRANSLATED));
         }
         None => {
-            let format = if var.is_count { DECIMAL } else { HEX };
+            let format = if var.is_decimal { DECIMAL } else { HEX };
             line(out, format_args!("@{:x}", if var.width == 1 { BINARY } else { format }));
         }
     }

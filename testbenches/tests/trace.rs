@@ -523,6 +523,28 @@ fn save_files_name_what_the_wave_has() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
+    /// Any bytes, half of them with a good ID and CRC: each unit is one step of `seq`, its raw bits are kept.
+    #[test]
+    fn any_units_are_shown(units in prop::collection::vec((any::<bool>(), prop::array::uniform4(any::<u128>())), 1..30)) {
+        let mut hub = Hub::new(true);
+        let mut taps = [("down", hub.tap("a", DOWN)), ("up", hub.tap("b", UP))];
+        let unit = |(good, slots): &(bool, [u128; 4])| match good {
+            true => Unit::from_slots(pid::CACHEMEM, slots),
+            false => Unit::plain(slots[0] as u16, &[slots[1] as u8; 64]),
+        };
+        for (n, made) in (0..).zip(&units) {
+            taps.iter_mut().for_each(|(dir, tap)| say_unit(tap, at(n), dir, &unit(made)));
+        }
+        let wave = Wave::read(&wave_of(&mut hub, Filter::default()));
+        for (n, made) in (0..).zip(&units) {
+            for place in ["a", "b"] {
+                prop_assert_eq!(wave.value(n * UNIT_FS, &format!("{place}.flit.seq")), u128::from(n) + 1);
+                let raw: String = unit(made).0.iter().rev().map(|b| format!("{b:08b}")).collect();
+                prop_assert_eq!(wave.digits(n * UNIT_FS, &format!("{place}.flit.raw")), raw);
+            }
+        }
+    }
+
     /// Every layout and every bit pattern: trace and wave hold the value of every field.
     #[test]
     fn any_message_is_written_as_it_decodes(messages in prop::collection::vec((0..LAYOUTS.len(), any::<u128>()), 1..8)) {

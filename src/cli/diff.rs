@@ -3,17 +3,17 @@
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use super::Status;
 use crate::trace::diff::{DiffError, Input, Policy, diff};
 
 /// Compare two traces and show the first difference.
 ///
 /// Exit 0: equal, 1: different, 2: a file cannot be compared.
 #[derive(Debug, Args)]
-pub struct DiffArgs {
+pub(super) struct DiffArgs {
     /// Trace that is right, JSON lines
     expected: PathBuf,
     /// Trace to judge, JSON lines
@@ -43,7 +43,7 @@ enum PolicyName {
 
 /// What stops the command; exit status 2.
 #[derive(Debug, thiserror::Error)]
-pub enum DiffCommandError {
+enum DiffCommandError {
     /// The traces cannot be compared.
     #[error(transparent)]
     Diff(#[from] DiffError),
@@ -55,15 +55,13 @@ pub enum DiffCommandError {
     Output(#[from] io::Error),
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// See [`DiffCommandError`]: exit status 2.
-pub fn run(args: &DiffArgs) -> Result<ExitCode, DiffCommandError> {
-    run_to(args, &mut io::stdout().lock())
+impl DiffArgs {
+    pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        Ok(compare(&self, out)?)
+    }
 }
 
-fn run_to(args: &DiffArgs, out: &mut dyn Write) -> Result<ExitCode, DiffCommandError> {
+fn compare(args: &DiffArgs, out: &mut dyn Write) -> Result<Status, DiffCommandError> {
     let policy = match args.policy {
         PolicyName::InOrder if !args.key.is_empty() => return Err(DiffCommandError::KeyInOrder),
         PolicyName::InOrder => Policy::InOrder,
@@ -77,12 +75,8 @@ fn run_to(args: &DiffArgs, out: &mut dyn Write) -> Result<ExitCode, DiffCommandE
         (Some(difference), true) => format!("{}\n", difference.to_json()),
         (Some(difference), false) => difference.to_string(),
     };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // A reader that has seen enough is no error.
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => return Err(e.into()),
-        _ => (),
-    }
-    Ok(if difference.is_none() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    out.write_all(text.as_bytes())?;
+    Ok(if difference.is_none() { Status::Good } else { Status::Finding })
 }
 
 fn open(path: &Path) -> Result<Input<BufReader<File>>, DiffError> {
@@ -105,7 +99,7 @@ mod tests {
     }
 
     /// Answer of the command for two traces; the texts go through files of the test's own name.
-    fn answer(test: &str, texts: [&str; 2], options: &[&str]) -> (Result<ExitCode, DiffCommandError>, String) {
+    fn answer(test: &str, texts: [&str; 2], options: &[&str]) -> (Result<Status, DiffCommandError>, String) {
         let dir = std::env::temp_dir().join(format!("scalepool-diff-{}-{test}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let files = ["a", "b"].map(|name| dir.join(name));
@@ -116,7 +110,7 @@ mod tests {
                 .chain(options.iter().map(|o| o.as_ref())),
         );
         let mut out = Vec::new();
-        let code = run_to(&command.unwrap().args, &mut out);
+        let code = compare(&command.unwrap().args, &mut out);
         std::fs::remove_dir_all(&dir).unwrap();
         (code, String::from_utf8(out).unwrap())
     }
@@ -131,18 +125,18 @@ mod tests {
             with("{\"where\":\"y\",\"id\":1}\n{\"where\":\"x\",\"id\":1}\n"),
         );
         let (code, out) = answer("same", [&a, &a], &[]);
-        assert_eq!((code.unwrap(), out.as_str()), (ExitCode::SUCCESS, ""));
+        assert_eq!((code.unwrap(), out.as_str()), (Status::Good, ""));
         let (code, out) = answer("same_json", [&a, &a], &["--json"]);
-        assert_eq!((code.unwrap(), out.as_str()), (ExitCode::SUCCESS, "{\"equal\":true}\n"));
+        assert_eq!((code.unwrap(), out.as_str()), (Status::Good, "{\"equal\":true}\n"));
         let (code, out) = answer("order", [&a, &b], &["--json"]);
-        assert_eq!(code.unwrap(), ExitCode::from(1));
+        assert_eq!(code.unwrap(), Status::Finding);
         assert!(out.starts_with("{\"equal\":false,\"what\":\"record\",") && out.ends_with("}\n"), "{out}");
         let (code, _) = answer("default_key", [&a, &b], &["--policy", "by-key"]);
-        assert_eq!(code.unwrap(), ExitCode::SUCCESS);
+        assert_eq!(code.unwrap(), Status::Good);
         let (code, _) = answer("key", [&a, &b], &["--policy", "by-key", "--key", "id"]);
-        assert_eq!(code.unwrap(), ExitCode::from(1));
+        assert_eq!(code.unwrap(), Status::Finding);
         let (code, _) = answer("mask", [&a, &b], &["--mask", "cycle,where"]);
-        assert_eq!(code.unwrap(), ExitCode::SUCCESS);
+        assert_eq!(code.unwrap(), Status::Good);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod report;
 pub mod settings;
 pub mod stimulus;
 
+use crate::kernel::Time;
 use observe::Outputs;
 use report::Report;
 use settings::{Key, SettingError, Settings};
@@ -24,7 +25,7 @@ pub struct Scenario {
     pub doc: &'static str,
     /// Settings.
     pub keys: &'static [Key],
-    run: fn(&Request, &Settings) -> Result<Report, RunError>,
+    run: fn(&Request, &Settings, &mut dyn FnMut(Time)) -> Result<Report, RunError>,
 }
 
 /// All of them.
@@ -105,11 +106,11 @@ pub enum RunError {
     Build(crate::kernel::SimError),
 }
 
-/// Runs a scenario.
+/// Runs a scenario; `on_window` is told how far simulated time has come.
 ///
 /// # Errors
 /// Anything that keeps it from running. A run that goes wrong gives a report with violations.
-pub fn run(request: &Request) -> Result<Report, RunError> {
+pub fn run(request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
     let Some(scenario) = find(&request.scenario) else {
         let expected = names().collect::<Vec<_>>().join(", ");
         return Err(RunError::Unknown { found: request.scenario.clone(), expected });
@@ -118,5 +119,5 @@ pub fn run(request: &Request) -> Result<Report, RunError> {
     for text in &request.set {
         settings.set(text)?;
     }
-    (scenario.run)(request, &settings)
+    (scenario.run)(request, &settings, on_window)
 }

@@ -196,7 +196,7 @@ fn scenario_hash(settings: &Settings, accesses: &Accesses, cycles: Option<u64>) 
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn run(request: &Request, settings: &Settings) -> Result<Report, RunError> {
+pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
     let width = settings.int("link.width");
     let width = Width::new(width as u8).ok_or_else(|| settings.refuse("link.width", width))?;
     let line = LineRate {
@@ -251,7 +251,8 @@ pub fn run(request: &Request, settings: &Settings) -> Result<Report, RunError> {
         evaluate_idle: request.modes.evaluate_idle,
     };
     let mut output = Ok(());
-    let outcome = sim.run(&options, |_| {
+    let outcome = sim.run(&options, |window_end| {
+        on_window(window_end);
         if output.is_ok() {
             output = observer.drain(&mut hub);
         }

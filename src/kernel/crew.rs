@@ -1,0 +1,308 @@
+//! Who runs the partitions: one thread after the other partition, or several threads in step.
+//!
+//! Each window is one round: the driver sets an order, every thread carries it out for its own partitions, and the driver
+//! waits until all have arrived. A waiting thread spins for a while, then yields.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
+
+use super::error::{BuildError, Open};
+use super::partition::{Counts, Names, Partition, PartitionBuilder, Status};
+use super::simulation::RunOptions;
+use super::time::Time;
+
+/// Puts one partition together.
+pub(super) type Build = Box<dyn FnOnce(&mut PartitionBuilder) -> Result<(), BuildError> + Send>;
+
+/// All partitions, wherever they run.
+pub(super) trait Crew {
+    fn run(&mut self, end: Time);
+    fn status(&self) -> Status;
+    fn open(&mut self) -> Vec<Open>;
+    fn counts(&mut self) -> Vec<Counts>;
+}
+
+/// The partitions of one thread.
+pub(super) struct Group {
+    partitions: Vec<Partition>,
+    status: Status,
+}
+
+impl Group {
+    /// Builds them; an error comes with the number of its partition.
+    pub(super) fn build(
+        seed: u64,
+        options: &RunOptions,
+        builds: Vec<(u32, Build)>,
+    ) -> Result<(Group, Vec<Names>), (u32, BuildError)> {
+        let (mut partitions, mut names) = (Vec::new(), Vec::new());
+        for (index, build) in builds {
+            let mut builder = PartitionBuilder::new(index, seed);
+            let built = build(&mut builder).and_then(|()| builder.finish(options));
+            let (partition, its_names) = built.map_err(|error| (index, error))?;
+            partitions.push(partition);
+            names.push(its_names);
+        }
+        let status = partitions.iter_mut().map(Partition::status).fold(Status::NONE, Status::and);
+        Ok((Group { partitions, status }, names))
+    }
+}
+
+impl Crew for Group {
+    fn run(&mut self, end: Time) {
+        self.status = self.partitions.iter_mut().map(|partition| partition.run(end)).fold(Status::NONE, Status::and);
+    }
+    fn status(&self) -> Status {
+        self.status
+    }
+    fn open(&mut self) -> Vec<Open> {
+        self.partitions.iter().flat_map(Partition::open).collect()
+    }
+    fn counts(&mut self) -> Vec<Counts> {
+        self.partitions.iter().map(Partition::counts).collect()
+    }
+}
+
+/// What the threads do in a round.
+#[derive(Clone, Copy)]
+enum Order {
+    Run(Time),
+    Open,
+    Count,
+    Stop,
+}
+
+/// What a thread answers.
+enum Answer {
+    Built(Vec<Names>),
+    NotBuilt(u32, BuildError),
+    Ran(Status),
+    Open(Vec<Open>),
+    Counts(Vec<Counts>),
+}
+
+/// Where the driver and the other threads meet.
+struct Desk {
+    order: Mutex<Order>,
+    /// The number of the order.
+    round: AtomicUsize,
+    answers: Vec<Mutex<Option<Answer>>>,
+    /// Threads that have not answered yet.
+    missing: AtomicUsize,
+    /// A thread panicked.
+    broken: AtomicBool,
+}
+
+impl Desk {
+    fn give(&self, order: Order) {
+        *lock(&self.order) = order;
+        self.missing.store(self.answers.len(), Ordering::Release);
+        self.round.fetch_add(1, Ordering::Release);
+    }
+
+    fn answer(&self, me: usize, answer: Answer) {
+        *lock(&self.answers[me]) = Some(answer);
+        self.missing.fetch_sub(1, Ordering::Release);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Spins, then yields, until `ready`.
+fn wait_until(ready: impl Fn() -> bool) {
+    /// A few microseconds: longer than most windows, shorter than a time slice.
+    const SPINS: u32 = 2_000;
+    for _ in 0..SPINS {
+        if ready() {
+            return;
+        }
+        std::hint::spin_loop();
+    }
+    while !ready() {
+        std::thread::yield_now();
+    }
+}
+
+/// Tells the driver if the thread panics.
+struct Alarm<'a>(&'a Desk);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// One of the other threads: builds its partitions and carries out orders.
+fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u32, Build)>) {
+    let _alarm = Alarm(desk);
+    let mut group = match Group::build(seed, options, builds) {
+        Ok((group, names)) => {
+            desk.answer(me, Answer::Built(names));
+            group
+        }
+        Err((partition, error)) => return desk.answer(me, Answer::NotBuilt(partition, error)),
+    };
+    let mut done = 0;
+    loop {
+        wait_until(|| desk.round.load(Ordering::Acquire) != done);
+        done += 1;
+        let order = *lock(&desk.order);
+        let answer = match order {
+            Order::Run(end) => {
+                group.run(end);
+                Answer::Ran(group.status())
+            }
+            Order::Open => Answer::Open(group.open()),
+            Order::Count => Answer::Counts(group.counts()),
+            Order::Stop => return,
+        };
+        desk.answer(me, answer);
+    }
+}
+
+/// Partitions on several threads, this one included: partition p runs on thread p mod threads.
+pub(super) struct Threads<'scope> {
+    own: Group,
+    desk: Arc<Desk>,
+    others: Vec<ScopedJoinHandle<'scope, ()>>,
+    status: Status,
+}
+
+impl<'scope> Threads<'scope> {
+    /// Starts the threads; each builds its own partitions. The names come in the order of the partitions.
+    pub(super) fn build<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        threads: usize,
+        seed: u64,
+        options: &'env RunOptions,
+        builds: Vec<Build>,
+    ) -> Result<(Threads<'scope>, Vec<Names>), BuildError> {
+        let mut shares: Vec<Vec<(u32, Build)>> = (0..threads).map(|_| Vec::new()).collect();
+        for (index, build) in builds.into_iter().enumerate() {
+            shares[index % threads].push((index as u32, build));
+        }
+        let mut shares = shares.into_iter();
+        let own_share = shares.next().unwrap_or_default();
+        let desk = Arc::new(Desk {
+            order: Mutex::new(Order::Stop),
+            round: AtomicUsize::new(0),
+            answers: (1..threads).map(|_| Mutex::default()).collect(),
+            missing: AtomicUsize::new(threads - 1),
+            broken: AtomicBool::new(false),
+        });
+        let start = |(me, share)| {
+            let desk = desk.clone();
+            scope.spawn(move || work(&desk, me, seed, options, share))
+        };
+        let others = shares.enumerate().map(start).collect();
+        // From here on, dropping the crew sends the threads home.
+        let own = Group { partitions: Vec::new(), status: Status::NONE };
+        let mut crew = Threads { own, desk, others, status: Status::NONE };
+        let mut outcomes = Vec::new();
+        match Group::build(seed, options, own_share) {
+            Ok((group, names)) => {
+                crew.own = group;
+                outcomes.push(Ok(names));
+            }
+            Err(error) => outcomes.push(Err(error)),
+        }
+        for answer in crew.gather() {
+            match answer {
+                Answer::Built(names) => outcomes.push(Ok(names)),
+                Answer::NotBuilt(partition, error) => outcomes.push(Err((partition, error))),
+                _ => {}
+            }
+        }
+        let mut names = Vec::new();
+        let mut first_error: Option<(u32, BuildError)> = None;
+        for (thread, outcome) in outcomes.into_iter().enumerate() {
+            match outcome {
+                Ok(its) => names.extend(its.into_iter().enumerate().map(|(i, n)| (i * threads + thread, n))),
+                Err(error) if first_error.as_ref().is_none_or(|first| error.0 < first.0) => first_error = Some(error),
+                Err(_) => {}
+            }
+        }
+        if let Some((_, error)) = first_error {
+            return Err(error);
+        }
+        names.sort_by_key(|(partition, _)| *partition);
+        // A window that ends at 0 runs nothing: it fetches where the partitions stand.
+        crew.run(Time::ZERO);
+        Ok((crew, names.into_iter().map(|(_, names)| names).collect()))
+    }
+
+    /// Waits for the answers of the other threads.
+    fn gather(&mut self) -> Vec<Answer> {
+        let desk = &self.desk;
+        wait_until(|| desk.missing.load(Ordering::Acquire) == 0 || desk.broken.load(Ordering::Acquire));
+        if desk.broken.load(Ordering::Acquire) {
+            desk.give(Order::Stop);
+            for other in self.others.drain(..) {
+                if let Err(panic) = other.join() {
+                    resume_unwind(panic);
+                }
+            }
+        }
+        desk.answers.iter().filter_map(|answer| lock(answer).take()).collect()
+    }
+}
+
+impl Drop for Threads<'_> {
+    fn drop(&mut self) {
+        self.desk.give(Order::Stop);
+    }
+}
+
+impl Crew for Threads<'_> {
+    fn run(&mut self, end: Time) {
+        self.desk.give(Order::Run(end));
+        self.own.run(end);
+        let mut status = self.own.status();
+        for answer in self.gather() {
+            if let Answer::Ran(its) = answer {
+                status = status.and(its);
+            }
+        }
+        self.status = status;
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+
+    fn open(&mut self) -> Vec<Open> {
+        self.desk.give(Order::Open);
+        let mut open = self.own.open();
+        for answer in self.gather() {
+            if let Answer::Open(its) = answer {
+                open.extend(its);
+            }
+        }
+        open
+    }
+
+    fn counts(&mut self) -> Vec<Counts> {
+        self.desk.give(Order::Count);
+        let mut shares = vec![self.own.counts().into_iter()];
+        for answer in self.gather() {
+            if let Answer::Counts(its) = answer {
+                shares.push(its.into_iter());
+            }
+        }
+        // Back into the order of the partitions, which were dealt out in turn.
+        let mut counts = Vec::new();
+        loop {
+            let before = counts.len();
+            counts.extend(shares.iter_mut().filter_map(Iterator::next));
+            if counts.len() == before {
+                return counts;
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Links: channels of known physical latency that may join two partitions.
+//!
+//! A link is a wire in the ground, not a queue in a chip: sending never fails, and the protocol's own credits bound what is
+//! under way. What is sent at t is due at t + latency; the reader sees it from its first edge not before that time.
+//!
+//! Between partitions, items wait in an outbox until the window ends. A window is never longer than the smallest latency of
+//! such a link, so nothing sent in a window is due in it. Within one partition they go straight to the reader's mailbox.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::module::{Core, Cx, End, Inbound, LinkEnds, Outbound, Place, sealed};
+use super::time::Time;
+
+/// Not attached to any partition.
+const NOWHERE: u32 = u32::MAX;
+
+/// What the simulation knows of a link: who owns its ends.
+pub(super) struct LinkInfo {
+    pub(super) name: String,
+    pub(super) latency_fs: u64,
+    writer: AtomicU32,
+    reader: AtomicU32,
+}
+
+impl LinkInfo {
+    /// The end that no module owns, if there is one.
+    pub(super) fn unbound(&self) -> Option<&'static str> {
+        let free = |end: &AtomicU32| end.load(Ordering::Acquire) == NOWHERE;
+        if free(&self.writer) {
+            Some("writer")
+        } else if free(&self.reader) {
+            Some("reader")
+        } else {
+            None
+        }
+    }
+
+    /// Whether both ends are in one partition. Constant once the design is built.
+    pub(super) fn is_local(&self) -> bool {
+        self.writer.load(Ordering::Acquire) == self.reader.load(Ordering::Acquire)
+    }
+}
+
+/// What both ends share, across threads.
+struct Link<T> {
+    info: Arc<LinkInfo>,
+    mailbox: Mutex<Vec<(Time, T)>>,
+    /// The mailbox is not empty.
+    filled: AtomicBool,
+    /// Where the reader is, for a writer in the same partition.
+    reader_domain: AtomicU32,
+    reader_module: AtomicU32,
+}
+
+impl<T> Link<T> {
+    fn mailbox(&self) -> MutexGuard<'_, Vec<(Time, T)>> {
+        self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A new link: its ends, and its entry in the list of the simulation.
+pub(super) fn link<T: Send + 'static>(name: &str, latency_fs: u64) -> (LinkOutEnd<T>, LinkInEnd<T>, Arc<LinkInfo>) {
+    let info = Arc::new(LinkInfo {
+        name: name.into(),
+        latency_fs,
+        writer: AtomicU32::new(NOWHERE),
+        reader: AtomicU32::new(NOWHERE),
+    });
+    let link = Arc::new(Link {
+        info: info.clone(),
+        mailbox: Mutex::default(),
+        filled: AtomicBool::new(false),
+        reader_domain: AtomicU32::new(0),
+        reader_module: AtomicU32::new(0),
+    });
+    (LinkOutEnd(link.clone()), LinkInEnd(link), info)
+}
+
+/// The writing end of a link, not attached yet. It may travel to the thread of its partition.
+#[must_use = "an end that no module owns is an error"]
+pub struct LinkOutEnd<T>(Arc<Link<T>>);
+
+/// The reading end of a link, not attached yet. It may travel to the thread of its partition.
+#[must_use = "an end that no module owns is an error"]
+pub struct LinkInEnd<T>(Arc<Link<T>>);
+
+/// The port of the module that sends into a link.
+pub struct LinkOut<T>(Rc<Sender<T>>);
+
+struct Sender<T> {
+    link: Arc<Link<T>>,
+    /// The place among the links that start in this partition.
+    ordinal: u32,
+    /// Sent in this window.
+    outbox: RefCell<Vec<(Time, T)>>,
+}
+
+impl<T: Send + 'static> End for LinkOutEnd<T> {}
+impl<T: Send + 'static> sealed::Attach for LinkOutEnd<T> {
+    type Port = LinkOut<T>;
+    #[allow(private_interfaces)]
+    fn attach(self, _: Place, links: &mut LinkEnds) -> LinkOut<T> {
+        self.0.info.writer.store(links.partition, Ordering::Release);
+        let ordinal = links.outbound.len() as u32;
+        let sender = Rc::new(Sender { link: self.0, ordinal, outbox: RefCell::default() });
+        links.outbound.push(sender.clone());
+        LinkOut(sender)
+    }
+}
+
+impl<T> LinkOut<T> {
+    /// Sends `item`. Never refused.
+    pub fn push(&mut self, cx: &mut Cx, item: T) {
+        let Sender { link, ordinal, outbox } = &*self.0;
+        let due = cx.now.plus_fs(link.info.latency_fs);
+        if link.info.is_local() {
+            link.mailbox().push((due, item));
+            link.filled.store(true, Ordering::Relaxed);
+            let domain = link.reader_domain.load(Ordering::Relaxed);
+            let module = link.reader_module.load(Ordering::Relaxed);
+            cx.core.wake_at(Place { domain, module }, due);
+        } else {
+            let mut outbox = outbox.borrow_mut();
+            if outbox.is_empty() {
+                cx.core.to_send.borrow_mut().push(*ordinal);
+            }
+            outbox.push((due, item));
+        }
+    }
+
+    /// The latency of the link [fs].
+    pub fn latency_fs(&self) -> u64 {
+        self.0.link.info.latency_fs
+    }
+}
+
+impl<T> Outbound for Sender<T> {
+    fn flush(&self) -> Time {
+        let mut outbox = self.outbox.borrow_mut();
+        let first = outbox.first().map_or(Time::MAX, |item| item.0);
+        let mut mailbox = self.link.mailbox();
+        if mailbox.is_empty() {
+            std::mem::swap(&mut *mailbox, &mut *outbox);
+        } else {
+            mailbox.append(&mut outbox);
+        }
+        self.link.filled.store(true, Ordering::Release);
+        first
+    }
+}
+
+/// The port of the module that receives from a link.
+pub struct LinkIn<T> {
+    receiver: Rc<Receiver<T>>,
+    /// The first item, if somebody looked at it.
+    seen: Option<T>,
+}
+
+struct Receiver<T> {
+    link: Arc<Link<T>>,
+    place: Place,
+    queue: RefCell<VecDeque<(Time, T)>>,
+    /// When the item that somebody looked at was due.
+    seen_due: Cell<Option<Time>>,
+}
+
+impl<T: Send + 'static> End for LinkInEnd<T> {}
+impl<T: Send + 'static> sealed::Attach for LinkInEnd<T> {
+    type Port = LinkIn<T>;
+    #[allow(private_interfaces)]
+    fn attach(self, place: Place, links: &mut LinkEnds) -> LinkIn<T> {
+        self.0.reader_domain.store(place.domain, Ordering::Relaxed);
+        self.0.reader_module.store(place.module, Ordering::Relaxed);
+        self.0.info.reader.store(links.partition, Ordering::Release);
+        let receiver = Rc::new(Receiver { link: self.0, place, queue: RefCell::default(), seen_due: Cell::new(None) });
+        links.inbound.push(receiver.clone());
+        LinkIn { receiver, seen: None }
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Moves the mailbox into the queue and shows every item to `each`.
+    fn open_mailbox(&self, mut each: impl FnMut(Time)) {
+        let mut queue = self.queue.borrow_mut();
+        let mut mailbox = self.link.mailbox();
+        for item in mailbox.drain(..) {
+            each(item.0);
+            queue.push_back(item);
+        }
+        // The mailbox is still locked: a writer on another thread cannot fill it in between.
+        self.link.filled.store(false, Ordering::Relaxed);
+    }
+
+    fn take_due(&self, now: Time) -> Option<(Time, T)> {
+        self.refresh();
+        let mut queue = self.queue.borrow_mut();
+        if queue.front()?.0 <= now { queue.pop_front() } else { None }
+    }
+
+    #[inline]
+    fn refresh(&self) {
+        // Between partitions the scheduler does this, between windows.
+        if self.link.filled.load(Ordering::Relaxed) && self.link.info.is_local() {
+            self.open_mailbox(|_| ());
+        }
+    }
+}
+
+impl<T> LinkIn<T> {
+    /// Takes the first item that is due.
+    pub fn pop(&mut self, cx: &mut Cx) -> Option<T> {
+        if let Some(item) = self.seen.take() {
+            self.receiver.seen_due.set(None);
+            return Some(item);
+        }
+        self.receiver.take_due(cx.now).map(|item| item.1)
+    }
+
+    /// Looks at the first item that is due and leaves it there.
+    pub fn peek(&mut self, cx: &Cx) -> Option<&T> {
+        if self.seen.is_none() {
+            if let Some((due, item)) = self.receiver.take_due(cx.now) {
+                self.receiver.seen_due.set(Some(due));
+                self.seen = Some(item);
+            }
+        }
+        self.seen.as_ref()
+    }
+
+    /// Whether an item is due.
+    pub fn is_due(&self, cx: &Cx) -> bool {
+        self.receiver.refresh();
+        self.seen.is_some() || self.receiver.queue.borrow().front().is_some_and(|first| first.0 <= cx.now)
+    }
+
+    /// The latency of the link [fs].
+    pub fn latency_fs(&self) -> u64 {
+        self.receiver.link.info.latency_fs
+    }
+}
+
+impl<T> Inbound for Receiver<T> {
+    fn take_in(&self, core: &Core) {
+        if self.link.filled.load(Ordering::Acquire) && !self.link.info.is_local() {
+            self.open_mailbox(|due| {
+                core.wake_at(self.place, due);
+            });
+        }
+    }
+
+    fn left(&self) -> Option<(String, usize, Time)> {
+        let queue = self.queue.borrow();
+        let mailbox = self.link.mailbox();
+        let first = queue.front().or(mailbox.first()).map(|item| item.0);
+        let items = queue.len() + mailbox.len() + usize::from(self.seen_due.get().is_some());
+        self.seen_due.get().or(first).map(|due| (self.link.info.name.clone(), items, due))
+    }
+}

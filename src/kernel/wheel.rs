@@ -1,0 +1,283 @@
+//! The timing wheel of one clock domain: which modules run at which of its edges.
+//!
+//! 64 slots of one bitset each cover the edges `base .. base + 64`; what is further away waits in a heap. One word says
+//! which slots are occupied, so that the next edge at which anything happens is a rotate and a count of zeros, and one word a
+//! slot says which groups of its bitset are occupied, so that an idle module costs nothing. Setting a bit twice is setting
+//! it once.
+//!
+//! A *wake-up* (something was sent, a slot got free) is never withdrawn. The *timer* of a module is: it has at most one,
+//! and its next evaluation replaces it. A timer that moves to a later edge leaves its old heap entry in place; the entry
+//! is moved when it surfaces, so that re-arming a timeout at every edge does not grow the heap.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Edges that the slots cover: the bits of one word.
+const SLOTS: usize = 64;
+/// An edge number that never comes.
+pub(super) const NEVER: u64 = u64::MAX;
+
+type Heap = RefCell<BinaryHeap<Reverse<(u64, u32)>>>;
+
+pub(super) struct Wheel {
+    /// The last edge evaluated; every wake-up is later.
+    base: Cell<u64>,
+    /// Bit s: slot s is not empty.
+    occupied: Cell<u64>,
+    /// One a slot. Bit g: one of the words of group g is not zero.
+    groups: Box<[Cell<u64>]>,
+    /// The bitsets, slot after slot.
+    words: Box<[Cell<u64>]>,
+    words_per_slot: usize,
+    /// A group is 2^shift words.
+    group_shift: u32,
+    /// Wake-ups beyond the slots, and the edge of the first of them.
+    far: Heap,
+    far_next: Cell<u64>,
+    /// Timers: the edge wanted by each module, the edge of its valid heap entry, the heap and its first edge.
+    wanted: Box<[Cell<u64>]>,
+    armed: Box<[Cell<u64>]>,
+    timers: Heap,
+    timers_next: Cell<u64>,
+}
+
+impl Wheel {
+    /// A wheel in which every one of `modules` modules runs at edge 0.
+    pub(super) fn new(modules: usize) -> Wheel {
+        let words_per_slot = modules.div_ceil(64).max(1);
+        let cells = |n, value| (0..n).map(|_| Cell::new(value)).collect();
+        let wheel = Wheel {
+            base: Cell::new(0),
+            occupied: Cell::new(0),
+            groups: cells(SLOTS, 0),
+            words: cells(SLOTS * words_per_slot, 0),
+            words_per_slot,
+            group_shift: words_per_slot.div_ceil(64).next_power_of_two().trailing_zeros(),
+            far: Heap::default(),
+            far_next: Cell::new(NEVER),
+            wanted: cells(modules, NEVER),
+            armed: cells(modules, NEVER),
+            timers: Heap::default(),
+            timers_next: Cell::new(NEVER),
+        };
+        for module in 0..modules {
+            wheel.set(0, module as u32);
+        }
+        wheel
+    }
+
+    /// Modules in this domain.
+    pub(super) fn modules(&self) -> usize {
+        self.wanted.len()
+    }
+
+    /// Runs `module` at edge `cycle`, which is later than the last edge evaluated. `floor` gives an edge before which
+    /// nobody will ask for anything any more; it is only called when the slots do not reach.
+    #[inline]
+    pub(super) fn wake(&self, cycle: u64, module: u32, floor: impl FnOnce() -> u64) {
+        if cycle.wrapping_sub(self.base.get()) < SLOTS as u64 {
+            self.set(cycle, module);
+        } else {
+            self.wake_far(cycle, module, floor());
+        }
+    }
+
+    #[cold]
+    fn wake_far(&self, cycle: u64, module: u32, floor: u64) {
+        // An empty wheel may be turned forward: the domain slept.
+        if self.occupied.get() == 0 {
+            self.base.set(self.base.get().max(floor));
+            if cycle.wrapping_sub(self.base.get()) < SLOTS as u64 {
+                return self.set(cycle, module);
+            }
+        }
+        if cycle != NEVER {
+            self.far.borrow_mut().push(Reverse((cycle, module)));
+            self.far_next.set(self.far_next.get().min(cycle));
+        }
+    }
+
+    #[inline]
+    fn set(&self, cycle: u64, module: u32) {
+        let slot = cycle as usize % SLOTS;
+        let word = module as usize / 64;
+        let cell = &self.words[slot * self.words_per_slot + word];
+        cell.set(cell.get() | 1 << (module % 64));
+        let groups = &self.groups[slot];
+        groups.set(groups.get() | 1 << (word >> self.group_shift));
+        self.occupied.set(self.occupied.get() | 1 << slot);
+    }
+
+    /// Replaces the timer of `module`: edge `cycle`, or [`NEVER`] for none.
+    #[inline]
+    pub(super) fn set_timer(&self, module: u32, cycle: u64) {
+        self.wanted[module as usize].set(cycle);
+        if cycle < self.armed[module as usize].get() {
+            self.arm(module, cycle);
+        }
+    }
+
+    fn arm(&self, module: u32, cycle: u64) {
+        self.armed[module as usize].set(cycle);
+        self.timers.borrow_mut().push(Reverse((cycle, module)));
+        self.timers_next.set(self.timers_next.get().min(cycle));
+    }
+
+    /// The next edge at which a module runs, or [`NEVER`].
+    #[inline]
+    pub(super) fn next(&self) -> u64 {
+        let base = self.base.get();
+        let occupied = self.occupied.get();
+        let mut next = self.far_next.get();
+        if occupied != 0 {
+            let ahead = occupied.rotate_right(base as u32 % SLOTS as u32).trailing_zeros();
+            next = next.min(base + u64::from(ahead));
+        }
+        if self.timers_next.get() < next { next.min(self.first_timer()) } else { next }
+    }
+
+    /// The first timer that is still wanted, with everything outdated before it thrown out of the heap.
+    fn first_timer(&self) -> u64 {
+        loop {
+            let top = self.timers.borrow().peek().map(|entry| entry.0);
+            let Some((cycle, module)) = top else {
+                self.timers_next.set(NEVER);
+                return NEVER;
+            };
+            self.timers_next.set(cycle);
+            let (armed, wanted) = (&self.armed[module as usize], self.wanted[module as usize].get());
+            if armed.get() == cycle && wanted == cycle {
+                return cycle;
+            }
+            self.timers.borrow_mut().pop();
+            if armed.get() == cycle {
+                armed.set(NEVER);
+                if wanted != NEVER {
+                    self.arm(module, wanted);
+                }
+            }
+        }
+    }
+
+    /// Starts edge `cycle`: everything that is due at it is now in its slot.
+    #[inline]
+    pub(super) fn start(&self, cycle: u64) {
+        self.base.set(cycle);
+        if self.far_next.get() <= cycle || self.timers_next.get() <= cycle {
+            self.collect(cycle);
+        }
+    }
+
+    fn collect(&self, cycle: u64) {
+        while self.far_next.get() <= cycle {
+            let mut far = self.far.borrow_mut();
+            if let Some(Reverse((_, module))) = far.pop() {
+                self.set(cycle, module);
+            }
+            self.far_next.set(far.peek().map_or(NEVER, |entry| entry.0.0));
+        }
+        while self.timers_next.get() <= cycle && self.first_timer() <= cycle {
+            if let Some(Reverse((_, module))) = self.timers.borrow_mut().pop() {
+                self.armed[module as usize].set(NEVER);
+                self.wanted[module as usize].set(NEVER);
+                self.set(cycle, module);
+            }
+            let first = self.timers.borrow().peek().map_or(NEVER, |entry| entry.0.0);
+            self.timers_next.set(first);
+        }
+    }
+
+    /// Empties the slot of edge `cycle` and calls `run` for its modules, in elaboration order. `run` may set other slots.
+    #[inline]
+    pub(super) fn take(&self, cycle: u64, mut run: impl FnMut(u32)) {
+        let slot = cycle as usize % SLOTS;
+        self.occupied.set(self.occupied.get() & !(1 << slot));
+        let mut groups = self.groups[slot].replace(0);
+        let words = &self.words[slot * self.words_per_slot..][..self.words_per_slot];
+        while groups != 0 {
+            let first = (groups.trailing_zeros() as usize) << self.group_shift;
+            groups &= groups - 1;
+            let last = (first + (1 << self.group_shift)).min(words.len());
+            for (offset, word) in words[first..last].iter().enumerate() {
+                let mut bits = word.replace(0);
+                while bits != 0 {
+                    run(((first + offset) * 64) as u32 + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs the wheel and writes down who runs at which edge, to the end.
+    fn drain(wheel: &Wheel) -> Vec<(u64, Vec<u32>)> {
+        let mut log = Vec::new();
+        while wheel.next() != NEVER {
+            let cycle = wheel.next();
+            log.push((cycle, edge(wheel, cycle)));
+        }
+        log
+    }
+
+    fn edge(wheel: &Wheel, cycle: u64) -> Vec<u32> {
+        let mut ran = Vec::new();
+        wheel.start(cycle);
+        wheel.take(cycle, |module| ran.push(module));
+        ran
+    }
+
+    #[test]
+    fn everybody_runs_at_edge_0_in_elaboration_order() {
+        for modules in [1, 64, 65, 5_000] {
+            assert_eq!(drain(&Wheel::new(modules)), [(0, (0..modules as u32).collect())]);
+        }
+    }
+
+    #[test]
+    fn near_and_far_wake_ups_meet_in_one_slot() {
+        let wheel = Wheel::new(200);
+        edge(&wheel, 0);
+        for (cycle, module) in [(1, 3), (63, 1), (64, 0), (1_000, 130), (1_000, 7), (1, 199), (1, 3)] {
+            wheel.wake(cycle, module, || 0);
+        }
+        assert_eq!(wheel.next(), 1);
+        assert_eq!(edge(&wheel, 1), [3, 199]);
+        wheel.wake(64, 5, || 2);
+        assert_eq!(drain(&wheel), [(63, vec![1]), (64, vec![0, 5]), (1_000, vec![7, 130])]);
+    }
+
+    #[test]
+    fn an_empty_wheel_turns_forward() {
+        let wheel = Wheel::new(2);
+        edge(&wheel, 0);
+        wheel.wake(1_000_005, 1, || 1_000_000);
+        assert_eq!(wheel.far_next.get(), NEVER);
+        wheel.wake(1_000_000, 0, || 1_000_000);
+        assert_eq!(drain(&wheel), [(1_000_000, vec![0]), (1_000_005, vec![1])]);
+    }
+
+    #[test]
+    fn a_timer_is_replaced_and_its_heap_does_not_grow() {
+        let wheel = Wheel::new(2);
+        edge(&wheel, 0);
+        for cycle in 100..1_100 {
+            wheel.set_timer(0, cycle);
+        }
+        assert_eq!(wheel.timers.borrow().len(), 1);
+        wheel.set_timer(1, 500);
+        wheel.set_timer(1, 90);
+        wheel.set_timer(1, 600);
+        assert_eq!(drain(&wheel), [(600, vec![1]), (1_099, vec![0])]);
+        wheel.set_timer(0, 2_000);
+        wheel.set_timer(0, NEVER);
+        assert_eq!(wheel.next(), NEVER);
+        wheel.set_timer(0, 1_500);
+        wheel.set_timer(1, 1_500);
+        assert_eq!(drain(&wheel), [(1_500, vec![0, 1])]);
+    }
+}

@@ -1,1 +1,125 @@
 //! The command line, one file a subcommand.
+//!
+//! Modelled: names, arguments, exit status, and where output goes. Left out: what a form looks like (see
+//! [`crate::forms`]).
+//!
+//! Invariants: data on stdout, messages on stderr; exit 0 for success, 1 when a mismatch or a broken rule was found, 2
+//! for an input or usage that is refused; a message says what was found, what was expected and where; a pipe that its
+//! reader closed is success; no input makes the program panic.
+//!
+//! A subcommand is a struct of arguments with `run(self, out)`, a file of its own, one row in `Command` and one line in
+//! the `match` under it.
+
+mod batch;
+mod decode;
+mod describe;
+mod encode;
+mod export;
+mod flit;
+mod list;
+mod table;
+
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+/// Bit-accurate, cycle-approximate model of CXL-over-XLink for RTL co-verification.
+#[derive(Debug, Parser)]
+#[command(name = "scalepool", version, about, after_help = EXIT_STATUS)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_STATUS: &str =
+    "Exit status: 0 success, 1 a mismatch or a broken rule was found, 2 wrong usage or input that cannot be read.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(list::List),
+    Describe(describe::Describe),
+    Encode(encode::Encode),
+    Decode(decode::Decode),
+    Flit(flit::Flit),
+    Export(export::Export),
+}
+
+impl Command {
+    fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        match self {
+            Command::List(c) => c.run(out),
+            Command::Describe(c) => c.run(out),
+            Command::Encode(c) => c.run(out),
+            Command::Decode(c) => c.run(out),
+            Command::Flit(c) => c.run(out),
+            Command::Export(c) => c.run(out),
+        }
+    }
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// Exit status 0.
+    Good,
+    /// A mismatch or a broken rule: exit status 1.
+    Finding,
+    /// Some of the input could not be read, which has been reported: exit status 2.
+    Refused,
+}
+
+impl Status {
+    /// [`Status::Finding`] when something was found.
+    fn of<T>(findings: &[T]) -> Status {
+        if findings.is_empty() { Status::Good } else { Status::Finding }
+    }
+}
+
+/// Exit status of wrong usage and of input that cannot be read.
+const REFUSED: u8 = 2;
+
+/// Runs the program; the first of `args` is its name.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(message) => {
+            // Help and version go to stdout and are success. Nobody is left to tell when they cannot be written.
+            let _ = message.print();
+            return if message.use_stderr() { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS };
+        }
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let result = cli.command.run(&mut out).and_then(|status| {
+        out.flush()?;
+        Ok(status)
+    });
+    // What is left in the buffer of a broken pipe must not be written again when it is dropped.
+    let _ = out.into_parts();
+    match result {
+        Ok(Status::Good) => ExitCode::SUCCESS,
+        Ok(Status::Finding) => ExitCode::from(1),
+        Ok(Status::Refused) => ExitCode::from(REFUSED),
+        Err(e) if is_closed_pipe(&e) => ExitCode::SUCCESS,
+        Err(e) => {
+            report(format_args!("{e:#}"));
+            ExitCode::from(REFUSED)
+        }
+    }
+}
+
+/// A message on stderr; a closed stderr is no reason to fail.
+fn report(message: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "scalepool: {message}");
+}
+
+/// Whether the reader of our output went away.
+fn is_closed_pipe(e: &anyhow::Error) -> bool {
+    e.chain().filter_map(|e| e.downcast_ref::<io::Error>()).any(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// A JSON value on a line of its own.
+fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}

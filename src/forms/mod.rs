@@ -1,1 +1,46 @@
-//! The JSON forms of messages and flits.
+//! The JSON forms of messages, violations and flits.
+//!
+//! Modelled: how a message, a broken rule and a whole flit are written as JSON and read back; the command line, traces,
+//! vector files and stimulus all use these. Detail: every bit of a unit has a place in its form, so decoding and encoding
+//! again gives the same bytes (a CRC apart, which is computed unless `force` stands there). Left out: files and lines
+//! (see [`crate::cli`]); what a rule says (see `scalepool_protocols`).
+//!
+//! Invariants: keys always come in the same order; a reader refuses what it does not know and says where ([`FormError`]);
+//! nothing here panics on input. Integers up to 2^53 - 1 print as numbers, larger ones as `0x` strings, both are read.
+//! Bytes are lower-case hex, byte 0 first.
+//!
+//! A walk through one flit line: [`number::bytes_of`] reads the hex, [`flit68::Decoder`] keeps the stream state and takes
+//! the unit apart, [`flit68::to_json`] writes it, with [`message`] for each place of a slot and [`violation`] for each
+//! finding. [`flit68::Encoder`] goes the other way and keeps the state that a sender has.
+
+mod error;
+pub mod flit68;
+pub mod message;
+pub mod number;
+pub mod violation;
+
+pub use error::FormError;
+
+use serde_json::{Map, Value};
+
+/// A JSON object.
+pub type Object = Map<String, Value>;
+
+/// The object at `at`, all of whose keys are in `known`.
+pub(crate) fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&'a Object, FormError> {
+    let object = value.as_object().ok_or_else(|| FormError::new(at, shown(value), "an object"))?;
+    match object.keys().find(|k| !known.contains(&k.as_str())) {
+        Some(key) => Err(FormError::new(at, format!("key `{key}`"), format!("one of: {}", known.join(", ")))),
+        None => Ok(object),
+    }
+}
+
+/// The string at `at`.
+pub(crate) fn text<'a>(value: &'a Value, at: &str, expected: &str) -> Result<&'a str, FormError> {
+    value.as_str().ok_or_else(|| FormError::new(at, shown(value), expected))
+}
+
+/// A JSON value in an error message: short ones in full, long ones by their beginning.
+pub(crate) fn shown(value: &Value) -> String {
+    error::shortened(&value.to_string())
+}

@@ -1,0 +1,94 @@
+//! `scalepool describe`: the field table of a layout.
+
+use super::table::Table;
+use super::{Status, list, print_json};
+use crate::forms::{Object, message, number};
+use anyhow::bail;
+use clap::Args;
+use scalepool_protocols::registry;
+use scalepool_protocols::wire::{FieldDef, LayoutDef};
+use serde_json::Value;
+use std::io::{self, Write};
+
+/// Show the fields of a layout with their places, codes, source and basis.
+#[derive(Debug, Args)]
+pub(super) struct Describe {
+    /// Name of a layout, as `list layouts` shows it.
+    name: String,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Describe {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        let Some(def) = registry::layout(&self.name) else {
+            let known = registry::layouts().map(|l| l.name).chain(list::scenario_names().iter().copied());
+            let near = message::most_similar(&self.name, known);
+            bail!("describe: found `{}`, expected a name that `list` shows, such as {}", self.name, near.join(", "));
+        };
+        if self.json {
+            print_json(out, &to_json(def))?;
+        } else {
+            print(def, out)?;
+        }
+        Ok(Status::Good)
+    }
+}
+
+fn to_json(def: &LayoutDef) -> Value {
+    let mut form = Object::new();
+    form.insert("layout".into(), def.name.into());
+    form.insert("family".into(), def.family().into());
+    form.insert("bits".into(), def.bits.into());
+    form.insert("basis".into(), def.basis.name().into());
+    form.insert("source".into(), def.source.into());
+    form.insert("doc".into(), def.doc.into());
+    form.insert("fields".into(), def.fields.iter().map(field_to_json).collect());
+    Value::Object(form)
+}
+
+fn field_to_json(field: &FieldDef) -> Value {
+    let mut form = Object::new();
+    form.insert("name".into(), field.name.into());
+    form.insert("lsb".into(), field.lsb.into());
+    form.insert("width".into(), field.width.into());
+    if field.address_lsb > 0 {
+        form.insert("address_lsb".into(), field.address_lsb.into());
+    }
+    if let Some(table) = field.codes {
+        let codes = table.codes.iter().map(|c| (c.name.to_owned(), number::to_json(c.value)));
+        form.insert("codes".into(), Value::Object(codes.collect()));
+    }
+    form.insert("reserved".into(), field.reserved.into());
+    form.insert("doc".into(), field.doc.into());
+    Value::Object(form)
+}
+
+/// Name, size, basis and source of a layout on one line.
+pub(super) fn title(def: &LayoutDef) -> String {
+    format!("{}: {} bits, {} ({})", def.name, def.bits, def.source, def.basis.name())
+}
+
+fn print(def: &LayoutDef, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}\n{}\n", title(def), def.doc)?;
+    let mut table = Table::new(["bits", "width", "field", "default", "meaning"]);
+    for f in def.fields {
+        let default = match f.codes.and_then(|table| table.name_of(f.default)) {
+            Some(name) => name.to_owned(),
+            None => (f.default << f.address_lsb).to_string(),
+        };
+        table.row([f.span(), f.width.to_string(), f.name.into(), default, f.doc.into()]);
+    }
+    table.print(out)?;
+    for f in def.fields {
+        let Some(codes) = f.codes else { continue };
+        writeln!(out, "\n{} ({}):", f.name, codes.source)?;
+        let mut table = Table::new(["code", "name", "meaning"]);
+        for c in codes.codes {
+            table.row([c.value.to_string(), c.name.into(), c.doc.into()]);
+        }
+        table.print(out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! `scalepool list`: what there is.
+
+use super::table::Table;
+use super::{Status, print_json};
+use clap::{Args, ValueEnum};
+use scalepool_protocols::registry::{self, PROTOCOLS};
+use scalepool_protocols::rules;
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+/// List layouts, protocols, scenarios or rules; all of them without a word.
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// What to list.
+    what: Option<What>,
+    /// Print JSON: a list of objects, or one object with all lists.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Messages, headers and control slots.
+    Layouts,
+    /// Flit formats that encode and decode as a stream.
+    Protocols,
+    /// Built-in simulations.
+    Scenarios,
+    /// Rules that are checked, by id.
+    Rules,
+}
+
+/// Names of the built-in scenarios.
+pub(super) fn scenario_names() -> &'static [&'static str] {
+    &[]
+}
+
+impl List {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        match (self.what, self.json) {
+            (Some(what), true) => print_json(out, &what.to_json())?,
+            (Some(what), false) => what.print(out)?,
+            (None, true) => {
+                let all = What::value_variants().iter().map(|w| (w.name(), w.to_json()));
+                print_json(out, &Value::Object(Map::from_iter(all)))?;
+            }
+            (None, false) => {
+                for (i, what) in What::value_variants().iter().enumerate() {
+                    if i > 0 {
+                        writeln!(out)?;
+                    }
+                    writeln!(out, "{}:", what.name())?;
+                    what.print(out)?;
+                }
+            }
+        }
+        Ok(Status::Good)
+    }
+}
+
+impl What {
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
+    }
+
+    fn to_json(self) -> Value {
+        match self {
+            What::Layouts => registry::layouts()
+                .map(|l| {
+                    json!({"layout": l.name, "family": l.family(), "bits": l.bits, "basis": l.basis.name(), "source": l.source})
+                })
+                .collect(),
+            What::Protocols => {
+                PROTOCOLS.iter().map(|p| json!({"protocol": p.name, "family": p.family, "unit_bytes": p.unit_bytes})).collect()
+            }
+            What::Scenarios => scenario_names().iter().map(|name| json!({"scenario": name})).collect(),
+            What::Rules => rules::all()
+                .map(|r| json!({"rule": r.id, "source": r.source, "choice": r.choice, "text": r.text}))
+                .collect(),
+        }
+    }
+
+    fn print(self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            What::Layouts => {
+                let mut table = Table::new(["layout", "bits", "basis", "source", "what it is"]);
+                for l in registry::layouts() {
+                    let source = l.source.to_owned();
+                    table.row([l.name.into(), l.bits.to_string(), l.basis.name().into(), source, l.doc.into()]);
+                }
+                table.print(out)
+            }
+            What::Protocols => {
+                let mut table = Table::new(["protocol", "family", "bytes of a unit"]);
+                for p in PROTOCOLS {
+                    table.row([p.name.into(), p.family.into(), p.unit_bytes.to_string()]);
+                }
+                table.print(out)
+            }
+            What::Scenarios => scenario_names().iter().try_for_each(|name| writeln!(out, "{name}")),
+            What::Rules => {
+                let mut table = Table::new(["rule", "source", "text"]);
+                for r in rules::all() {
+                    let mark = if r.choice { " (our choice)" } else { "" };
+                    table.row([r.id.into(), r.source.into(), format!("{}{mark}", r.text)]);
+                }
+                table.print(out)
+            }
+        }
+    }
+}

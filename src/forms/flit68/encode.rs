@@ -1,0 +1,383 @@
+//! An object to its unit.
+
+use super::decode::{RESERVED_FORMAT, default_almp, four_copies};
+use super::{Decoder, PROTOCOL, control, dir_of, kind_name, to_json};
+use crate::forms::{FormError, Object, message, number, object, shown, text};
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::check::{self, Findings};
+use scalepool_protocols::cxl::cxl68::config::Revision;
+use scalepool_protocols::cxl::cxl68::control::Control;
+use scalepool_protocols::cxl::cxl68::header::FlitHeader;
+use scalepool_protocols::cxl::cxl68::message::Class;
+use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
+use scalepool_protocols::cxl::cxl68::slot::{self, SlotFormat};
+use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role};
+use scalepool_protocols::cxl::cxl68::unit::{Unit, map, payload_of};
+use scalepool_protocols::wire::{At, Violation, Wire};
+use serde_json::Value;
+
+/// Keys of every object. Those behind `pid` are printed by a decoder and passed over here.
+const COMMON: [&str; 9] = ["protocol", "dir", "index", "kind", "pid", "fec", "violations", "lints", "hex"];
+
+/// A unit that was built from an object.
+#[derive(Debug, Clone)]
+pub struct Encoded {
+    /// The bytes.
+    pub unit: Unit,
+    /// What a receiver finds, and where the sender meant something that a receiver cannot see.
+    pub findings: Findings,
+    /// The object, completed.
+    pub form: Value,
+}
+
+/// Builds units from objects; keeps one stream a direction.
+#[derive(Debug, Clone)]
+pub struct Encoder {
+    default_dir: Option<Dir>,
+    streams: [Decoder; 2],
+    units: u64,
+}
+
+impl Encoder {
+    /// Streams of which nothing has been sent. `default_dir` is the direction of objects without `dir`.
+    pub fn new(default_dir: Option<Dir>) -> Encoder {
+        Encoder { default_dir, streams: Dir::ALL.map(Decoder::new), units: 0 }
+    }
+
+    /// Builds the next unit. Without `index` in the object, units are counted from 0.
+    ///
+    /// # Errors
+    /// What cannot be written into a unit: unknown keys and names, values that do not fit, messages without a place.
+    /// What can be written and is against the rules is a finding. After an error the streams are as before.
+    pub fn encode(&mut self, form: &Value) -> Result<Encoded, FormError> {
+        let dir = self.dir(form)?;
+        let meant = Meant::read(form, dir)?;
+        let index = match form.get("index") {
+            Some(index) => u64::try_from(number::from_json(index, "index")?)
+                .map_err(|_| FormError::new("index", shown(index), "a number below 2^64"))?,
+            None => self.units,
+        };
+        let stream = &mut self.streams[dir as usize];
+        let (seen, findings) = stream.read(&meant.unit);
+        let decoded = Decoded { kind: meant.kind, roles: meant.roles, ..seen };
+        let findings = judge(&decoded, &seen, findings, stream);
+        self.units += 1;
+        Ok(Encoded { unit: meant.unit, form: to_json(&decoded, &findings, index), findings })
+    }
+
+    fn dir(&self, form: &Value) -> Result<Dir, FormError> {
+        let given = match form.get("dir") {
+            Some(name) => Some(dir_of(text(name, "dir", "`down` or `up`")?)?),
+            None => None,
+        };
+        match (given, self.default_dir) {
+            (Some(given), Some(asked)) if given != asked => Err(FormError::new("dir", given.name(), asked.name())),
+            (Some(dir), _) | (None, Some(dir)) => Ok(dir),
+            (None, None) => Err(FormError::new("dir", "no key `dir`", "`down` or `up`")),
+        }
+    }
+}
+
+/// What is to be reported: the findings of a receiver, and where it sees something else than was meant.
+fn judge(meant: &Decoded, seen: &Decoded, findings: Findings, stream: &Decoder) -> Findings {
+    let other = |rule, at, found: &str, expected: &str, text: &str| Violation {
+        rule,
+        at: At::Byte(at),
+        found: found.to_owned(),
+        expected: expected.to_owned(),
+        text: text.to_owned(),
+    };
+    if std::mem::discriminant(&meant.kind) != std::mem::discriminant(&seen.kind) {
+        // A receiver reads the unit as something else, so what it finds is beside the point.
+        let mut findings = check::unit(meant, stream.config());
+        let broken = check::intent(&meant.kind, seen.rollover_before).unwrap_or_else(|| {
+            let (found, expected) = (kind_name(&seen.kind), kind_name(&meant.kind));
+            other("CXL68-FLT-01", map::SLOT0.start, found, expected, "the Type bit makes it another kind of flit")
+        });
+        findings.violations.insert(0, broken);
+        return findings;
+    }
+    let mut findings = findings;
+    if seen.crc_ok == Some(false) {
+        return findings;
+    }
+    for (n, (meant, seen)) in meant.roles.iter().zip(&seen.roles).enumerate() {
+        if *meant == Role::Data && matches!(seen, Role::Format(_) | Role::Reserved(_)) {
+            let at = Unit::slot_byte(n);
+            findings.violations.push(other("CXL68-PCK-04", at, "data", "messages", "data in a slot, and none is owed"));
+        }
+    }
+    findings
+}
+
+/// What an object says.
+struct Meant {
+    unit: Unit,
+    kind: Kind,
+    roles: [Role; 4],
+}
+
+impl Meant {
+    fn read(form: &Value, dir: Dir) -> Result<Meant, FormError> {
+        let kinds = "one of: protocol, all-data, control, almp, null, io";
+        let kind = form.as_object().ok_or_else(|| FormError::new("flit", shown(form), "an object"))?.get("kind");
+        let kind = text(kind.ok_or_else(|| FormError::new("flit", "no key `kind`", kinds))?, "kind", kinds)?;
+        let own: &[&str] = match kind {
+            "protocol" => &["header", "slots", "crc"],
+            "all-data" => &["slots", "crc"],
+            "control" => &["control", "slots", "crc"],
+            "almp" => &["almp", "slots", "tail"],
+            "null" | "io" => &["data", "tail"],
+            _ => return Err(FormError::new("kind", shown(&kind.into()), kinds)),
+        };
+        let form = object(form, "flit", &[&COMMON[..5], own, &COMMON[5..]].concat())?;
+        if let Some(protocol) = form.get("protocol")
+            && protocol != PROTOCOL
+        {
+            return Err(FormError::new("protocol", shown(protocol), PROTOCOL));
+        }
+        match kind {
+            "protocol" => protocol(form, dir),
+            "all-data" => all_data(form),
+            "control" => control_flit(form),
+            "almp" => almp(form),
+            "null" => opaque(form, pid::NULL, PidKind::Null, Kind::Null),
+            _ => opaque(form, pid::IO, PidKind::Io, Kind::Io),
+        }
+    }
+}
+
+/// The protocol ID of the object, and whether a receiver can use it as this kind; `default` when there is none.
+fn pid_of(form: &Object, default: u16, kind: PidKind) -> Result<(u16, bool), FormError> {
+    let id = match form.get("pid") {
+        Some(id) => number::from_json(id, "pid")?,
+        None => default.into(),
+    };
+    let expected = format!("an ID that is read as {kind:?}, such as {default:#06x}");
+    let error = || FormError::new("pid", format!("{id:#06x}"), expected.as_str());
+    let id = u16::try_from(id).map_err(|_| error())?;
+    match pid::receive(id, Enabled::ALL).accept {
+        Some(row) if row.kind == kind => Ok((id, true)),
+        // A unit that every receiver drops is NULL to it.
+        None if kind == PidKind::Null => Ok((id, false)),
+        _ => Err(error()),
+    }
+}
+
+/// One entry of `slots`.
+struct Slot<'a> {
+    /// `slots[1]`, for errors.
+    at: String,
+    /// 0 to 3.
+    number: usize,
+    form: &'a Object,
+    hex: Option<u128>,
+    data: Option<u128>,
+}
+
+/// Reads `slots`; each number stands there at most once.
+fn slots<'a>(form: &'a Object, known: &[&str]) -> Result<[Option<Slot<'a>>; 4], FormError> {
+    let mut slots = [const { None }; 4];
+    let Some(list) = form.get("slots") else { return Ok(slots) };
+    let list = list.as_array().ok_or_else(|| FormError::new("slots", shown(list), "a list of objects"))?;
+    for (i, entry) in list.iter().enumerate() {
+        let at = format!("slots[{i}]");
+        let form = object(entry, &at, known)?;
+        let number = form.get("slot").ok_or_else(|| FormError::new(&at, "no key `slot`", "0 to 3"))?;
+        let found = number::from_json(number, &format!("{at}.slot"))?;
+        let free = slots.get(found.min(4) as usize).map(Option::is_none);
+        if free != Some(true) {
+            let expected = if free.is_none() { "0 to 3" } else { "each slot once" };
+            return Err(FormError::new(format!("{at}.slot"), shown(number), expected));
+        }
+        let bytes = |key: &str| -> Result<Option<u128>, FormError> {
+            let bytes = form.get(key).map(|v| number::array_of(v, &format!("{at}.{key}"))).transpose()?;
+            Ok(bytes.map(u128::from_le_bytes))
+        };
+        let (hex, data, number) = (bytes("hex")?, bytes("data")?, found as usize);
+        slots[number] = Some(Slot { at, number, form, hex, data });
+    }
+    Ok(slots)
+}
+
+/// A CXL.cachemem unit: CRC over the payload unless `crc.force` says otherwise.
+fn cachemem(form: &Object, slots: &[u128; 4], kind: Kind, roles: [Role; 4]) -> Result<Meant, FormError> {
+    let (id, _) = pid_of(form, pid::CACHEMEM, PidKind::Cachemem)?;
+    let mut unit = Unit::from_slots(id, slots);
+    if let Some(crc) = form.get("crc") {
+        let crc = object(crc, "crc", &["force", "ok", "found", "expected"])?;
+        if let Some(force) = crc.get("force") {
+            let value = number::from_json(force, "crc.force")?;
+            let value = u16::try_from(value)
+                .map_err(|_| FormError::new("crc.force", format!("{value:#x}"), "at most 0xffff"))?;
+            unit.set_tail(value);
+        }
+    }
+    Ok(Meant { unit, kind, roles })
+}
+
+fn all_data(form: &Object) -> Result<Meant, FormError> {
+    let slots = slots(form, &["slot", "data", "hex"])?;
+    let chunks = slots.map(|s| s.and_then(|s| s.data.or(s.hex)).unwrap_or(0));
+    cachemem(form, &chunks, Kind::AllData, [Role::Data; 4])
+}
+
+fn control_flit(form: &Object) -> Result<Meant, FormError> {
+    let mut slots = slots(form, &["slot", "hex"])?.map(|s| s.and_then(|s| s.hex));
+    let control = form
+        .get("control")
+        .ok_or_else(|| FormError::new("flit", "no key `control`", "an object with `name` and `fields`"))?;
+    slots[0] = Some(control::from_json(control, slots[0])?);
+    let slots = slots.map(|s| s.unwrap_or(0));
+    cachemem(form, &slots, Kind::Control(Control::from_slot(slots[0])), [Role::Opaque; 4])
+}
+
+fn almp(form: &Object) -> Result<Meant, FormError> {
+    let slots = slots(form, &["slot", "hex"])?.map(|s| s.and_then(|s| s.hex));
+    let almp = form
+        .get("almp")
+        .ok_or_else(|| FormError::new("flit", "no key `almp`", "an object with `kind`, `state` and `instance`"))?;
+    let slot0 = match slots[0] {
+        // The object describes the first copy; the others are as given.
+        Some(hex) => hex & !u128::from(u32::MAX) | u128::from(control::almp_from_json(almp, hex as u32)?),
+        None => four_copies(control::almp_from_json(almp, default_almp())?),
+    };
+    let [_, slot1, slot2, slot3] = slots.map(|s| s.unwrap_or(0));
+    let (id, _) = pid_of(form, pid::ALMP, PidKind::Almp)?;
+    let mut unit = Unit::plain(id, &payload_of(&[slot0, slot1, slot2, slot3]));
+    set_tail(&mut unit, form)?;
+    Ok(Meant { unit, kind: Kind::Almp, roles: [Role::Opaque; 4] })
+}
+
+/// A unit of bytes without form: CXL.io, NULL and what a receiver drops.
+fn opaque(form: &Object, id: u16, pid_kind: PidKind, kind: Kind) -> Result<Meant, FormError> {
+    let (id, usable) = pid_of(form, id, pid_kind)?;
+    let data = form.get("data").map(|data| number::array_of(data, "data")).transpose()?;
+    let mut unit = Unit::plain(id, &data.unwrap_or([0; 64]));
+    set_tail(&mut unit, form)?;
+    Ok(Meant { unit, kind: if usable { kind } else { Kind::Dropped }, roles: [Role::Opaque; 4] })
+}
+
+fn set_tail(unit: &mut Unit, form: &Object) -> Result<(), FormError> {
+    if let Some(tail) = form.get("tail") {
+        unit.set_tail(u16::from_le_bytes(number::array_of(tail, "tail")?));
+    }
+    Ok(())
+}
+
+fn protocol(form: &Object, dir: Dir) -> Result<Meant, FormError> {
+    let slots = slots(form, &["slot", "format", "messages", "data", "hex"])?;
+    let header = header(form, &slots, dir)?;
+    let mut bits = [0; 4];
+    let mut roles = [Role::Opaque; 4];
+    for (n, given) in slots.iter().enumerate() {
+        let code = header.slot(n);
+        let format = slot::format(Revision::V2_0, dir, n, code);
+        roles[n] = format.map_or(Role::Reserved(code), Role::Format);
+        let Some(given) = given else { continue };
+        bits[n] = given.hex.unwrap_or(0);
+        if let Some(data) = given.data {
+            if n == 0 {
+                let expected = "no data in slot 0 of a protocol flit (CXL68-PCK-05)";
+                return Err(FormError::new(format!("{}.data", given.at), "data", expected));
+            }
+            bits[n] = data;
+            roles[n] = Role::Data;
+        }
+        if let Some(messages) = given.form.get("messages") {
+            bits[n] = put_messages(messages, given, format, bits[n])?;
+        }
+    }
+    let raw = header.to_bits()?;
+    bits[0] = bits[0] & !u128::from(u32::MAX) | raw;
+    cachemem(form, &bits, Kind::Protocol(header), roles)
+}
+
+/// The flit header: `hex` of slot 0 first, the formats of the slots over it, the fields of `header` over that.
+fn header(form: &Object, slots: &[Option<Slot>; 4], dir: Dir) -> Result<FlitHeader, FormError> {
+    let base = slots[0].as_ref().and_then(|s| s.hex);
+    let base = base.map_or(FlitHeader::DEF.default_bits(), |hex| hex & u128::from(u32::MAX));
+    let mut header = FlitHeader::from_bits(base);
+    let mut formats = [None; 4];
+    for (n, given) in slots.iter().enumerate() {
+        formats[n] = given.as_ref().map(|s| format_name(s, dir)).transpose()?.flatten();
+        if let Some(Named::Format(format)) = formats[n] {
+            header.set_slot(n, format.code);
+        }
+    }
+    if let Some(fields) = form.get("header") {
+        let bits = message::fields_from_json(FlitHeader::DEF, header.to_bits()?, fields)?;
+        header = FlitHeader::from_bits(bits);
+    }
+    for (n, named) in formats.into_iter().enumerate() {
+        let code = header.slot(n);
+        let expected = match named {
+            Some(Named::Format(format)) if format.code != code => {
+                format!("{}: `format` of the slot is {}", format.code, format.name)
+            }
+            Some(Named::Reserved) if slot::format(Revision::V2_0, dir, n, code).is_some() => {
+                format!("a reserved code: `format` of the slot is {RESERVED_FORMAT}")
+            }
+            _ => continue,
+        };
+        return Err(FormError::new(format!("header.slot{n}"), code.to_string(), expected));
+    }
+    Ok(header)
+}
+
+/// The value of `format`.
+#[derive(Clone, Copy)]
+enum Named {
+    Format(&'static SlotFormat),
+    /// Which reserved code it is stands in the header.
+    Reserved,
+}
+
+fn format_name(given: &Slot, dir: Dir) -> Result<Option<Named>, FormError> {
+    let Some(name) = given.form.get("format") else { return Ok(None) };
+    let at = format!("{}.format", given.at);
+    let rows = slot::formats(Revision::V2_0, dir, given.number);
+    let expected = || {
+        let rows = rows.iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
+        let rule = if given.number == 0 { " (CXL68-PCK-05: slot 0 of a protocol flit holds no G format)" } else { "" };
+        format!("one of: {rows}, {RESERVED_FORMAT}{rule}")
+    };
+    let text = text(name, &at, "a string")?;
+    if text == RESERVED_FORMAT {
+        return Ok(Some(Named::Reserved));
+    }
+    let row = rows.iter().find(|f| f.name == text);
+    row.map(|f| Some(Named::Format(f))).ok_or_else(|| FormError::new(at, shown(name), expected()))
+}
+
+/// Puts each message in the first place of its kind that no message before it took.
+fn put_messages(
+    messages: &Value,
+    given: &Slot,
+    format: Option<&'static SlotFormat>,
+    slot: u128,
+) -> Result<u128, FormError> {
+    let at = format!("{}.messages", given.at);
+    let list = messages.as_array().ok_or_else(|| FormError::new(&at, shown(messages), "a list of messages"))?;
+    if given.data.is_some() && !list.is_empty() {
+        return Err(FormError::new(&at, "messages beside `data`", "one of them"));
+    }
+    let (name, places) = format.map_or((RESERVED_FORMAT, &[][..]), |f| (f.name, f.places()));
+    let mut taken = 0u8;
+    let mut slot = slot;
+    for (i, form) in list.iter().enumerate() {
+        let at = format!("{at}[{i}]");
+        let (def, bits) = message::message_from_json(form).map_err(|e| e.within(&at))?;
+        let class = Class::of(def);
+        let free = places.iter().enumerate().find(|(n, p)| Some(p.class) == class && taken >> n & 1 == 0);
+        let Some((n, place)) = free else {
+            let places = places.iter().map(|p| p.class.def().name).collect::<Vec<_>>().join(", ");
+            let holds = if places.is_empty() { "no message".to_owned() } else { places };
+            let expected = format!("a free place of format {name}, which holds: {holds}");
+            return Err(FormError::new(at, def.name, expected));
+        };
+        taken |= 1 << n;
+        slot = place.insert(slot, bits);
+    }
+    Ok(slot)
+}

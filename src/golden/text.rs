@@ -158,7 +158,7 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
             let form = [
                 "fields as hex in layout order; an address field is the byte address; Bytes: byte 0 first",
                 "RESULT judges the layout alone; RULE is the first rule broken, in layout order",
-                "what each case is, by Count:",
+                "what each case is, by Count (decimal):",
             ];
             let mut text = header(set, spec, "#", &form, &ranges(groups, |_| 1, |c| c.rule.is_none()));
             let _ = write!(text, "\n[Layout = {}]\n\n", def.name);
@@ -177,7 +177,7 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
             let form = [
                 "Flit: 68 bytes in order of the wire, byte 0 first; every case begins and ends with no data owed",
                 "RULE is the one rule the case breaks; [Context = ..] holds for the cases behind it",
-                "what each case is, by Count:",
+                "what each case is, by Count (decimal):",
             ];
             let mut text = header(set, spec, "#", &form, &ranges(groups, |_| 1, |c| c.rule.is_none()));
             let _ = write!(text, "\n[Protocol = cxl-68b]\n[Dir = {}]\n\n", dir.name());

@@ -23,9 +23,12 @@ pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
     let path = format!("cxl68/flit_cxl-68b_{}", dir.name());
     let mut rng = Rng::for_name(seed, &path);
     let rng = &mut rng;
-    let random = StreamCase::legal(traffic(dir, 4 * count as usize, rng));
+    let random = (count > 0).then(|| StreamCase::legal(traffic(dir, 4 * count as usize, rng)));
     let mut groups = vec![
-        Group::new("traffic: one stream, packed tightly, with LLCRD, NULL, ALMP and io flits between", vec![random]),
+        Group::new(
+            "traffic: one stream, packed tightly, with LLCRD, NULL, ALMP and io flits between",
+            Vec::from_iter(random),
+        ),
         Group::new("every slot format in every slot, all places in use", every_format(dir, rng)),
         Group::new("data of zeros, ones and control-like bits; sizes and byte enables", data_patterns(dir, rng)),
         Group::new("every credit code", credits()),

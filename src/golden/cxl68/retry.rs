@@ -84,7 +84,7 @@ fn requests() -> Vec<StreamCase> {
 fn replays(dir: Dir, first: usize, rng: &mut Rng) -> Vec<StreamCase> {
     let replay = |depth| {
         let mut units = if first == 0 { vec![init_param()] } else { Vec::new() };
-        units.extend(retryable(dir, traffic(dir, 24, rng)));
+        units.extend(retryable(dir, traffic(dir, depth + 4, rng)));
         let last = units.len();
         let from = start_of_replay(dir, &units, depth);
         let number = |n: usize| ((first + n) % BUFFER_FLITS) as u8;

@@ -16,6 +16,7 @@ mod describe;
 mod encode;
 mod export;
 mod flit;
+mod golden;
 mod list;
 mod table;
 
@@ -42,6 +43,7 @@ enum Command {
     Encode(encode::Encode),
     Decode(decode::Decode),
     Flit(flit::Flit),
+    Golden(golden::Golden),
     Export(export::Export),
 }
 
@@ -53,6 +55,7 @@ impl Command {
             Command::Encode(c) => c.run(out),
             Command::Decode(c) => c.run(out),
             Command::Flit(c) => c.run(out),
+            Command::Golden(c) => c.run(out),
             Command::Export(c) => c.run(out),
         }
     }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// Nothing has been written when this comes back.
 #[derive(Debug, thiserror::Error)]
 pub enum SetError {
-    /// The file system refuses.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    /// The file system refuses; the source says why.
+    #[error("{}: cannot {action}", path.display())]
     Io {
         /// What was tried.
         action: &'static str,

@@ -20,7 +20,7 @@ use scalepool_protocols::cxl::cxl68::unit::Unit;
 const BUFFER_FLITS: usize = 128;
 
 /// Flits to resend; 0 is an empty replay, 21 the most that the smallest buffer of 22 holds (`cxl-68b` §7.1).
-const DEPTHS: [usize; 9] = [0, 1, 2, 3, 5, 8, 13, 16, 21];
+const DEPTHS: [usize; 7] = [0, 1, 2, 3, 5, 8, 21];
 
 /// The vectors of one direction.
 pub fn vectors(dir: Dir, seed: u64) -> VectorSet {

@@ -4,7 +4,7 @@ use super::{Status, report};
 use crate::golden::{DEFAULT_COUNT, DEFAULT_SEED, MAX_COUNT, MAX_SEED, Spec, check_set, write_set};
 use anyhow::bail;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish};
 use scalepool_protocols::registry::PROTOCOLS;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ fn check(dir: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
 fn bar() -> ProgressBar {
     let target =
         if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    ProgressBar::with_draw_target(Some(0), target)
+    ProgressBar::with_draw_target(Some(0), target).with_finish(ProgressFinish::AndClear)
 }
 
 fn show(bar: &ProgressBar, done: usize, all: usize) {

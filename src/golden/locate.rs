@@ -74,7 +74,11 @@ fn in_unit(decoded: &Decoded, found: &Unit) -> Option<Difference> {
     let bit = (slot ^ wanted).trailing_zeros();
     let field = |def: &LayoutDef, f, e| in_message(def, f, e).within(&format!("byte {byte}, slot {n}, {}", def.name));
     match &decoded.kind {
-        Kind::Control(control) if n == 0 => return control.def().map(|def| field(def, slot, wanted)),
+        Kind::Control(control) if n == 0 => {
+            if let Some(def) = control.def() {
+                return Some(field(def, slot, wanted));
+            }
+        }
         Kind::Almp if byte < map::SLOT0.end => {
             let word = |slot: u128| slot >> (bit / 32 * 32) & 0xffff_ffff;
             return Some(field(Almp::DEF, word(slot), word(wanted)));

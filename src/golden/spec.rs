@@ -48,19 +48,26 @@ impl Default for Spec {
 impl Spec {
     /// The command that makes the set.
     pub fn command(&self) -> String {
-        // Without --protocol the command makes all protocols there are.
         let protocol = match self.protocols.as_slice() {
-            [one] if PROTOCOLS.len() > 1 => format!(" --protocol {}", one.name),
+            [one] => format!(" --protocol {}", one.name),
             _ => String::new(),
         };
         format!("scalepool golden{protocol} --seed {} --count {} --out DIR", self.seed, self.count)
     }
 
+    /// The command that makes each of its files, among others: it stays the same when protocols are added.
+    pub fn command_of_files(&self) -> String {
+        format!("scalepool golden --seed {} --count {} --out DIR", self.seed, self.count)
+    }
+
     /// Its sets, in order of the manifest.
     pub fn sources(&self) -> Vec<Source> {
         let mut sources = Vec::new();
-        for protocol in &self.protocols {
-            sources.extend(registry::layouts().filter(|l| l.family() == protocol.family).map(Source::Layout));
+        for (n, protocol) in self.protocols.iter().enumerate() {
+            // Protocols of one family share its layouts.
+            if self.protocols[..n].iter().all(|p| p.family != protocol.family) {
+                sources.extend(registry::layouts().filter(|l| l.family() == protocol.family).map(Source::Layout));
+            }
             if protocol.name == "cxl-68b" {
                 let kinds = [Source::Flits, Source::Control, Source::Retry, Source::Context];
                 sources.extend(kinds.iter().flat_map(|kind| Dir::ALL.map(kind)));

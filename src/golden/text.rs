@@ -89,7 +89,7 @@ pub fn field_hex(field: &FieldDef, bits: u128) -> String {
 fn header(set: &VectorSet, spec: &Spec, sign: &str, form: &[&str], ranges: &[(String, Range<usize>)]) -> String {
     let mut lines = vec![
         format!("scalepool golden vectors, format {FORMAT_VERSION}, model {}", spec.model_version),
-        format!("command: {}", spec.command()),
+        format!("command: {}", spec.command_of_files()),
         set.about.clone(),
     ];
     lines.extend(form.iter().map(|&line| line.to_owned()));

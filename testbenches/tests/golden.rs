@@ -9,9 +9,11 @@ use scalepool::golden::{
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
+use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
-use scalepool_protocols::cxl::cxl68::stream::{Kind, Unpacker};
-use scalepool_protocols::wire::LayoutDef;
+use scalepool_protocols::cxl::cxl68::slot;
+use scalepool_protocols::cxl::cxl68::stream::{Kind, Role, Unpacker};
+use scalepool_protocols::wire::{CodeTable, LayoutDef};
 use scalepool_protocols::{registry, rules};
 use scalepool_testbenches::oracle::cxl68_messages::{MessageOracle, message};
 use scalepool_testbenches::oracle::cxl68_slots;
@@ -144,11 +146,10 @@ fn a_layout_has_zeros_ones_walking_ones_codes_maxima_and_breaks() {
         let ones = u128::MAX >> (128 - def.bits);
         assert!(has(0) && has(ones) && (0..def.bits).all(|i| has(1 << i)), "{}", def.name);
         for field in def.fields {
-            let valid_with = |raw| {
-                cases
-                    .iter()
-                    .any(|c| c.rule.is_none() && field.extract(c.bits) == raw && c.bits & 1 == def.default_bits() & 1)
-            };
+            // An absent message judges no code.
+            let present = |bits: u128| def.fields[0].name != "valid" || bits & 1 == 1;
+            let valid_with =
+                |raw| cases.iter().any(|c| c.rule.is_none() && present(c.bits) && field.extract(c.bits) == raw);
             match field.codes {
                 Some(table) => {
                     for raw in 0..=field.max_raw() {
@@ -177,11 +178,31 @@ fn every_slot_format_kind_of_flit_and_break_is_there() {
         };
         let rules = |kind: &str| of(kind).iter().filter_map(|c| c.rule).collect::<BTreeSet<_>>();
         let mut visible =
-            vec!["CRC-01", "PCK-06", "PCK-12", "PCK-13", "PID-02", "PID-03", "PID-04", "SLT-01", "HDR-04"];
-        visible.extend(if dir == Dir::Down { vec!["PCK-02", "HDR-03", "ENC-12"] } else { vec!["PCK-01", "ENC-07"] });
-        visible.retain(|&r| r != "ENC-12" && r != "ENC-07");
+            vec!["CRC-01", "HDR-04", "PCK-06", "PCK-12", "PCK-13", "PID-02", "PID-03", "PID-04", "SLT-01"];
+        visible.extend(if dir == Dir::Down { ["PCK-02", "HDR-03"].as_slice() } else { &["PCK-01"] });
         let flit = rules("flit");
         assert!(visible.iter().all(|r| flit.contains(format!("CXL68-{r}").as_str())), "{dir:?}: {flit:?}");
+        // One break of every code table and every reserved field of the messages of the direction.
+        for def in Class::ALL.iter().filter(|c| c.dir() == dir).map(|c| c.def()) {
+            let open = |t: &CodeTable| t.codes.len() < 1 << t.width;
+            let tables = def.fields.iter().filter_map(|f| f.codes).filter(|t| open(t)).map(|t| t.rule);
+            let reserved = def.fields.iter().filter(|f| f.reserved).map(|_| def.rule);
+            assert!(tables.chain(reserved).all(|r| flit.contains(r)), "{}", def.name);
+        }
+        // Every format stands in every slot that can hold it.
+        let mut seen = BTreeSet::new();
+        for case in of("flit") {
+            let mut reader = Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
+            for unit in &case.units {
+                for (n, role) in reader.read(unit).roles.into_iter().enumerate() {
+                    seen.extend(if let Role::Format(f) = role { Some((n, f.name)) } else { None });
+                }
+            }
+        }
+        for n in 0..4 {
+            let mut formats = slot::formats(Revision::V2_0, dir, n).iter();
+            assert!(formats.all(|f| seen.contains(&(n, f.name))), "{dir:?}, slot {n}: {seen:?}");
+        }
         let control = rules("control");
         let link = ["ALM-01", "ALM-02", "CRC-01", "CTL-02", "CTL-05", "FRM-02", "NUL-01"];
         assert!(link.iter().all(|r| control.contains(format!("CXL68-{r}").as_str())), "{dir:?}: {control:?}");
@@ -607,7 +628,13 @@ fn every_kind_of_mismatch_is_named() {
             "vector 3",
             "field `opcode`: found MemRdData (0x2), expected MemRd (0x1)",
         ),
-        ("cxl68/m2s_req.hex", "\n0000000000000000000002\n", "\n", "", "vectors, expected"),
+        (
+            "cxl68/m2s_req.hex",
+            "\n0000000000000000000002\n",
+            "\n",
+            "vector 3",
+            "field `opcode`: found MemRdData (0x2), expected MemRd (0x1)",
+        ),
         (
             "cxl68/m2s_req.hex",
             "\n0000000000000000000002\n",
@@ -666,7 +693,7 @@ fn every_kind_of_mismatch_is_named() {
         ),
         (MANIFEST, "sha256 = \"", "sha256 = \"0", "sha256 of cxl68/m2s_req.hex", "found 0"),
         (MANIFEST, "# Golden", "# golden", "line 1", "found `# golden"),
-        (MANIFEST, "--seed 1", "--seed 3", "command", "found scalepool golden --seed 3"),
+        (MANIFEST, "--seed 1", "--seed 3", "command", "found scalepool golden --protocol cxl-68b --seed 3"),
         (SUMS, "  cxl68/m2s_req.hex", " *cxl68/m2s_req.hex", "line 1", "*cxl68/m2s_req.hex`, expected"),
     ];
     for (path, from, to, at, end) in rows {
@@ -674,6 +701,13 @@ fn every_kind_of_mismatch_is_named() {
         let named = found.len() == 1 && found[0].starts_with(path) && found[0].contains(at) && found[0].contains(end);
         assert!(named, "{path}, {from:?} to {to:?}: found {found:?}, expected {at:?} and {end:?}");
     }
+    let ndr = good.join("cxl68/s2m_ndr.hex");
+    let text = fs::read_to_string(&ndr).unwrap();
+    let vectors = parse_hex(&text).unwrap().vectors.len();
+    fs::write(&ndr, text.clone() + "00000000\n").unwrap();
+    assert_eq!(mismatches(&good), [format!("cxl68/s2m_ndr.hex: found {} vectors, expected {vectors}", vectors + 1)]);
+    fs::write(&ndr, text).unwrap();
+
     fs::write(good.join("cxl68/extra"), "").unwrap();
     assert_eq!(mismatches(&good), ["cxl68/extra: found a file, expected none: the set has no such file"]);
     fs::remove_file(good.join("cxl68/extra")).unwrap();

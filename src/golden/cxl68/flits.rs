@@ -326,9 +326,12 @@ fn reserved_format(dir: Dir) -> Vec<StreamCase> {
     reserved.map(flit).collect()
 }
 
+/// A class, and slots with formats that hold too many of it.
+type Crowd = (Class, &'static [(usize, &'static str)]);
+
 /// Classes whose places in one flit can exceed the maximum; of the others the formats hold no more than may be sent.
 fn too_many(dir: Dir, rng: &mut Rng) -> Vec<StreamCase> {
-    let (rule, rows): (_, &[(Class, &[(usize, &str)])]) = match dir {
+    let (rule, rows): (_, &[Crowd]) = match dir {
         Dir::Down => (
             "CXL68-PCK-02",
             &[
@@ -341,7 +344,7 @@ fn too_many(dir: Dir, rng: &mut Rng) -> Vec<StreamCase> {
             ("CXL68-PCK-01", &[(Class::D2hRsp, &[(1, "G1"), (2, "G2")]), (Class::S2mNdr, &[(0, "H0"), (1, "G5")])])
         }
     };
-    let case = |&(class, slots): &(Class, &[(usize, &str)])| {
+    let case = |&(class, slots): &Crowd| {
         let puts: Vec<Put> = slots.iter().flat_map(|&(n, name)| fill(n, format(dir, name), &[class], rng)).collect();
         StreamCase::breaks(rule, flits(dir, &puts, false, false, rng))
     };

@@ -64,7 +64,7 @@ pub fn check_set(dir: &Path, progress: Progress) -> Result<Report, SetError> {
         for form in Form::ALL {
             let (path, expected) = (form.path(&set), form.text(&set, &spec));
             if let Some(difference) =
-                read(dir, &path)?.and_then_compare(&expected, |found| compare(form, &set, found, &expected))
+                read(dir, &path)?.difference(&expected, |found| compare(form, &set, found, &expected))
             {
                 add(&path, difference);
             }
@@ -83,7 +83,7 @@ pub fn check_set(dir: &Path, progress: Progress) -> Result<Report, SetError> {
         add(MANIFEST, difference);
     }
     let sums = expected.sums();
-    if let Some(difference) = read(dir, SUMS)?.and_then_compare(&sums, |found| in_lines(found, &sums)) {
+    if let Some(difference) = read(dir, SUMS)?.difference(&sums, |found| in_lines(found, &sums)) {
         add(SUMS, difference);
     }
     Ok(Report { manifest, mismatches })
@@ -109,7 +109,7 @@ fn read(dir: &Path, path: &str) -> Result<Found, SetError> {
 }
 
 impl Found {
-    fn and_then_compare(self, expected: &str, compare: impl FnOnce(&str) -> Option<Difference>) -> Option<Difference> {
+    fn difference(self, expected: &str, compare: impl FnOnce(&str) -> Option<Difference>) -> Option<Difference> {
         match self {
             Found::Missing => Some(Difference::new("", "no file", format!("a file of {} bytes", expected.len()))),
             Found::NotText(at) => Some(Difference::new(format!("byte {at}"), "a byte that is no text", "text")),

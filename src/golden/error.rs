@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Nothing has been written when this comes back.
+/// Nothing has changed when this comes back, unless it says that a replaced set could not be removed or moved back.
 #[derive(Debug, thiserror::Error)]
 pub enum SetError {
     /// The file system refuses; the source says why.

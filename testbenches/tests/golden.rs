@@ -1,6 +1,8 @@
 //! Golden vectors: what the generator states against the model's checks, every committed vector against the oracles,
 //! the committed set against the generator, and every way in which a set can be wrong.
 
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use scalepool::golden::hex::parse_hex;
 use scalepool::golden::rsp::{RspCase, RspFile, parse_rsp};
 use scalepool::golden::{
@@ -801,5 +803,20 @@ fn a_manifest_that_cannot_be_used() {
             found.contains(MANIFEST) && found.contains(expected),
             "{text:?}: found {found:?}, expected {expected:?}"
         );
+    }
+}
+
+// ---- the readers ----
+
+proptest! {
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Text that is nearly a file is read or refused with its line, and never ends the program.
+    #[test]
+    fn the_readers_name_a_line_of_the_text(text in "(Count = [0-9]|tag = [0-9a-g]*|RESULT = (in)?valid|RULE = [A-Z]|# .|\\[.*\\]|//.|[0-9a-g]{2}|.|\n){0,12}") {
+        for error in [parse_rsp(&text).err(), parse_hex(&text).err()].into_iter().flatten() {
+            prop_assert!((1..=text.split('\n').count()).contains(&error.line), "{error}");
+            prop_assert!(error.column >= 1 && !error.found.is_empty() && !error.expected.is_empty(), "{error}");
+        }
     }
 }

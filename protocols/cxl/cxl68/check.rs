@@ -10,7 +10,6 @@ use super::config::Cxl68Config;
 use super::control::{Almp, Control};
 use super::header::FlitHeader;
 use super::message::Class;
-use super::pid::PidLog;
 use super::slot::SlotFormat;
 use super::stream::{Decoded, Kind, Role};
 use super::unit::{Unit, map};

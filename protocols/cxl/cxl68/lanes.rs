@@ -112,7 +112,13 @@ pub fn read_blocks(blocks: &[Block], width: Width, sync_header_bypass: bool) -> 
         if let Some(&(eds_at, block)) = announced.last()
             && block == end.div_ceil(size)
         {
-            broken("CXL68-EDS-01", eds_at, "another unit behind it", "no unit", "implied EDS is for the last unit of a block");
+            broken(
+                "CXL68-EDS-01",
+                eds_at,
+                "another unit behind it",
+                "no unit",
+                "implied EDS is for the last unit of a block",
+            );
         }
         if pid.is_some_and(|p| p.eds) {
             let block = end.div_ceil(size);

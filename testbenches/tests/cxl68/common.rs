@@ -153,9 +153,7 @@ pub fn unit_of(packed: &Packed) -> Option<Unit> {
     match packed {
         Packed::Nothing => None,
         Packed::AllData(chunks) => Some(all_data(*chunks)),
-        Packed::Protocol(header, slots) => {
-            Some(Flit { dir: Dir::Down, header: *header, slots: *slots }.unit())
-        }
+        Packed::Protocol(header, slots) => Some(Flit { dir: Dir::Down, header: *header, slots: *slots }.unit()),
     }
 }
 
@@ -250,7 +248,10 @@ pub fn same_transfer(message: &Message, transfer: &Transfer) -> bool {
         Some(_) => transfer.has_byte_enables && data.enabled() == transfer.byte_enables,
         None => !transfer.has_byte_enables,
     };
-    message.class.def().name == transfer.name && message.bits == transfer.header && sent == transfer.data && enables_agree
+    message.class.def().name == transfer.name
+        && message.bits == transfer.header
+        && sent == transfer.data
+        && enables_agree
 }
 
 /// The messages of a class, in order.

@@ -267,10 +267,8 @@ fn cxl68_pid_04_n() {
 }
 
 /// Each way to have one protocol off, and the kind that is off.
-const ONE_OFF: [(Enabled, PidKind); 2] = [
-    (Enabled { io: true, cachemem: false }, PidKind::Cachemem),
-    (Enabled { io: false, cachemem: true }, PidKind::Io),
-];
+const ONE_OFF: [(Enabled, PidKind); 2] =
+    [(Enabled { io: true, cachemem: false }, PidKind::Cachemem), (Enabled { io: false, cachemem: true }, PidKind::Io)];
 
 #[test]
 fn cxl68_pid_05_p() {

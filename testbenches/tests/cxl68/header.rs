@@ -96,7 +96,10 @@ fn one_data_header(class: Class, sz: bool, be: bool) -> Read {
     };
     let chunks = if sz { 4 } else { 2 } + usize::from(be);
     let first = Flit::new(dir).sized(sz, be).with(0, format, &[(place, legal(class, 3))]);
-    let flits = [first.chunk(1, 1).chunk(2, 2).chunk(3, if chunks > 2 { 3 } else { 0 }), Flit::new(dir).chunk(1, 4).chunk(2, 5)];
+    let flits = [
+        first.chunk(1, 1).chunk(2, 2).chunk(3, if chunks > 2 { 3 } else { 0 }),
+        Flit::new(dir).chunk(1, 4).chunk(2, 5),
+    ];
     let units: Vec<_> = flits.iter().map(Flit::unit).take(if chunks > 3 { 2 } else { 1 }).collect();
     read(dir, &units)
 }
@@ -171,9 +174,8 @@ fn cxl68_hdr_05_p() {
 fn cxl68_hdr_05_n() {
     // Writes with and without enables in turn. A receiver that kept the enables of the write before would differ from the
     // oracle in every second transfer; ours differs in none.
-    let writes: Vec<Message> = (0..10)
-        .map(|n| sized(Class::M2sRwd, n, Size::Line, (n % 2 == 0).then_some(0x5a5a << n)))
-        .collect();
+    let writes: Vec<Message> =
+        (0..10).map(|n| sized(Class::M2sRwd, n, Size::Line, (n % 2 == 0).then_some(0x5a5a << n))).collect();
     let units = pack(Dir::Down, config(), &writes);
     let transfers: Vec<_> =
         oracle(Dir::Down, true, &units).expect("legal").into_iter().flat_map(|f| f.completed).collect();

@@ -21,10 +21,8 @@ fn format(dir: Dir, name: &str) -> &'static SlotFormat {
 /// Every format of one table with its row in the oracle.
 fn table(dir: Dir, n: usize) -> Vec<(&'static SlotFormat, &'static SlotOracle)> {
     let rows = slot::formats(Revision::V2_0, dir, n).iter();
-    let oracle: Vec<_> = oracle_slots::slots()
-        .iter()
-        .filter(|o| o.dir == oracle_dir(dir) && o.generic == (n > 0))
-        .collect();
+    let oracle: Vec<_> =
+        oracle_slots::slots().iter().filter(|o| o.dir == oracle_dir(dir) && o.generic == (n > 0)).collect();
     assert_eq!(rows.len(), oracle.len());
     rows.zip(oracle).collect()
 }
@@ -51,7 +49,10 @@ fn places_p(dir: Dir, n: usize) {
                         let expected = oracle_slots::place(oracle, k, &bits_of(message, def.bits as usize));
                         assert_eq!(slot.to_le_bytes(), expected, "{} place {k} {message:#x}", format.name);
                         assert_eq!(place.extract(slot), message);
-                        assert_eq!(oracle_slots::extract(oracle, &slot.to_le_bytes(), k), bits_of(message, def.bits as usize));
+                        assert_eq!(
+                            oracle_slots::extract(oracle, &slot.to_le_bytes(), k),
+                            bits_of(message, def.bits as usize)
+                        );
                         // Over a slot that is full: the neighbours stay as they are.
                         let over = place.insert(u128::MAX, message);
                         let mut theirs = [0xff; 16];
@@ -242,7 +243,8 @@ fn cxl68_slt_07_p() {
 #[test]
 fn cxl68_slt_07_n() {
     for (name, first, second) in PADDED {
-        let flit = Flit::new(Dir::Down).sized(true, false).with(1, name, &[(0, legal(first, 1)), (1, legal(second, 2))]);
+        let flit =
+            Flit::new(Dir::Down).sized(true, false).with(1, name, &[(0, legal(first, 1)), (1, legal(second, 2))]);
         let clean = judge(Dir::Down, flit.unit());
         let padded = judge(Dir::Down, flit.chunk_over(1, 1 << 87).unit());
         clean.assert_clean();

@@ -34,7 +34,7 @@ impl Random {
 
     /// A number below `n`, `n` at least 1; the bias of 2^-64 does not matter here.
     pub fn below(&mut self, n: usize) -> usize {
-        (u128::from(self.bits()) * n as u128 >> 64) as usize
+        ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 
     /// True once in `n`.

@@ -4,7 +4,7 @@
 //! with control flits, ALMP, NULL and CXL.io between, of which 1 to 8 bits are flipped before the CRC is computed again.
 //! Nothing may panic, no bit may be lost, and every row of the coverage tables has to be met.
 //!
-//! `SCALEPOOL_FLITS` sets the number (default 10 million; below some 100000 some rows are not met). The work is cut
+//! `SCALEPOOL_FLITS` sets the number (default 10 million; below some 400000 some rows are not met). The work is cut
 //! into shards with seeds of their own, so the counters do not depend on the number of threads.
 #![forbid(unsafe_code)]
 

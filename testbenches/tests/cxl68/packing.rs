@@ -7,7 +7,7 @@ use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
-use scalepool_protocols::cxl::cxl68::slot::{self, Content};
+use scalepool_protocols::cxl::cxl68::slot::{self, Content, SlotFormat};
 use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Message, Role, Size};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::wire::{At, Wire};
@@ -262,6 +262,18 @@ fn sweep(config: Cxl68Config, mut each: impl FnMut(Dir, &Packed, usize)) {
             each(dir, &packed, owed);
         }
     }
+}
+
+/// The slots of a protocol flit with their formats; none for other flits.
+fn slots_of(dir: Dir, packed: &Packed) -> Vec<(usize, &'static SlotFormat, u128)> {
+    let Packed::Protocol(header, slots) = packed else { return Vec::new() };
+    let row = |n| slot::format(Revision::V2_0, dir, n, header.slot(n)).expect("a listed code");
+    slots.iter().enumerate().map(|(n, slot)| (n, row(n), *slot)).collect()
+}
+
+/// Valid data headers of a slot.
+fn data_headers(format: &SlotFormat, slot: u128) -> usize {
+    format.places().iter().filter(|p| p.class.has_data() && p.is_valid(slot)).count()
 }
 
 #[test]
@@ -588,7 +600,7 @@ fn cxl68_pck_11_n() {
                 let valid = format.places().iter().fold(0u128, |v, p| v | 1 << p.lsb);
                 let header = if n == 0 { 0xffff_ffff } else { 0 };
                 let mut flit = Flit::new(dir).with(n, format.name, &[]);
-                flit.slots[n] = u128::MAX & !valid & !header;
+                flit.slots[n] = !(valid | header);
                 let read = judge(dir, flit.unit());
                 assert!(read.delivered.is_empty(), "{} slot {n} {}", dir.name(), format.name);
                 assert_eq!((read.decoded[0].messages().count(), read.rollover), (0, 0));
@@ -615,15 +627,8 @@ fn cxl68_pck_12_p() {
         assert_eq!(read.decoded[0].messages().count(), 1);
     }
     sweep(Cxl68Config { mdh: false, ..config() }, |dir, packed, _| {
-        if let Packed::Protocol(header, slots) = packed {
-            let config = Cxl68Config { mdh: false, ..config() };
-            let flit = Flit { dir, header: *header, slots: *slots };
-            let headers = |n: usize| {
-                let format = slot::format(config.revision, dir, n, header.slot(n)).expect("listed");
-                format.places().iter().filter(|p| p.class.has_data() && p.is_valid(flit.slots[n])).count()
-            };
-            assert!((0..4).map(headers).sum::<usize>() <= 1);
-        }
+        let headers: usize = slots_of(dir, packed).iter().map(|(_, format, slot)| data_headers(format, *slot)).sum();
+        assert!(headers <= 1);
     });
 }
 
@@ -686,12 +691,11 @@ fn cxl68_pck_13_p() {
     // What our packer makes of waiting lines: MDH slots only with two headers at least, of 64 B, without enables.
     let mut seen = 0;
     sweep(config(), |dir, packed, _| {
-        let Packed::Protocol(header, slots) = packed else { return };
-        for n in 0..4 {
-            let format = slot::format(Revision::V2_0, dir, n, header.slot(n)).expect("listed");
-            let headers = format.places().iter().filter(|p| p.class.has_data() && p.is_valid(slots[n])).count();
+        for (_, format, slot) in slots_of(dir, packed) {
+            let headers = data_headers(format, slot);
             if format.mdh && headers > 0 {
-                assert!(headers >= 2 && header.sz && !header.be);
+                assert!(headers >= 2);
+                assert!(matches!(packed, Packed::Protocol(header, _) if header.sz && !header.be));
                 seen += 1;
             }
         }
@@ -720,11 +724,8 @@ fn cxl68_pck_13_n() {
 fn cxl68_pck_14_p() {
     let off = Cxl68Config { mdh: false, ..config() };
     sweep(off, |dir, packed, _| {
-        let Packed::Protocol(header, slots) = packed else { return };
-        for n in 0..4 {
-            let format = slot::format(Revision::V2_0, dir, n, header.slot(n)).expect("listed");
-            let used = format.places().iter().any(|p| p.is_valid(slots[n]));
-            assert!(!format.mdh || !used, "{} slot {n} {}", dir.name(), format.name);
+        for (n, format, slot) in slots_of(dir, packed).into_iter().filter(|s| s.1.mdh) {
+            assert!(!format.places().iter().any(|p| p.is_valid(slot)), "{} slot {n} {}", dir.name(), format.name);
         }
     });
     assert!(config().mdh);
@@ -764,25 +765,20 @@ fn cxl68_pck_15_n() {
 #[test]
 fn cxl68_pck_16_p() {
     let mut unused = 0;
-    sweep(config(), |dir, packed, owed| {
-        let Packed::Protocol(header, slots) = packed else { return };
-        let unit = unit_of(packed).expect("a flit");
-        let mut owed = owed;
-        for n in 0..4 {
+    sweep(config(), |dir, packed, mut owed| {
+        let Packed::Protocol(header, _) = packed else { return };
+        let chunks = if header.sz { 4 } else { 2 } + usize::from(header.be);
+        for (n, format, slot) in slots_of(dir, packed) {
             if n > 0 && owed > 0 {
                 owed -= 1;
-                assert_eq!(header.slot(n), 0, "data is G0");
+                assert_eq!(format.name, "G0", "data");
                 continue;
             }
-            let format = slot::format(Revision::V2_0, dir, n, header.slot(n)).expect("listed");
-            let valid = format.places().iter().filter(|p| p.is_valid(slots[n]));
-            let headers = valid.clone().filter(|p| p.class.has_data()).count();
-            if valid.count() == 0 {
-                assert_eq!((header.slot(n), slots[n]), (0, 0), "{} slot {n} of {unit:?}", dir.name());
+            if !format.places().iter().any(|p| p.is_valid(slot)) {
+                assert_eq!((format.code, slot), (0, 0), "{} slot {n}", dir.name());
                 unused += 1;
             }
-            let chunks = if header.sz { 4 } else { 2 } + usize::from(header.be);
-            owed += headers * chunks;
+            owed += data_headers(format, slot) * chunks;
         }
     });
     assert!(unused > 1000, "{unused}");

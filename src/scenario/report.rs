@@ -64,7 +64,7 @@ pub struct Report {
     pub seed: u64,
     /// Cycles of the reference clock.
     pub cycles: u64,
-    /// Simulated time [fs].
+    /// Simulated time \[fs\].
     pub time_fs: u64,
     /// Wire units of CXL.cachemem that were sent, by direction: name and count.
     pub flits: Vec<(String, u64)>,
@@ -76,7 +76,7 @@ pub struct Report {
     pub efficiency: f64,
     /// Request to answer, in cycles of the reference clock.
     pub latency_cycles: Spread,
-    /// The same [fs].
+    /// The same \[fs\].
     pub latency_fs: Spread,
     /// Req sequences sent.
     pub retries: u64,

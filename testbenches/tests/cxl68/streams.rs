@@ -100,7 +100,7 @@ fn same_stream(dir: Dir, config: Cxl68Config, messages: &[Message], units: &[Uni
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(random_cases(400, "tests/cxl68/streams.regressions"))]
 
     #[test]
     fn what_is_packed_arrives(

@@ -13,10 +13,12 @@
 mod batch;
 mod decode;
 mod describe;
+mod diff;
 mod encode;
 mod export;
 mod flit;
 mod list;
+mod run;
 mod table;
 
 use clap::{Parser, Subcommand};
@@ -42,6 +44,8 @@ enum Command {
     Encode(encode::Encode),
     Decode(decode::Decode),
     Flit(flit::Flit),
+    Run(run::Run),
+    Diff(diff::DiffArgs),
     Export(export::Export),
 }
 
@@ -53,6 +57,8 @@ impl Command {
             Command::Encode(c) => c.run(out),
             Command::Decode(c) => c.run(out),
             Command::Flit(c) => c.run(out),
+            Command::Run(c) => c.run(out),
+            Command::Diff(c) => c.run(out),
             Command::Export(c) => c.run(out),
         }
     }
@@ -102,7 +108,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Status::Refused) => ExitCode::from(REFUSED),
         Err(e) if is_closed_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
-            report(format_args!("{e:#}"));
+            // Only stdout is written without a path beside the error.
+            match e.downcast_ref::<io::Error>().filter(|e| e.raw_os_error().is_some()) {
+                Some(e) => report(format_args!("stdout cannot be written: {e}")),
+                None => report(format_args!("{e:#}")),
+            }
             ExitCode::from(REFUSED)
         }
     }

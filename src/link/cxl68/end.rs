@@ -275,6 +275,16 @@ impl End {
         }
     }
 
+    /// What the end was built with.
+    pub fn config(&self) -> &EndConfig {
+        &self.config
+    }
+
+    /// Chunks that the receiver still waits for.
+    pub fn rollover(&self) -> usize {
+        self.unpacker.rollover()
+    }
+
     // ---- what can be seen ----------------------------------------------------------------------------------------
 
     /// Events since the last call.

@@ -16,6 +16,7 @@ pub mod event;
 pub mod fault;
 pub mod mutant;
 pub mod pair;
+pub mod port;
 pub mod retry;
 pub mod timing;
 
@@ -24,3 +25,4 @@ pub use end::{End, EndConfig, Stats};
 pub use event::{Event, Severity};
 pub use mutant::Mutant;
 pub use pair::Pair;
+pub use port::Port;

@@ -328,6 +328,16 @@ impl Class {
         }
     }
 
+    /// Bits that 1.1 reserves and a sender of 1.1 leaves 0: LD-ID and DevLoad (`cxl-68b` §2.1 to §2.4).
+    pub const fn reserved_in_1_1(self) -> u128 {
+        match self {
+            Class::M2sReq | Class::M2sRwd => 0xf << 77,
+            Class::S2mNdr => 0x3f << 24,
+            Class::S2mDrs => 0x3f << 25,
+            _ => 0,
+        }
+    }
+
     /// Position in [`Class::ALL`].
     pub const fn index(self) -> usize {
         self as usize

@@ -9,7 +9,7 @@
 //! and, among those, holds the most messages. First place in a slot first, first slot first: tight packing.
 
 use super::Dir;
-use super::config::Cxl68Config;
+use super::config::{Cxl68Config, Revision};
 use super::header::FlitHeader;
 use super::message::{Class, D2hData, H2dData};
 use super::slot::{self, Content, SlotFormat};
@@ -290,6 +290,9 @@ impl Packer {
             let mut bits = message.bits;
             if place.class == Class::M2sReq && !self.config.send_address_bit_5 {
                 bits &= !ADDRESS_BIT_5;
+            }
+            if self.config.revision == Revision::V1_1 {
+                bits &= !place.class.reserved_in_1_1();
             }
             slot = place.insert(slot, bits);
             if let Some(data) = message.data {

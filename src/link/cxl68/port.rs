@@ -102,7 +102,7 @@ pub struct PortConfig {
 }
 
 impl Port {
-    /// A port; its counters appear in `result` as the run goes on.
+    /// A port; its counters are in `result` when it is dropped, broken rules as they are seen.
     pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
         Port {
             end: config.end,
@@ -220,8 +220,11 @@ impl Port {
             }
         }
     }
+}
 
-    fn leave_result(&self) {
+impl Drop for Port {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.stats = *self.end.stats();
         result.damaged = self.wire.damaged;
@@ -244,7 +247,6 @@ impl Module for Port {
             self.send(cx, at);
         }
         self.show(at);
-        self.leave_result();
         self.busy_since = if self.end.is_quiet() { None } else { self.busy_since.or(Some(cx.now())) };
         if let Some(until) = self.training_until {
             return Next::At(until);

@@ -57,7 +57,8 @@ pub fn classes(dir: Dir) -> impl Iterator<Item = Class> {
     Class::ALL.into_iter().filter(move |c| c.dir() == dir)
 }
 
-/// Turns any bits into a legal message: valid, listed codes, reserved bits 0. Address bit 5 of an M2S Req is 0 (§2.1).
+/// Turns any bits into a legal message: valid, listed codes, reserved bits 0. What only an
+/// option makes a sender send stays out: address bit 5 of an M2S Req (§2.1) and MemDataNXM (§4.6) are 0.
 pub fn legal_bits(class: Class, raw: u128) -> u128 {
     let mut bits = 0;
     for field in class.def().fields {
@@ -72,6 +73,7 @@ pub fn legal_bits(class: Class, raw: u128) -> u128 {
     }
     match class {
         Class::M2sReq => bits & !(1 << 28),
+        Class::S2mDrs => bits & !(7 << 1),
         Class::H2dRsp if bits >> 1 & 0xf == u128::from(H2dRspOpcode::GO.0) => {
             let states = GoState::TABLE.codes;
             let state = states[(raw >> 5) as usize % states.len()].value;

@@ -1,6 +1,5 @@
-//! What the conformance suite shares: the independent oracles, random legal traffic, coverage.
+//! What the conformance suite shares: the independent oracles, random legal traffic.
 #![forbid(unsafe_code)]
 
-pub mod coverage;
 pub mod legal;
 pub mod oracle;

@@ -8,6 +8,7 @@
 //! into shards with seeds of their own, so the counters do not depend on the number of threads.
 #![forbid(unsafe_code)]
 
+use scalepool::link::cxl68::coverage::Coverage;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
 use scalepool_protocols::cxl::cxl68::code::{VlsmInstance, VlsmState};
@@ -20,7 +21,6 @@ use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::{At, FieldError, Wire};
-use scalepool_testbenches::coverage::Coverage;
 use scalepool_testbenches::legal::{Random, random_message};
 use std::collections::BTreeMap;
 use std::fmt::Write;

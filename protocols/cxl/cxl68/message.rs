@@ -23,7 +23,7 @@ layout! {
         meta_value: MetaValue = [10 +: 2];
         /// Names the transaction; the answer carries it back.
         tag: u16 = [12 +: 16];
-        /// Host physical byte address; bits 51:5 travel. Bit 5 exists in 68B mode only and is reserved use [D].
+        /// Host physical byte address; bits 51:5 travel. Bit 5 exists in 68B mode only and is reserved use (our choice).
         address: u64 = [28 +: 47], address 5;
         /// Traffic class.
         tc: u8 = [75 +: 2];

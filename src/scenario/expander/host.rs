@@ -37,9 +37,9 @@ pub struct HostResult {
     pub writes: u64,
     /// Bytes of finished reads and writes.
     pub bytes: u64,
-    /// Request to answer, by transaction [cycles of the host clock].
+    /// Request to answer, by transaction \[cycles of the host clock\].
     pub latency_cycles: Vec<u64>,
-    /// The same [fs].
+    /// The same \[fs\].
     pub latency_fs: Vec<u64>,
     /// End-to-end checks that failed.
     pub broken: Vec<Broken>,

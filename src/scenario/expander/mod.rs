@@ -19,6 +19,7 @@ use crate::kernel::{BuildError, Clock, Rng, RunOptions, SimError, Simulation, Ti
 use crate::link::cxl68::end::{End, EndConfig};
 use crate::link::cxl68::fault::{Fault, FaultyWire};
 use crate::link::cxl68::port::{OnWire, Port, PortConfig, PortResult, Ports, SIGNALS};
+use crate::link::cxl68::retry::LRSM;
 use crate::link::cxl68::timing::LineRate;
 use crate::memory::LINE_BYTES;
 use crate::memory::cache::{Cache, CacheConfig};
@@ -431,6 +432,11 @@ fn report(
         ("RETRY flits", host_port.stats.sent_retry + device_port.stats.sent_retry),
         ("replayed flits", host_port.stats.replayed + device_port.stats.replayed),
     ];
+    let mut coverage = host_port.coverage.clone();
+    coverage.merge(&device_port.coverage);
+    let rows = host_port.retry_rows.iter().zip(&device_port.retry_rows);
+    let retry_rows = rows.filter(|(a, b)| *a + *b > 0).count();
+    let groups = coverage.summary().chain([("LRSM row", retry_rows, LRSM.len())]);
     Ok(Report {
         scenario: NAME.into(),
         seed: request.seed,
@@ -446,6 +452,7 @@ fn report(
         errors_repaired: if repaired { host_port.damaged + device_port.damaged } else { 0 },
         credit_stalls: host_port.stats.credit_stalls + device_port.stats.credit_stalls,
         counts: counts.map(|(k, v)| (k.to_owned(), v)).into(),
+        coverage: groups.map(|(g, met, of)| (g.to_owned(), met as u64, of as u64)).collect(),
         violations,
     })
 }

@@ -1,5 +1,6 @@
 //! What the tests of the CXL 68-byte link share: flits built slot by slot, streams read by the codec and by the oracle.
 
+use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence, RngSeed};
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
 use scalepool_protocols::cxl::cxl68::code::{
     D2hReqOpcode, D2hRspOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode,
@@ -29,6 +30,18 @@ pub fn oracle_dir(dir: Dir) -> oracle_slots::Dir {
     match dir {
         Dir::Down => oracle_slots::Dir::Down,
         Dir::Up => oracle_slots::Dir::Up,
+    }
+}
+
+/// Random cases that are the same in every run; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` ask for more and for others.
+/// Cases that failed once are kept in a file beside the test and tried first.
+pub fn random_cases(cases: u32, regressions: &'static str) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    ProptestConfig {
+        cases: cases.max(asked.cases),
+        rng_seed: if asked.rng_seed == RngSeed::Random { RngSeed::Fixed(68) } else { asked.rng_seed },
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(regressions))),
+        ..asked
     }
 }
 

@@ -140,6 +140,8 @@ fn cxl68_crc_02_p() {
 }
 
 proptest! {
+    #![proptest_config(random_cases(256, "tests/cxl68/crc.regressions"))]
+
     #[test]
     fn cxl68_crc_02_p2(payload in prop::array::uniform32(any::<[u8; 2]>())) {
         let mut bytes = [0; 64];

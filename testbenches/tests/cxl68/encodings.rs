@@ -4,6 +4,7 @@ use super::common::*;
 use scalepool_protocols::cxl::cxl68::code::*;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::message::*;
+use scalepool_protocols::cxl::cxl68::packer::{Packer, Refused};
 use scalepool_protocols::cxl::cxl68::slot;
 use scalepool_protocols::cxl::cxl68::stream::Message;
 use scalepool_protocols::wire::{CodeTable, FieldDef, FieldValue, LayoutDef, Violation, Wire};
@@ -164,19 +165,24 @@ fn cxl68_enc_06_p() {
     codes_p::<S2mDrs, DrsOpcode>("CXL68-ENC-06", Class::S2mDrs, "opcode", DRS);
     // A receiver decodes NXM whatever a sender is allowed; sending it is a choice that is off.
     assert!(!config().send_nxm, "our choice");
-    let nxm = legal(Class::S2mDrs, 1) | 1 << 1;
-    for send_nxm in [false, true] {
-        let config = Cxl68Config { send_nxm, ..config() };
-        let flit = Flit::new(Dir::Up).sized(true, false).with(0, "H3", &[(0, nxm)]).unit();
-        let read = read_as(Dir::Up, config, &[flit]);
+    let nxm = Message { bits: legal(Class::S2mDrs, 1) | 1 << 1, ..message(Class::S2mDrs, 1) };
+    let allowed = Cxl68Config { send_nxm: true, ..config() };
+    let units = pack(Dir::Up, allowed, &[nxm]);
+    for config in [config(), allowed] {
+        let read = read_as(Dir::Up, config, &units);
         read.assert_clean();
-        assert!(read.decoded[0].messages().any(|(_, _, bits)| S2mDrs::from_bits(bits).opcode == DrsOpcode::MemDataNXM));
+        assert_eq!(read.delivered, [nxm]);
+        assert_eq!(S2mDrs::from_bits(read.delivered[0].bits).opcode, DrsOpcode::MemDataNXM);
     }
 }
 
 #[test]
 fn cxl68_enc_06_n() {
     codes_n::<S2mDrs, DrsOpcode>("CXL68-ENC-06", Class::S2mDrs, "opcode", DRS);
+    let nxm = Message { bits: legal(Class::S2mDrs, 1) | 1 << 1, ..message(Class::S2mDrs, 1) };
+    let refused = Packer::new(Dir::Up, config()).push(nxm).expect_err("not sent by default");
+    assert_eq!(refused, Refused::NotSent { layout: "cxl68.s2m_drs" });
+    assert!(refused.to_string().contains("CXL68-ENC-06"));
 }
 
 const DEVLOAD: Listed = &[(0, "Light"), (1, "Optimal"), (2, "Moderate"), (3, "Severe")];

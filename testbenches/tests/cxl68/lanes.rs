@@ -138,7 +138,6 @@ fn cxl68_eds_01_n() {
     let read = read_blocks(&blocks(&bytes(&all), width(16)), width(16), false);
     assert_eq!(read.violations.len(), 1);
     assert_eq!((read.violations[0].rule, read.violations[0].at), ("CXL68-EDS-01", At::Byte(10 * UNIT_BYTES)));
-    // Two units of one block with EDS: only the last one may have it.
     // An ordered set that no unit announced.
     let mut stream = full_blocks(16, pid::CACHEMEM);
     stream.push(Block::OrderedSet);

@@ -100,7 +100,7 @@ fn same_stream(dir: Dir, config: Cxl68Config, messages: &[Message], units: &[Uni
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(random_cases(400, "tests/cxl68/streams.regressions"))]
 
     #[test]
     fn what_is_packed_arrives(
@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// With plenty of work of all classes nobody starves: between two messages of a class at most five flits of others.
+/// With plenty of work of all classes nobody starves: the flits between two messages of a class are bounded.
 #[test]
 fn no_class_starves() {
     for dir in Dir::ALL {
@@ -157,8 +157,8 @@ fn no_class_starves() {
             for (class, before) in classes(dir).zip(before) {
                 let i = class.index();
                 since[i] = if packer.waiting(class) < before { 0 } else { since[i] + 1 };
-                // Four all-data flits may follow an MDH slot, twice if both cache and mem data wait.
-                assert!(since[i] <= 12, "{} waits for {} flits", class.def().name, since[i]);
+                // One protocol flit a class of the direction, and an all-data flit or two between.
+                assert!(since[i] <= 6, "{} waits for {} flits", class.def().name, since[i]);
             }
         }
     }

@@ -212,6 +212,11 @@ impl Coverage {
         }
     }
 
+    /// Each group with its bins met and its bins in all.
+    pub fn summary(&self) -> impl Iterator<Item = (&'static str, usize, usize)> + '_ {
+        self.groups().into_iter().map(|g| (g.name, g.met(), g.bins.len()))
+    }
+
     /// Bins never met, `group: bin`.
     pub fn holes(&self) -> Vec<String> {
         let empty = |g: &Group| {

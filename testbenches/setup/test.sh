@@ -51,7 +51,7 @@ print(len(sys.argv) - 1, "files parse")'
 
 tests() {
     mkdir -p "$target"
-    cargo test --workspace 2>&1 | tee "$log"
+    cargo test --workspace --no-fail-fast 2>&1 | tee "$log"
     # The runner's own lines, with colours removed, added up. No line at all means that nothing was tested.
     total=$(sed $'s/\033\\[[0-9;]*m//g' "$log" | awk '
         /^test result: / { runs++; passed += $4; failed += $6; ignored += $8 }

@@ -21,16 +21,14 @@
 //! behind it are `discarded` until five RETRY.Frame and a RETRY.Ack have come (`cxl-68b` §7.2, §7.3), because only then
 //! the rollover is known again.
 
+use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
-use scalepool_protocols::cxl::cxl68::control::{
-    Almp, Control, Ide, InitParam, Llcrd, Retry, RetryAck, RetryReq,
-};
+use scalepool_protocols::cxl::cxl68::control::{Almp, Control, Ide, InitParam, Llcrd, Retry, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
 use scalepool_protocols::cxl::cxl68::stream::{self, Decoded, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
-use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::wire::{Code, CodeTable, LayoutDef, Wire};
 
 use super::signals::{MessageVars, Tree, VarId, short_name};

@@ -74,7 +74,9 @@ pub enum PlaceError {
         found: String,
     },
     /// Nobody can take such flits apart.
-    #[error("wave place `{place}`: found flits of `{protocol}`, `{dir}`, expected protocol `cxl-68b` and `down` or `up`")]
+    #[error(
+        "wave place `{place}`: found flits of `{protocol}`, `{dir}`, expected protocol `cxl-68b` and `down` or `up`"
+    )]
     Flits {
         /// The place.
         place: String,
@@ -262,12 +264,10 @@ impl Signals {
         match (&mut shown.body, &r.body) {
             (_, Body::Violation(_)) => state.count(shown.violations),
             (ShownBody::Flits(flits), Body::Flit { bytes, .. }) => flits.show(state, bytes),
-            (ShownBody::Messages(all), Body::Message { layout, bits, .. }) => {
-                match all.iter().find(|m| m.is(layout)) {
-                    Some(message) => message.show(state, *bits),
-                    None => return unknown("layout", layout.name, all.iter().map(|m| m.layout.name).collect()),
-                }
-            }
+            (ShownBody::Messages(all), Body::Message { layout, bits, .. }) => match all.iter().find(|m| m.is(layout)) {
+                Some(message) => message.show(state, *bits),
+                None => return unknown("layout", layout.name, all.iter().map(|m| m.layout.name).collect()),
+            },
             (ShownBody::Values(all), Body::Value { signal, value }) => {
                 match all.iter().find(|(name, _)| name == signal) {
                     Some((_, var)) => state.set(*var, (*value).into()),
@@ -287,9 +287,13 @@ fn show(tree: &mut Tree, path: &str, kind: PlaceKind) -> Result<Shown, PlaceErro
     let scope = path.split('.').fold(0, |parent, name| tree.scope(parent, name));
     let place = || path.to_owned();
     let body = match kind {
-        PlaceKind::Flits { protocol, dir } => ShownBody::Flits(Box::new(
-            Cxl68Flits::declare(tree, scope, protocol, dir).ok_or(PlaceError::Flits { place: place(), protocol, dir })?,
-        )),
+        PlaceKind::Flits { protocol, dir } => {
+            ShownBody::Flits(Box::new(Cxl68Flits::declare(tree, scope, protocol, dir).ok_or(PlaceError::Flits {
+                place: place(),
+                protocol,
+                dir,
+            })?))
+        }
         PlaceKind::Messages(layouts) => {
             ShownBody::Messages(layouts.iter().map(|layout| tree.message(scope, short_name(layout), layout)).collect())
         }

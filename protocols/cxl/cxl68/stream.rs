@@ -246,14 +246,19 @@ impl Unpacker {
 
     /// Reads a unit whose protocol ID has been judged already.
     pub fn read_as(&mut self, unit: &Unit, pid: PidAction) -> Decoded {
+        let has_crc = pid.accept.is_some_and(|p| p.kind == PidKind::Cachemem);
+        self.read_judged(unit, pid, has_crc.then(|| unit.crc_ok()))
+    }
+
+    /// Reads a unit whose protocol ID and CRC have been judged already; `crc_ok` is `None` where there is none.
+    pub fn read_judged(&mut self, unit: &Unit, pid: PidAction, crc_ok: Option<bool>) -> Decoded {
         self.delivered.clear();
-        let other = |kind| (kind, None);
-        let (kind, crc_ok) = match pid.accept.map(|p| p.kind) {
-            None => other(Kind::Dropped),
-            Some(PidKind::Io) => other(Kind::Io),
-            Some(PidKind::Null) => other(Kind::Null),
-            Some(PidKind::Almp) => other(Kind::Almp),
-            Some(PidKind::Cachemem) => (self.kind(unit), Some(unit.crc_ok())),
+        let kind = match pid.accept.map(|p| p.kind) {
+            None => Kind::Dropped,
+            Some(PidKind::Io) => Kind::Io,
+            Some(PidKind::Null) => Kind::Null,
+            Some(PidKind::Almp) => Kind::Almp,
+            Some(PidKind::Cachemem) => self.kind(unit),
         };
         let mut decoded = Decoded {
             unit: *unit,

@@ -118,14 +118,14 @@ pub fn measure(effort: Effort, table: &mut Table) {
                 let mut unpacker = new();
                 for unit in black_box(&units) {
                     let action = pid::receive(unit.pid(), Enabled::ALL);
-                    black_box(unpacker.read_judged(unit, action, Some(true)));
+                    black_box(&unpacker.read_judged(unit, action, Some(true)));
                     black_box(unpacker.delivered());
                 }
             }),
             Box::new(|| {
                 let mut unpacker = new();
                 for unit in black_box(&units) {
-                    black_box(unpacker.read(unit));
+                    black_box(&unpacker.read(unit));
                     black_box(unpacker.delivered());
                 }
             }),

@@ -4,17 +4,17 @@ use super::systemc::Peer;
 use super::table::{Row, Table};
 use super::{Effort, ring};
 
-/// Turns of each; the turns are long, and a turn of SystemC is a process.
-const ROUNDS: u32 = 5;
+/// Turns of each, fewer than elsewhere: they are longer, because a turn of SystemC is a process.
+const ROUNDS: u32 = 20;
 /// Edges after which the three outcomes are compared.
 const COMPARED_CYCLES: u64 = 3_000;
 
-/// A number of items in flight; edges a turn (about 0.3 s each) of the kernel, of the struct form and of the `sc_bv` form;
+/// A number of items in flight; edges a turn (about 0.06 s each) of the kernel, of the struct form and of the `sc_bv` form;
 /// what we want of the ratios to those two.
 const CASES: [(usize, [u64; 3], [Option<f64>; 2]); 3] = [
-    (64, [600_000, 150_000, 12_000], [Some(2.5), Some(20.0)]),
-    (8, [3_000_000, 250_000, 80_000], [None, None]),
-    (1, [30_000_000, 300_000, 200_000], [Some(30.0), None]),
+    (64, [100_000, 30_000, 1_000], [Some(2.5), Some(20.0)]),
+    (8, [600_000, 50_000, 4_000], [None, None]),
+    (1, [4_000_000, 80_000, 20_000], [Some(30.0), None]),
 ];
 
 /// Adds the rows of the ring.

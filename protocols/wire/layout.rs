@@ -422,7 +422,7 @@ macro_rules! layout {
             // A call would hand the answer back through 200 bytes of memory: an S2M NDR takes 2.5 ns that way, 2.0 ns this way.
             #[inline(always)]
             fn to_bits(&self) -> Result<u128, $crate::wire::FieldError> {
-                'fits: {
+                'misfit: {
                     let mut bits = 0u128;
                     $({
                         const ADDRESS_LSB: u32 = 0 $(+ $crate::layout!(@address $key $($value)?))*;
@@ -430,7 +430,7 @@ macro_rules! layout {
                         // A branch a field. With one on the sum of what does not fit, the compiler moves the fields
                         // into vectors and back.
                         if value & !((u128::MAX >> (128 - $width)) << ADDRESS_LSB) != 0 {
-                            break 'fits;
+                            break 'misfit;
                         }
                         bits |= value >> ADDRESS_LSB << $lsb;
                     })*

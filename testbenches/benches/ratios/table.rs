@@ -70,7 +70,8 @@ impl fmt::Display for Table {
                 None => ("-", "-".into(), None),
             };
             let aim = match (row.aim, ratio) {
-                (Some(aim), Some(ratio)) if ratio >= aim => format!(">= {aim} met"),
+                // As printed: a ratio of 1.00 is no worse than 1.
+                (Some(aim), Some(ratio)) if (ratio * 100.0).round() >= aim * 100.0 => format!(">= {aim} met"),
                 (Some(aim), _) => format!(">= {aim} MISSED"),
                 (None, _) => String::new(),
             };

@@ -4,6 +4,7 @@
 //! that obeys (`<rule>_p`) and one that breaks it (`<rule>_n`), and fails when a row has none.
 
 pub mod cxl68;
+pub mod sim;
 
 /// One protocol rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct Rule {
     pub id: &'static str,
     /// Fact sheet and section.
     pub source: &'static str,
-    /// Marked [D] in the sheet: our own documented choice.
+    /// Marked \[D\] in the sheet: our own documented choice.
     pub choice: bool,
     /// The rule in short.
     pub text: &'static str,
@@ -20,7 +21,7 @@ pub struct Rule {
 
 /// All rules, family by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    cxl68::RULES.iter()
+    cxl68::RULES.iter().chain(sim::RULES)
 }
 
 /// The row of an id.

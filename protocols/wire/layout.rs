@@ -5,7 +5,7 @@ use super::{At, CodeTable, FieldError, FieldFault, Violation};
 /// How sure a layout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// Stated by the specification (sheet marks [A], [B]).
+    /// Stated by the specification (sheet marks A and B).
     Spec,
     /// Derived from several public facts.
     Inferred,

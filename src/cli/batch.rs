@@ -113,7 +113,8 @@ fn next_line(input: &mut BufReader<impl Read>, line: &mut Vec<u8>, out: &mut dyn
         }
         let part = match input.fill_buf() {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            part => part?,
+            Err(e) => return Err(io::Error::other(format!("stdin cannot be read: {e}"))),
+            Ok(part) => part,
         };
         if part.is_empty() {
             if length == 0 {

@@ -1,8 +1,9 @@
 //! `scalepool describe`: the field table of a layout.
 
 use super::table::Table;
-use super::{Status, list, print_json};
+use super::{Status, print_json};
 use crate::forms::{Object, message, number};
+use crate::scenario::{self, Scenario};
 use anyhow::bail;
 use clap::Args;
 use scalepool_protocols::registry;
@@ -10,10 +11,10 @@ use scalepool_protocols::wire::{FieldDef, LayoutDef};
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// Show the fields of a layout with their places, codes, source and basis.
+/// Show the fields of a layout with their places, codes, source and basis, or the settings of a scenario.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
-    /// Name of a layout, as `list layouts` shows it.
+    /// Name of a layout or of a scenario, as `list` shows them.
     name: String,
     /// Print one JSON object.
     #[arg(long)]
@@ -22,8 +23,16 @@ pub(super) struct Describe {
 
 impl Describe {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        if let Some(scenario) = scenario::find(&self.name) {
+            if self.json {
+                print_json(out, &scenario_json(scenario))?;
+            } else {
+                print_scenario(scenario, out)?;
+            }
+            return Ok(Status::Good);
+        }
         let Some(def) = registry::layout(&self.name) else {
-            let known = registry::layouts().map(|l| l.name).chain(list::scenario_names().iter().copied());
+            let known = registry::layouts().map(|l| l.name).chain(scenario::names());
             let near = message::most_similar(&self.name, known);
             bail!("describe: found `{}`, expected a name that `list` shows, such as {}", self.name, near.join(", "));
         };
@@ -34,6 +43,25 @@ impl Describe {
         }
         Ok(Status::Good)
     }
+}
+
+fn scenario_json(scenario: &Scenario) -> Value {
+    let key = |k: &crate::scenario::settings::Key| serde_json::json!({"key": k.name, "default": k.default, "unit": k.unit, "range": k.range.to_string(), "doc": k.doc});
+    serde_json::json!({
+        "scenario": scenario.name,
+        "doc": scenario.doc,
+        "settings": scenario.keys.iter().map(key).collect::<Vec<_>>(),
+    })
+}
+
+fn print_scenario(scenario: &Scenario, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}: {}\n", scenario.name, scenario.doc)?;
+    let mut table = Table::new(["key", "default", "unit", "range", "what it is"]);
+    for k in scenario.keys {
+        let default = if k.default.is_empty() { "-" } else { k.default };
+        table.row([k.name, default, k.unit, &k.range.to_string(), k.doc].map(str::to_owned));
+    }
+    table.print(out)
 }
 
 fn to_json(def: &LayoutDef) -> Value {

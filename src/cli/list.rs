@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use super::{Status, print_json};
+use crate::scenario::SCENARIOS;
 use clap::{Args, ValueEnum};
 use scalepool_protocols::registry::{self, PROTOCOLS};
 use scalepool_protocols::rules;
@@ -28,11 +29,6 @@ enum What {
     Scenarios,
     /// Rules that are checked, by id.
     Rules,
-}
-
-/// Names of the built-in scenarios.
-pub(super) fn scenario_names() -> &'static [&'static str] {
-    &[]
 }
 
 impl List {
@@ -73,7 +69,7 @@ impl What {
             What::Protocols => {
                 PROTOCOLS.iter().map(|p| json!({"protocol": p.name, "family": p.family, "unit_bytes": p.unit_bytes})).collect()
             }
-            What::Scenarios => scenario_names().iter().map(|name| json!({"scenario": name})).collect(),
+            What::Scenarios => SCENARIOS.iter().map(|s| json!({"scenario": s.name, "doc": s.doc})).collect(),
             What::Rules => rules::all()
                 .map(|r| json!({"rule": r.id, "source": r.source, "choice": r.choice, "text": r.text}))
                 .collect(),
@@ -97,7 +93,13 @@ impl What {
                 }
                 table.print(out)
             }
-            What::Scenarios => scenario_names().iter().try_for_each(|name| writeln!(out, "{name}")),
+            What::Scenarios => {
+                let mut table = Table::new(["scenario", "what it is"]);
+                for s in SCENARIOS {
+                    table.row([s.name.into(), s.doc.into()]);
+                }
+                table.print(out)
+            }
             What::Rules => {
                 let mut table = Table::new(["rule", "source", "text"]);
                 for r in rules::all() {

@@ -13,10 +13,13 @@
 mod batch;
 mod decode;
 mod describe;
+mod diff;
 mod encode;
 mod export;
 mod flit;
+mod golden;
 mod list;
+mod run;
 mod table;
 
 use clap::{Parser, Subcommand};
@@ -42,6 +45,9 @@ enum Command {
     Encode(encode::Encode),
     Decode(decode::Decode),
     Flit(flit::Flit),
+    Run(run::Run),
+    Diff(diff::DiffArgs),
+    Golden(golden::Golden),
     Export(export::Export),
 }
 
@@ -53,6 +59,9 @@ impl Command {
             Command::Encode(c) => c.run(out),
             Command::Decode(c) => c.run(out),
             Command::Flit(c) => c.run(out),
+            Command::Run(c) => c.run(out),
+            Command::Diff(c) => c.run(out),
+            Command::Golden(c) => c.run(out),
             Command::Export(c) => c.run(out),
         }
     }
@@ -102,7 +111,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(Status::Refused) => ExitCode::from(REFUSED),
         Err(e) if is_closed_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
-            report(format_args!("{e:#}"));
+            // Only stdout is written without a path beside the error.
+            match e.downcast_ref::<io::Error>().filter(|e| e.raw_os_error().is_some()) {
+                Some(e) => report(format_args!("stdout cannot be written: {e}")),
+                None => report(format_args!("{e:#}")),
+            }
             ExitCode::from(REFUSED)
         }
     }

@@ -176,6 +176,23 @@ impl Cache {
         }
     }
 
+    /// The line that a fill of a line that is not held would put out now.
+    pub fn next_victim(&self, address: u64) -> Option<&Victim> {
+        let set = &self.sets[self.set_of(address)];
+        let full = set.len() == self.ways && self.find(address).is_none();
+        set.iter().filter(|_| full).min_by_key(|way| way.last_use).map(|way| &way.held)
+    }
+
+    /// Bytes for a line whose place was taken when it missed: they fill what is not dirty, the line's age stays as it
+    /// is. False, and nothing done, if the line is not held.
+    pub fn refill(&mut self, address: u64, data: &Line) -> bool {
+        let Some((set, way)) = self.find(address) else { return false };
+        let held = &mut self.sets[set][way].held;
+        let clean_bytes = !held.dirty_bytes;
+        merge_bytes(&mut held.data, data, clean_bytes);
+        true
+    }
+
     /// Takes one line out, as a back-invalidation or an eviction on demand does.
     pub fn remove(&mut self, address: u64) -> Option<Victim> {
         let (set, way) = self.find(address)?;

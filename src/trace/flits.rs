@@ -92,7 +92,7 @@ impl Cxl68Flits {
             pid: tree.var(flit, "pid", 16),
             crc: tree.var(flit, "crc", 16),
             crc_ok: tree.var(flit, "crc_ok", 1),
-            rollover: tree.var(flit, "rollover", 8),
+            rollover: tree.decimal(flit, "rollover", 8),
             header: tree.detail(flit, "header", FlitHeader::DEF),
             messages: Class::ALL.map(|class| {
                 let scopes = if class.dir() == dir { class.max_per_flit() } else { 0 };

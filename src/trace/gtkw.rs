@@ -5,7 +5,7 @@
 //! field of a layout shows up by itself. Each place is a group, in it each message is one; groups of second and later
 //! messages of a unit, of control slots and of headers are closed. Reserved fields, `valid` and the raw bits are not
 //! listed (the tree of signals has them). Paths are relative: start GTKWave in the folder of the files,
-//! `gtkwave <base>.gtkw`. Left out: zoom, colours, marker positions.
+//! `gtkwave <base>.gtkw`. Left out: colours, marker positions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,6 +22,9 @@ const HEX: u32 = 0x22;
 const BINARY: u32 = 0x28;
 /// Added to a format: values go through the translate file named above.
 const TRANSLATED: u32 = 0x2000;
+/// 200 pixels are 2^ZOOM_LOG2_FS fs (seen in GTKWave 3.3.118): a window of 700 pixels shows some 55 flits at x16 and
+/// 32 GT/s (1062.5 ps each), so initialisation and the first requests are in sight; names need a closer look.
+const ZOOM_LOG2_FS: u32 = 24;
 /// First and last line of an open and of a closed group.
 const OPEN: [u32; 2] = [0x80_0200, 0x100_0200];
 const CLOSED: [u32; 2] = [0xc0_0200, 0x140_1200];
@@ -51,7 +54,8 @@ pub fn gtkwave_files(base_name: &str, signals: &Signals) -> BTreeMap<String, Str
             names.table.codes.iter().map(|c| format!("{:0width$b} {}\n", c.value, c.name)).collect()
         });
     }
-    let mut save = format!("[dumpfile] \"{base_name}.vcd\"\n[size] 1280 720\n[pos] -1 -1\n");
+    let mut save =
+        format!("[dumpfile] \"{base_name}.vcd\"\n[size] 1280 720\n[pos] -1 -1\n*-{ZOOM_LOG2_FS}.000000 -1\n");
     for &scope in &signals.scopes()[0].scopes {
         group(&mut save, base_name, signals, scope, "");
     }
@@ -90,7 +94,7 @@ fn signal(out: &mut String, base_name: &str, path: &str, var: &Var) {
             line(out, format_args!("@{:x}\n^1 {codes}", BINARY | TRANSLATED));
         }
         None => {
-            let format = if var.is_count { DECIMAL } else { HEX };
+            let format = if var.is_decimal { DECIMAL } else { HEX };
             line(out, format_args!("@{:x}", if var.width == 1 { BINARY } else { format }));
         }
     }

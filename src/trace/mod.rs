@@ -14,6 +14,7 @@
 //! steps, with all partitions at the same time, the simulation calls [`Hub::drain_into`]: the buffers are taken, sorted
 //! and shown to every sink.
 
+pub mod diff;
 mod fields;
 pub mod filter;
 pub mod flits;

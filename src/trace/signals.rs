@@ -45,6 +45,8 @@ pub struct Var {
     pub width: u32,
     /// Starts at 0 and counts events.
     pub is_count: bool,
+    /// Best read as a decimal number: counts and signals of a place.
+    pub is_decimal: bool,
     /// Seldom wanted: raw bits, reserved fields, the valid bit.
     pub is_detail: bool,
     /// Names of its values, if it has some.
@@ -170,7 +172,7 @@ impl Tree {
             return var;
         }
         let name = name.to_owned();
-        self.vars.push(Var { name, width, is_count: false, is_detail: false, names: None });
+        self.vars.push(Var { name, width, is_count: false, is_decimal: false, is_detail: false, names: None });
         self.scopes[scope].vars.push(self.vars.len() - 1);
         self.vars.len() - 1
     }
@@ -182,9 +184,16 @@ impl Tree {
         var
     }
 
+    /// A variable that is read as a decimal number.
+    pub(super) fn decimal(&mut self, scope: usize, name: &str, width: u32) -> VarId {
+        let var = self.var(scope, name, width);
+        self.vars[var].is_decimal = true;
+        var
+    }
+
     /// A variable that counts.
     pub(super) fn count(&mut self, scope: usize, name: &str) -> VarId {
-        let var = self.var(scope, name, COUNT_BITS);
+        let var = self.decimal(scope, name, COUNT_BITS);
         self.vars[var].is_count = true;
         var
     }
@@ -301,7 +310,7 @@ fn show(tree: &mut Tree, path: &str, kind: PlaceKind) -> Result<Shown, PlaceErro
             if let Some(&(signal, width)) = signals.iter().find(|(_, width)| !(1..=64).contains(width)) {
                 return Err(PlaceError::Width { place: place(), signal, width });
             }
-            ShownBody::Values(signals.iter().map(|&(name, width)| (name, tree.var(scope, name, width))).collect())
+            ShownBody::Values(signals.iter().map(|&(name, width)| (name, tree.decimal(scope, name, width))).collect())
         }
     };
     Ok(Shown { violations: tree.count(scope, "violations"), body })

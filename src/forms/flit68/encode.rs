@@ -10,13 +10,13 @@ use scalepool_protocols::cxl::cxl68::control::Control;
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
-use scalepool_protocols::cxl::cxl68::slot::{self, SlotFormat};
+use scalepool_protocols::cxl::cxl68::slot::{self, Content, SlotFormat};
 use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role};
 use scalepool_protocols::cxl::cxl68::unit::{Unit, map, payload_of};
 use scalepool_protocols::wire::{At, Violation, Wire};
 use serde_json::Value;
 
-/// Keys of every object. Those behind `pid` are printed by a decoder and passed over here.
+/// Keys of every object. Those behind `pid` are what a decoder prints and an encoder works out; they are passed over.
 const COMMON: [&str; 9] = ["protocol", "dir", "index", "kind", "pid", "fec", "violations", "lints", "hex"];
 
 /// A unit that was built from an object.
@@ -59,7 +59,15 @@ impl Encoder {
         };
         let stream = &mut self.streams[dir as usize];
         let (seen, findings) = stream.read(&meant.unit);
-        let decoded = Decoded { kind: meant.kind, roles: meant.roles, ..seen };
+        let mut decoded = Decoded { kind: meant.kind, roles: meant.roles, ..seen };
+        if same_kind(&decoded, &seen) {
+            // G0 alone does not say whether the slot is empty or holds what is owed; the stream does.
+            for (meant, seen) in decoded.roles.iter_mut().zip(seen.roles) {
+                if matches!(meant, Role::Format(f) if f.content == Content::Data) {
+                    *meant = seen;
+                }
+            }
+        }
         let findings = judge(&decoded, &seen, findings, stream);
         self.units += 1;
         Ok(Encoded { unit: meant.unit, form: to_json(&decoded, &findings, index), findings })
@@ -78,6 +86,11 @@ impl Encoder {
     }
 }
 
+/// Whether a receiver reads a unit as the kind that was meant.
+fn same_kind(meant: &Decoded, seen: &Decoded) -> bool {
+    std::mem::discriminant(&meant.kind) == std::mem::discriminant(&seen.kind)
+}
+
 /// What is to be reported: the findings of a receiver, and where it sees something else than was meant.
 fn judge(meant: &Decoded, seen: &Decoded, findings: Findings, stream: &Decoder) -> Findings {
     let other = |rule, at, found: &str, expected: &str, text: &str| Violation {
@@ -87,7 +100,7 @@ fn judge(meant: &Decoded, seen: &Decoded, findings: Findings, stream: &Decoder) 
         expected: expected.to_owned(),
         text: text.to_owned(),
     };
-    if std::mem::discriminant(&meant.kind) != std::mem::discriminant(&seen.kind) {
+    if !same_kind(meant, seen) {
         // A receiver reads the unit as something else, so what it finds is beside the point.
         let mut findings = check::unit(meant, stream.config());
         let broken = check::intent(&meant.kind, seen.rollover_before).unwrap_or_else(|| {

@@ -42,7 +42,7 @@ pub enum Fault {
 
 /// A fault that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("fault `{found}`: expected flip:FLIT:BIT (bit 0 to 543), noise:FLIT, drop:FLIT or dup:FLIT")]
+#[error("fault `{found}`: expected flip:FLIT:BIT (bit 0 to 543), noise:FLIT, drop:FLIT, dup:FLIT or vanish:FLIT")]
 pub struct FaultError {
     found: String,
 }
@@ -50,7 +50,7 @@ pub struct FaultError {
 impl FromStr for Fault {
     type Err = FaultError;
 
-    /// `flip:FLIT:BIT`, `noise:FLIT`, `drop:FLIT`, `dup:FLIT`.
+    /// `flip:FLIT:BIT`, `noise:FLIT`, `drop:FLIT`, `dup:FLIT`, `vanish:FLIT`.
     fn from_str(text: &str) -> Result<Fault, FaultError> {
         let error = || FaultError { found: text.to_owned() };
         let number = |s: &str| s.parse::<u64>().map_err(|_| error());
@@ -65,6 +65,7 @@ impl FromStr for Fault {
             }
             ["noise", unit] => Ok(Fault::Noise { unit: number(unit)? }),
             ["drop", unit] => Ok(Fault::Drop { unit: number(unit)? }),
+            ["vanish", unit] => Ok(Fault::Vanish { unit: number(unit)? }),
             ["dup", unit] => Ok(Fault::Duplicate { unit: number(unit)? }),
             _ => Err(error()),
         }
@@ -83,14 +84,16 @@ pub struct FaultyWire {
     /// Bits until the next random error.
     next_error_bits: u64,
     ber: f64,
-    /// Units that were changed, lost or doubled.
-    pub injected: u64,
+    /// Units that arrived changed: what a link layer repairs.
+    pub damaged: u64,
+    /// Units that vanished or came twice: what it cannot see.
+    pub unseen: u64,
 }
 
 impl FaultyWire {
     /// A wire with listed faults and a bit error rate of 0 up to 1.
     pub fn new(faults: Vec<Fault>, ber: f64, rng: Rng) -> FaultyWire {
-        let mut wire = FaultyWire { faults, rng, sent: 0, next_error_bits: 0, ber, injected: 0 };
+        let mut wire = FaultyWire { faults, rng, sent: 0, next_error_bits: 0, ber, damaged: 0, unseen: 0 };
         wire.next_error_bits = wire.draw_gap();
         wire
     }
@@ -145,7 +148,8 @@ impl FaultyWire {
             self.next_error_bits += 1 + self.draw_gap();
         }
         self.next_error_bits = self.next_error_bits.saturating_sub(bits);
-        self.injected += u64::from(hit || lost || twice);
+        self.damaged += u64::from(hit);
+        self.unseen += u64::from(lost || twice);
         if !lost {
             out[0] = Some(arrives);
         }

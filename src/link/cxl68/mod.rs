@@ -10,12 +10,14 @@
 //! bad one starts the local retry machine. [`End::transmit`] then sends, in this order: the rest of an all-data run, a
 //! framed Ack or Req sequence, INIT.Param or filler while the link comes up, replayed flits, new flits.
 
+pub mod coverage;
 pub mod credit;
 pub mod end;
 pub mod event;
 pub mod fault;
 pub mod mutant;
 pub mod pair;
+pub mod port;
 pub mod retry;
 pub mod timing;
 
@@ -24,3 +26,4 @@ pub use end::{End, EndConfig, Stats};
 pub use event::{Event, Severity};
 pub use mutant::Mutant;
 pub use pair::Pair;
+pub use port::Port;

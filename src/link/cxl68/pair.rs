@@ -87,9 +87,9 @@ impl Pair {
         self.lane(dir).wire = wire;
     }
 
-    /// Units that the wires changed, lost or doubled.
-    pub fn injected(&self) -> u64 {
-        self.down.wire.injected + self.up.wire.injected
+    /// Units that arrived changed.
+    pub fn damaged(&self) -> u64 {
+        self.down.wire.damaged + self.up.wire.damaged
     }
 
     /// Keeps every unit that is sent from now on.

@@ -1,0 +1,25 @@
+//! Rules of the model's own end-to-end checks: what a link layer cannot see, the two ends of a transaction do.
+
+use super::Rule;
+
+/// The rows.
+pub static RULES: &[Rule] = &[
+    Rule {
+        id: "SIM-E2E-01",
+        source: "architecture §5",
+        choice: true,
+        text: "a read returns the bytes that were written last, poison included",
+    },
+    Rule {
+        id: "SIM-E2E-02",
+        source: "architecture §5",
+        choice: true,
+        text: "every answer belongs to an open request of its kind",
+    },
+    Rule {
+        id: "SIM-E2E-03",
+        source: "architecture §4",
+        choice: true,
+        text: "every request is answered and every credit comes home before the run ends",
+    },
+];

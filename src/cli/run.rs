@@ -1,0 +1,145 @@
+//! `scalepool run`: simulate a scenario.
+
+use super::table::Table;
+use super::{Status, print_json};
+use crate::kernel::Time;
+use crate::scenario::observe::Outputs;
+use crate::scenario::report::{Report, Timing};
+use crate::scenario::{self, Modes, Request};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Simulate a scenario and print a summary.
+#[derive(Debug, Args)]
+pub(super) struct Run {
+    /// Name of a scenario, as `list scenarios` shows it.
+    scenario: String,
+    /// Seed of all random numbers.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// End after this many cycles of the reference clock [default: when the work is done].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    cycles: Option<u64>,
+    /// Threads; the result is the same for any number.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
+    /// Memory trace of a program: valgrind lackey text or CSV, plain or .gz.
+    #[arg(long, value_name = "FILE")]
+    stimulus: Option<PathBuf>,
+    /// Write a value change dump, with GTKWave files beside it.
+    #[arg(long, value_name = "FILE")]
+    vcd: Option<PathBuf>,
+    /// Write a transaction trace, JSON lines.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Trace and show these places alone; `*` stands for any text. May be repeated.
+    #[arg(long, value_name = "GLOB")]
+    wave_scope: Vec<String>,
+    /// Start of the time window of traces and waves.
+    #[arg(long, value_name = "FS")]
+    wave_from: Option<u64>,
+    /// End of the time window of traces and waves.
+    #[arg(long, value_name = "FS")]
+    wave_to: Option<u64>,
+    /// Change a setting; `describe SCENARIO` lists them. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// With --json: add the simulator's own speed as the last key.
+    #[arg(long, requires = "json")]
+    timing: bool,
+}
+
+/// Redraws of the progress line a second, few enough to cost nothing.
+const PROGRESS_EVERY: Duration = Duration::from_millis(200);
+
+impl Run {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        let request = Request {
+            scenario: self.scenario,
+            seed: self.seed,
+            cycles: self.cycles,
+            threads: self.threads.into(),
+            stimulus: self.stimulus,
+            set: self.set,
+            outputs: Outputs {
+                vcd: self.vcd,
+                trace: self.trace,
+                scopes: self.wave_scope,
+                from_fs: self.wave_from,
+                to_fs: self.wave_to,
+            },
+            modes: Modes::default(),
+        };
+        // Draws on stderr, and only where that is a terminal.
+        let bar = ProgressBar::new_spinner().with_style(
+            ProgressStyle::with_template("{spinner} {msg} simulated, {elapsed}")
+                .unwrap_or(ProgressStyle::default_spinner()),
+        );
+        let start = Instant::now();
+        let mut drawn = start;
+        let report = scenario::run(&request, &mut |t: Time| {
+            if drawn.elapsed() > PROGRESS_EVERY {
+                drawn = Instant::now();
+                bar.set_message(format!("{:.1} us", t.as_fs() as f64 / 1e9));
+                bar.tick();
+            }
+        });
+        bar.finish_and_clear();
+        let (report, timing) = (report?, start.elapsed().as_secs_f64());
+        let timing = timing_of(&report, timing);
+        if self.json {
+            let mut form = report.json();
+            if self.timing {
+                form.insert("timing".into(), timing_json(&timing));
+            }
+            print_json(out, &Value::Object(form))?;
+        } else {
+            print(&report, out)?;
+        }
+        if !self.timing {
+            let _ = writeln!(
+                io::stderr(),
+                "scalepool: {:.2} s, {:.2} M cycles/s, {:.2} M flits/s",
+                timing.seconds,
+                timing.cycles_per_s / 1e6,
+                timing.flits_per_s / 1e6
+            );
+        }
+        Ok(Status::of(&report.violations))
+    }
+}
+
+fn timing_of(report: &Report, seconds: f64) -> Timing {
+    let flits: u64 = report.flits.iter().map(|(_, n)| n).sum();
+    let rate = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
+    Timing { seconds, cycles_per_s: rate(report.cycles), flits_per_s: rate(flits) }
+}
+
+fn timing_json(t: &Timing) -> Value {
+    json!({"seconds": t.seconds, "cycles_per_s": t.cycles_per_s.round(), "flits_per_s": t.flits_per_s.round()})
+}
+
+/// Violations shown one by one; the count above says how many there are.
+const SHOWN_VIOLATIONS: usize = 20;
+
+fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(["figure", "value"]);
+    for (name, value) in report.rows() {
+        table.row([name, value]);
+    }
+    table.print(out)?;
+    for broken in report.violations.iter().take(SHOWN_VIOLATIONS) {
+        writeln!(out, "{}: {}", broken.place, broken.violation)?;
+    }
+    if report.violations.len() > SHOWN_VIOLATIONS {
+        writeln!(out, "and {} more", report.violations.len() - SHOWN_VIOLATIONS)?;
+    }
+    Ok(())
+}

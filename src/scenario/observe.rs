@@ -1,0 +1,157 @@
+//! Traces and waves of a run: files that appear whole or not at all.
+//!
+//! A walk: the files are opened under a temporary name before the run starts, so a path that cannot be written is an
+//! error before anything is simulated; records go to them after every window; when the run is over they get their names,
+//! and the save file and code files of GTKWave are written beside the wave.
+
+use crate::trace::filter::FilterError;
+use crate::trace::jsonl::JsonlSink;
+use crate::trace::vcd::VcdSink;
+use crate::trace::{Filter, Header, Hub, OpenError, Sink, gtkw};
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+/// What a user wants to see.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// Value change dump; GTKWave files go beside it.
+    pub vcd: Option<PathBuf>,
+    /// Transaction trace, JSON lines.
+    pub trace: Option<PathBuf>,
+    /// Globs of places; none means all.
+    pub scopes: Vec<String>,
+    /// Start of the time window \[fs\].
+    pub from_fs: Option<u64>,
+    /// End of the time window \[fs\].
+    pub to_fs: Option<u64>,
+}
+
+impl Outputs {
+    /// Whether anything is observed.
+    pub fn any(&self) -> bool {
+        self.vcd.is_some() || self.trace.is_some()
+    }
+}
+
+/// An output that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// A file.
+    #[error("{path}: {error}")]
+    File {
+        /// As it was given.
+        path: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Scope or window.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    /// A trace or a wave.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+fn of_file(path: &Path) -> impl Fn(io::Error) -> OutputError + '_ {
+    move |error| OutputError::File { path: path.display().to_string(), error }
+}
+
+/// A file under a temporary name beside its place; removed unless it is kept.
+struct Part {
+    part: PathBuf,
+    path: PathBuf,
+    kept: bool,
+}
+
+impl Part {
+    fn create(path: &Path) -> Result<(Part, File), OutputError> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        if name.is_empty() || path.is_dir() {
+            return Err(of_file(path)(io::Error::new(io::ErrorKind::InvalidInput, "found a folder, expected a file")));
+        }
+        name.push(".part");
+        let part = path.with_file_name(name);
+        let file = File::create(&part).map_err(of_file(path))?;
+        Ok((Part { part, path: path.to_owned(), kept: false }, file))
+    }
+
+    fn keep(&mut self) -> Result<(), OutputError> {
+        fs::rename(&self.part, &self.path).map_err(of_file(&self.path))?;
+        self.kept = true;
+        Ok(())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.kept {
+            // Nothing is left of an output that failed; a second failure here would hide the first.
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}
+
+/// The open outputs of a run.
+pub struct Observer {
+    outputs: Outputs,
+    filter: Filter,
+    files: Vec<(Part, Box<dyn Sink>)>,
+}
+
+impl Observer {
+    /// Opens all files.
+    ///
+    /// # Errors
+    /// A file that cannot be written, a glob that matches no place, an empty time window.
+    pub fn open(outputs: &Outputs, header: &Header, hub: &Hub) -> Result<Observer, OutputError> {
+        let scopes: Vec<&str> = outputs.scopes.iter().map(String::as_str).collect();
+        let filter = Filter::new(&scopes, outputs.from_fs, outputs.to_fs)?;
+        filter.select(hub.places())?;
+        let mut files: Vec<(Part, Box<dyn Sink>)> = Vec::new();
+        if let Some(path) = &outputs.vcd {
+            let (part, file) = Part::create(path)?;
+            files.push((part, Box::new(VcdSink::new(file, header, hub.places(), filter.clone())?)));
+        }
+        if let Some(path) = &outputs.trace {
+            let (part, file) = Part::create(path)?;
+            let sink = JsonlSink::new(BufWriter::new(file), header, hub.places(), filter.clone())?;
+            files.push((part, Box::new(sink)));
+        }
+        Ok(Observer { outputs: outputs.clone(), filter, files })
+    }
+
+    /// Takes what the modules have recorded.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn drain(&mut self, hub: &mut Hub) -> Result<(), OutputError> {
+        if self.files.is_empty() {
+            return Ok(());
+        }
+        for record in hub.drain() {
+            for (part, sink) in &mut self.files {
+                sink.record(hub.places(), &record).map_err(of_file(&part.path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends all files and gives them their names.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn finish(mut self, hub: &mut Hub) -> Result<(), OutputError> {
+        self.drain(hub)?;
+        for (part, sink) in &mut self.files {
+            sink.finish().map_err(of_file(&part.path))?;
+            part.keep()?;
+        }
+        if let Some(path) = &self.outputs.vcd {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            gtkw::write_gtkwave(dir, &stem, hub.places(), &self.filter)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! What a run says: the figures of `run --json` and of the summary table.
+
+use crate::forms::violation;
+use scalepool_protocols::wire::Violation;
+use serde_json::{Map, Value, json};
+
+/// Spread of a set of latencies.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Spread {
+    /// Smallest.
+    pub min: u64,
+    /// Arithmetic mean, rounded to a thousandth when it is printed.
+    pub mean: f64,
+    /// Median: the smallest value that at least half of all do not exceed.
+    pub p50: u64,
+    /// The smallest value that at least 99 % of all do not exceed.
+    pub p99: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+impl Spread {
+    /// Of any number of values, in any order; all 0 for none.
+    pub fn of(mut values: Vec<u64>) -> Spread {
+        values.sort_unstable();
+        let Some(&max) = values.last() else { return Spread::default() };
+        let at = |percent: usize| values[(values.len() * percent).div_ceil(100).max(1) - 1];
+        let sum: u128 = values.iter().map(|&v| u128::from(v)).sum();
+        Spread { min: values[0], mean: sum as f64 / values.len() as f64, p50: at(50), p99: at(99), max }
+    }
+
+    fn json(&self) -> Value {
+        let mean = (self.mean * 1000.0).round() / 1000.0;
+        json!({"min": self.min, "mean": mean, "p50": self.p50, "p99": self.p99, "max": self.max})
+    }
+}
+
+/// A broken rule, and where it was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// Module.
+    pub place: String,
+    /// Rule, byte, found, expected.
+    pub violation: Violation,
+}
+
+/// How fast the simulator was; never part of what has to be reproducible.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Simulated cycles of the reference clock a second.
+    pub cycles_per_s: f64,
+    /// Simulated flits a second.
+    pub flits_per_s: f64,
+}
+
+/// Result of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Scenario name.
+    pub scenario: String,
+    /// Seed.
+    pub seed: u64,
+    /// Cycles of the reference clock.
+    pub cycles: u64,
+    /// Simulated time \[fs\].
+    pub time_fs: u64,
+    /// Wire units of CXL.cachemem that were sent, by direction: name and count.
+    pub flits: Vec<(String, u64)>,
+    /// Messages packed, by layout.
+    pub messages: Vec<(String, u64)>,
+    /// Data of finished transactions over simulated time.
+    pub goodput_bytes_per_s: f64,
+    /// Goodput over the rate of whole units in one direction.
+    pub efficiency: f64,
+    /// Request to answer, in cycles of the reference clock.
+    pub latency_cycles: Spread,
+    /// The same \[fs\].
+    pub latency_fs: Spread,
+    /// Req sequences sent.
+    pub retries: u64,
+    /// Units that a fault input damaged and the link repaired.
+    pub errors_repaired: u64,
+    /// Flit clocks in which a message waited for a credit.
+    pub credit_stalls: u64,
+    /// Further counts of the scenario, by group.
+    pub counts: Vec<(String, u64)>,
+    /// Coverage points: group, rows met, rows in all.
+    pub coverage: Vec<(String, u64, u64)>,
+    /// What a peer did against a rule, or what was not repaired.
+    pub violations: Vec<Broken>,
+}
+
+impl Report {
+    /// The form of `run --json`, without timing.
+    pub fn json(&self) -> Map<String, Value> {
+        let counts = |list: &[(String, u64)]| Value::Object(list.iter().map(|(k, v)| (k.clone(), json!(v))).collect());
+        let violations = self.violations.iter().map(|b| {
+            let mut v = violation::to_json(&b.violation);
+            if let Value::Object(map) = &mut v {
+                map.insert("where".into(), json!(b.place));
+            }
+            v
+        });
+        let mut map = Map::new();
+        map.insert("scenario".into(), json!(self.scenario));
+        map.insert("seed".into(), json!(self.seed));
+        map.insert("cycles".into(), json!(self.cycles));
+        map.insert("time_fs".into(), json!(self.time_fs));
+        map.insert("flits".into(), counts(&self.flits));
+        map.insert("messages".into(), counts(&self.messages));
+        map.insert("goodput_bytes_per_s".into(), json!(self.goodput_bytes_per_s.round() as u64));
+        map.insert("efficiency".into(), json!((self.efficiency * 1e6).round() / 1e6));
+        map.insert("latency_cycles".into(), self.latency_cycles.json());
+        map.insert("latency_fs".into(), self.latency_fs.json());
+        map.insert("retries".into(), json!(self.retries));
+        map.insert("errors_repaired".into(), json!(self.errors_repaired));
+        map.insert("credit_stalls".into(), json!(self.credit_stalls));
+        map.insert("counts".into(), counts(&self.counts));
+        let coverage = self.coverage.iter().map(|(g, met, of)| (g.clone(), json!({"met": met, "of": of}))).collect();
+        map.insert("coverage".into(), Value::Object(coverage));
+        map.insert("violations".into(), violations.collect());
+        map
+    }
+
+    /// Rows of the summary table: name, value.
+    pub fn rows(&self) -> Vec<(String, String)> {
+        let spread =
+            |s: &Spread| format!("min {}  mean {:.1}  p50 {}  p99 {}  max {}", s.min, s.mean, s.p50, s.p99, s.max);
+        let ns = |s: &Spread| {
+            let ns = |fs: u64| format!("{:.1}", fs as f64 / 1e6);
+            let (min, p50, p99, max) = (ns(s.min), ns(s.p50), ns(s.p99), ns(s.max));
+            format!("min {min}  mean {:.1}  p50 {p50}  p99 {p99}  max {max}", s.mean / 1e6)
+        };
+        let mut rows = vec![
+            ("scenario".into(), self.scenario.clone()),
+            ("seed".into(), self.seed.to_string()),
+            ("cycles".into(), self.cycles.to_string()),
+            ("time".into(), format!("{:.3} us", self.time_fs as f64 / 1e9)),
+        ];
+        rows.extend(self.flits.iter().map(|(k, v)| (format!("flits {k}"), v.to_string())));
+        rows.extend(self.messages.iter().map(|(k, v)| (format!("messages {k}"), v.to_string())));
+        rows.push(("goodput".into(), format!("{:.3} GB/s", self.goodput_bytes_per_s / 1e9)));
+        rows.push(("efficiency".into(), format!("{:.2} %", 100.0 * self.efficiency)));
+        rows.push(("latency [cycles]".into(), spread(&self.latency_cycles)));
+        rows.push(("latency [ns]".into(), ns(&self.latency_fs)));
+        rows.push(("retries".into(), self.retries.to_string()));
+        rows.push(("errors repaired".into(), self.errors_repaired.to_string()));
+        rows.push(("credit stalls [flit clocks]".into(), self.credit_stalls.to_string()));
+        rows.extend(self.counts.iter().map(|(k, v)| (k.clone(), v.to_string())));
+        rows.extend(self.coverage.iter().map(|(g, met, of)| (format!("coverage: {g}"), format!("{met} of {of}"))));
+        rows.push(("violations".into(), self.violations.len().to_string()));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_of_few_and_many() {
+        assert_eq!(Spread::of(vec![]), Spread::default());
+        assert_eq!(Spread::of(vec![7]), Spread { min: 7, mean: 7.0, p50: 7, p99: 7, max: 7 });
+        let s = Spread::of((1..=100).rev().collect());
+        assert_eq!(s, Spread { min: 1, mean: 50.5, p50: 50, p99: 99, max: 100 });
+    }
+}

@@ -1,0 +1,687 @@
+//! The built program from outside: forms, exit status, messages, pipes; and the forms as a library, where every byte
+//! string must come back as it was.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use scalepool::forms::flit68::{self, Decoder, Encoder};
+use scalepool::forms::message;
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
+use scalepool_protocols::{registry, rules};
+use serde_json::{Value, json};
+
+fn program(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scalepool"));
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run_with(args: &[&str], input: &[u8]) -> Output {
+    let mut child = program(args).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // The program may end before it has read everything.
+        scope.spawn(move || stdin.write_all(input).ok());
+        child.wait_with_output().unwrap()
+    })
+}
+
+fn run(args: &[&str]) -> Output {
+    run_with(args, b"")
+}
+
+/// Exit status, stdout, stderr.
+fn seen(output: Output) -> (i32, String, String) {
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// Stdout of a run that ends with 0.
+fn stdout(args: &[&str]) -> String {
+    let (status, out, err) = seen(run(args));
+    assert_eq!((status, err.as_str()), (0, ""), "{args:?}");
+    out
+}
+
+/// Answers of a batch and its exit status.
+fn batch(args: &[&str], lines: &[Value]) -> (i32, Vec<Value>) {
+    let input: String = lines.iter().map(|l| format!("{l}\n")).collect();
+    let (status, out, err) = seen(run_with(args, input.as_bytes()));
+    assert_eq!(status == 2, !err.is_empty(), "{err}");
+    (status, out.lines().map(|l| serde_json::from_str(l).unwrap()).collect())
+}
+
+/// One answer of `flit encode cxl-68b`.
+fn encoded(flit: Value) -> (i32, Value) {
+    let (status, mut answers) = batch(&["flit", "encode", "cxl-68b", "--dir", "down"], &[flit]);
+    (status, answers.remove(0))
+}
+
+fn rules_of(answer: &Value, key: &str) -> Vec<String> {
+    let list = answer[key].as_array().map_or(&[][..], Vec::as_slice);
+    list.iter().map(|v| v["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A folder of this test alone, empty.
+fn folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
+
+const REQ: &str = "cxl68.m2s_req";
+/// MemRd of address 0x1000 with tag 7.
+const MEM_RD: &str = "0370000008000000000000";
+
+// ---- what people read ----
+
+#[test]
+fn describe_for_people() {
+    insta::assert_snapshot!(stdout(&["describe", "cxl68.h2d_rsp"]));
+}
+
+#[test]
+fn lists_for_people() {
+    insta::assert_snapshot!([stdout(&["list", "layouts"]), stdout(&["list", "protocols"])].join("\n"));
+}
+
+#[test]
+fn decode_for_people() {
+    let (status, out, err) = seen(run(&["decode", REQ, "ad70000008000000006002"]));
+    assert_eq!((status, err.as_str()), (1, ""));
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn no_line_is_wider_than_120_columns() {
+    let mut texts = vec![stdout(&["list"]), stdout(&["--help"])];
+    for l in registry::layouts() {
+        texts.push(stdout(&["describe", l.name]));
+        let (status, out, _) = seen(run(&["decode", l.name, &"00".repeat(l.len_bytes())]));
+        assert!(status < 2);
+        texts.push(out);
+    }
+    for line in texts.iter().flat_map(|t| t.lines()) {
+        assert!(line.chars().count() <= 120 && line.trim_end() == line, "{line:?}");
+    }
+}
+
+#[test]
+fn encode_for_people_is_hex_alone() {
+    assert_eq!(stdout(&["encode", REQ, "opcode=MemRd", "address=0x1000", "tag=7"]), format!("{MEM_RD}\n"));
+    assert_eq!(stdout(&["encode", REQ, "opcode=1", "address=4096", "tag=0x7", "valid=1"]), format!("{MEM_RD}\n"));
+}
+
+// ---- what machines read ----
+
+#[test]
+fn machine_forms() {
+    let lines = [
+        stdout(&["encode", REQ, "opcode=MemRd", "address=0x1000", "tag=7", "--json"]),
+        stdout(&["decode", REQ, MEM_RD, "--json"]),
+        seen(run(&["decode", "cxl68.ide", "ffffffffffffffffffffffffffffffff", "--json"])).1,
+        seen(run(&["decode", REQ, "0d70000008000000000000", "--json"])).1,
+        stdout(&["describe", "cxl68.s2m_drs", "--json"]),
+        stdout(&["list", "protocols", "--json"]),
+        stdout(&["list", "scenarios", "--json"]),
+    ];
+    insta::assert_snapshot!(lines.concat());
+}
+
+#[test]
+fn lists_are_complete() {
+    let list = |what| -> Vec<Value> { serde_json::from_str(&stdout(&["list", what, "--json"])).unwrap() };
+    let names = |what, key: &str| list(what).iter().map(|l| l[key].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names("layouts", "layout"), registry::layouts().map(|l| l.name).collect::<Vec<_>>());
+    assert_eq!(names("rules", "rule"), rules::all().map(|r| r.id).collect::<Vec<_>>());
+    let all: Value = serde_json::from_str(&stdout(&["list", "--json"])).unwrap();
+    let keys: Vec<_> = all.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["layouts", "protocols", "scenarios", "rules"]);
+    assert_eq!(all["layouts"], Value::from(list("layouts")));
+}
+
+#[test]
+fn json_is_accepted_where_it_changes_nothing() {
+    let line = format!("{}\n", json!({"layout": REQ, "hex": MEM_RD}));
+    let plain = seen(run_with(&["decode", "--jsonl"], line.as_bytes()));
+    assert_eq!(seen(run_with(&["decode", "--jsonl", "--json"], line.as_bytes())), plain);
+    let unit = "00".repeat(UNIT_BYTES);
+    let plain = seen(run(&["flit", "decode", "cxl-68b", "--dir", "down", &unit]));
+    assert_eq!(seen(run(&["flit", "decode", "cxl-68b", "--dir", "down", "--json", &unit])), plain);
+}
+
+// ---- what is refused ----
+
+/// Every way to be refused: exit status 2, a message on stderr, nothing on stdout.
+#[test]
+fn refusals() {
+    let refused: &[&[&str]] = &[
+        &["encode", "cxl68.m2s_rek"],
+        &["encode", "no such layout, and its name is far longer than any name of a layout will ever become"],
+        &["encode", REQ, "tag"],
+        &["encode", REQ, "tag="],
+        &["encode", REQ, "tags=1"],
+        &["encode", REQ, "tag=0x10000"],
+        &["encode", REQ, "tag=-1"],
+        &["encode", REQ, "tag=1.5"],
+        &["encode", REQ, "tag=0x1ffffffffffffffffffffffffffffffff"],
+        &["encode", REQ, "tag=1", "tag=2"],
+        &["encode", REQ, "opcode=MemRead"],
+        &["encode", REQ, "opcode=16"],
+        &["encode", REQ, "address=1"],
+        &["encode", REQ, "address=0x10000000000000"],
+        &["decode", "cxl68.d2h_rek", "00"],
+        &["decode", REQ, "037000000800000000000"],
+        &["decode", REQ, "03700000080000000000"],
+        &["decode", REQ, "037000000800000000000000"],
+        &["decode", REQ, "0370000008000000000080"],
+        &["decode", REQ, "0x70000008000000000000"],
+        &["decode", REQ, "é370000008000000000000"],
+        &["decode", REQ, ""],
+        &["describe", "cxl68"],
+        &["flit", "decode", "cxl-256b", "--dir", "down", "00"],
+        &["flit", "encode", "cxl68"],
+    ];
+    let mut messages = String::new();
+    for args in refused {
+        let (status, out, err) = seen(run(args));
+        assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
+        messages += &format!("{}\n    {}", args.join(" "), err);
+    }
+    insta::assert_snapshot!(messages);
+}
+
+/// Wrong usage: the words are clap's, the status is ours.
+#[test]
+fn wrong_usage() {
+    let wrong: &[&[&str]] = &[
+        &[],
+        &["no-such-command"],
+        &["list", "colours"],
+        &["encode"],
+        &["encode", "--jsonl", REQ],
+        &["decode", REQ],
+        &["decode", REQ, MEM_RD, "--jsonl"],
+        &["flit"],
+        &["flit", "decode", "cxl-68b", "00"],
+        &["flit", "decode", "cxl-68b", "--dir", "left", "00"],
+        &["export", "md"],
+        &["describe", REQ, "--colour"],
+    ];
+    for args in wrong {
+        let (status, out, err) = seen(run(args));
+        assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains("Usage:") || err.contains("error:"), "{args:?}: {err}");
+    }
+    for args in [["--help"], ["--version"]] {
+        assert!(stdout(&args).contains("scalepool"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn arguments_that_are_no_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let output = program(&["decode", REQ]).arg(std::ffi::OsStr::from_bytes(b"\xff")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// A bad line is answered, the rest goes on.
+#[test]
+fn bad_lines_of_encode() {
+    let good = json!({"layout": REQ, "fields": {"tag": 1}}).to_string();
+    let lines: &[&[u8]] = &[
+        good.as_bytes(),
+        b"",
+        b"   ",
+        b"{",
+        b"[]",
+        b"7",
+        b"{} {}",
+        b"{}",
+        b"{\"layout\":7}",
+        b"{\"layout\":\"cxl68.m2s_rqe\"}",
+        b"{\"layout\":\"cxl68.m2s_req\",\"field\":{}}",
+        b"{\"layout\":\"cxl68.m2s_req\",\"fields\":[]}",
+        b"{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":-1}}",
+        b"{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":1.0}}",
+        b"{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":true}}",
+        b"{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":65536}}",
+        b"{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"opcode\":\"memrd\"}}",
+        b"{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"address\":\"0x11\"}}",
+        b"{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":\"\xff\"}}",
+        good.as_bytes(),
+    ];
+    let (status, out, err) = seen(run_with(&["encode", "--jsonl"], &lines.join(&b'\n')));
+    assert_eq!(status, 2);
+    assert_eq!(out.lines().count(), lines.len());
+    assert_eq!(out.lines().next(), out.lines().last());
+    insta::assert_snapshot!(format!("{out}{err}"));
+}
+
+#[test]
+fn bad_lines_of_decode() {
+    let lines = [
+        json!({"layout": REQ, "hex": MEM_RD}),
+        json!({"layout": REQ, "hex": MEM_RD, "bits": 87}),
+        json!({"layout": REQ}),
+        json!({"layout": REQ, "hex": 3}),
+        json!({"layout": REQ, "hex": "0"}),
+        json!({"layout": REQ, "hex": "zz"}),
+        json!({"layout": REQ, "hex": "00"}),
+        json!({"layout": REQ, "hex": MEM_RD, "fields": {}}),
+        json!({"layout": REQ, "hex": "0d70000008000000000000"}),
+    ];
+    let (status, answers) = batch(&["decode", "--jsonl"], &lines);
+    assert_eq!(status, 2, "a refusal counts more than a violation");
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(rules_of(&answers[8], "violations"), ["CXL68-ENC-01"]);
+    for (n, answer) in answers.iter().enumerate().skip(2).take(6) {
+        assert_eq!(answer["line"], n + 1);
+        assert!(answer["error"]["text"].is_string());
+    }
+    assert_eq!(batch(&["decode", "--jsonl"], &lines[8..]).0, 1);
+    assert_eq!(batch(&["decode", "--jsonl"], &lines[..2]).0, 0);
+    assert_eq!(batch(&["decode", "--jsonl"], &[]), (0, vec![]));
+}
+
+/// What cannot be written into a unit.
+#[test]
+fn refused_flits() {
+    let slot = |slot: Value| json!({"kind": "protocol", "slots": [slot]});
+    let flits = [
+        json!([]),
+        json!({}),
+        json!({"kind": "nop"}),
+        json!({"kind": "protocol", "colour": 1}),
+        json!({"kind": "protocol", "data": "00"}),
+        json!({"kind": "protocol", "protocol": "cxl-256b"}),
+        json!({"kind": "protocol", "dir": "up"}),
+        json!({"kind": "protocol", "dir": "left"}),
+        json!({"kind": "protocol", "index": "x"}),
+        json!({"kind": "protocol", "pid": "0xffff"}),
+        json!({"kind": "protocol", "pid": "0x15555"}),
+        json!({"kind": "io", "pid": "0x1234"}),
+        json!({"kind": "protocol", "header": {"ak": 2}}),
+        json!({"kind": "protocol", "header": {"akk": 1}}),
+        json!({"kind": "protocol", "crc": {"force": "0x10000"}}),
+        json!({"kind": "protocol", "crc": 1}),
+        json!({"kind": "almp", "almp": {}, "crc": {"force": 1}}),
+        json!({"kind": "protocol", "slots": 1}),
+        json!({"kind": "protocol", "slots": [{"slot": 1}, {"slot": 1}]}),
+        slot(json!({"format": "H0"})),
+        slot(json!({"slot": 4})),
+        slot(json!({"slot": 0, "format": "G0"})),
+        slot(json!({"slot": 0, "data": "00".repeat(16)})),
+        slot(json!({"slot": 1, "format": "H0"})),
+        slot(json!({"slot": 1, "format": "G6"})),
+        slot(json!({"slot": 1, "format": "RSVD"})),
+        slot(json!({"slot": 1, "data": "00"})),
+        slot(json!({"slot": 1, "hex": "xx"})),
+        slot(json!({"slot": 1, "messages": [{"layout": REQ}]})),
+        slot(json!({"slot": 0, "format": "H5", "messages": [{"layout": REQ}, {"layout": REQ}]})),
+        slot(json!({"slot": 0, "format": "H5", "messages": [{"layout": "cxl68.almp"}]})),
+        slot(json!({"slot": 0, "format": "H5", "messages": [{"layout": REQ, "fields": {"tag": 65536}}]})),
+        slot(json!({"slot": 0, "format": "H5", "messages": {}})),
+        slot(json!({"slot": 1, "format": "G4", "messages": [{"layout": REQ}], "data": "00".repeat(16)})),
+        json!({"kind": "protocol", "header": {"slot0": 3}, "slots": [{"slot": 0, "format": "H5"}]}),
+        json!({"kind": "control"}),
+        json!({"kind": "control", "control": {}}),
+        json!({"kind": "control", "control": {"name": "RETRY"}}),
+        json!({"kind": "control", "control": {"name": "reserved"}}),
+        json!({"kind": "control", "control": {"name": "RETRY.Req", "fields": {"full_ack": 1}}}),
+        json!({"kind": "control", "control": {"name": "LLCRD.Acknowledge", "fields": {"full_ack": 256}}}),
+        json!({"kind": "control", "control": {"name": "RETRY.Req"}, "slots": [{"slot": 0, "format": "H0"}]}),
+        json!({"kind": "almp"}),
+        json!({"kind": "almp", "almp": {"kind": "reply"}}),
+        json!({"kind": "almp", "almp": {"state": "asleep"}}),
+        json!({"kind": "almp", "almp": {"state": 16}}),
+        json!({"kind": "almp", "almp": {}, "tail": "00"}),
+        json!({"kind": "io", "data": "00"}),
+        json!({"kind": "null", "slots": []}),
+    ];
+    let (status, answers) = batch(&["flit", "encode", "cxl-68b", "--dir", "down"], &flits);
+    assert_eq!(status, 2);
+    let text: String = flits
+        .iter()
+        .zip(&answers)
+        .map(|(flit, answer)| format!("{flit}\n    {}\n", answer["error"]["text"].as_str().expect("refused")))
+        .collect();
+    insta::assert_snapshot!(text);
+    let (status, answers) = batch(&["flit", "encode", "cxl-68b"], &[json!({"kind": "io"})]);
+    assert_eq!((status, &answers[0]["error"]["expected"]), (2, &json!("`down` or `up`")));
+}
+
+#[test]
+fn refused_lines_of_flit_decode() {
+    let unit = "00".repeat(UNIT_BYTES);
+    let short = &unit[2..];
+    let args = ["flit", "decode", "cxl-68b", "--dir", "up"];
+    let lines = format!("{unit}\n{short}\n\n{unit}0\nx{}\n{}\n", &unit[1..], unit.to_uppercase());
+    let from_stdin = seen(run_with(&args, lines.as_bytes()));
+    let answers: Vec<Value> = from_stdin.1.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(from_stdin.0, 2);
+    assert_eq!(
+        answers.iter().map(|a| a["line"].as_u64()).collect::<Vec<_>>(),
+        [None, Some(2), Some(3), Some(4), Some(5), None]
+    );
+    assert_eq!(answers[5]["index"], 1, "a line that is no unit is not part of the stream");
+    assert!(from_stdin.2.contains("line 2: cxl68.unit: found 67 bytes, expected 68 bytes"), "{}", from_stdin.2);
+    assert!(from_stdin.2.contains("4 of 6 lines cannot be read"), "{}", from_stdin.2);
+    let all: Vec<&str> = args.into_iter().chain([unit.as_str(), short]).collect();
+    let (status, out, err) = seen(run(&all));
+    assert_eq!((status, out.lines().count()), (2, 2));
+    assert!(err.contains("line 2"), "{err}");
+}
+
+#[test]
+fn lines_that_are_too_long() {
+    let mut input = vec![b'0'; (1 << 20) + 1];
+    input.extend_from_slice(b"\n00\n");
+    let (status, out, err) = seen(run_with(&["flit", "decode", "cxl-68b", "--dir", "up"], &input));
+    assert_eq!((status, out.lines().count()), (2, 2));
+    assert!(err.contains("line 1: line: found 1048577 bytes, expected at most 1048576 bytes"), "{err}");
+    let deep = "[".repeat(100_000);
+    let (status, out, _) = seen(run_with(&["encode", "--jsonl"], deep.as_bytes()));
+    assert_eq!((status, out.lines().count()), (2, 1));
+}
+
+// ---- pipes ----
+
+/// A reader that goes away early is no error, and nothing is said about it.
+#[test]
+fn a_closed_pipe_is_success() {
+    let line = format!("{}\n", json!({"layout": REQ}));
+    let mut child = program(&["encode", "--jsonl"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    stdin.write_all(line.as_bytes()).unwrap();
+    out.read_line(&mut first).unwrap();
+    assert!(first.starts_with("{\"layout\""));
+    drop(out);
+    // Answers are written before the next read, so one more line meets the closed pipe.
+    while stdin.write_all(line.as_bytes()).is_ok() {}
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]));
+
+    let mut child = program(&["list", "rules"]).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]));
+}
+
+/// A peer that asks one line at a time gets each answer before it asks again.
+#[test]
+fn answers_come_line_by_line() {
+    let mut child = program(&["flit", "decode", "cxl-68b", "--dir", "down"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut unit = Unit([0; UNIT_BYTES]);
+    unit.0[..2].copy_from_slice(&[0x99, 0x99]);
+    for index in 0..3 {
+        writeln!(stdin, "{unit:?}").unwrap();
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["index"], index);
+    }
+    drop(stdin);
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!((rest.as_str(), child.wait().unwrap().code()), ("", Some(0)));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = program(&["list"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("scalepool: stdout cannot be written: "));
+}
+
+// ---- flits ----
+
+fn rwd_flit() -> Value {
+    json!({"kind": "protocol", "header": {"sz": 1, "ak": 1}, "slots": [
+        {"slot": 0, "format": "H4", "messages": [{"layout": "cxl68.m2s_rwd", "fields": {"opcode": "MemWr", "tag": 5}}]},
+        {"slot": 1, "format": "G0", "data": "000102030405060708090a0b0c0d0e0f"},
+    ]})
+}
+
+#[test]
+fn a_flit_is_completed() {
+    let (status, flit) = encoded(rwd_flit());
+    assert_eq!(status, 0);
+    insta::assert_snapshot!(serde_json::to_string_pretty(&flit).unwrap());
+    let hex = flit["hex"].as_str().unwrap();
+    let decoded = stdout(&["flit", "decode", "cxl-68b", "--dir", "down", hex]);
+    assert_eq!(serde_json::from_str::<Value>(&decoded).unwrap(), flit, "a decoder prints the same object");
+    assert_eq!(encoded(flit.clone()), (0, flit), "and its keys are accepted again");
+}
+
+#[test]
+fn defaults_of_each_kind() {
+    let head = |flit: Value| encoded(flit).1["hex"].as_str().unwrap()[..12].to_owned();
+    assert_eq!(head(json!({"kind": "protocol"})), "555500000000");
+    assert_eq!(head(json!({"kind": "all-data"})), "555500000000");
+    assert_eq!(head(json!({"kind": "control", "control": {"name": "RETRY.Frame"}})), "555501000000");
+    assert_eq!(
+        head(json!({"kind": "almp", "almp": {"kind": "request", "state": "active", "instance": "io"}})),
+        "cccc00088101"
+    );
+    assert_eq!(head(json!({"kind": "null"})), "999900000000");
+    assert_eq!(head(json!({"kind": "io"})), "ffff00000000");
+}
+
+#[test]
+fn joined_fields_of_control_flits() {
+    let control = |name: &str, fields: Value| {
+        let (status, flit) = encoded(json!({"kind": "control", "control": {"name": name, "fields": fields}}));
+        assert_eq!((status, flit.get("slots")), (0, None));
+        (flit["control"]["fields"].clone(), flit["hex"].as_str().unwrap()[4..36].to_owned())
+    };
+    // Full_Ack is {Ack[7:4], Ak, Ack[2:0]}: Ak at bit 2, Ack[2:0] at bits 66:64, Ack[7:4] at bits 71:68.
+    let (fields, hex) = control("LLCRD.Acknowledge", json!({"full_ack": 0xad, "req_crd": 3}));
+    assert_eq!(fields, json!({"full_ack": 0xad, "rsp_crd": 0, "req_crd": 3, "data_crd": 0}));
+    assert_eq!(hex, "0500000310000000a500000000000000");
+    let (fields, hex) = control("IDE.TMAC", json!({"mac": "0x112233445566778899aabbcc"}));
+    assert_eq!(fields, json!({"mac": "0x112233445566778899aabbcc"}));
+    assert_eq!(hex, "210000cc22bbaa998877665544332211");
+    assert_eq!(control("RETRY.Idle", json!({})), (json!({}), "01000000010000000000000000000000".into()));
+}
+
+#[test]
+fn a_forced_crc_is_written_and_named() {
+    let mut flit = rwd_flit();
+    flit["crc"] = json!({"force": "0x1234"});
+    let (status, flit) = encoded(flit);
+    assert_eq!(status, 1);
+    assert_eq!(rules_of(&flit, "violations"), ["CXL68-CRC-01"]);
+    assert_eq!((&flit["crc"]["ok"], &flit["crc"]["found"]), (&json!(false), &json!("0x1234")));
+    assert!(flit["hex"].as_str().unwrap().ends_with("3412"));
+}
+
+/// What a receiver cannot see, because it counts: the sender's intent is judged.
+#[test]
+fn intent_is_judged_and_bytes_are_made() {
+    let mdh = json!({"kind": "protocol", "header": {"sz": 1}, "slots": [
+        {"slot": 0, "format": "H3", "messages": vec![json!({"layout": "cxl68.h2d_data"}); 4]}]});
+    let frame = json!({"kind": "control", "control": {"name": "RETRY.Frame"}});
+    let idle = json!({"kind": "protocol"});
+    let all_data = json!({"kind": "all-data"});
+    let second = |flit: &Value| {
+        let (status, answers) = batch(&["flit", "encode", "cxl-68b", "--dir", "down"], &[mdh.clone(), flit.clone()]);
+        assert_eq!(answers[1]["hex"].as_str().unwrap().len(), 2 * UNIT_BYTES);
+        assert_eq!(answers[1]["kind"], flit["kind"]);
+        (status, rules_of(&answers[1], "violations"))
+    };
+    assert_eq!(second(&all_data), (0, vec![]));
+    assert_eq!(second(&frame), (1, vec!["CXL68-PCK-15".to_owned()]));
+    assert_eq!(second(&idle), (1, vec!["CXL68-PCK-04".to_owned()]));
+    assert_eq!(encoded(all_data), (1, encoded(json!({"kind": "all-data"})).1));
+    assert_eq!(rules_of(&encoded(json!({"kind": "all-data"})).1, "violations")[0], "CXL68-FLT-02");
+    let stray = json!({"kind": "protocol", "slots": [{"slot": 2, "data": "ff".repeat(16)}]});
+    assert_eq!(rules_of(&encoded(stray).1, "violations"), ["CXL68-PCK-04"]);
+    let typed = json!({"kind": "protocol", "header": {"flit_type": 1}});
+    assert_eq!(rules_of(&encoded(typed).1, "violations")[0], "CXL68-FLT-01");
+}
+
+/// The bytes of an object are its own: nothing that stood before it in the stream changes them.
+#[test]
+fn a_refused_flit_leaves_the_stream_alone() {
+    let bad = json!({"kind": "protocol", "header": {"tag": 1}});
+    let (_, answers) = batch(&["flit", "encode", "cxl-68b", "--dir", "down"], &[bad, rwd_flit()]);
+    assert_eq!(answers[1], encoded(rwd_flit()).1);
+}
+
+#[test]
+fn hex_of_a_slot_comes_first() {
+    let flit = json!({"kind": "protocol", "slots": [{"slot": 1, "format": "G5", "hex": "ff".repeat(16), "messages": [{"layout": "cxl68.h2d_rsp", "fields": {"valid": 0}}]}]});
+    let (_, flit) = encoded(flit);
+    let hex = flit["hex"].as_str().unwrap();
+    // The answer stands at bits 119:88; the request under it and the pad bits are kept.
+    assert_eq!(&hex[36..68], "ffffffffffffffffffffff00000000ff");
+    assert_eq!(flit["slots"][1]["hex"].as_str().unwrap(), &hex[36..68], "stray bits are printed");
+}
+
+#[test]
+fn lints_do_not_change_the_status() {
+    let flit = json!({"kind": "protocol", "slots": [{"slot": 1, "format": "G1", "messages": [
+        {"layout": "cxl68.h2d_rsp", "fields": {"valid": 0}}, {"layout": "cxl68.h2d_rsp", "fields": {"opcode": "ExtCmp"}}]}]});
+    let (status, flit) = encoded(flit);
+    assert_eq!((status, rules_of(&flit, "lints")), (0, vec!["CXL68-PCK-10".to_owned()]));
+}
+
+// ---- decoding and encoding again ----
+
+/// Bytes that are often of some meaning: right protocol IDs, control codes, a right CRC.
+fn unit() -> impl Strategy<Value = Unit> {
+    let pid = prop_oneof![
+        4 => Just([0x55, 0x55]),
+        1 => prop::sample::select(vec![[0xff; 2], [0x99; 2], [0xcc; 2], [0x87; 2], [0x1e; 2], [0xd2; 2], [0x4b; 2]]),
+        1 => any::<[u8; 2]>(),
+    ];
+    let head = prop_oneof![
+        2 => any::<[u8; 5]>(),
+        1 => prop::sample::select(vec![0x00, 0x10, 0x01, 0x11, 0x21, 0x31, 0x02, 0x12, 0x22, 0x8c]).prop_map(|c| [1, 0, 0, 0, c]),
+    ];
+    let body = prop_oneof![any::<[[u8; 32]; 2]>(), Just([[0; 32]; 2])];
+    (pid, head, body, any::<bool>(), any::<u16>()).prop_map(|(pid, head, body, good, tail)| {
+        let mut unit = Unit([0; UNIT_BYTES]);
+        unit.0[..2].copy_from_slice(&pid);
+        unit.0[2..66].copy_from_slice(&body.concat());
+        unit.0[2..7].copy_from_slice(&head);
+        unit.set_tail(if good { unit.expected_crc() } else { tail });
+        unit
+    })
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { cases: 2000, rng_seed: RngSeed::Fixed(68), failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_unit_comes_back(units in prop::collection::vec(unit(), 1..6), down in any::<bool>()) {
+        let dir = if down { Dir::Down } else { Dir::Up };
+        let (mut decoder, mut encoder) = (Decoder::new(dir), Encoder::new(None));
+        for (index, unit) in units.iter().enumerate() {
+            let (decoded, findings) = decoder.read(unit);
+            let form = flit68::to_json(&decoded, &findings, index as u64);
+            // Through text, as between two programs.
+            let form: Value = serde_json::from_str(&form.to_string()).unwrap();
+            let mut expected = *unit;
+            if decoded.crc_ok == Some(false) {
+                expected.set_tail(unit.expected_crc());
+            }
+            let again = encoder.encode(&form).map_err(|e| TestCaseError::fail(format!("{e}: {form}")))?;
+            prop_assert_eq!(again.unit, expected, "{}", form);
+            prop_assert_eq!(&again.form["index"], index);
+        }
+    }
+
+    #[test]
+    fn any_message_comes_back(bits in any::<u128>()) {
+        for def in registry::layouts() {
+            let bits = bits & (u128::MAX >> (128 - def.bits));
+            let text = message::message_to_json(def, bits).to_string();
+            let (read, again) = message::message_from_json(&serde_json::from_str(&text).unwrap()).unwrap();
+            prop_assert_eq!((read.name, again), (def.name, bits));
+        }
+    }
+
+    /// Whatever the line is, it is answered or refused.
+    #[test]
+    fn no_object_makes_the_encoder_panic(kind in "protocol|control|almp|null|io|all-data", key in "[a-z]{1,8}", text in ".{0,40}", n in any::<i64>()) {
+        for value in [json!(text), json!(n), json!([n]), json!({&key: n}), json!([{"slot": n, "hex": text}]), Value::Null] {
+            for key in ["header", "slots", "control", "almp", "data", "tail", "crc", "pid", "dir", "index", &key] {
+                let _ = Encoder::new(Some(Dir::Up)).encode(&json!({"kind": kind, key: value}));
+            }
+        }
+    }
+}
+
+/// The same through the program, as one stream each way.
+#[test]
+fn a_stream_comes_back_through_the_program() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::{TestRng, TestRunner};
+    let rng = TestRng::from_seed(proptest::test_runner::RngAlgorithm::ChaCha, &[68; 32]);
+    let mut runner = TestRunner::new_with_rng(config(), rng);
+    for dir in Dir::ALL {
+        let units: Vec<Unit> = (0..300).map(|_| unit().new_tree(&mut runner).unwrap().current()).collect();
+        let lines: String = units.iter().map(|u| format!("{u:?}\n")).collect();
+        let (status, out, _) = seen(run_with(&["flit", "decode", "cxl-68b", "--dir", dir.name()], lines.as_bytes()));
+        assert_eq!(status, 1);
+        let (status, out, _) = seen(run_with(&["flit", "encode", "cxl-68b"], out.as_bytes()));
+        assert_eq!(status, 1);
+        for (unit, line) in units.iter().zip(out.lines()) {
+            let form: Value = serde_json::from_str(line).unwrap();
+            let payload = form["hex"].as_str().unwrap();
+            assert_eq!(payload[..132], format!("{unit:?}")[..132]);
+        }
+    }
+}
+
+// ---- export ----
+
+#[test]
+fn markdown_holds_every_table_and_is_the_same_each_time() {
+    let (a, b) = (folder("export_md_a/deep"), folder("export_md_b"));
+    let names = ["layouts_cxl68.md", "rules.md", "slots_cxl68.md"];
+    for folder in [&a, &b] {
+        let out = stdout(&["export", "md", "--out", folder.to_str().unwrap()]);
+        assert_eq!(out.lines().map(PathBuf::from).collect::<Vec<_>>(), names.map(|n| folder.join(n)));
+        let mut there: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+        there.sort();
+        assert_eq!(there, names, "no file is left half-written");
+    }
+    let read = |folder: &PathBuf, name| std::fs::read_to_string(folder.join(name)).unwrap();
+    for name in names {
+        assert_eq!(read(&a, name), read(&b, name));
+    }
+    let layouts = read(&a, names[0]);
+    for def in registry::layouts() {
+        assert!(layouts.contains(&format!("## {}\n", def.name)));
+    }
+    let table = read(&a, names[1]);
+    assert!(rules::all().all(|r| table.contains(&format!("| {} |", r.id))));
+    insta::assert_snapshot!(read(&a, names[2]));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error() {
+    let folder = folder("export_md_file");
+    std::fs::write(&folder, "a file").unwrap();
+    let (status, out, err) = seen(run(&["export", "md", "--out", folder.to_str().unwrap()]));
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(err.contains("export_md_file: cannot be written"), "{err}");
+    std::fs::remove_file(folder).unwrap();
+}

@@ -1,0 +1,138 @@
+//! Same seed, same bytes: report, trace and wave of the built-in scenario, whatever the mode of the kernel.
+//!
+//! The SHA-256 of every output is committed in `determinism.sha256`, so another machine, another build profile or another
+//! folder that gives other bytes is seen. `SCALEPOOL_BLESS=1` rewrites the file.
+
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::{self, Modes, Request};
+use scalepool_protocols::check::crc16;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Tests that switch the carry-less CRC off and on must not run beside each other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+struct Case {
+    name: &'static str,
+    stimulus: Option<&'static str>,
+    cycles: Option<u64>,
+    set: &'static [&'static str],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "program",
+        stimulus: Some("testbenches/stimulus/hash_list_matrix.lackey.gz"),
+        cycles: Some(30_000),
+        set: &[],
+    },
+    Case {
+        name: "noisy",
+        stimulus: None,
+        cycles: None,
+        set: &[
+            "host.pattern=mix",
+            "host.accesses=600",
+            "link.ber=0.0001",
+            "link.timeout_flits=256",
+            "link.retrain_fs=1000000",
+            "link.fault=flip:60:77,noise:70,drop:90,up:drop:75",
+        ],
+    },
+    Case {
+        name: "narrow",
+        stimulus: None,
+        cycles: None,
+        set: &[
+            "host.pattern=writes",
+            "host.accesses=300",
+            "link.width=4",
+            "link.rate_gtps=16",
+            "link.sync_headers=on",
+            "link.mdh=off",
+            "host.clock_fs=333333",
+            "link.buffers=3",
+        ],
+    },
+];
+
+/// Names and bytes of everything that a run leaves.
+type Outcome = Vec<(String, Vec<u8>)>;
+
+fn outcome(case: &Case, threads: usize, modes: Modes, observed: bool, dir: &Path) -> Outcome {
+    let file = |ending: &str| dir.join(format!("{}.{ending}", case.name));
+    let outputs =
+        Outputs { vcd: observed.then(|| file("vcd")), trace: observed.then(|| file("jsonl")), ..Outputs::default() };
+    let request = Request {
+        scenario: "cxl68-expander".into(),
+        seed: 7,
+        cycles: case.cycles,
+        threads,
+        stimulus: case.stimulus.map(|s| root().join(s)),
+        set: case.set.iter().map(|s| s.to_string()).collect(),
+        outputs,
+        modes,
+    };
+    let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
+    assert!(report.violations.is_empty(), "{}: {}", case.name, report.violations[0].violation);
+    let mut outcome = vec![("report.json".to_owned(), serde_json::to_vec(&report.json()).expect("JSON"))];
+    if observed {
+        for ending in ["jsonl", "vcd", "gtkw"] {
+            outcome.push((ending.to_owned(), std::fs::read(file(ending)).expect("the run wrote it")));
+        }
+    }
+    outcome
+}
+
+fn hashes(case: &Case, outcome: &Outcome, into: &mut String) {
+    for (what, bytes) in outcome {
+        let hash = Sha256::digest(bytes).iter().fold(String::new(), |mut s, b| {
+            let _ = write!(s, "{b:02x}");
+            s
+        });
+        let _ = writeln!(into, "{hash}  {}.{what}", case.name);
+    }
+}
+
+#[test]
+fn every_mode_gives_the_same_bytes() {
+    let _alone = ONE_AT_A_TIME.lock().expect("no test panics while it holds this");
+    let mut list = String::new();
+    for case in CASES {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let plain = outcome(case, 1, Modes::default(), true, dir.path());
+        hashes(case, &plain, &mut list);
+        let compare = |mode: &str, other: Outcome| {
+            for ((what, a), (_, b)) in plain.iter().zip(&other) {
+                let at = a.iter().zip(b).position(|(x, y)| x != y).unwrap_or(a.len().min(b.len()));
+                assert!(a == b, "{} {what}: {mode} differs at byte {at}", case.name);
+            }
+        };
+        compare("two threads", outcome(case, 2, Modes::default(), true, dir.path()));
+        for seed in 1..4 {
+            let modes = Modes { shuffle: Some(seed), ..Modes::default() };
+            compare("shuffled order", outcome(case, 1 + seed as usize % 2, modes, true, dir.path()));
+        }
+        let modes = Modes { evaluate_idle: true, ..Modes::default() };
+        compare("idle modules evaluated", outcome(case, 1, modes, true, dir.path()));
+        compare("no observer", outcome(case, 1, Modes::default(), false, dir.path()));
+        crc16::use_simd(false);
+        let without = outcome(case, 1, Modes::default(), true, dir.path());
+        crc16::use_simd(true);
+        compare("CRC by table", without);
+        let elsewhere = tempfile::tempdir().expect("a second folder");
+        compare("another folder", outcome(case, 1, Modes::default(), true, elsewhere.path()));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/determinism.sha256");
+    if std::env::var_os("SCALEPOOL_BLESS").is_some() {
+        std::fs::write(&path, &list).expect("the list can be written");
+    }
+    let committed = std::fs::read_to_string(&path).expect("the list is committed");
+    assert_eq!(committed, list, "outputs changed: look at why, then run again with SCALEPOOL_BLESS=1");
+}

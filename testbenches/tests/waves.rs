@@ -1,0 +1,74 @@
+//! The reference waves and traces in `waves/` are what the model writes today.
+//!
+//! `SCALEPOOL_BLESS=1` writes them anew; the change then belongs into the review and, for a released version, into
+//! CHANGELOG.md.
+
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::{self, Request};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Name and settings of each reference run.
+const RUNS: &[(&str, &[&str])] = &[
+    ("cxl68-expander", &["host.pattern=mix", "host.accesses=24", "link.buffers=8"]),
+    ("cxl68-retry", &["host.pattern=mix", "host.accesses=12", "link.buffers=8", "link.fault=drop:16,up:flip:26:300"]),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../waves")
+}
+
+fn write(into: &Path) {
+    for (name, set) in RUNS {
+        let request = Request {
+            scenario: "cxl68-expander".into(),
+            seed: 1,
+            threads: 1,
+            set: set.iter().map(|s| s.to_string()).collect(),
+            outputs: Outputs {
+                vcd: Some(into.join(format!("{name}.vcd"))),
+                trace: Some(into.join(format!("{name}.jsonl"))),
+                ..Outputs::default()
+            },
+            ..Request::default()
+        };
+        let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
+        assert!(report.violations.is_empty(), "{name}: {}", report.violations[0].violation);
+    }
+}
+
+/// Files below a folder, by path relative to it.
+fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(&next).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let relative = path.strip_prefix(dir).expect("below the folder").to_owned();
+                found.insert(relative, std::fs::read(&path).expect("a file"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn reference_waves_are_fresh() {
+    if std::env::var_os("SCALEPOOL_BLESS").is_some() {
+        std::fs::create_dir_all(folder()).expect("waves/ can be made");
+        write(&folder());
+    }
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    write(dir.path());
+    let (new, committed) = (files(dir.path()), files(&folder()));
+    let names = |f: &BTreeMap<PathBuf, Vec<u8>>| f.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&committed), names(&new), "files in waves/");
+    for (name, bytes) in &new {
+        let old = &committed[name];
+        let line = old.split(|&b| b == b'\n').zip(bytes.split(|&b| b == b'\n')).position(|(a, b)| a != b);
+        assert!(old == bytes, "{}: line {} differs", name.display(), line.map_or(0, |n| n + 1));
+    }
+}

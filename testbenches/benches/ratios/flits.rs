@@ -30,7 +30,8 @@ const PLENTY: usize = 8;
 fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Message>) {
     let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| class.dir() == dir).collect();
     let mut numbers = Numbers(dir as u64);
-    let mut packer = Packer::new(dir, Cxl68Config::default());
+    // Every opcode may be sent: the bits are random.
+    let mut packer = Packer::new(dir, Cxl68Config { send_nxm: true, ..Cxl68Config::default() });
     let mut sent = Vec::new();
     let slots = (0..UNITS).map(|_| {
         for &class in &classes {

@@ -422,6 +422,8 @@ impl End {
             self.stats.pid_errors += 1;
             self.retrain_wanted = true;
             self.frames = 0;
+            // It may have been one of ours: what comes before training begins must not take its number.
+            self.local.step(Trigger::Error);
         }
     }
 
@@ -621,10 +623,7 @@ impl End {
             self.init_param(init);
             return;
         }
-        if !self.init.received {
-            let rule = if self.received == 0 { "CXL68-INI-01" } else { "CXL68-INI-05" };
-            let text = "a flit that is not RETRY before INIT.Param";
-            self.event(Severity::Uncorrectable, finding(rule, control.name(), "INIT.Param", text));
+        if self.too_early(control.name()) {
             return;
         }
         if let Control::LlcrdAcknowledge(llcrd) = control {
@@ -635,6 +634,20 @@ impl End {
             self.acknowledged(u16::from(llcrd.full_ack()), "CXL68-LLR-05");
             self.credits.receive([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]);
         }
+    }
+
+    /// Judges a flit that is neither RETRY nor INIT.Param by how far the link has come up. `true`: it stops the link.
+    fn too_early(&mut self, found: &'static str) -> bool {
+        let (rule, text) = match self.init {
+            Init { received: true, sent: true, .. } => return false,
+            Init { received: true, sent: false, .. } => {
+                ("CXL68-INI-03", "the peer cannot have our INIT.Param, it has not been sent")
+            }
+            _ if self.stats.sent == 0 => ("CXL68-INI-01", "the peer cannot have a clean flit, none has been sent"),
+            _ => ("CXL68-INI-05", "a flit that is not RETRY before INIT.Param"),
+        };
+        self.event(Severity::Uncorrectable, finding(rule, found, "RETRY flits", text));
+        true
     }
 
     fn init_param(&mut self, init: &InitParam) {
@@ -659,10 +672,7 @@ impl End {
     }
 
     fn protocol(&mut self, decoded: &Decoded) {
-        if !self.init.received {
-            let rule = if self.init.sent { "CXL68-INI-03" } else { "CXL68-INI-05" };
-            let text = "a protocol flit before INIT.Param";
-            self.event(Severity::Uncorrectable, finding(rule, "a protocol flit", "INIT.Param", text));
+        if self.too_early("a protocol flit") {
             return;
         }
         for violation in check::unit(decoded, &self.config.link).violations {
@@ -726,7 +736,8 @@ impl End {
     /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
     pub fn transmit(&mut self, now: u64) -> Option<Unit> {
         self.note_waiting(now);
-        if self.halted.is_some() || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
+        let no_link = self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort);
+        if self.halted.is_some() || no_link {
             return None;
         }
         if self.local.state == Local::LocalIdle

@@ -1023,7 +1023,9 @@ impl End {
         let link = &self.config.link;
         let first = !self.first_credits_sent && self.credits.pending() > 0 && !self.credits_held;
         let late = self.waiting_since.is_some_and(|since| now >= since + u64::from(link.llcrd_flush_flits));
-        first || late || self.num_ack >= u16::from(link.llcrd_ack_threshold)
+        // An LLCRD is acknowledged too: one that is sent for a single flit would be answered by another one for ever.
+        let many = self.num_ack > TIMED_ACKS && self.num_ack >= u16::from(link.llcrd_ack_threshold);
+        first || late || many
     }
 
     fn llcrd(&mut self, now: u64) -> Option<Unit> {

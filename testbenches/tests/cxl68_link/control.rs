@@ -360,18 +360,16 @@ fn cxl68_pck_14_n2() {
 #[test]
 fn cxl68_pck_15_p() {
     // Bursts of reads make runs of all-data flits; the host's requests make LLCRDs due all the time.
-    let link = Cxl68Config { llcrd_flush_flits: 1, llcrd_ack_threshold: 1, ..quick() };
+    let link = Cxl68Config { llcrd_flush_flits: 1, llcrd_ack_threshold: 2, ..quick() };
     let mut rig = Rig::new(EndConfig::mem(Dir::Down, link, 64), EndConfig::mem(Dir::Up, link, 64));
     rig.bring_up();
     rig.pair.keep_log();
-    for round in 0..40 {
-        rig.takes = round % 2 == 0;
-        for n in 0..12 {
-            rig.read(Space::Device, 64 * ((12 * round + n) % 64));
+    for n in 0..400 {
+        rig.read(Space::Device, 64 * (n % 64));
+        if n % 3 == 0 {
+            rig.write_line(Space::Device, 64 * (64 + n % 64), [n as u8; 64]);
+            rig.steps(2);
         }
-        rig.steps(30);
-        rig.takes = true;
-        rig.steps(60);
     }
     rig.assert_no_loss();
     let units = sent(&rig.pair.take_log(), Dir::Up);

@@ -142,9 +142,10 @@ fn cxl68_ini_03_n() {
 #[test]
 fn cxl68_ini_04_p() {
     // Numbers run on through 9 and the parameters may become active at once or 8 flits later: retry works at any moment.
+    let mut seen = 0;
     for wrap_meaning in WRAP_MEANINGS {
         for param_delay_flits in [0, 3, 8] {
-            for drop in 40..80 {
+            for drop in 12..60 {
                 let link = Cxl68Config { wrap_meaning, ..quick() };
                 let [mut host, mut device] = [Dir::Down, Dir::Up].map(|d| EndConfig::mem(d, link, 32));
                 (host.param_delay_flits, device.param_delay_flits) = (param_delay_flits, 8 - param_delay_flits);
@@ -152,10 +153,13 @@ fn cxl68_ini_04_p() {
                 rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: drop }]));
                 rig.traffic(Space::Device, 30, drop);
                 rig.assert_no_loss();
-                assert_eq!(rig.pair.host.stats().crc_errors, 1);
+                let sent = rig.pair.device.stats().sent > drop;
+                assert_eq!(rig.pair.host.stats().crc_errors, u64::from(sent), "unit {drop}");
+                seen += u64::from(sent);
             }
         }
     }
+    assert!(seen > 200, "{seen} runs had an error");
 }
 
 #[test]
@@ -251,17 +255,18 @@ fn cxl68_ini_06_p() {
 
 #[test]
 fn cxl68_ini_06_n() {
-    // Each end understands the other one's wrap value by its own reading: one number more or less before 0.
-    for readings in [[WrapMeaning::HighestNumber, WrapMeaning::Modulus], [WrapMeaning::Modulus, WrapMeaning::HighestNumber]] {
-        let mut pair_quiet = true;
+    // Each end understands the other one's wrap value by its own reading: one number more or one less before 0. A retry
+    // then asks for a flit that is not there, or starts at a wrong one; the former is an event, the latter is left to
+    // the end-to-end check until a retry asks too far.
+    let apart = [WrapMeaning::HighestNumber, WrapMeaning::Modulus];
+    for readings in [apart, [apart[1], apart[0]]] {
         for entries in [22, 64] {
             let rig = around_the_wrap(entries, readings);
-            pair_quiet &= rig.rules().is_empty();
-            let seen = rig.rules();
-            assert!(seen.contains("CXL68-RRS-01") || seen.contains("CXL68-LLR-14"), "{entries} {readings:?}: {seen:?}");
-            assert!(rig.events.iter().all(|(_, e)| e.severity != Severity::Uncorrectable), "an event, no more");
+            let (at, first) = rig.events.first().expect("seen");
+            assert_eq!((first.violation.rule, first.severity), ("CXL68-RRS-01", Severity::Protocol), "{at}");
+            // Nobody repairs it: in the end RETRY gives up.
+            assert!(rig.pair.host.halted().or(rig.pair.device.halted()).is_some());
         }
-        assert!(!pair_quiet);
     }
 }
 

@@ -17,9 +17,11 @@ mod cxl68_link {
 use cxl68_link::rig::{Rig, Space, quick};
 use cxl68_link::units::{sent, wire};
 use scalepool::link::cxl68::fault::Fault;
+use scalepool::link::cxl68::retry::Local;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request};
 use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
 use std::collections::BTreeSet;
@@ -49,7 +51,8 @@ fn mix(fault: &str) -> Report {
 
 #[test]
 fn sim_e2e_01_p() {
-    for fault in ["link.fault=", "link.fault=drop:300,up:drop:301,flip:500:100,noise:600,up:noise:700", "link.ber=1e-5"] {
+    for fault in ["link.fault=", "link.fault=drop:300,up:drop:301,flip:500:100,noise:600,up:noise:700", "link.ber=1e-5"]
+    {
         let report = mix(fault);
         assert_eq!(report.violations, [], "{fault}");
         assert_eq!(report.retries > 0, fault != "link.fault=");
@@ -58,11 +61,12 @@ fn sim_e2e_01_p() {
 
 #[test]
 fn sim_e2e_01_n() {
-    // All-data flits of the device vanish: what comes next stands in their place.
+    // Flits of the device vanish: data that comes next stands in their place. (Where a flit vanishes before all data, the
+    // data can look like a broken control flit: CTL-02 or CTL-05 is reported, and the retry brings back what was lost.)
     let mut wrong = 0;
     for n in 300..330 {
         let found = rules(&mix(&format!("link.fault=up:vanish:{n}")));
-        assert!(!found.is_empty(), "unit {n} carries something");
+        assert!(!found.is_empty(), "unit {n}: at least its number is missing at the end");
         wrong += usize::from(found.contains("SIM-E2E-01"));
     }
     assert!(wrong > 5, "{wrong} of 30 gave wrong bytes");
@@ -97,7 +101,11 @@ fn sim_e2e_03_n() {
     // A flit with completions vanishes: requests stay open, and the run says which.
     let report = run(&["host.pattern=writes", "host.accesses=2000", "link.fault=up:vanish:400"]);
     let open = report.violations.iter().find(|b| b.violation.rule == "SIM-E2E-03").expect("seen");
-    assert!(open.violation.text.contains("host.core") && open.violation.text.contains("write of line"), "{}", open.violation.text);
+    assert!(
+        open.violation.text.contains("host.core") && open.violation.text.contains("write of line"),
+        "{}",
+        open.violation.text
+    );
 }
 
 // ---- what a link layer without numbers in its flits cannot see ---------------------------------------------------------
@@ -111,7 +119,10 @@ fn clean_units(rig: &mut Rig) -> Vec<Decoded> {
 }
 
 fn load(rig: &mut Rig) {
-    rig.traffic(Space::Device, 120, 77);
+    for n in 0..60 {
+        rig.write_line(Space::Device, 64 * n, [n as u8; 64]);
+    }
+    rig.traffic(Space::Device, 60, 77);
 }
 
 /// A run with a fault of the device's wire, to the end.
@@ -123,20 +134,31 @@ fn faulty(fault: Fault) -> Rig {
     rig
 }
 
+/// An acknowledgement for which no flit is left: in an LLCRD, in a header.
+const ACKS_TOO_MANY: [&str; 2] = ["CXL68-LLR-05", "CXL68-LLR-09"];
+
 fn carries_messages(unit: &Decoded) -> bool {
     unit.messages().next().is_some()
 }
 
+/// Flits with whole messages, nothing owed before or after and no acknowledgement: taken out or repeated, they leave no
+/// gap in the data and free no entry twice.
+fn closed(units: &[Decoded]) -> Vec<u64> {
+    let no_ak = |u: &Decoded| matches!(u.kind, Kind::Protocol(header) if !header.ak);
+    let whole = |u: &Decoded| carries_messages(u) && no_ak(u) && (u.rollover_before, u.rollover_after) == (0, 0);
+    (0..).zip(units).filter(|(_, u)| whole(u)).map(|(n, _)| n).collect()
+}
+
 /// The link layer is silent to the end of the run, beyond the moment at which the end-to-end check has fired: ESeq is one
-/// behind, an entry of the retry buffer is never freed, and nothing says so. Even a retry does not: the flit it begins
-/// with is one that was received already, so that one comes twice.
+/// behind, an entry of the retry buffer is never freed, and nothing says so. A later retry starts one flit too early, with
+/// one that was received already; that this one comes twice is no event of its own, but if it acknowledges something it
+/// may do so once too often (LLR-05, LLR-09). A flit with a data header is another matter: the data slots behind it break
+/// the packing rules at once.
 #[test]
-fn a_flit_that_vanishes_is_seen_end_to_end_and_never_by_the_link() {
-    let units = clean_units(&mut Rig::mem(quick()));
-    let with_messages: Vec<u64> =
-        (0..).zip(&units).filter(|(_, u)| carries_messages(u)).map(|(n, _)| n).collect();
-    assert!(with_messages.len() > 20);
-    for &unit in with_messages.iter().step_by(4) {
+fn a_flit_that_vanishes_is_seen_end_to_end_and_not_by_the_link() {
+    let units = closed(&clean_units(&mut Rig::mem(quick())));
+    assert!(units.len() > 10, "{units:?}");
+    for unit in units {
         let mut rig = faulty(Fault::Vanish { unit });
         assert!(rig.broken_rules().contains("SIM-E2E-03"), "unit {unit}: {:?}", rig.broken_rules());
         assert_eq!(rig.events, [], "unit {unit}");
@@ -144,51 +166,53 @@ fn a_flit_that_vanishes_is_seen_end_to_end_and_never_by_the_link() {
         // The end that sent it has an entry that stays.
         let (unacknowledged, due) = (rig.pair.device.buffer().unacknowledged(), rig.pair.host.num_ack());
         assert_eq!(unacknowledged, due + 1);
-        // A later retry starts one flit too early, without an event.
+        // The run ends here for a user. A retry after it starts one flit too early.
         rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
-        rig.broken.clear();
         rig.read(Space::Device, 64 * 100);
         rig.settle();
         assert_eq!(rig.pair.host.stats().retries, 1);
-        assert_eq!(rig.events, [], "unit {unit}");
+        assert_eq!(rig.pair.host.eseq(), rig.pair.device.buffer().wr_ptr(), "now the numbers are equal");
+        assert!(rig.rules().is_subset(&ACKS_TOO_MANY.into()), "unit {unit}: {:?}", rig.rules());
     }
 }
 
 /// The end-to-end check fires at the flit itself. The link layer is silent there and as long as flits are under way; it
-/// notices only when all is acknowledged and one acknowledgement is left over (LLR-05), if that moment comes.
+/// notices only when an acknowledgement comes for which no flit is left (LLR-05 or LLR-09).
 #[test]
 fn a_good_flit_that_comes_twice_is_seen_end_to_end_and_by_the_link_only_later() {
-    let units = clean_units(&mut Rig::mem(quick()));
-    let completes = |u: &Decoded| u.messages().any(|(_, class, _)| class == Class::S2mNdr);
-    let with_completions: Vec<u64> = (0..).zip(&units).filter(|(_, u)| completes(u)).map(|(n, _)| n).collect();
-    let mut noticed = 0;
-    for &unit in with_completions.iter().step_by(3) {
+    let all = clean_units(&mut Rig::mem(quick()));
+    let completes = |n: &u64| all[*n as usize].messages().any(|(_, class, _)| class == Class::S2mNdr);
+    let units: Vec<u64> = closed(&all).into_iter().filter(completes).collect();
+    assert!(units.len() > 10, "{units:?}");
+    for unit in units {
         let rig = faulty(Fault::Duplicate { unit });
         let first = rig.broken.iter().find(|b| b.rule == "SIM-E2E-02").expect("the second completion");
         for (at, event) in &rig.events {
-            assert_eq!(event.violation.rule, "CXL68-LLR-05", "unit {unit}");
+            assert!(ACKS_TOO_MANY.contains(&event.violation.rule), "unit {unit}: {event}");
             assert!(*at > first.at, "unit {unit}: {at} after {}", first.at);
-            noticed += 1;
         }
+        assert!(!rig.events.is_empty(), "unit {unit}: when all is acknowledged, one is left over");
         assert_eq!(rig.pair.host.stats().retries + rig.pair.device.stats().retries, 0);
     }
-    assert!(noticed < with_completions.len().div_ceil(3), "{noticed}: often not at all");
 }
 
-/// The same with data: the bytes of an all-data flit come twice, or are gone.
+/// The same with data: an all-data flit comes twice, or not at all. Either the end-to-end check fires, or what stands in
+/// a wrong place happens to look like a broken flit: then there is an event, and the retry makes it good.
 #[test]
-fn data_that_comes_twice_or_not_at_all_is_seen_end_to_end() {
+fn data_that_comes_twice_or_not_at_all_does_not_pass() {
     let units = clean_units(&mut Rig::mem(quick()));
     let all_data: Vec<u64> = (0..).zip(&units).filter(|(_, u)| u.kind == Kind::AllData).map(|(n, _)| n).collect();
-    assert!(!all_data.is_empty());
+    assert!(all_data.len() > 5, "{all_data:?}");
+    let mut end_to_end = 0;
     for unit in all_data {
         for fault in [Fault::Vanish { unit }, Fault::Duplicate { unit }] {
             let rig = faulty(fault.clone());
-            assert!(!rig.broken.is_empty(), "{fault:?}");
-            let first = rig.broken[0].at;
-            assert!(rig.events.iter().all(|(at, _)| *at >= first), "{fault:?}: {:?}", rig.events);
+            end_to_end += usize::from(!rig.broken.is_empty());
+            let repaired = !rig.events.is_empty() && rig.pair.host.stats().retries > 0;
+            assert!(!rig.broken.is_empty() || repaired, "{fault:?}");
         }
     }
+    assert!(end_to_end > 5, "{end_to_end}");
 }
 
 // ---- the link fails ---------------------------------------------------------------------------------------------------
@@ -213,21 +237,30 @@ fn a_link_that_cannot_be_repaired_is_reported_by_the_scenario() {
     }
 }
 
-/// The same for a link that is cut: nothing arrives any more.
+/// The same for a link that is cut while an Ack is awaited; in NORMAL a link layer waits for ever, and only open work
+/// shows it.
 #[test]
-fn a_cut_link_ends_in_abort_on_both_sides() {
-    let mut rig = Rig::mem(quick());
-    rig.bring_up();
-    rig.traffic(Space::Device, 10, 1);
-    let mut noise = wire(Vec::new());
-    std::mem::swap(&mut noise, &mut wire((0..4).map(|unit| Fault::Drop { unit }).collect()));
-    rig.pair.set_wire(Dir::Up, noise);
-    rig.traffic(Space::Device, 4, 2);
-    rig.steps(40);
-    rig.pair.cut = true;
-    rig.read(Space::Device, 0);
-    assert!(!rig.settle());
-    assert_eq!(rig.pair.host.halted(), Some("CXL68-LRS-06"));
-    assert!(rig.broken_rules().contains("SIM-E2E-03"));
-    assert!(rig.rules().contains("CXL68-LRS-06"));
+fn a_cut_link_ends_in_abort_or_in_open_work() {
+    for awaits_ack in [false, true] {
+        let link = Cxl68Config { max_num_retry: 3, max_num_phy_reinit: 4, ..quick() };
+        let mut rig = Rig::mem(link);
+        rig.bring_up();
+        if awaits_ack {
+            rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
+            rig.read(Space::Device, 0);
+            while rig.pair.host.local().state == Local::Normal {
+                rig.step();
+            }
+        }
+        rig.pair.cut = true;
+        rig.read(Space::Device, 64);
+        assert!(!rig.settle());
+        assert!(rig.broken_rules().contains("SIM-E2E-03"));
+        assert_eq!(rig.pair.host.halted(), awaits_ack.then_some("CXL68-LRS-06"));
+        assert_eq!(rig.rules().contains("CXL68-LRS-06"), awaits_ack);
+        if awaits_ack {
+            assert_eq!(rig.pair.host.local().state, Local::Abort);
+            assert!(rig.pair.trainings >= 4);
+        }
+    }
 }

@@ -145,16 +145,14 @@ fn cxl68_ctl_06_n2() {
         rig.bring_up();
         for bits in each {
             let unit = if name == "INIT.Param" { init_param(127) } else { named(name) };
-            let mut device = if name == "INIT.Param" {
-                Rig::mem(quick()).pair.device
-            } else {
-                rig.pair.device.clone()
-            };
+            let mut device = if name == "INIT.Param" { Rig::mem(quick()).pair.device } else { rig.pair.device.clone() };
             let mut plain = device.clone();
             device.receive(&with_bits(unit, &bits), 1);
             plain.receive(&unit, 1);
             assert_eq!(device.take_events(), [], "{name} bits {bits:?}");
-            let state = |e: &scalepool::link::cxl68::End| (e.eseq(), e.num_ack(), e.local().clone(), e.halted(), e.credits().spend);
+            let state = |e: &scalepool::link::cxl68::End| {
+                (e.eseq(), e.num_ack(), e.local().clone(), e.halted(), e.credits().spend)
+            };
             assert_eq!(state(&device), state(&plain), "{name} bits {bits:?}");
         }
     }

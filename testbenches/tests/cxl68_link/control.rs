@@ -4,7 +4,7 @@ use super::rig::{Rig, Space, quick};
 use super::units::{control, control_slot, flips, forged, init_param, is_retry, llcrd, named, protocol, sent, wire};
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
-use scalepool::link::cxl68::{EndConfig, Severity, phy_fill};
+use scalepool::link::cxl68::{EndConfig, Mutant, Severity, phy_fill};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
@@ -42,6 +42,23 @@ fn with_bits(mut unit: Unit, bits: &[u16]) -> Unit {
     }
     unit.set_tail(unit.expected_crc());
     unit
+}
+
+#[test]
+fn cxl68_ctl_04_n2() {
+    // An end that reads Full_Ack without the bit that travels in Ak frees 8 entries too few.
+    for mutant in [None, Some(Mutant::AkBitDropped)] {
+        let link = Cxl68Config { llcrd_ack_threshold: 9, ..quick() };
+        let host = EndConfig { mutant, ..EndConfig::mem(Dir::Down, link, 32) };
+        let mut rig = Rig::new(host, EndConfig::mem(Dir::Up, link, 32));
+        for burst in 0..4 {
+            rig.traffic(Space::Device, 40, burst);
+            rig.settle();
+        }
+        let expected: &[&str] = if mutant.is_some() { &["SIM-E2E-03"] } else { &[] };
+        assert_eq!(rig.broken_rules().into_iter().collect::<Vec<_>>(), expected);
+        assert!(rig.broken.iter().all(|b| b.text.contains("retry buffer")), "{:?}", rig.broken);
+    }
 }
 
 #[test]

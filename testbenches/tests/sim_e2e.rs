@@ -82,9 +82,13 @@ fn sim_e2e_02_p() {
 
 #[test]
 fn sim_e2e_02_n() {
-    // A flit with completions comes twice.
-    let report = run(&["host.pattern=writes", "host.accesses=2000", "link.fault=up:dup:400"]);
-    assert!(rules(&report).contains("SIM-E2E-02"), "{:?}", report.violations);
+    // Flits of the device come twice; those with completions are seen by the host.
+    let twice = (400..410).map(|n| {
+        let fault = format!("link.fault=up:dup:{n}");
+        rules(&run(&["host.pattern=writes", "host.accesses=1000", &fault]))
+    });
+    let seen = twice.filter(|found| found.contains("SIM-E2E-02")).count();
+    assert!(seen > 5, "{seen} of 10");
 }
 
 #[test]
@@ -98,14 +102,18 @@ fn sim_e2e_03_p() {
 
 #[test]
 fn sim_e2e_03_n() {
-    // A flit with completions vanishes: requests stay open, and the run says which.
-    let report = run(&["host.pattern=writes", "host.accesses=2000", "link.fault=up:vanish:400"]);
-    let open = report.violations.iter().find(|b| b.violation.rule == "SIM-E2E-03").expect("seen");
-    assert!(
-        open.violation.text.contains("host.core") && open.violation.text.contains("write of line"),
-        "{}",
-        open.violation.text
-    );
+    // Flits of the device vanish: where they had completions requests stay open, and the run says which.
+    let mut open = 0;
+    for n in 400..410 {
+        let report = run(&["host.pattern=writes", "host.accesses=1000", &format!("link.fault=up:vanish:{n}")]);
+        assert!(rules(&report).contains("SIM-E2E-03"), "unit {n}: its number at least is missing");
+        let time_out = report.violations.iter().find(|b| b.place == "simulation");
+        open += usize::from(
+            time_out
+                .is_some_and(|b| b.violation.text.contains("host.core") && b.violation.text.contains("write of line")),
+        );
+    }
+    assert!(open > 5, "{open} of 10");
 }
 
 // ---- what a link layer without numbers in its flits cannot see ---------------------------------------------------------

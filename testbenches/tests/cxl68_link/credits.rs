@@ -237,7 +237,11 @@ fn cxl68_crd_08_p() {
     // The timer is far off, so it is not what makes the LLCRDs.
     let mut rig = Rig::cachemem(Cxl68Config { llcrd_flush_flits: 1023, ..quick() });
     rig.pair.keep_log();
-    // Requests wait already when the link comes up.
+    // Requests of both protocols wait already when the link comes up.
+    for n in 0..8 {
+        rig.read(Space::Host, 64 * n);
+        rig.read(Space::Device, 64 * n);
+    }
     rig.all_traffic(2, 8);
     rig.assert_no_loss();
     let log = rig.pair.take_log();

@@ -430,6 +430,8 @@ impl End {
             self.stats.pid_errors += 1;
             self.retrain_wanted = true;
             self.frames = 0;
+            // The unit may have held a number: nothing counts until it has come again, even if training begins later.
+            self.local.step(Trigger::Error);
         }
     }
 
@@ -630,10 +632,7 @@ impl End {
             self.init_param(init);
             return;
         }
-        if !self.init.received {
-            let rule = if self.received == 0 { "CXL68-INI-01" } else { "CXL68-INI-05" };
-            let text = "a flit that is not RETRY before INIT.Param";
-            self.event(Severity::Uncorrectable, finding(rule, control.name(), "INIT.Param", text));
+        if self.too_early(control.name()) {
             return;
         }
         if let Control::LlcrdAcknowledge(llcrd) = control {
@@ -644,6 +643,20 @@ impl End {
             self.acknowledged(u16::from(llcrd.full_ack()), "CXL68-LLR-05");
             self.credits.receive([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]);
         }
+    }
+
+    /// Judges a flit that is neither RETRY nor INIT.Param by how far the link has come up. `true`: it stops the link.
+    fn too_early(&mut self, found: &'static str) -> bool {
+        let (rule, text) = match self.init {
+            Init { received: true, sent: true, .. } => return false,
+            Init { received: true, sent: false, .. } => {
+                ("CXL68-INI-03", "the peer cannot have our INIT.Param, it has not been sent")
+            }
+            _ if self.stats.sent == 0 => ("CXL68-INI-01", "the peer cannot have a clean flit, none has been sent"),
+            _ => ("CXL68-INI-05", "a flit that is not RETRY before INIT.Param"),
+        };
+        self.event(Severity::Uncorrectable, finding(rule, found, "RETRY flits", text));
+        true
     }
 
     fn init_param(&mut self, init: &InitParam) {
@@ -668,10 +681,7 @@ impl End {
     }
 
     fn protocol(&mut self, decoded: &Decoded) {
-        if !self.init.received {
-            let rule = if self.init.sent { "CXL68-INI-03" } else { "CXL68-INI-05" };
-            let text = "a protocol flit before INIT.Param";
-            self.event(Severity::Uncorrectable, finding(rule, "a protocol flit", "INIT.Param", text));
+        if self.too_early("a protocol flit") {
             return;
         }
         for violation in check::unit(decoded, &self.config.link).violations {
@@ -735,7 +745,7 @@ impl End {
     /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
     pub fn transmit(&mut self, now: u64) -> Option<Unit> {
         self.note_waiting(now);
-        if self.halted.is_some() || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
+        if self.halted.is_some() || self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return None;
         }
         if self.local.state == Local::LocalIdle
@@ -1021,7 +1031,9 @@ impl End {
         let link = &self.config.link;
         let first = !self.first_credits_sent && self.credits.pending() > 0 && !self.credits_held;
         let late = self.waiting_since.is_some_and(|since| now >= since + u64::from(link.llcrd_flush_flits));
-        first || late || self.num_ack >= u16::from(link.llcrd_ack_threshold)
+        // An LLCRD is acknowledged too: one that is sent for a single flit would be answered by another one for ever.
+        let many = self.num_ack > TIMED_ACKS && self.num_ack >= u16::from(link.llcrd_ack_threshold);
+        first || late || many
     }
 
     fn llcrd(&mut self, now: u64) -> Option<Unit> {

@@ -60,6 +60,34 @@ pub struct PortResult {
     pub retry_rows: Vec<u64>,
     /// The link has failed.
     pub halted: Option<&'static str>,
+    /// Credits to spend, by [`Class::index`].
+    pub spend: [u16; 10],
+    /// Credits that the peer has to spend, as far as this end knows.
+    pub granted: [u16; 10],
+    /// Flits in the retry buffer.
+    pub unacknowledged: u16,
+    /// Flits received and not acknowledged.
+    pub num_ack: u16,
+}
+
+impl PortResult {
+    /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
+    /// acknowledge. Each is a text of what was found and one of what was expected.
+    pub fn astray(&self, peer: &PortResult) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for class in Class::ALL {
+            let (has, should) = (self.spend[class.index()], peer.granted[class.index()]);
+            if has != should {
+                let name = class.def().name;
+                found.push((format!("{has} credits for {name}"), format!("{should}, as the peer counts")));
+            }
+        }
+        if self.unacknowledged != peer.num_ack {
+            let kept = format!("{} flits in the retry buffer", self.unacknowledged);
+            found.push((kept, format!("{}, which the peer has not acknowledged", peer.num_ack)));
+        }
+        found
+    }
 }
 
 /// Most messages a class that wait in the packer; the rest waits in the producer's channel.
@@ -236,6 +264,10 @@ impl Drop for Port {
         result.coverage = self.end.coverage().clone();
         result.retry_rows.clone_from(&self.end.local().rows_taken);
         result.halted = self.end.halted();
+        result.spend = self.end.credits().spend;
+        result.granted = Class::ALL.map(|c| self.end.credits().granted(c));
+        result.unacknowledged = self.end.buffer().unacknowledged();
+        result.num_ack = self.end.num_ack();
     }
 }
 

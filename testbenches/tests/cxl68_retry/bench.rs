@@ -12,10 +12,11 @@
 
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::{Fault, FaultyWire};
-use scalepool::link::cxl68::{End, EndConfig, Event, Mutant, Pair, Severity};
+use scalepool::link::cxl68::{EndConfig, Event, Mutant, Pair, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::*;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::control::{Control, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::message::*;
 use scalepool_protocols::cxl::cxl68::stream::{Data, Message, Size};
 use scalepool_protocols::wire::Wire;
@@ -85,8 +86,11 @@ pub struct Bench {
     given: [u64; 10],
     produce: [u64; 10],
     consume: [u64; 2],
+    latency_flits: u64,
     /// Whether credits are held back now and then.
     pub holds: bool,
+    /// Whether the data of some messages looks like RETRY flits.
+    pub lookalikes: bool,
 }
 
 impl Bench {
@@ -104,7 +108,12 @@ impl Bench {
 
     /// A link between two given ends.
     pub fn with(host: EndConfig, device: EndConfig, seed: u64) -> Bench {
-        let mut pair = Pair::new(host, device, LATENCY_FLITS, RETRAIN_FLITS).expect("legal configuration");
+        Bench::with_latency(host, device, LATENCY_FLITS, seed)
+    }
+
+    /// The same with wires of another length.
+    pub fn with_latency(host: EndConfig, device: EndConfig, latency_flits: u64, seed: u64) -> Bench {
+        let mut pair = Pair::new(host, device, latency_flits, RETRAIN_FLITS).expect("legal configuration");
         pair.watch();
         Bench {
             pair,
@@ -115,7 +124,9 @@ impl Bench {
             given: [0; 10],
             produce: [0; 10],
             consume: [SPEEDS[4]; 2],
+            latency_flits,
             holds: false,
+            lookalikes: false,
         }
     }
 
@@ -150,7 +161,13 @@ impl Bench {
 
     /// Queues a random message of a class.
     pub fn give_random(&mut self, class: Class) {
-        let message = random(class, self.given[class.index()], &mut self.rng);
+        let mut message = random(class, self.given[class.index()], &mut self.rng);
+        if self.lookalikes
+            && let Some(data) = &mut message.data
+            && self.rng.ratio(7, 8)
+        {
+            *data = Data::line(lookalike(&mut self.rng));
+        }
         self.give(message);
     }
 
@@ -222,7 +239,7 @@ impl Bench {
             steps += 1;
         }
         // The last acknowledgements travel on a quiet link too; both flush timers run out.
-        for _ in 0..200 {
+        for _ in 0..200 + 4 * self.latency_flits {
             self.quiet_step();
         }
         self.pair.finish();
@@ -320,7 +337,13 @@ pub fn random(class: Class, n: u64, rng: &mut Rng) -> Message {
     Message::with_data(class, bits, Data { bytes, size, byte_enables })
 }
 
-/// The end that has the deliberate fault in [`Bench::mutant`].
-pub fn faulty(bench: &mut Bench) -> &mut End {
-    &mut bench.pair.device
+/// A line of which each chunk, as slot 0 of an all-data flit, is a RETRY flit.
+pub fn lookalike(rng: &mut Rng) -> [u8; 64] {
+    let control = match rng.below(8) {
+        0 => Control::RetryReq(RetryReq { eseq: rng.below(22) as u8, ..RetryReq::default() }),
+        1 => Control::RetryAck(RetryAck { num_retry: rng.below(2) as u8, ..RetryAck::default() }),
+        _ => Control::by_name("RETRY.Frame").expect("a listed name"),
+    };
+    let chunk = control.to_slot().expect("fits").to_le_bytes();
+    std::array::from_fn(|n| chunk[n % chunk.len()])
 }

@@ -16,6 +16,7 @@ use bench::{Bench, link, up};
 use scalepool::link::cxl68::EndConfig;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
+use scalepool::scenario::{self, Request};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
@@ -279,6 +280,27 @@ fn data_that_looks_like_retry_flits() {
     bench.rest(20_000);
     bench.assert_clean("lookalikes");
     assert!(bench.pair.host.stats().retries > 100);
+}
+
+/// Two link ends in a simulation train often, and training is over before what was under way has arrived.
+#[test]
+fn training_shorter_than_the_wire() {
+    let faults: Vec<String> = (2..100)
+        .map(|n| format!("drop:{},noise:{},up:noise:{}", 100 * n, 100 * n + n * 17 / 10 % 60, 100 * n + 50))
+        .collect();
+    let retries = ["1", "30000000", "1000000000"].map(|retrain_fs| {
+        let set = [
+            "host.accesses=3000".into(),
+            format!("link.fault={}", faults.join(",")),
+            format!("link.retrain_fs={retrain_fs}"),
+        ];
+        let scenario = "cxl68-expander".into();
+        let request = Request { scenario, seed: 1, threads: 1, set: set.into(), ..Request::default() };
+        let report = scenario::run(&request, &mut |_| ()).expect("a legal request");
+        assert_eq!(report.violations, [], "training of {retrain_fs} fs");
+        report.retries
+    });
+    assert!(retries.iter().all(|&n| n > 50), "{retries:?}");
 }
 
 /// Small buffers, and acknowledgements that nothing hurries: nobody starves.

@@ -81,6 +81,23 @@ fn cxl68_llr_02_p() {
     assert_eq!((solo.events(), solo.seen()), (vec![], vec![]));
 }
 
+/// A unit that is dropped for its ID may have held a number: what comes before training begins must not take it.
+#[test]
+fn cxl68_llr_02_p2() {
+    let mut solo = Solo::up(link());
+    let (eseq, num_ack) = (solo.end.eseq(), solo.end.num_ack());
+    let mut noise = llcrd(0, [0; 3]);
+    (noise.0[0], noise.0[1]) = (0, 0);
+    solo.feed(noise);
+    to_acknowledge(&mut solo, 3);
+    assert_eq!((solo.end.eseq(), solo.end.num_ack()), (eseq, num_ack));
+    assert!(solo.end.take_retrain_request());
+    solo.phy_down();
+    solo.end.phy_up();
+    assert_eq!(as_req(&solo.sends_all(6)[5]).eseq, eseq);
+    assert_eq!(solo.seen(), NONE);
+}
+
 #[test]
 fn cxl68_llr_02_n() {
     assert!(killed(Mutant::CountedWhileFrozen).names("CXL68-LLR-02"));
@@ -281,7 +298,7 @@ fn cxl68_llr_10_p() {
         assert_eq!(solo.seen(), NONE);
     }
     // By the threshold, before protocol flits.
-    for threshold in [1u8, 16, 40] {
+    for threshold in [2u8, 16, 40] {
         let mut solo = Solo::up(Cxl68Config { llcrd_ack_threshold: threshold, llcrd_flush_flits: 1023, ..link() });
         let before = solo.end.num_ack() as u8;
         to_acknowledge(&mut solo, usize::from(threshold - before));

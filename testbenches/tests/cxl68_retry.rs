@@ -11,6 +11,8 @@ mod llr;
 mod lrs;
 #[path = "cxl68_retry/mutants.rs"]
 mod mutants;
+#[path = "cxl68_retry/pipeline.rs"]
+mod pipeline;
 #[path = "cxl68_retry/rrs.rs"]
 mod rrs;
 #[path = "cxl68_retry/sheet.rs"]

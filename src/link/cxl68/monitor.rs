@@ -11,7 +11,12 @@
 //! NumAck on and brings acknowledgements and credits, a bad one means that a Req is due, a good Req sequence that an Ack
 //! is due. [`Monitor::sent`] then sorts the unit that left: part of an all-data run, RETRY flit, copy out of the retry
 //! buffer, or new flit, and asks whether it was its turn and whether it says what the end can know. [`Monitor::trained`]
-//! tells that the link was down in between. An end that answers through a pipeline has `reaction_flits` to do so.
+//! tells that the link was down in between.
+//!
+//! Where to attach it: at the output of the link layer, where units leave in order and none is lost behind it, and at the
+//! input, before the pipeline; what has come in before training counts. An end that answers through a pipeline has
+//! `reaction_flits` to do so. A TIMEOUT that runs out while the awaited Ack is in that pipeline is not followed: the end
+//! then discards flits that the monitor counts.
 
 use super::end::EndConfig;
 use super::event::{Event, Severity, finding};

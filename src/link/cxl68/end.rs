@@ -431,7 +431,7 @@ impl End {
             self.stats.pid_errors += 1;
             self.retrain_wanted = true;
             self.frames = 0;
-            // It may have been one of ours: what comes before training begins must not take its number.
+            // The unit may have held a number: nothing counts until it has come again, even if training begins later.
             self.local.step(Trigger::Error);
         }
     }
@@ -731,8 +731,7 @@ impl End {
     /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
     pub fn transmit(&mut self, now: u64) -> Option<Unit> {
         self.note_waiting(now);
-        let no_link = self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort);
-        if self.halted.is_some() || no_link {
+        if self.halted.is_some() || self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return None;
         }
         if self.local.state == Local::LocalIdle

@@ -106,7 +106,7 @@ pub struct PortConfig {
     pub end: End,
     /// Faults of its transmitter.
     pub wire: FaultyWire,
-    /// Time that training takes [fs].
+    /// Time that training takes \[fs\].
     pub retrain_fs: u64,
     /// Flit clocks from the start for which credits are held back, 0 for none.
     pub hold_credits_flits: u64,

@@ -254,7 +254,7 @@ impl Remote {
 /// A flit in the retry buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
-    /// As it was sent first, credits and Ak included [D].
+    /// As it was sent first, credits and Ak included \[D\].
     pub unit: Unit,
     /// Chunks owed behind it: more than 3, and the next flit is all data.
     pub rollover_after: usize,

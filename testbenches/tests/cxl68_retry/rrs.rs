@@ -107,6 +107,27 @@ fn cxl68_rrs_03_p() {
     }
 }
 
+/// RdPtr = Eseq stays so when training comes between, also where a data run was finished after the Req.
+#[test]
+fn cxl68_rrs_03_p2() {
+    let mut runs = 0;
+    for offset in 0..60 {
+        let mut solo = Solo::up(link());
+        (0..16).for_each(|n| solo.write(n));
+        solo.sends_all(offset);
+        let eseq = solo.end.buffer().wr_ptr();
+        solo.feed_all(&framed(5, req(eseq, 0)));
+        solo.sends();
+        runs += u32::from(solo.end.buffer().wr_ptr() != eseq);
+        solo.phy_down();
+        solo.end.phy_up();
+        assert_eq!(solo.end.buffer().rd_ptr(), eseq);
+        solo.sends_all(40);
+        assert_eq!(solo.seen(), [""; 0]);
+    }
+    assert!(runs > 3, "{runs} runs were under way");
+}
+
 #[test]
 fn cxl68_rrs_03_n() {
     assert!(killed(Mutant::AckAfterRetrain).names("CXL68-RRS-03"));

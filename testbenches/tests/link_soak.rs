@@ -117,7 +117,7 @@ fn lost_at(clean: &Bench, fill: u16, place: u16, fault: fn(u64) -> Fault) -> u64
     let sent = bench.pair.host.stats().sent;
     while bench.pair.host.stats().sent < sent + u64::from(fill) {
         // Reads and lines in turn, so that some of the flits are all data.
-        let class = if bench.pair.now() % 3 == 0 { Class::M2sRwd } else { Class::H2dReq };
+        let class = if bench.pair.now().is_multiple_of(3) { Class::M2sRwd } else { Class::H2dReq };
         if bench.pair.host.waiting(class) == 0 {
             bench.give_random(class);
         }

@@ -173,7 +173,7 @@ impl Bench {
 
     /// One flit clock with random traffic.
     pub fn step(&mut self) {
-        if self.pair.now() % PHASE_FLITS == 0 {
+        if self.pair.now().is_multiple_of(PHASE_FLITS) {
             self.new_phase();
         }
         for class in Class::ALL {

@@ -56,7 +56,8 @@ fn counted(before: u32, count: Count) -> u32 {
 
 /// One pair at the machine alone, from counters that tell 0, kept and counted apart.
 fn at_machine(from: Local, on: Trigger) {
-    let mut machine = LocalRetry { state: from, num_retry: 3, num_phy_reinit: 2, timeout_flits: 5, ..LocalRetry::new() };
+    let mut machine =
+        LocalRetry { state: from, num_retry: 3, num_phy_reinit: 2, timeout_flits: 5, ..LocalRetry::new() };
     let used = machine.step(on);
     let (to, use_it, [retry, reinit, timeout], _) = outcome(from, on);
     assert_eq!((machine.state, used), (to, use_it), "{from:?} on {on:?}");

@@ -27,7 +27,7 @@ if [ ${#packages[@]} -gt 0 ]; then
 fi
 
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || missing 'python3 3.9 or later' 'sudo apt-get install python3'
-command -v cargo >/dev/null || missing 'Rust 1.85 or later' 'see rust-lang.org'
+command -v cargo >/dev/null || missing 'Rust 1.88 or later' 'see rust-lang.org'
 
 # A component has the version of its toolchain, so there is nothing to pin here.
 components=()

@@ -206,7 +206,7 @@ pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Tim
         sync_headers: settings.is_on("link.sync_headers"),
         skip_ordered_sets: settings.is_on("link.skip_ordered_sets"),
     };
-    if settings.int("device.bytes") % LINE_BYTES != 0 {
+    if !settings.int("device.bytes").is_multiple_of(LINE_BYTES) {
         return Err(together("device.bytes", "expected a multiple of 64 bytes").into());
     }
     let link = link_config(settings);

@@ -6,6 +6,7 @@ use crate::{assert_none, tree};
 /// Everything that may stand at the top.
 const TOP: &[&str] = &[
     ".ci",
+    ".gitattributes",
     ".gitignore",
     "CHANGELOG.md",
     "Cargo.lock",
@@ -222,8 +223,8 @@ fn foreign_places_and_words_are_found() {
         "PATH=/ho^me/someone/bin",
         "the assis^tant wrote",
         "as Clau^de said",
-        "index = \"https://mirr^or.example/simple\"",
-        "sparse+https://ind^ex.example.org/",
+        "index = \"https^://mirror.example/simple\"",
+        "sparse+https^://index.example.org/",
     ] {
         assert_eq!(foreign("a.md", &spelled(bad)).len(), 1, "{bad}");
     }

@@ -174,7 +174,6 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
     ("std::fs", &["src/", "testbenches/"], "codecs do no I/O"),
     ("std::io", &["src/", "testbenches/"], "codecs do no I/O"),
     ("std::net", &[], "nothing here needs a network"),
-    ("std::process", &["src/cli/", "src/main.rs", "testbenches/"], "libraries neither start nor end processes"),
     (
         "std::thread",
         &["src/kernel/", "src/trace/hub.rs", "src/cli/", "testbenches/"],

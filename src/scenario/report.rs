@@ -149,7 +149,8 @@ impl Report {
         rows.push(("errors repaired".into(), self.errors_repaired.to_string()));
         rows.push(("credit stalls [flit clocks]".into(), self.credit_stalls.to_string()));
         rows.extend(self.counts.iter().map(|(k, v)| (k.clone(), v.to_string())));
-        rows.extend(self.coverage.iter().map(|(g, met, of)| (format!("coverage: {g}"), format!("{met} of {of}"))));
+        let coverage = self.coverage.iter().map(|(g, met, of)| format!("{g} {met} of {of}"));
+        rows.push(("coverage".into(), coverage.collect::<Vec<_>>().join(", ")));
         rows.push(("violations".into(), self.violations.len().to_string()));
         rows
     }

@@ -139,7 +139,7 @@ pub fn almp_to_json(word: u32) -> Value {
     let mut form = Object::new();
     form.insert("kind".into(), ALMP_KINDS[usize::from(almp.request)].into());
     form.insert("state".into(), code(VlsmState::TABLE, almp.state.0));
-    form.insert("instance".into(), code(VlsmInstance::TABLE, almp.instance.0));
+    form.insert("instance".into(), code(VlsmInstance::TABLE, almp.instance_id.0));
     Value::Object(form)
 }
 
@@ -154,7 +154,7 @@ pub fn almp_from_json(form: &Value, word: u32) -> Result<u32, FormError> {
         let (name, codes) = match key.as_str() {
             "kind" => ("request", None),
             "state" => ("state", Some(VlsmState::TABLE)),
-            _ => ("instance", Some(VlsmInstance::TABLE)),
+            _ => ("instance_id", Some(VlsmInstance::TABLE)),
         };
         let named = value.as_str().and_then(|given| match codes {
             None => ALMP_KINDS.iter().position(|k| k.eq_ignore_ascii_case(given)).map(|n| n as u128),

@@ -38,6 +38,8 @@ fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Message>) {
                 // Bit 0 is `valid`, and bit 28 of an M2S Req, address bit 5, does not travel.
                 let mut bits = numbers.next() & ((1 << class.def().bits) - 1) | 1;
                 bits &= !(u128::from(class == Class::M2sReq) << 28);
+                // Opcode 0 is MemData; MemDataNXM is not sent.
+                bits &= !(u128::from(class == Class::S2mDrs) * 0b1110);
                 let bytes = std::array::from_fn(|_| (numbers.next() & 0xff) as u8);
                 let data = class.has_data().then_some(Data::line(bytes));
                 let message = Message { class, bits, data };

@@ -9,14 +9,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 target=${CARGO_TARGET_DIR:-target}
 log=$target/test.log
 names=() seconds=()
-now=
+now= begin=0
 
 # step NAME COMMAND...: runs it and remembers how long it took.
 step() {
     now=$1
+    begin=$SECONDS
     shift
     printf '\n== %s\n' "$now"
-    local begin=$SECONDS
     "$@"
     names+=("$now")
     seconds+=($((SECONDS - begin)))
@@ -25,13 +25,14 @@ step() {
 
 table() {
     local status=$? i
+    [ -z "$now" ] || { names+=("$now") && seconds+=($((SECONDS - begin))); }
     if [ ${#names[@]} -gt 0 ]; then
         printf '\n%-10s %7s\n' step seconds
         for i in "${!names[@]}"; do printf '%-10s %7d\n' "${names[i]}" "${seconds[i]}"; done
         printf '%-10s %7d\n' all "$SECONDS"
     fi
     if [ "$status" -ne 0 ]; then
-        printf '\nfailed: %s\n' "${now:-after the steps}" >&2
+        printf '\nfailed: %s\n' "$now" >&2
     else
         printf '\n%s\n' "$total"
     fi

@@ -2,7 +2,7 @@
 //!
 //! In a block marked `sh`, a line that begins with `$ ` is a command, the lines up to the next are its output. `...` in
 //! a line stands for any text, a line of `...` alone for any lines. A command without output shown needs only to
-//! succeed. `gtkwave` opens its file on a virtual screen where both are installed; elsewhere its file has to be there.
+//! succeed. How many spaces stand between two words is not compared: it is the width of a column. `gtkwave` opens its file on a virtual screen where both are installed; elsewhere its file has to be there.
 
 use std::env;
 use std::fs;
@@ -63,7 +63,7 @@ fn fits(shown: &[&str], found: &[&str]) -> bool {
 
 fn line_fits(shown: &str, found: &str) -> bool {
     match shown.split_once("...") {
-        None => shown.trim_end() == found.trim_end(),
+        None => shown == found,
         Some((begin, rest)) => found.strip_prefix(begin).is_some_and(|tail| {
             tail.char_indices().map(|(at, _)| at).chain([tail.len()]).any(|at| line_fits_after(rest, &tail[at..]))
         }),
@@ -74,6 +74,15 @@ fn line_fits(shown: &str, found: &str) -> bool {
 fn line_fits_after(rest: &str, tail: &str) -> bool {
     let anchor = rest.split("...").next().unwrap_or("");
     tail.starts_with(anchor) && line_fits(rest, tail)
+}
+
+/// A text with single spaces.
+fn even(text: &str) -> String {
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().collect()
 }
 
 /// The built program, its folder, and the folder of everything that cargo builds.
@@ -114,13 +123,12 @@ fn every_command_does_what_the_page_says() {
             .output()
             .expect("a shell");
         let text = String::from_utf8_lossy(&out.stdout);
-        let (shown, found): (Vec<&str>, Vec<&str>) =
-            (output.iter().map(|l| l.as_str()).collect(), text.lines().collect());
+        let (shown, found) = (even(&output.join("\n")), even(&text));
         let messages = String::from_utf8_lossy(&out.stderr);
         if !out.status.success() {
             wrong.push(format!("README.md:{line}: `{command}`: {}\n{text}{messages}", out.status));
-        } else if !shown.is_empty() && !fits(&shown, &found) {
-            wrong.push(format!("README.md:{line}: `{command}`: found\n{text}\nexpected\n{}", shown.join("\n")));
+        } else if !output.is_empty() && !fits(&lines(&shown), &lines(&found)) {
+            wrong.push(format!("README.md:{line}: `{command}`: found\n{text}\nexpected\n{}", output.join("\n")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

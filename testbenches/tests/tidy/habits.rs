@@ -107,9 +107,15 @@ fn unsafe_code(file: &str, source: &str) -> Vec<String> {
     words.map(|t| format!("{file}:{}: `unsafe`, expected in {} alone", t.line, UNSAFE.join(", "))).collect()
 }
 
-/// Size and line ends.
+/// Ends of names that tools leave behind.
+const LEFTOVERS: &[&str] = &[".snap.new", ".orig", ".rej", ".pyc", "~"];
+
+/// Name, size and line ends.
 fn form(file: &str, bytes: &[u8]) -> Vec<String> {
     let mut findings = Vec::new();
+    if LEFTOVERS.iter().any(|end| file.ends_with(end)) {
+        findings.push(format!("{file}: a tool left it behind"));
+    }
     if bytes.len() > MAX_FILE_BYTES {
         findings.push(format!("{file}: found {} bytes, expected at most {MAX_FILE_BYTES}", bytes.len()));
     }
@@ -222,6 +228,7 @@ fn unsafe_code_is_found() {
 
 #[test]
 fn bad_forms_are_found() {
+    assert_eq!(form("a.snap.new", b"x\n").len(), 1);
     assert_eq!(form("a", b"x\r\n").len(), 1);
     assert_eq!(form("a", b"x").len(), 1);
     assert_eq!(form("a", &vec![0; MAX_FILE_BYTES + 1]).len(), 1);

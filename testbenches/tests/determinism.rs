@@ -67,11 +67,8 @@ type Outcome = Vec<(String, Vec<u8>)>;
 
 fn outcome(case: &Case, threads: usize, modes: Modes, observed: bool, dir: &Path) -> Outcome {
     let file = |ending: &str| dir.join(format!("{}.{ending}", case.name));
-    let outputs = Outputs {
-        vcd: observed.then(|| file("vcd")),
-        trace: observed.then(|| file("jsonl")),
-        ..Outputs::default()
-    };
+    let outputs =
+        Outputs { vcd: observed.then(|| file("vcd")), trace: observed.then(|| file("jsonl")), ..Outputs::default() };
     let request = Request {
         scenario: "cxl68-expander".into(),
         seed: 7,

@@ -36,7 +36,7 @@ layout! {
         /// Reserved.
         rsvd1: u8 = [16 +: 6], reserved;
         /// Priority of the request.
-        priority: bool = [22 +: 1];
+        prio: bool = [22 +: 1];
         /// 1 Request, 0 Status.
         request: bool = [23 +: 1];
         /// 4: the link.

@@ -1,5 +1,6 @@
 //! The 256 bytes that travel: byte maps, slots, CRC, FEC, and what a receiver does with them (`cxl-256b` §1, §7, §8).
 
+use super::crd::Crd;
 use super::header::FlitHeader;
 use super::mode::Mode;
 use crate::check::{crc256, fec256};
@@ -18,7 +19,7 @@ frame! {
         /// Slots 1 to 14, 16 bytes each.
         SLOTS = [16 +: 224];
         /// Credit return.
-        CRD = [240 +: 2] as super::crd::Crd;
+        CRD = [240 +: 2] as Crd;
         /// CRC.
         CRC = [242 +: 8];
         /// FEC.
@@ -64,7 +65,7 @@ frame! {
         /// Slots 9 to 14, 16 bytes each.
         SLOTS_ODD = [144 +: 96];
         /// Credit return.
-        CRD = [240 +: 2] as super::crd::Crd;
+        CRD = [240 +: 2] as Crd;
         /// Slot 8, bytes 10 and 11.
         SLOT8_HIGH = [242 +: 2];
         /// FEC.
@@ -103,7 +104,7 @@ pub const SLOTS: usize = 15;
 pub const DLLP_BYTES: usize = 4;
 
 /// The CRC of a flit, or of one half of it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct CrcPart {
     /// `even` or `odd`; empty where there is one CRC.
     pub half: &'static str,
@@ -254,15 +255,15 @@ impl Flit {
     }
 
     /// The credit field.
-    pub fn crd(&self) -> super::crd::Crd {
-        super::crd::Crd::from_bits(u16::from_le_bytes(*part(&self.0, standard::CRD.start)).into())
+    pub fn crd(&self) -> Crd {
+        Crd::from_bits(u16::from_le_bytes(*part(&self.0, standard::CRD.start)).into())
     }
 
     /// Writes the credit field.
     ///
     /// # Errors
     /// A field does not fit.
-    pub fn set_crd(&mut self, crd: &super::crd::Crd) -> Result<(), FieldError> {
+    pub fn set_crd(&mut self, crd: &Crd) -> Result<(), FieldError> {
         self.0[standard::CRD].copy_from_slice(&(crd.to_bits()? as u16).to_le_bytes());
         Ok(())
     }

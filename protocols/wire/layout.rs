@@ -5,7 +5,7 @@ use super::{At, CodeTable, FieldError, FieldFault, Violation};
 /// How sure a layout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// Stated by the specification (sheet marks [A], [B]).
+    /// Stated by the specification (sheet marks A and B).
     Spec,
     /// Derived from several public facts.
     Inferred,
@@ -235,6 +235,21 @@ impl LayoutDef {
     }
 }
 
+/// The lowest N bytes of a message, byte 0 first; bits above them are lost. At most 16 bytes.
+///
+/// Word by word: cut out of `bits.to_le_bytes()`, the 11 bytes of an M2S Req are read across two stores that have not
+/// reached the cache yet, and encoding takes 15 ns instead of 4 (`make bench`).
+#[inline]
+pub fn little_endian<const N: usize>(bits: u128) -> [u8; N] {
+    const { assert!(N <= 16, "a message has at most 16 bytes") };
+    let (low, high) = ((bits as u64).to_le_bytes(), ((bits >> 64) as u64).to_le_bytes());
+    let mut bytes = [0; N];
+    let split = const { if N < 8 { N } else { 8 } };
+    bytes[..split].copy_from_slice(&low[..split]);
+    bytes[split..].copy_from_slice(&high[..N - split]);
+    bytes
+}
+
 /// A type that a `layout!` block declares.
 pub trait Wire: Copy {
     /// Its table.
@@ -421,16 +436,24 @@ macro_rules! layout {
                 }
             }
 
-            #[inline]
+            // A call would hand the answer back through 200 bytes of memory: an S2M NDR takes 2.5 ns that way, 2.0 ns this way.
+            #[inline(always)]
             fn to_bits(&self) -> Result<u128, $crate::wire::FieldError> {
-                let (mut bits, mut misfit) = (0u128, 0u128);
-                $({
-                    const ADDRESS_LSB: u32 = 0 $(+ $crate::layout!(@address $key $($value)?))*;
-                    let value = $crate::wire::FieldValue::to_raw(self.$field);
-                    misfit |= value & !((u128::MAX >> (128 - $width)) << ADDRESS_LSB);
-                    bits |= value >> ADDRESS_LSB << $lsb;
-                })*
-                if misfit == 0 { Ok(bits) } else { Err(self.misfit()) }
+                'misfit: {
+                    let mut bits = 0u128;
+                    $({
+                        const ADDRESS_LSB: u32 = 0 $(+ $crate::layout!(@address $key $($value)?))*;
+                        let value = $crate::wire::FieldValue::to_raw(self.$field);
+                        // A branch a field. With one on the sum of what does not fit, the compiler moves the fields
+                        // into vectors and back.
+                        if value & !((u128::MAX >> (128 - $width)) << ADDRESS_LSB) != 0 {
+                            break 'misfit;
+                        }
+                        bits |= value >> ADDRESS_LSB << $lsb;
+                    })*
+                    return Ok(bits);
+                }
+                Err(self.misfit())
             }
         }
 

@@ -249,14 +249,14 @@ fn tight(decoded: &Decoded, found: &mut Findings) {
     for (n, role) in decoded.roles.iter().enumerate() {
         let Role::Format(format) = role else { continue };
         let slot = decoded.unit.slot(n);
-        let mut free: Option<Class> = None;
+        let mut free = [false; Class::ALL.len()];
         let mut used = false;
         for place in format.places() {
             if !place.is_valid(slot) {
-                free = free.or(Some(place.class));
+                free[place.class.index()] = true;
             } else {
                 used = true;
-                if free == Some(place.class) {
+                if free[place.class.index()] {
                     let text = format!("{}: an earlier place of slot {n} is free", place.class.def().name);
                     let at = Unit::slot_byte(n) + place.lsb as usize / 8;
                     found.lint("CXL68-PCK-10", at, "a gap", "the first free place", text);

@@ -23,7 +23,7 @@ layout! {
         meta_value: MetaValue = [10 +: 2];
         /// Names the transaction; the answer carries it back.
         tag: u16 = [12 +: 16];
-        /// Host physical byte address; bits 51:5 travel. Bit 5 exists in 68B mode only and is reserved use [D].
+        /// Host physical byte address; bits 51:5 travel. Bit 5 exists in 68B mode only and is reserved use (our choice).
         address: u64 = [28 +: 47], address 5;
         /// Traffic class.
         tc: u8 = [75 +: 2];
@@ -330,6 +330,16 @@ impl Class {
             Class::S2mDrs => 3,
             Class::D2hRsp | Class::S2mNdr | Class::H2dReq | Class::M2sReq => 2,
             Class::M2sRwd => 1,
+        }
+    }
+
+    /// Bits that 1.1 reserves and a sender of 1.1 leaves 0: LD-ID and DevLoad (`cxl-68b` §2.1 to §2.4).
+    pub const fn reserved_in_1_1(self) -> u128 {
+        match self {
+            Class::M2sReq | Class::M2sRwd => 0xf << 77,
+            Class::S2mNdr => 0x3f << 24,
+            Class::S2mDrs => 0x3f << 25,
+            _ => 0,
         }
     }
 

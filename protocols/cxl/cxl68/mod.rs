@@ -4,9 +4,9 @@
 //! control flits, CRC placement, rollover of data, lane striping (sheet `cxl-68b`, sections 1 to 6). Left out: CXL.io
 //! content (carried as opaque bytes), IDE content (framed only), credits and retry as state (see `scalepool::link`).
 //!
-//! A walk through one flit: [`unit`] splits 68 bytes into protocol ID, payload and CRC; [`pid`] says who it is for;
+//! A walk through one flit: [`mod@unit`] splits 68 bytes into protocol ID, payload and CRC; [`pid`] says who it is for;
 //! [`stream::Unpacker`] knows from its rollover count whether it is an all-data flit, else reads [`header`] or
-//! [`control`]; [`slot`] finds the messages; [`stream::Assembler`] joins headers and data chunks to whole transfers;
+//! [`control`]; [`slot`] finds the messages; the same reader joins headers and data chunks to whole messages;
 //! [`check`] names broken rules. [`packer`] goes the other way.
 
 pub mod check;

@@ -495,7 +495,17 @@ mod tests {
     use super::*;
 
     const fn field(lsb: u32, width: u32) -> FieldDef {
-        FieldDef { name: "f", lsb, width, address_lsb: 0, codes: None, codes_rule: None, reserved: false, default: 0, doc: "" }
+        FieldDef {
+            name: "f",
+            lsb,
+            width,
+            address_lsb: 0,
+            codes: None,
+            codes_rule: None,
+            reserved: false,
+            default: 0,
+            doc: "",
+        }
     }
 
     /// The compile-time check tells the three faults apart (the `compile_fail` examples show that it stops the build).

@@ -57,7 +57,11 @@ fn receive(decoded: &Decoded, found: &mut Findings) -> bool {
         let digits = 2 + 2 * crc.bytes.len();
         let word = |value: u64| format!("{value:#0digits$x}");
         let (is, expected) = (word(crc.found(&received.flit)), word(crc.expected(&received.flit)));
-        let text = if crc.half.is_empty() { "CRC does not fit".into() } else { format!("CRC of the {} half does not fit", crc.half) };
+        let text = if crc.half.is_empty() {
+            "CRC does not fit".into()
+        } else {
+            format!("CRC of the {} half does not fit", crc.half)
+        };
         found.broken(crc.rule, crc.bytes.start, is, expected, text);
     }
     if received.suspect {
@@ -126,7 +130,13 @@ fn slots(decoded: &Decoded, config: &Cxl256Config, found: &mut Findings) {
     let crd = decoded.flit().crd();
     if crd.marks_empty() {
         let at = flit::standard::CRD.start;
-        found.broken("CXL256-TYP-03", at, "the mark of an Empty flit", "none", "a flit with content is marked as Empty");
+        found.broken(
+            "CXL256-TYP-03",
+            at,
+            "the mark of an Empty flit",
+            "none",
+            "a flit with content is marked as Empty",
+        );
     }
     let mut counts = [Counts::default(); SLOTS];
     for n in 0..SLOTS {
@@ -239,13 +249,7 @@ fn messages(
 }
 
 /// Codes whose meaning the configuration decides.
-fn by_config(
-    place: &Place,
-    format: &SlotFormat,
-    message: u128,
-    config: &Cxl256Config,
-    found: &mut Vec<Violation>,
-) {
+fn by_config(place: &Place, format: &SlotFormat, message: u128, config: &Cxl256Config, found: &mut Vec<Violation>) {
     let Ok(opcode) = place.class.def(format.routing).field("opcode") else { return };
     let code = opcode.extract(message);
     if config.fast_go && place.class == Class::H2dRsp && code == u128::from(code::FAST_GO.0) {
@@ -307,11 +311,16 @@ fn groups(decoded: &Decoded, found: &mut Findings) {
                 }
                 if free == Some(place.class) {
                     let text = format!("an earlier place of slot {n} is free");
-                    found.lint("CXL256-PCK-01", slot_byte(mode, n, place.lsb as usize / 8), "a gap", "the first free place", text);
+                    found.lint(
+                        "CXL256-PCK-01",
+                        slot_byte(mode, n, place.lsb as usize / 8),
+                        "a gap",
+                        "the first free place",
+                        text,
+                    );
                 }
-                let before = short.filter(|(_, f, bits)| {
-                    f.places().any(|p| p.class == place.class && !p.is_valid(*bits))
-                });
+                let before =
+                    short.filter(|(_, f, bits)| f.places().any(|p| p.class == place.class && !p.is_valid(*bits)));
                 if let Some((m, f, _)) = before {
                     let text = format!("{} stands in slot {n}", place.class.def(format.routing).name);
                     let is = format!("{} with a place of its kind free", f.name);

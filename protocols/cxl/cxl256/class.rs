@@ -97,7 +97,9 @@ impl Class {
     /// Direction it travels in between a host and its device.
     pub const fn dir(self) -> Dir {
         match self {
-            Class::H2dReq | Class::H2dRsp | Class::H2dData | Class::M2sReq | Class::M2sRwd | Class::M2sBirsp => Dir::Down,
+            Class::H2dReq | Class::H2dRsp | Class::H2dData | Class::M2sReq | Class::M2sRwd | Class::M2sBirsp => {
+                Dir::Down
+            }
             _ => Dir::Up,
         }
     }

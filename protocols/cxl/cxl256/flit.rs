@@ -142,12 +142,8 @@ fn part<const N: usize>(flit: &[u8; FLIT_BYTES], at: usize) -> &[u8; N] {
     flit[at..].first_chunk().expect("the byte map keeps it inside the flit")
 }
 
-static STANDARD_CRC: [CrcPart; 1] = [CrcPart {
-    half: "",
-    bytes: standard::CRC,
-    rule: "CXL256-CRC-01",
-    compute: |flit| crc256::crc8(part(flit, 0)),
-}];
+static STANDARD_CRC: [CrcPart; 1] =
+    [CrcPart { half: "", bytes: standard::CRC, rule: "CXL256-CRC-01", compute: |flit| crc256::crc8(part(flit, 0)) }];
 
 static LOPT_CRC: [CrcPart; 2] = [
     CrcPart {

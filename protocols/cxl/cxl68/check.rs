@@ -62,9 +62,13 @@ pub fn intent(kind: &Kind, rollover: usize) -> Option<Violation> {
             "at most 3",
             "a protocol flit where an all-data flit is due",
         )),
-        Kind::Control(_) if rollover > 3 => {
-            Some(Violation::at_byte("CXL68-PCK-15", map::SLOT0.start, owed, "at most 3", "a control flit inside a data run"))
-        }
+        Kind::Control(_) if rollover > 3 => Some(Violation::at_byte(
+            "CXL68-PCK-15",
+            map::SLOT0.start,
+            owed,
+            "at most 3",
+            "a control flit inside a data run",
+        )),
         _ => None,
     }
 }
@@ -205,7 +209,9 @@ fn slot(
         let at = slot_byte + place.lsb as usize / 8;
         let mut of_message = Vec::new();
         class.def().check(place.extract(slot), &mut of_message);
-        found.violations.extend(of_message.into_iter().map(|v| v.in_unit(|bit| slot_byte + (u32::from(place.lsb) + bit) as usize / 8)));
+        found.violations.extend(
+            of_message.into_iter().map(|v| v.in_unit(|bit| slot_byte + (u32::from(place.lsb) + bit) as usize / 8)),
+        );
         let seen = &mut count[class.index()];
         *seen += 1;
         if *seen > class.max_per_flit() {

@@ -40,8 +40,7 @@ pub fn from_json(form: &Value, hex: Option<u128>) -> Result<u128, FormError> {
     if name == UNLISTED {
         return hex.ok_or_else(|| FormError::new("control", "an unlisted control slot", "`hex` of the slot"));
     }
-    let kind = control::by_name(name)
-        .ok_or_else(|| FormError::new("control.name", shown(&name.into()), expected()))?;
+    let kind = control::by_name(name).ok_or_else(|| FormError::new("control.name", shown(&name.into()), expected()))?;
     // Format, class and kind are the low 12 bits; the name decides them.
     const BY_NAME: u128 = 0xfff;
     let own = kind.default_slot();

@@ -135,10 +135,11 @@ impl Meant {
             self.slot(entry, &at, n, mode)?;
         }
         if kind == "control" {
-            let given = Some(self.unit.slot(mode, 0)).filter(|&bits| slot::code(bits) == slot::CONTROL && bits >> 4 != 0);
-            let control = form.get("control").ok_or_else(|| {
-                FormError::new("flit", "no key `control`", "an object with `name` and `fields`")
-            })?;
+            let given =
+                Some(self.unit.slot(mode, 0)).filter(|&bits| slot::code(bits) == slot::CONTROL && bits >> 4 != 0);
+            let control = form
+                .get("control")
+                .ok_or_else(|| FormError::new("flit", "no key `control`", "an object with `name` and `fields`"))?;
             self.unit.set_slot(mode, 0, control::from_json(control, given)?);
         }
         let own = match kind {

@@ -225,7 +225,12 @@ pub fn layout_n<M: Wire + std::fmt::Debug>(rule: &str) {
             assert_eq!(M::from_bits(bits).to_bits(), Ok(bits), "kept");
             let mut found = Vec::new();
             def.check(bits, &mut found);
-            assert!(found.iter().any(|v| v.rule == rule && v.text.contains(f.name)), "{}.{} bit {bit}", def.name, f.name);
+            assert!(
+                found.iter().any(|v| v.rule == rule && v.text.contains(f.name)),
+                "{}.{} bit {bit}",
+                def.name,
+                f.name
+            );
         }
     }
 }

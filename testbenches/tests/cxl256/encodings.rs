@@ -58,10 +58,10 @@ fn codes_n(class: Class, field: &str, sheet: &str, rule: &str) {
 const M2S_REQ: &str = "0 MemInv, 1 MemRd, 2 MemRdData, 3 MemRdFwd, 4 MemWrFwd, 5 MemRdTEE, 6 MemRdDataTEE, 7 MemInvTEE,
     8 MemSpecRd, 9 MemInvNT, 10 MemClnEvct, 11 MemInvPTEE, 12 MemSpecRdTEE, 13 TEUpdate, 14 MemClnEvctTEE, 15 MemClnEvctU";
 const M2S_RWD: &str = "1 MemWr, 2 MemWrPtl, 4 BIConflict, 5 MemRdFill, 9 MemWrTEE, 10 MemWrPtlTEE, 13 MemRdFillTEE";
-const D2H_REQ: &str = "1 RdCurr, 2 RdOwn, 3 RdShared, 4 RdAny, 5 RdOwnNoData, 6 ItoMWr, 7 WrCur, 8 CLFlush, 9 CleanEvict,
+const D2H_REQ: &str =
+    "1 RdCurr, 2 RdOwn, 3 RdShared, 4 RdAny, 5 RdOwnNoData, 6 ItoMWr, 7 WrCur, 8 CLFlush, 9 CleanEvict,
     10 DirtyEvict, 11 CleanEvictNoData, 12 WOWrInv, 13 WOWrInvF, 14 WrInv, 16 CacheFlushed";
-const D2H_RSP: &str =
-    "4 RspIHitI, 6 RspVHitV, 5 RspIHitSE, 1 RspSHitSE, 7 RspSFwdM, 15 RspIFwdM, 22 RspVFwdV";
+const D2H_RSP: &str = "4 RspIHitI, 6 RspVHitV, 5 RspIHitSE, 1 RspSHitSE, 7 RspSFwdM, 15 RspIFwdM, 22 RspVFwdV";
 const H2D_REQ: &str = "1 SnpData, 2 SnpInv, 3 SnpCur";
 const H2D_RSP: &str = "1 WritePull, 4 GO, 5 GO_WritePull, 6 ExtCmp, 8 GO_WritePull_Drop, 13 Fast_GO_WritePull,
     15 GO_ERR_WritePull";

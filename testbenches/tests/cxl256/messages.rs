@@ -67,7 +67,9 @@ fn cxl256_msg_06_n() {
 
 #[test]
 fn cxl256_msg_07_p() {
-    layout_p::<M2sReq>("valid 0, opcode 4:1, snp_type 7:5, meta_field 9:8, meta_value 11:10, tag 27:12, address 73:28, ld_id 77:74, ckid 90:78, rsvd 97:91, tc 99:98");
+    layout_p::<M2sReq>(
+        "valid 0, opcode 4:1, snp_type 7:5, meta_field 9:8, meta_value 11:10, tag 27:12, address 73:28, ld_id 77:74, ckid 90:78, rsvd 97:91, tc 99:98",
+    );
 }
 
 #[test]
@@ -77,7 +79,9 @@ fn cxl256_msg_07_n() {
 
 #[test]
 fn cxl256_msg_08_p() {
-    layout_p::<M2sRwd>("valid 0, opcode 4:1, snp_type 7:5, meta_field 9:8, meta_value 11:10, tag 27:12, address 73:28, poison 74, trp 75, ld_id 79:76, ckid 92:80, rsvd 101:93, tc 103:102");
+    layout_p::<M2sRwd>(
+        "valid 0, opcode 4:1, snp_type 7:5, meta_field 9:8, meta_value 11:10, tag 27:12, address 73:28, poison 74, trp 75, ld_id 79:76, ckid 92:80, rsvd 101:93, tc 103:102",
+    );
 }
 
 #[test]
@@ -107,7 +111,9 @@ fn cxl256_msg_10_n() {
 
 #[test]
 fn cxl256_msg_11_p() {
-    layout_p::<S2mNdr>("valid 0, opcode 3:1, meta_field 5:4, meta_value 7:6, tag 23:8, ld_id 27:24, devload 29:28, rsvd 39:30");
+    layout_p::<S2mNdr>(
+        "valid 0, opcode 3:1, meta_field 5:4, meta_value 7:6, tag 23:8, ld_id 27:24, devload 29:28, rsvd 39:30",
+    );
 }
 
 #[test]
@@ -117,7 +123,9 @@ fn cxl256_msg_11_n() {
 
 #[test]
 fn cxl256_msg_12_p() {
-    layout_p::<S2mDrs>("valid 0, opcode 3:1, meta_field 5:4, meta_value 7:6, tag 23:8, poison 24, devload 26:25, ld_id 30:27, trp 31, rsvd 39:32");
+    layout_p::<S2mDrs>(
+        "valid 0, opcode 3:1, meta_field 5:4, meta_value 7:6, tag 23:8, poison 24, devload 26:25, ld_id 30:27, trp 31, rsvd 39:32",
+    );
 }
 
 #[test]
@@ -173,10 +181,7 @@ fn slot_examples_of_the_sheet() {
         (
             1,
             "G4",
-            &[(
-                M2sReq,
-                &[("opcode", 2), ("meta_field", 3), ("tag", 0x1234), ("address", 0x1_2345_6780), ("ld_id", 2)],
-            )],
+            &[(M2sReq, &[("opcode", 2), ("meta_field", 3), ("tag", 0x1234), ("address", 0x1_2345_6780), ("ld_id", 2)])],
             "54 30 34 12 9E 15 8D 04 00 80 00 00 00 00 00 00",
         ),
         (
@@ -206,12 +211,7 @@ fn slot_examples_of_the_sheet() {
             &[(S2mBisnp, &[("opcode", 2), ("bi_id", 0x123), ("bi_tag", 0x456), ("address", 0x1000)])],
             "56 46 C2 8A 80 00 00 00 00 00 00 00 00 00",
         ),
-        (
-            0,
-            "H5",
-            &[(M2sBirsp, &[("bi_id", 0x123), ("bi_tag", 0x456)])],
-            "15 46 C2 8A 00 00 00 00 00 00 00 00 00 00",
-        ),
+        (0, "H5", &[(M2sBirsp, &[("bi_id", 0x123), ("bi_tag", 0x456)])], "15 46 C2 8A 00 00 00 00 00 00 00 00 00 00"),
         (
             1,
             "G0",

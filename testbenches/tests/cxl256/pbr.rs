@@ -73,7 +73,9 @@ fn cxlpbr_msg_06_n() {
 
 #[test]
 fn cxlpbr_msg_07_p() {
-    layout_p::<pbr::M2sReq>("valid 0, opcode 4:1, snp_type 7:5, meta_field 9:8, meta_value 11:10, tag 27:12, address 73:28, spid 85:74, dpid 97:86, ckid 110:98, rsvd 117:111, tc 119:118");
+    layout_p::<pbr::M2sReq>(
+        "valid 0, opcode 4:1, snp_type 7:5, meta_field 9:8, meta_value 11:10, tag 27:12, address 73:28, spid 85:74, dpid 97:86, ckid 110:98, rsvd 117:111, tc 119:118",
+    );
 }
 
 #[test]
@@ -83,7 +85,9 @@ fn cxlpbr_msg_07_n() {
 
 #[test]
 fn cxlpbr_msg_08_p() {
-    layout_p::<pbr::M2sRwd>("valid 0, opcode 4:1, snp_type 7:5, meta_field 9:8, meta_value 11:10, tag 27:12, address 73:28, poison 74, trp 75, spid 87:76, dpid 99:88, ckid 112:100, rsvd 121:113, tc 123:122");
+    layout_p::<pbr::M2sRwd>(
+        "valid 0, opcode 4:1, snp_type 7:5, meta_field 9:8, meta_value 11:10, tag 27:12, address 73:28, poison 74, trp 75, spid 87:76, dpid 99:88, ckid 112:100, rsvd 121:113, tc 123:122",
+    );
 }
 
 #[test]
@@ -113,7 +117,9 @@ fn cxlpbr_msg_10_n() {
 
 #[test]
 fn cxlpbr_msg_11_p() {
-    layout_p::<pbr::S2mNdr>("valid 0, opcode 3:1, meta_field 5:4, meta_value 7:6, tag 23:8, dpid 35:24, devload 37:36, rsvd 47:38");
+    layout_p::<pbr::S2mNdr>(
+        "valid 0, opcode 3:1, meta_field 5:4, meta_value 7:6, tag 23:8, dpid 35:24, devload 37:36, rsvd 47:38",
+    );
 }
 
 #[test]
@@ -123,7 +129,9 @@ fn cxlpbr_msg_11_n() {
 
 #[test]
 fn cxlpbr_msg_12_p() {
-    layout_p::<pbr::S2mDrs>("valid 0, opcode 3:1, meta_field 5:4, meta_value 7:6, tag 23:8, poison 24, devload 26:25, dpid 38:27, trp 39, rsvd 47:40");
+    layout_p::<pbr::S2mDrs>(
+        "valid 0, opcode 3:1, meta_field 5:4, meta_value 7:6, tag 23:8, poison 24, devload 26:25, dpid 38:27, trp 39, rsvd 47:40",
+    );
 }
 
 #[test]

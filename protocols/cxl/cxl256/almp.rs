@@ -7,7 +7,7 @@ use crate::wire::{LayoutDef, Wire};
 layout! {
     /// Request or Status of a virtual link state machine.
     pub struct Almp: 32 bits = "cxl256.almp" {
-        source: "cxl-256b §6 [B]", basis: Spec, rule: "CXL256-ALM-01";
+        source: "cxl-256b §6 (B)", basis: Spec, rule: "CXL256-ALM-01";
         /// Reserved.
         rsvd: u8 = [0 +: 8], reserved;
         /// Message code, 8: vLSM.
@@ -28,7 +28,7 @@ layout! {
 layout! {
     /// Request or answer about the width of the link (L0p).
     pub struct L0p: 32 bits = "cxl256.almp_l0p" {
-        source: "cxl-256b §6 [B]", basis: Spec, rule: "CXL256-ALM-01";
+        source: "cxl-256b §6 (B)", basis: Spec, rule: "CXL256-ALM-01";
         /// Reserved.
         rsvd: u8 = [0 +: 8], reserved;
         /// Message code, 1: L0p.

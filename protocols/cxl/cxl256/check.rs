@@ -139,11 +139,11 @@ fn slots(decoded: &Decoded, config: &Cxl256Config, found: &mut Findings) {
         );
     }
     let mut counts = [Counts::default(); SLOTS];
-    for n in 0..SLOTS {
+    for (n, counts) in counts.iter_mut().enumerate() {
         let bits = decoded.flit().slot(mode, n);
         let at = slot_byte(mode, n, 0);
         match decoded.roles[n] {
-            Role::Format(format) => messages(decoded, n, format, bits, config, &mut counts[n], found),
+            Role::Format(format) => messages(decoded, n, format, bits, config, counts, found),
             Role::Control(kind) => control(decoded, n, kind, bits, found),
             Role::Reserved => {
                 let kind = mode.slot_kind(n);

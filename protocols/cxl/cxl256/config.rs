@@ -1,4 +1,4 @@
-//! Choices of the 256B link layer that decide what is legal: what the sheet marks [C] or [D] or as contradictory, and the
+//! Choices of the 256B link layer that decide what is legal: what the sheet marks \[C\] or \[D\] or as contradictory, and the
 //! capabilities that the two ends agree on.
 
 /// Choices and capabilities, each named after its row of the sheet `cxl-256b`. `Default` is what the sheet uses.

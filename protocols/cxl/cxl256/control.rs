@@ -8,7 +8,7 @@ use crate::wire::{LayoutDef, Wire};
 layout! {
     /// IDE slot.
     pub struct Ide: 112 bits = "cxl256.ide" {
-        source: "cxl-256b §6 [A]", basis: Spec, rule: "CXL256-CTL-01";
+        source: "cxl-256b §6 (A)", basis: Spec, rule: "CXL256-CTL-01";
         /// Slot format, 8.
         slot_fmt: u8 = [0 +: 4], default 8;
         /// Control class.
@@ -25,7 +25,7 @@ layout! {
 layout! {
     /// Viral slot.
     pub struct Viral: 112 bits = "cxl256.viral" {
-        source: "cxl-256b §6 [A]", basis: Spec, rule: "CXL256-CTL-01";
+        source: "cxl-256b §6 (A)", basis: Spec, rule: "CXL256-CTL-01";
         /// Slot format, 8.
         slot_fmt: u8 = [0 +: 4], default 8;
         /// Control class.
@@ -44,7 +44,7 @@ layout! {
 layout! {
     /// Poison slot.
     pub struct Poison: 112 bits = "cxl256.poison" {
-        source: "cxl-256b §6 [A]", basis: Spec, rule: "CXL256-CTL-01";
+        source: "cxl-256b §6 (A)", basis: Spec, rule: "CXL256-CTL-01";
         /// Slot format, 8.
         slot_fmt: u8 = [0 +: 4], default 8;
         /// Control class.
@@ -63,7 +63,7 @@ layout! {
 layout! {
     /// INIT.Param slot.
     pub struct InitParam: 112 bits = "cxl256.init_param" {
-        source: "cxl-256b §6 [A]", basis: Spec, rule: "CXL256-CTL-01";
+        source: "cxl-256b §6 (A)", basis: Spec, rule: "CXL256-CTL-01";
         /// Slot format, 8.
         slot_fmt: u8 = [0 +: 4], default 8;
         /// Control class.

@@ -6,7 +6,7 @@ use crate::layout;
 layout! {
     /// Flit header, flit bytes 0 and 1, high byte first: example `A1 23`.
     pub struct FlitHeader: 16 bits = "cxl256.flit_header" {
-        source: "cxl-256b §1.3 [A]", basis: Spec, rule: "CXL256-HDR-01", order: Big;
+        source: "cxl-256b §1.3 (A)", basis: Spec, rule: "CXL256-HDR-01", order: Big;
         /// Sequence number, this flit's or the one that the command names.
         seq: u16 = [0 +: 10];
         /// What `seq` means.

@@ -5,7 +5,7 @@
 //!
 //! A walk through the TLP bytes of one flit: a DWord that continues a TLP belongs to it; else its first byte says NOP
 //! (one DWord), prefix or PTH (the header follows), or a type, whose size is known from that DWord. Behind a type of
-//! unknown size nothing more of the flit can be read [D].
+//! unknown size nothing more of the flit can be read \[D\].
 
 use super::class::Routing;
 use core::ops::Range;

@@ -11,7 +11,7 @@ use crate::wire::{At, Violation, Wire};
 layout! {
     /// CXL.cache snoop, host to device.
     pub struct H2dReq: 72 bits = "cxl256.h2d_req" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-01";
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-01";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -30,7 +30,7 @@ layout! {
 layout! {
     /// CXL.cache answer, host to device.
     pub struct H2dRsp: 40 bits = "cxl256.h2d_rsp" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-02", cross_check: go_state;
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-02", cross_check: go_state;
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -51,7 +51,7 @@ layout! {
 layout! {
     /// Header of CXL.cache data, host to device.
     pub struct H2dData: 28 bits = "cxl256.h2d_data" {
-        source: "cxl-256b §3.1 [B]", basis: Spec, rule: "CXL256-MSG-03";
+        source: "cxl-256b §3.1 (B)", basis: Spec, rule: "CXL256-MSG-03";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// Names the transaction at the device.
@@ -70,7 +70,7 @@ layout! {
 layout! {
     /// CXL.cache request, device to host.
     pub struct D2hReq: 76 bits = "cxl256.d2h_req" {
-        source: "cxl-256b §3.1 [B]", basis: Spec, rule: "CXL256-MSG-04";
+        source: "cxl-256b §3.1 (B)", basis: Spec, rule: "CXL256-MSG-04";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -93,7 +93,7 @@ layout! {
 layout! {
     /// CXL.cache snoop answer, device to host.
     pub struct D2hRsp: 24 bits = "cxl256.d2h_rsp" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-05";
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-05";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -108,7 +108,7 @@ layout! {
 layout! {
     /// Header of CXL.cache data, device to host.
     pub struct D2hData: 24 bits = "cxl256.d2h_data" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-06";
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-06";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// Names the transaction at the host.
@@ -127,7 +127,7 @@ layout! {
 layout! {
     /// CXL.mem request without data, host to device.
     pub struct M2sReq: 100 bits = "cxl256.m2s_req" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-07";
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-07";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -156,7 +156,7 @@ layout! {
 layout! {
     /// Header of a CXL.mem request with data, host to device.
     pub struct M2sRwd: 104 bits = "cxl256.m2s_rwd" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-08";
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-08";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -189,7 +189,7 @@ layout! {
 layout! {
     /// CXL.mem answer to a back-invalidate snoop, host to device.
     pub struct M2sBirsp: 40 bits = "cxl256.m2s_birsp" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-09", cross_check: birsp_chunk;
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-09", cross_check: birsp_chunk;
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -208,7 +208,7 @@ layout! {
 layout! {
     /// CXL.mem back-invalidate snoop, device to host.
     pub struct S2mBisnp: 84 bits = "cxl256.s2m_bisnp" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-10", cross_check: bisnp_chunk;
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-10", cross_check: bisnp_chunk;
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -227,7 +227,7 @@ layout! {
 layout! {
     /// CXL.mem answer without data, device to host.
     pub struct S2mNdr: 40 bits = "cxl256.s2m_ndr" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-11";
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-11";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -250,7 +250,7 @@ layout! {
 layout! {
     /// Header of a CXL.mem answer with data, device to host.
     pub struct S2mDrs: 40 bits = "cxl256.s2m_drs" {
-        source: "cxl-256b §3.1 [A]", basis: Spec, rule: "CXL256-MSG-12";
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-12";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.

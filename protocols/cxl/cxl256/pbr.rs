@@ -16,7 +16,7 @@ use crate::wire::{Violation, Wire};
 layout! {
     /// CXL.cache snoop, host to device.
     pub struct H2dReq: 92 bits = "cxlpbr.h2d_req" {
-        source: "cxl-256b §3.2 [C]", basis: Inferred, rule: "CXLPBR-MSG-01";
+        source: "cxl-256b §3.2 (C)", basis: Inferred, rule: "CXLPBR-MSG-01";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -37,7 +37,7 @@ layout! {
 layout! {
     /// CXL.cache answer, host to device.
     pub struct H2dRsp: 48 bits = "cxlpbr.h2d_rsp" {
-        source: "cxl-256b §3.2 [C]", basis: Inferred, rule: "CXLPBR-MSG-02", cross_check: go_state;
+        source: "cxl-256b §3.2 (C)", basis: Inferred, rule: "CXLPBR-MSG-02", cross_check: go_state;
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -58,7 +58,7 @@ layout! {
 layout! {
     /// Header of CXL.cache data, host to device.
     pub struct H2dData: 36 bits = "cxlpbr.h2d_data" {
-        source: "cxl-256b §3.2 [B]", basis: Spec, rule: "CXLPBR-MSG-03";
+        source: "cxl-256b §3.2 (B)", basis: Spec, rule: "CXLPBR-MSG-03";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// Names the transaction at the device.
@@ -77,7 +77,7 @@ layout! {
 layout! {
     /// CXL.cache request, device to host.
     pub struct D2hReq: 96 bits = "cxlpbr.d2h_req" {
-        source: "cxl-256b §3.2 [B]", basis: Spec, rule: "CXLPBR-MSG-04";
+        source: "cxl-256b §3.2 (B)", basis: Spec, rule: "CXLPBR-MSG-04";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -100,7 +100,7 @@ layout! {
 layout! {
     /// CXL.cache snoop answer, device to host.
     pub struct D2hRsp: 36 bits = "cxlpbr.d2h_rsp" {
-        source: "cxl-256b §3.2 [C]", basis: Inferred, rule: "CXLPBR-MSG-05";
+        source: "cxl-256b §3.2 (C)", basis: Inferred, rule: "CXLPBR-MSG-05";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -117,7 +117,7 @@ layout! {
 layout! {
     /// Header of CXL.cache data, device to host.
     pub struct D2hData: 36 bits = "cxlpbr.d2h_data" {
-        source: "cxl-256b §3.2 [C]", basis: Inferred, rule: "CXLPBR-MSG-06";
+        source: "cxl-256b §3.2 (C)", basis: Inferred, rule: "CXLPBR-MSG-06";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// Names the transaction at the host.
@@ -138,7 +138,7 @@ layout! {
 layout! {
     /// CXL.mem request without data, host to device.
     pub struct M2sReq: 120 bits = "cxlpbr.m2s_req" {
-        source: "cxl-256b §3.2 [B/C]", basis: Inferred, rule: "CXLPBR-MSG-07";
+        source: "cxl-256b §3.2 (B/C)", basis: Inferred, rule: "CXLPBR-MSG-07";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -169,7 +169,7 @@ layout! {
 layout! {
     /// Header of a CXL.mem request with data, host to device.
     pub struct M2sRwd: 124 bits = "cxlpbr.m2s_rwd" {
-        source: "cxl-256b §3.2 [B]", basis: Spec, rule: "CXLPBR-MSG-08";
+        source: "cxl-256b §3.2 (B)", basis: Spec, rule: "CXLPBR-MSG-08";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -204,7 +204,7 @@ layout! {
 layout! {
     /// CXL.mem answer to a back-invalidate snoop, host to device.
     pub struct M2sBirsp: 52 bits = "cxlpbr.m2s_birsp" {
-        source: "cxl-256b §3.2 [C]", basis: Inferred, rule: "CXLPBR-MSG-09", cross_check: birsp_chunk;
+        source: "cxl-256b §3.2 (C)", basis: Inferred, rule: "CXLPBR-MSG-09", cross_check: birsp_chunk;
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -225,7 +225,7 @@ layout! {
 layout! {
     /// CXL.mem back-invalidate snoop, device to host.
     pub struct S2mBisnp: 96 bits = "cxlpbr.s2m_bisnp" {
-        source: "cxl-256b §3.2 [B]", basis: Spec, rule: "CXLPBR-MSG-10", cross_check: bisnp_chunk;
+        source: "cxl-256b §3.2 (B)", basis: Spec, rule: "CXLPBR-MSG-10", cross_check: bisnp_chunk;
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -246,7 +246,7 @@ layout! {
 layout! {
     /// CXL.mem answer without data, device to host.
     pub struct S2mNdr: 48 bits = "cxlpbr.s2m_ndr" {
-        source: "cxl-256b §3.2 [C]", basis: Inferred, rule: "CXLPBR-MSG-11";
+        source: "cxl-256b §3.2 (C)", basis: Inferred, rule: "CXLPBR-MSG-11";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -269,7 +269,7 @@ layout! {
 layout! {
     /// Header of a CXL.mem answer with data, device to host.
     pub struct S2mDrs: 48 bits = "cxlpbr.s2m_drs" {
-        source: "cxl-256b §3.2 [A]", basis: Spec, rule: "CXLPBR-MSG-12";
+        source: "cxl-256b §3.2 (A)", basis: Spec, rule: "CXLPBR-MSG-12";
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.

@@ -251,7 +251,7 @@ fn cxlpbr_msg_14_p() {
     for (def, (name, bits)) in PBR_LAYOUTS.iter().zip(WIDTHS) {
         assert_eq!((def.name.strip_prefix("cxlpbr."), def.bits), (Some(name), bits));
         assert!(def.fields.iter().all(|f| keeps(def.name, f.name, f.lsb)), "{name}");
-        let letter = def.source.split(['[', ']']).nth(1).expect("a letter");
+        let letter = def.source.split(['(', ')']).nth(1).expect("a letter");
         assert_eq!(def.basis == Basis::Inferred, letter.contains('C'), "{name}");
     }
     // H14 drops CKID[12:8], the reserved bits and TC of an RwD, and nothing else.

@@ -29,7 +29,7 @@ pub fn formats_p(mode: Mode, n: usize, kind: &str, sheet: &[(u8, u32)]) {
             let flit = cachemem(mode).with(n, row.name, some).flit();
             let dir = row.classes[0].dir();
             let decoded = read(mode, dir, &[flit]).decoded.remove(0);
-            let read: Vec<_> = decoded.messages().map(|(at, class, bits)| (at, class, bits)).collect();
+            let read: Vec<_> = decoded.messages().collect();
             let want: Vec<_> = some.iter().map(|&(p, bits)| (n, row.classes[p], bits)).collect();
             assert_eq!(read, want, "{}", row.name);
         };

@@ -109,6 +109,18 @@ pub fn cxl68(payload: &[u8; CXL68_BYTES]) -> u16 {
     super::simd::crc16_cxl68(payload).unwrap_or_else(|| cxl68_table(payload))
 }
 
+/// The same of a payload given as four slots, slot 0 first; bit 0 of a slot is bit 0 of its first byte.
+///
+/// Whoever turns slots into bytes asks here: bytes that were just written in words of 8 make a read of 16 wait, and a unit
+/// with its CRC takes 19 ns instead of 6 (`make bench`).
+#[inline]
+pub fn cxl68_slots(slots: &[u128; 4]) -> u16 {
+    super::simd::crc16_cxl68_slots(slots).unwrap_or_else(|| {
+        let bytes = slots.map(u128::to_le_bytes);
+        cxl68_table(&core::array::from_fn(|n| bytes[n / 16][n % 16]))
+    })
+}
+
 /// The carry-less path, `None` where the CPU has none or it is switched off.
 pub fn cxl68_simd(payload: &[u8; CXL68_BYTES]) -> Option<u16> {
     super::simd::crc16_cxl68(payload)
@@ -141,10 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn three_paths_are_equal() {
+    fn all_paths_are_equal() {
         for p in payloads() {
             let want = cxl68_bitwise(&p);
             assert_eq!(cxl68_table(&p), want);
+            let slot = |n: usize| u128::from_le_bytes(core::array::from_fn(|i| p[16 * n + i]));
+            assert_eq!(cxl68_slots(&[slot(0), slot(1), slot(2), slot(3)]), want);
             if let Some(simd) = cxl68_simd(&p) {
                 assert_eq!(simd, want);
             }

@@ -235,21 +235,6 @@ impl LayoutDef {
     }
 }
 
-/// The lowest N bytes of a message, byte 0 first; bits above them are lost. At most 16 bytes.
-///
-/// Word by word: cut out of `bits.to_le_bytes()`, the 11 bytes of an M2S Req are read across two stores that have not
-/// reached the cache yet, and encoding takes 15 ns instead of 4 (`make bench`).
-#[inline]
-pub fn little_endian<const N: usize>(bits: u128) -> [u8; N] {
-    const { assert!(N <= 16, "a message has at most 16 bytes") };
-    let (low, high) = ((bits as u64).to_le_bytes(), ((bits >> 64) as u64).to_le_bytes());
-    let mut bytes = [0; N];
-    let split = const { if N < 8 { N } else { 8 } };
-    bytes[..split].copy_from_slice(&low[..split]);
-    bytes[split..].copy_from_slice(&high[..N - split]);
-    bytes
-}
-
 /// A type that a `layout!` block declares.
 pub trait Wire: Copy {
     /// Its table.
@@ -445,7 +430,7 @@ macro_rules! layout {
                         const ADDRESS_LSB: u32 = 0 $(+ $crate::layout!(@address $key $($value)?))*;
                         let value = $crate::wire::FieldValue::to_raw(self.$field);
                         // A branch a field. With one on the sum of what does not fit, the compiler moves the fields
-                        // into vectors and back.
+                        // into vectors and back, and an S2M NDR takes 3.2 ns.
                         if value & !((u128::MAX >> (128 - $width)) << ADDRESS_LSB) != 0 {
                             break 'misfit;
                         }

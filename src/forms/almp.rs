@@ -9,9 +9,11 @@ const KINDS: [&str; 2] = ["status", "request"];
 /// The field that `kind` stands for.
 const KIND_FIELD: &str = "request";
 
-/// Fields that have a key of their own; the message code says which layout it is.
-fn keys(def: &'static LayoutDef) -> impl Iterator<Item = &'static FieldDef> {
-    def.fields.iter().filter(|f| !f.reserved && ![KIND_FIELD, "code"].contains(&f.name))
+/// Keys, each with its field; the message code says which layout it is.
+fn keys(def: &'static LayoutDef) -> impl Iterator<Item = (&'static str, &'static FieldDef)> {
+    let own = def.fields.iter().filter(|f| !f.reserved && ![KIND_FIELD, "code"].contains(&f.name));
+    // `instance` alone is reserved in SystemVerilog, so the layouts say `instance_id`.
+    own.map(|f| (f.name.strip_suffix("_id").unwrap_or(f.name), f))
 }
 
 /// The form of an ALMP word.
@@ -20,12 +22,12 @@ pub fn to_json(def: &'static LayoutDef, word: u32) -> Value {
     let mut form = Object::new();
     let request = def.field(KIND_FIELD).map_or(0, |f| f.extract(bits));
     form.insert("kind".into(), KINDS[usize::from(request != 0)].into());
-    for field in keys(def) {
+    for (key, field) in keys(def) {
         let value = match field.codes.and_then(|table| table.name_of(field.extract(bits))) {
             Some(name) => name.to_lowercase().into(),
             None => number::to_json(field.extract(bits)),
         };
-        form.insert(field.name.into(), value);
+        form.insert(key.into(), value);
     }
     Value::Object(form)
 }
@@ -35,11 +37,12 @@ pub fn to_json(def: &'static LayoutDef, word: u32) -> Value {
 /// # Errors
 /// Unknown key, name or a number that does not fit.
 pub fn from_json(def: &'static LayoutDef, form: &Value, word: u32) -> Result<u32, FormError> {
-    let known: Vec<&str> = ["kind"].into_iter().chain(keys(def).map(|f| f.name)).collect();
+    let known: Vec<&str> = ["kind"].into_iter().chain(keys(def).map(|(key, _)| key)).collect();
     let form = object(form, "almp", &known)?;
     let mut bits = u128::from(word);
     for (key, value) in form {
-        let field = def.field(if key == "kind" { KIND_FIELD } else { key })?;
+        let named = keys(def).find(|(k, _)| k == key).map(|(_, field)| field);
+        let field = named.map_or_else(|| def.field(KIND_FIELD), Ok)?;
         let names: Vec<(u128, &str)> = match field.codes {
             Some(table) => table.codes.iter().map(|c| (c.value, c.name)).collect(),
             None if key == "kind" => (0..).zip(KINDS).collect(),

@@ -25,7 +25,7 @@ pub fn write_set(spec: &Spec, dir: &Path, progress: Progress) -> Result<Manifest
     };
     check_free(&target)?;
     fs::create_dir_all(parent).map_err(SetError::io("create", parent))?;
-    let beside = |what: &str| parent.join(format!(".{}.{what}.{}", name.to_string_lossy(), std::process::id()));
+    let beside = |what: &str| parent.join(format!(".{}.{what}", name.to_string_lossy()));
     let new = Scratch::create(beside("new"))?;
     let manifest = fill(spec, &new.0, progress)?;
     let old = beside("old");
@@ -51,6 +51,11 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn create(path: PathBuf) -> Result<Scratch, SetError> {
+        // What a run that was killed left behind.
+        match fs::remove_dir_all(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(SetError::io("remove", &path)(e)),
+            _ => (),
+        }
         fs::create_dir(&path).map_err(SetError::io("create", &path))?;
         Ok(Scratch(path))
     }

@@ -108,8 +108,9 @@ impl Report {
         map.insert("seed".into(), json!(self.seed));
         map.insert("cycles".into(), json!(self.cycles));
         map.insert("time_fs".into(), json!(self.time_fs));
-        map.insert("flits".into(), counts(&self.flits));
-        map.insert("messages".into(), counts(&self.messages));
+        let total = |list: &[(String, u64)]| json!(list.iter().map(|(_, n)| n).sum::<u64>());
+        map.insert("flits".into(), total(&self.flits));
+        map.insert("messages".into(), total(&self.messages));
         map.insert("goodput_bytes_per_s".into(), json!(self.goodput_bytes_per_s.round() as u64));
         map.insert("efficiency".into(), json!((self.efficiency * 1e6).round() / 1e6));
         map.insert("latency_cycles".into(), self.latency_cycles.json());
@@ -117,6 +118,8 @@ impl Report {
         map.insert("retries".into(), json!(self.retries));
         map.insert("errors_repaired".into(), json!(self.errors_repaired));
         map.insert("credit_stalls".into(), json!(self.credit_stalls));
+        map.insert("flits_by_direction".into(), counts(&self.flits));
+        map.insert("messages_by_class".into(), counts(&self.messages));
         map.insert("counts".into(), counts(&self.counts));
         let coverage = self.coverage.iter().map(|(g, met, of)| (g.clone(), json!({"met": met, "of": of}))).collect();
         map.insert("coverage".into(), Value::Object(coverage));
@@ -149,7 +152,8 @@ impl Report {
         rows.push(("errors repaired".into(), self.errors_repaired.to_string()));
         rows.push(("credit stalls [flit clocks]".into(), self.credit_stalls.to_string()));
         rows.extend(self.counts.iter().map(|(k, v)| (k.clone(), v.to_string())));
-        rows.extend(self.coverage.iter().map(|(g, met, of)| (format!("coverage: {g}"), format!("{met} of {of}"))));
+        let coverage = self.coverage.iter().map(|(g, met, of)| format!("{g} {met} of {of}"));
+        rows.push(("coverage".into(), coverage.collect::<Vec<_>>().join(", ")));
         rows.push(("violations".into(), self.violations.len().to_string()));
         rows
     }

@@ -61,12 +61,17 @@ tests() {
         }')
 }
 
+profiles() {
+    cargo build --release --workspace --bin scalepool
+    cargo build --workspace --bin scalepool
+    bash testbenches/setup/profiles.sh "$target/debug/scalepool" "$target/release/scalepool"
+}
+
 oracle() {
     if [ -z "${ORACLE+set}" ]; then
         echo 'oracle: not run'
         return
     fi
-    cargo build --workspace --bin scalepool
     python3 -B testbenches/setup/oracle.py "$ORACLE" "$target/debug/scalepool"
 }
 
@@ -76,4 +81,5 @@ step python python_files
 step clippy cargo clippy --workspace --all-targets -- -D warnings
 step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 step tests tests
+step profiles profiles
 step oracle oracle

@@ -18,49 +18,32 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// A line of `determinism.cases`: a name and the arguments of `scalepool run`, which `setup/profiles.sh` gives to the
+/// program in each build profile.
+#[derive(Default)]
 struct Case {
-    name: &'static str,
-    stimulus: Option<&'static str>,
+    name: String,
+    stimulus: Option<PathBuf>,
     cycles: Option<u64>,
-    set: &'static [&'static str],
+    set: Vec<String>,
 }
 
-const CASES: &[Case] = &[
-    Case {
-        name: "program",
-        stimulus: Some("testbenches/stimulus/hash_list_matrix.lackey.gz"),
-        cycles: Some(30_000),
-        set: &[],
-    },
-    Case {
-        name: "noisy",
-        stimulus: None,
-        cycles: None,
-        set: &[
-            "host.pattern=mix",
-            "host.accesses=600",
-            "link.ber=0.0001",
-            "link.timeout_flits=256",
-            "link.retrain_fs=1000000",
-            "link.fault=flip:60:77,noise:70,drop:90,up:drop:75",
-        ],
-    },
-    Case {
-        name: "narrow",
-        stimulus: None,
-        cycles: None,
-        set: &[
-            "host.pattern=writes",
-            "host.accesses=300",
-            "link.width=4",
-            "link.rate_gtps=16",
-            "link.sync_headers=on",
-            "link.mdh=off",
-            "host.clock_fs=333333",
-            "link.buffers=3",
-        ],
-    },
-];
+fn cases() -> Vec<Case> {
+    let case = |line: &str| {
+        let mut words = line.split(' ');
+        let mut case = Case { name: words.next().expect("a name").to_owned(), ..Case::default() };
+        while let (Some(option), Some(value)) = (words.next(), words.next()) {
+            match option {
+                "--stimulus" => case.stimulus = Some(root().join(value)),
+                "--cycles" => case.cycles = Some(value.parse().expect("a number")),
+                "--set" => case.set.push(value.to_owned()),
+                _ => panic!("`{option}` is no option that this test knows"),
+            }
+        }
+        case
+    };
+    include_str!("determinism.cases").lines().map(case).collect()
+}
 
 /// Names and bytes of everything that a run leaves.
 type Outcome = Vec<(String, Vec<u8>)>;
@@ -74,8 +57,8 @@ fn outcome(case: &Case, threads: usize, modes: Modes, observed: bool, dir: &Path
         seed: 7,
         cycles: case.cycles,
         threads,
-        stimulus: case.stimulus.map(|s| root().join(s)),
-        set: case.set.iter().map(|s| s.to_string()).collect(),
+        stimulus: case.stimulus.clone(),
+        set: case.set.clone(),
         outputs,
         modes,
     };
@@ -104,7 +87,7 @@ fn hashes(case: &Case, outcome: &Outcome, into: &mut String) {
 fn every_mode_gives_the_same_bytes() {
     let _alone = ONE_AT_A_TIME.lock().expect("no test panics while it holds this");
     let mut list = String::new();
-    for case in CASES {
+    for case in &cases() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let plain = outcome(case, 1, Modes::default(), true, dir.path());
         hashes(case, &plain, &mut list);

@@ -184,8 +184,8 @@ fn legal_unit(random: &mut Random, packer: &mut Packer, dir: Dir) -> Unit {
                 VlsmState::Reset | VlsmState::Retrain => false,
                 state => state == VlsmState::Dapm || random.one_in(2),
             };
-            let instance = [VlsmInstance::Io, VlsmInstance::Cachemem][random.below(2)];
-            let word = Almp { state, request, instance, ..Almp::default() }.to_bits().expect("fields fit");
+            let instance_id = [VlsmInstance::Io, VlsmInstance::Cachemem][random.below(2)];
+            let word = Almp { state, request, instance_id, ..Almp::default() }.to_bits().expect("fields fit");
             let word = word * 0x1_0000_0001_0000_0001_0000_0001;
             let mut payload = [0; 64];
             payload[..16].copy_from_slice(&word.to_le_bytes());

@@ -19,7 +19,7 @@ layout! {
         /// 1 Request, 0 Status.
         request: bool = [23 +: 1];
         /// Which vLSM.
-        instance: VlsmInstance = [24 +: 4], rule "CXL256-ALM-02";
+        instance_id: VlsmInstance = [24 +: 4], rule "CXL256-ALM-02";
         /// Reserved.
         rsvd2: u8 = [28 +: 4], reserved;
     }
@@ -40,7 +40,7 @@ layout! {
         /// 1 Request, 0 Status.
         request: bool = [23 +: 1];
         /// 4: the link.
-        instance: u8 = [24 +: 4], default 4;
+        instance_id: u8 = [24 +: 4], default 4;
         /// Width that is asked or answered.
         width: L0pWidth = [28 +: 4];
     }

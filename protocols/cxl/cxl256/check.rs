@@ -104,8 +104,8 @@ fn almp(decoded: &Decoded, found: &mut Findings) {
     found.violations.extend(of_message.into_iter().map(|v| v.in_unit(|bit| start + bit as usize / 8)));
     if almp::def(word).name == L0p::DEF.name {
         let l0p = L0p::from_bits(word.into());
-        if l0p.instance != 4 {
-            found.broken("CXL256-ALM-02", start + 3, l0p.instance, 4, "an L0p ALMP is about the link");
+        if l0p.instance_id != 4 {
+            found.broken("CXL256-ALM-02", start + 3, l0p.instance_id, 4, "an L0p ALMP is about the link");
         }
         return;
     }

@@ -233,7 +233,7 @@ layout! {
         /// 1 Request, 0 Status.
         request: bool = [23 +: 1];
         /// Which vLSM.
-        instance: VlsmInstance = [24 +: 4];
+        instance_id: VlsmInstance = [24 +: 4];
         /// Reserved.
         rsvd2: u8 = [28 +: 4], reserved;
     }

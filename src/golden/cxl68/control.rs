@@ -66,7 +66,7 @@ fn almps() -> Vec<StreamCase> {
         for code in VlsmState::TABLE.codes {
             let state = VlsmState(code.value as u8);
             for request in [true, false] {
-                let packet = Almp { state, request, instance, ..Almp::default() };
+                let packet = Almp { state, request, instance_id: instance, ..Almp::default() };
                 if travels(state, request) {
                     cases.push(StreamCase::legal(vec![almp(&packet)]));
                 }
@@ -95,7 +95,7 @@ fn ids(rng: &mut Rng) -> Vec<StreamCase> {
             }
             PidKind::Null => Unit::plain(p.id(), &[0; 64]),
             PidKind::Cachemem => Unit::cachemem(p.id(), &[0; 64]),
-            PidKind::Almp => almp(&Almp { state: VlsmState::Active, instance: VlsmInstance::Io, ..Almp::default() }),
+            PidKind::Almp => almp(&Almp { state: VlsmState::Active, instance_id: VlsmInstance::Io, ..Almp::default() }),
         };
         unit.0[..2].copy_from_slice(&p.id().to_le_bytes());
         StreamCase::legal(vec![unit])
@@ -141,7 +141,7 @@ fn breaks(rng: &mut Rng) -> Vec<Group<StreamCase>> {
     let null_bits = [0, 7, 8, 255, 511].map(|bit| flipped(&null, 16 + bit));
     let null_tail = [0, 15].map(|bit| flipped(&null, 8 * 66 + bit));
 
-    let good = Almp { state: VlsmState::Active, request: true, instance: VlsmInstance::Cachemem, ..Almp::default() };
+    let good = Almp { state: VlsmState::Active, request: true, instance_id: VlsmInstance::Cachemem, ..Almp::default() };
     let one = almp(&good);
     // A bit of each of the copies 1 to 3, and of the zeros behind them.
     let copies = [32 + 16, 64 + 23, 96 + 25, 128, 511].map(|bit| flipped(&one, 16 + bit));
@@ -161,7 +161,7 @@ fn breaks(rng: &mut Rng) -> Vec<Group<StreamCase>> {
 }
 
 fn bad_almps() -> Vec<StreamCase> {
-    let good = Almp { state: VlsmState::Active, request: true, instance: VlsmInstance::Io, ..Almp::default() };
+    let good = Almp { state: VlsmState::Active, request: true, instance_id: VlsmInstance::Io, ..Almp::default() };
     let mut packets = vec![
         Almp { code: 0, ..good },
         Almp { code: 9, ..good },
@@ -172,7 +172,7 @@ fn bad_almps() -> Vec<StreamCase> {
     let states = (0..16).map(VlsmState);
     packets.extend(states.clone().filter(|s| s.name().is_none()).map(|state| Almp { state, ..good }));
     let instances = (0..16).map(VlsmInstance);
-    packets.extend(instances.filter(|i| i.name().is_none()).map(|instance| Almp { instance, ..good }));
+    packets.extend(instances.filter(|i| i.name().is_none()).map(|instance_id| Almp { instance_id, ..good }));
     for request in [true, false] {
         let misused = states.clone().filter(|s| s.name().is_some() && !travels(*s, request));
         packets.extend(misused.map(|state| Almp { state, request, ..good }));

@@ -124,9 +124,12 @@ pub fn traffic(dir: Dir, count: usize, rng: &mut Rng) -> Vec<Unit> {
 fn between(in_data_run: bool, dir: Dir, rng: &mut Rng) -> Option<Unit> {
     Some(match rng.below(8) {
         0 => Unit::plain(pid::NULL, &[0; 64]),
-        1 => {
-            almp(&Almp { state: VlsmState::Active, request: true, instance: VlsmInstance::Cachemem, ..Almp::default() })
-        }
+        1 => almp(&Almp {
+            state: VlsmState::Active,
+            request: true,
+            instance_id: VlsmInstance::Cachemem,
+            ..Almp::default()
+        }),
         2 => {
             let mut payload = [0; 64];
             rng.fill_bytes(&mut payload);

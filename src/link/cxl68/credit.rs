@@ -68,12 +68,10 @@ impl CreditBook {
             if !self.sends[i] {
                 continue;
             }
-            let sum = self.spend[i] + u16::from(count);
-            self.spend[i] = if self.mutant == Some(Mutant::CreditCounterWraps) {
-                sum & self.maximum
-            } else {
-                sum.min(self.maximum)
-            };
+            // A counter of 16 bits and what is added to it need 17.
+            let (sum, maximum) = (u32::from(self.spend[i]) + u32::from(count), u32::from(self.maximum));
+            let wraps = self.mutant == Some(Mutant::CreditCounterWraps);
+            self.spend[i] = if wraps { sum & maximum } else { sum.min(maximum) } as u16;
         }
     }
 

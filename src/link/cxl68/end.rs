@@ -124,7 +124,8 @@ pub struct End {
     init: Init,
     /// Framed sequence that is leaving; the trigger is taken when its last flit is out.
     sequence: VecDeque<Unit>,
-    sequence_is_ack: bool,
+    /// What the Ack sequence that is leaving answers; `None`: a Req sequence.
+    answers: Option<Remote>,
     /// Next flit of an all-data run that has begun: replayed from this number, or new.
     run: Option<u8>,
     /// ESeq: number of the next good retryable flit.
@@ -169,7 +170,7 @@ impl End {
             remote: Remote::Normal,
             init: Init { clean_seen: false, sent: false, received: false },
             sequence: VecDeque::new(),
-            sequence_is_ack: false,
+            answers: None,
             run: None,
             eseq: 0,
             peer_modulus: MODULUS_BEFORE_INIT,
@@ -262,8 +263,13 @@ impl End {
     pub fn phy_down(&mut self) {
         self.local.step(Trigger::PhyDown);
         self.sequence.clear();
+        self.answers = None;
         self.run = None;
         self.frames = 0;
+        // The rest of a run may have gone out since the Req; its Eseq stays where the replay starts.
+        if let Remote::LlrAck { eseq, .. } = self.remote {
+            self.buffer.rewind(eseq);
+        }
         if self.config.mutant != Some(Mutant::AckAfterRetrain) {
             self.remote = self.remote.step(RemoteTrigger::PhyDown);
         }
@@ -392,6 +398,9 @@ impl End {
 
     /// Takes a unit off the wire. Messages are read with [`End::take`], events with [`End::take_events`].
     pub fn receive(&mut self, unit: &Unit, now: u64) {
+        if self.config.mutant == Some(Mutant::AbortLeaves) && self.local.state == Local::Abort && unit.crc_ok() {
+            (self.local.state, self.halted) = (Local::Normal, None);
+        }
         if self.halted.is_some() {
             self.received += 1;
             return;
@@ -430,6 +439,8 @@ impl End {
             self.stats.pid_errors += 1;
             self.retrain_wanted = true;
             self.frames = 0;
+            // The unit may have held a number: nothing counts until it has come again, even if training begins later.
+            self.local.step(Trigger::Error);
         }
     }
 
@@ -587,13 +598,7 @@ impl End {
 
     /// Outside NORMAL only framed RETRY sequences count; everything else is discarded, whatever it is.
     fn receive_in_retry(&mut self, unit: &Unit) {
-        if self.local.state == Local::PhyReinit {
-            return;
-        }
-        if self.local.state == Local::Abort {
-            if self.config.mutant == Some(Mutant::AbortLeaves) && unit.crc_ok() {
-                self.local.state = Local::Normal;
-            }
+        if matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return;
         }
         let slot = unit.slot(0);
@@ -630,10 +635,7 @@ impl End {
             self.init_param(init);
             return;
         }
-        if !self.init.received {
-            let rule = if self.received == 0 { "CXL68-INI-01" } else { "CXL68-INI-05" };
-            let text = "a flit that is not RETRY before INIT.Param";
-            self.event(Severity::Uncorrectable, finding(rule, control.name(), "INIT.Param", text));
+        if self.too_early(control.name()) {
             return;
         }
         if let Control::LlcrdAcknowledge(llcrd) = control {
@@ -644,6 +646,20 @@ impl End {
             self.acknowledged(u16::from(llcrd.full_ack()), "CXL68-LLR-05");
             self.credits.receive([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]);
         }
+    }
+
+    /// Judges a flit that is neither RETRY nor INIT.Param by how far the link has come up. `true`: it stops the link.
+    fn too_early(&mut self, found: &'static str) -> bool {
+        let (rule, text) = match self.init {
+            Init { received: true, sent: true, .. } => return false,
+            Init { received: true, sent: false, .. } => {
+                ("CXL68-INI-03", "the peer cannot have our INIT.Param, it has not been sent")
+            }
+            _ if self.stats.sent == 0 => ("CXL68-INI-01", "the peer cannot have a clean flit, none has been sent"),
+            _ => ("CXL68-INI-05", "a flit that is not RETRY before INIT.Param"),
+        };
+        self.event(Severity::Uncorrectable, finding(rule, found, "RETRY flits", text));
+        true
     }
 
     fn init_param(&mut self, init: &InitParam) {
@@ -668,10 +684,7 @@ impl End {
     }
 
     fn protocol(&mut self, decoded: &Decoded) {
-        if !self.init.received {
-            let rule = if self.init.sent { "CXL68-INI-03" } else { "CXL68-INI-05" };
-            let text = "a protocol flit before INIT.Param";
-            self.event(Severity::Uncorrectable, finding(rule, "a protocol flit", "INIT.Param", text));
+        if self.too_early("a protocol flit") {
             return;
         }
         for violation in check::unit(decoded, &self.config.link).violations {
@@ -735,7 +748,7 @@ impl End {
     /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
     pub fn transmit(&mut self, now: u64) -> Option<Unit> {
         self.note_waiting(now);
-        if self.halted.is_some() || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
+        if self.halted.is_some() || self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return None;
         }
         if self.local.state == Local::LocalIdle
@@ -745,12 +758,12 @@ impl End {
             self.local.step(Trigger::Timeout);
         }
         let retry_flits = self.stats.sent_retry;
+        // The Req itself leads to LOCAL_IDLE and is not counted.
+        let counts = self.local.state == Local::LocalIdle;
         let unit = self.next_unit(now);
         if unit.is_some() {
             self.stats.sent += 1;
-            if self.local.state == Local::LocalIdle {
-                self.local.timeout_flits += 1;
-            }
+            self.local.timeout_flits += u32::from(counts);
         }
         self.note_waiting(now);
         let mut unit = unit?;
@@ -849,7 +862,7 @@ impl End {
                 ..RetryAck::default()
             });
             self.frame(last);
-            self.sequence_is_ack = true;
+            self.answers = Some(self.remote);
             return;
         }
         if self.local.state != Local::LlrReq {
@@ -878,7 +891,7 @@ impl End {
             ..RetryReq::default()
         });
         self.frame(last);
-        self.sequence_is_ack = false;
+        self.answers = None;
         self.stats.retries += 1;
     }
 
@@ -891,16 +904,20 @@ impl End {
     }
 
     fn end_sequence(&mut self) {
-        if self.sequence_is_ack {
-            // A run that was finished after the Req has moved the pointers on; the replay starts where it was asked for.
-            if let Remote::LlrAck { eseq, .. } = self.remote {
-                self.rewind(eseq);
-                self.run = self.buffer.starts_in_run(eseq).then_some(eseq);
-            }
-            self.remote = self.remote.step(RemoteTrigger::AckSent);
-        } else {
+        let Some(answered) = self.answers.take() else {
             self.local.step(Trigger::ReqSent);
+            return;
+        };
+        // A Req that came while the Ack of an older one was leaving is still due: the peer waits for its own echo.
+        if answered != self.remote {
+            return;
         }
+        // A run that was finished after the Req has moved the pointers on; the replay starts where it was asked for.
+        if let Remote::LlrAck { eseq, .. } = self.remote {
+            self.rewind(eseq);
+            self.run = self.buffer.starts_in_run(eseq).then_some(eseq);
+        }
+        self.remote = self.remote.step(RemoteTrigger::AckSent);
     }
 
     /// An all-data run is finished before anything else (LLR-16).
@@ -997,7 +1014,10 @@ impl End {
         }
         slots[0] |= header.to_bits().ok()?;
         self.stats.sent_protocol += 1;
-        self.restart_timer(now);
+        // A flit without either leaves the flush timer running.
+        if ak || header.rsp_crd | header.req_crd | header.data_crd != 0 {
+            self.restart_timer(now);
+        }
         self.store(Unit::from_slots(pid::CACHEMEM, &slots), self.packer.rollover(), acks as u8)
     }
 
@@ -1021,7 +1041,9 @@ impl End {
         let link = &self.config.link;
         let first = !self.first_credits_sent && self.credits.pending() > 0 && !self.credits_held;
         let late = self.waiting_since.is_some_and(|since| now >= since + u64::from(link.llcrd_flush_flits));
-        first || late || self.num_ack >= u16::from(link.llcrd_ack_threshold)
+        // An LLCRD is acknowledged too: one that is sent for a single flit would be answered by another one for ever.
+        let many = self.num_ack > TIMED_ACKS && self.num_ack >= u16::from(link.llcrd_ack_threshold);
+        first || late || many
     }
 
     fn llcrd(&mut self, now: u64) -> Option<Unit> {

@@ -86,6 +86,9 @@ pub struct FaultyWire {
     ber: f64,
     /// Units that arrived changed: what a link layer repairs.
     pub damaged: u64,
+    /// Of them those whose payload changed and whose CRC fits all the same: what it cannot see either. CRC-16 lets one of
+    /// 65536 heavy patterns through.
+    pub undetected: u64,
     /// Units that vanished or came twice: what it cannot see.
     pub unseen: u64,
 }
@@ -93,7 +96,8 @@ pub struct FaultyWire {
 impl FaultyWire {
     /// A wire with listed faults and a bit error rate of 0 up to 1.
     pub fn new(faults: Vec<Fault>, ber: f64, rng: Rng) -> FaultyWire {
-        let mut wire = FaultyWire { faults, rng, sent: 0, next_error_bits: 0, ber, damaged: 0, unseen: 0 };
+        let mut wire =
+            FaultyWire { faults, rng, sent: 0, next_error_bits: 0, ber, damaged: 0, undetected: 0, unseen: 0 };
         wire.next_error_bits = wire.draw_gap();
         wire
     }
@@ -149,6 +153,7 @@ impl FaultyWire {
         }
         self.next_error_bits = self.next_error_bits.saturating_sub(bits);
         self.damaged += u64::from(hit);
+        self.undetected += u64::from(hit && arrives.payload() != unit.payload() && arrives.crc_ok());
         self.unseen += u64::from(lost || twice);
         if !lost {
             out[0] = Some(arrives);

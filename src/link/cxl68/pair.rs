@@ -5,7 +5,9 @@
 //! train takes the link down.
 
 use super::end::{End, EndConfig};
+use super::event::Event;
 use super::fault::FaultyWire;
+use super::monitor::{Monitor, MonitorConfig};
 use crate::kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::ConfigError;
@@ -48,6 +50,8 @@ pub struct Pair {
     /// Cut: nothing arrives any more.
     pub cut: bool,
     log: Option<Vec<Seen>>,
+    /// Monitors of the host and of the device.
+    monitors: Option<Box<[Monitor; 2]>>,
 }
 
 /// A link without faults in either direction.
@@ -79,6 +83,7 @@ impl Pair {
             trainings: 0,
             cut: false,
             log: None,
+            monitors: None,
         })
     }
 
@@ -90,6 +95,47 @@ impl Pair {
     /// Units that arrived changed.
     pub fn damaged(&self) -> u64 {
         self.down.wire.damaged + self.up.wire.damaged
+    }
+
+    /// Units of which the CRC did not tell that they had changed.
+    pub fn undetected(&self) -> u64 {
+        self.down.wire.undetected + self.up.wire.undetected
+    }
+
+    /// Puts a monitor beside each end. Call before the first flit clock: a monitor counts from the start.
+    pub fn watch(&mut self) {
+        let of = |end: &End| Monitor::new(MonitorConfig::of(end.config()));
+        self.monitors = Some(Box::new([of(&self.host), of(&self.device)]));
+    }
+
+    /// What the monitors of the host and of the device have seen since the last call.
+    pub fn take_findings(&mut self) -> [Vec<Event>; 2] {
+        match &mut self.monitors {
+            Some(monitors) => monitors.each_mut().map(Monitor::take_events),
+            None => Default::default(),
+        }
+    }
+
+    /// Tells the monitors that the run is over.
+    pub fn finish(&mut self) {
+        let now = self.now;
+        for monitor in self.monitors.iter_mut().flat_map(|m| m.iter_mut()) {
+            monitor.finish(now);
+        }
+    }
+
+    /// The monitor of the end that transmits in a direction.
+    fn monitor(&mut self, dir: Dir) -> Option<&mut Monitor> {
+        self.monitors.as_mut().map(|m| &mut m[usize::from(dir == Dir::Up)])
+    }
+
+    /// Hands a unit to the receiver of a direction and to the monitor beside it.
+    fn arrives(&mut self, dir: Dir, unit: &Unit) {
+        let now = self.now;
+        if let Some(monitor) = self.monitor(dir.opposite()) {
+            monitor.received(unit, now);
+        }
+        self.receiver(dir).receive(unit, now);
     }
 
     /// Keeps every unit that is sent from now on.
@@ -129,8 +175,7 @@ impl Pair {
 
     /// Hands a unit to the receiver of a direction at once, as if it came off the wire.
     pub fn inject(&mut self, dir: Dir, unit: &Unit) {
-        let now = self.now;
-        self.receiver(dir).receive(unit, now);
+        self.arrives(dir, unit);
     }
 
     /// Takes the link down for training, whoever wants it.
@@ -140,6 +185,9 @@ impl Pair {
         self.up.in_flight.clear();
         self.host.phy_down();
         self.device.phy_down();
+        for monitor in self.monitors.iter_mut().flat_map(|m| m.iter_mut()) {
+            monitor.trained();
+        }
         self.training = Some(self.now + self.retrain_flits);
     }
 
@@ -158,7 +206,7 @@ impl Pair {
             {
                 self.lane(dir).in_flight.pop_front();
                 if !cut {
-                    self.receiver(dir).receive(&unit, now);
+                    self.arrives(dir, &unit);
                 }
             }
         }
@@ -178,6 +226,9 @@ impl Pair {
         let Some(unit) = self.sender(dir).transmit(now) else { return };
         if let Some(log) = &mut self.log {
             log.push(Seen { at: now, dir, unit });
+        }
+        if let Some(monitor) = self.monitor(dir) {
+            monitor.sent(&unit, now);
         }
         let lane = self.lane(dir);
         for arrives in lane.wire.send(unit).into_iter().flatten() {

@@ -3,6 +3,9 @@
 //! Modelled: one unit a flit clock, the faulty wire behind the transmitter, training that takes both ends down. Detail:
 //! the latency of pipelines and lanes is the latency of the kernel link between two ports. Left out: what the units mean.
 //!
+//! Training takes both ends down, one telling the other: an end is up again when its time is over and the peer's own
+//! word has come, so nothing of before is taken for something of afterwards.
+//!
 //! A walk through one flit clock: training ends if its time is over; what is due on the wire is received, events are
 //! recorded; received messages go to the consumer as far as its channel has room, which frees their buffers; messages of
 //! the producer move into the packer; one unit is sent.
@@ -29,7 +32,7 @@ pub enum OnWire {
         /// A fault input changed it.
         damaged: bool,
     },
-    /// The sender trains the link.
+    /// The sender trains the link; what comes behind belongs to the link as it is afterwards.
     Train,
 }
 
@@ -60,6 +63,34 @@ pub struct PortResult {
     pub retry_rows: Vec<u64>,
     /// The link has failed.
     pub halted: Option<&'static str>,
+    /// Credits to spend, by [`Class::index`].
+    pub spend: [u16; 10],
+    /// Credits that the peer has to spend, as far as this end knows.
+    pub granted: [u16; 10],
+    /// Flits in the retry buffer.
+    pub unacknowledged: u16,
+    /// Flits received and not acknowledged.
+    pub num_ack: u16,
+}
+
+impl PortResult {
+    /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
+    /// acknowledge. Each is a text of what was found and one of what was expected.
+    pub fn astray(&self, peer: &PortResult) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for class in Class::ALL {
+            let (has, should) = (self.spend[class.index()], peer.granted[class.index()]);
+            if has != should {
+                let name = class.def().name;
+                found.push((format!("{has} credits for {name}"), format!("{should}, as the peer counts")));
+            }
+        }
+        if self.unacknowledged != peer.num_ack {
+            let kept = format!("{} flits in the retry buffer", self.unacknowledged);
+            found.push((kept, format!("{}, which the peer has not acknowledged", peer.num_ack)));
+        }
+        found
+    }
 }
 
 /// Most messages a class that wait in the packer; the rest waits in the producer's channel.
@@ -81,13 +112,21 @@ pub struct Ports {
     pub signals: Tap,
 }
 
+/// Training under way.
+#[derive(Debug, Clone, Copy)]
+struct Training {
+    until: Time,
+    /// The peer has told that it trains too.
+    peer: bool,
+}
+
 /// A link end with its place in a simulation.
 pub struct Port {
     end: End,
     ports: Ports,
     wire: FaultyWire,
     retrain_fs: u64,
-    training_until: Option<Time>,
+    training: Option<Training>,
     hold_until_flits: u64,
     shown: [Option<u64>; SIGNALS.len()],
     result: Arc<Mutex<PortResult>>,
@@ -114,7 +153,7 @@ impl Port {
             ports,
             wire: config.wire,
             retrain_fs: config.retrain_fs,
-            training_until: None,
+            training: None,
             hold_until_flits: config.hold_credits_flits,
             shown: [None; SIGNALS.len()],
             result,
@@ -122,15 +161,32 @@ impl Port {
         }
     }
 
-    fn train(&mut self, now: Time) {
+    /// Goes down and tells the peer.
+    fn train(&mut self, cx: &mut Cx, peer: bool) {
         self.end.phy_down();
-        self.training_until = Some(now.plus_fs(self.retrain_fs));
+        self.ports.wire_out.push(cx, OnWire::Train);
+        self.training = Some(Training { until: cx.now().plus_fs(self.retrain_fs), peer });
+    }
+
+    /// The peer trains: as an answer to our word, or of itself, also directly behind a training that it has finished.
+    fn peer_trains(&mut self, cx: &mut Cx) {
+        match &mut self.training {
+            Some(training) if !training.peer => training.peer = true,
+            _ => self.train(cx, true),
+        }
+    }
+
+    fn trained(&mut self, now: Time) {
+        if self.training.is_some_and(|t| t.peer && now >= t.until) {
+            self.training = None;
+            self.end.phy_up();
+        }
     }
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         while let Some(item) = self.ports.wire_in.pop(cx) {
             match item {
-                OnWire::Train => self.train(cx.now()),
+                OnWire::Train => self.peer_trains(cx),
                 OnWire::Unit { unit, damaged } => {
                     self.ports.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
                         protocol: "cxl-68b",
@@ -195,9 +251,8 @@ impl Port {
         }
         let events = self.end.take_events();
         self.report(events, false, at);
-        if self.end.take_retrain_request() && self.training_until.is_none() {
-            self.ports.wire_out.push(cx, OnWire::Train);
-            self.train(cx.now());
+        if self.end.take_retrain_request() {
+            self.train(cx, false);
         }
     }
 
@@ -236,27 +291,30 @@ impl Drop for Port {
         result.coverage = self.end.coverage().clone();
         result.retry_rows.clone_from(&self.end.local().rows_taken);
         result.halted = self.end.halted();
+        result.spend = self.end.credits().spend;
+        result.granted = Class::ALL.map(|c| self.end.credits().granted(c));
+        result.unacknowledged = self.end.buffer().unacknowledged();
+        result.num_ack = self.end.num_ack();
     }
 }
 
 impl Module for Port {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        if self.training_until.is_some_and(|until| cx.now() >= until) {
-            self.training_until = None;
-            self.end.phy_up();
-        }
+        self.trained(cx.now());
         self.end.hold_credits(at.cycle < self.hold_until_flits);
         self.arrivals(cx, at);
+        self.trained(cx.now());
         self.deliver(cx);
         self.fetch(cx, at);
-        if self.training_until.is_none() {
+        if self.training.is_none() {
             self.send(cx, at);
         }
         self.show(at);
         self.busy_since = if self.end.is_quiet() { None } else { self.busy_since.or(Some(cx.now())) };
-        if let Some(until) = self.training_until {
-            return Next::At(until);
+        if let Some(training) = self.training {
+            // Without the peer's word there is nothing to do until it arrives, and that wakes the module.
+            return if training.until > cx.now() { Next::At(training.until) } else { Next::Idle };
         }
         let mut wakes_at = self.end.wakes_at(at.cycle);
         if at.cycle < self.hold_until_flits {

@@ -374,6 +374,17 @@ fn build(
     Ok(sim)
 }
 
+/// What a link end should have at the end of a run and has not: a flit vanished or came twice.
+fn astray(place: &'static str, end: &PortResult, peer: &PortResult) -> impl Iterator<Item = Broken> {
+    end.astray(peer).into_iter().map(move |(found, expected)| {
+        let text = "not everything has come home".to_owned();
+        Broken {
+            place: place.into(),
+            violation: Violation { rule: "SIM-E2E-03", at: At::Byte(0), found, expected, text },
+        }
+    })
+}
+
 fn report(
     request: &Request,
     line: &LineRate,
@@ -392,7 +403,13 @@ fn report(
     }
     violations.extend(host.broken.clone());
     let end = match outcome {
-        Ok(report) => report.end,
+        Ok(report) => {
+            if request.cycles.is_none() {
+                let ends = [("host.link", &host_port, &device_port), ("device.link", &device_port, &host_port)];
+                violations.extend(ends.into_iter().flat_map(|(place, end, peer)| astray(place, end, peer)));
+            }
+            report.end
+        }
         Err(SimError::Build(e)) => return Err(RunError::Build(SimError::Build(e))),
         Err(e) => {
             let at = match &e {

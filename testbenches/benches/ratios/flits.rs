@@ -30,7 +30,8 @@ const PLENTY: usize = 8;
 fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Message>) {
     let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| class.dir() == dir).collect();
     let mut numbers = Numbers(dir as u64);
-    let mut packer = Packer::new(dir, Cxl68Config::default());
+    // Every opcode may be sent: the bits are random.
+    let mut packer = Packer::new(dir, Cxl68Config { send_nxm: true, ..Cxl68Config::default() });
     let mut sent = Vec::new();
     let slots = (0..UNITS).map(|_| {
         for &class in &classes {
@@ -38,6 +39,8 @@ fn stream(dir: Dir) -> (Vec<[u128; 4]>, Vec<Message>) {
                 // Bit 0 is `valid`, and bit 28 of an M2S Req, address bit 5, does not travel.
                 let mut bits = numbers.next() & ((1 << class.def().bits) - 1) | 1;
                 bits &= !(u128::from(class == Class::M2sReq) << 28);
+                // Opcode 0 is MemData; MemDataNXM is not sent.
+                bits &= !(u128::from(class == Class::S2mDrs) * 0b1110);
                 let bytes = std::array::from_fn(|_| (numbers.next() & 0xff) as u8);
                 let data = class.has_data().then_some(Data::line(bytes));
                 let message = Message { class, bits, data };

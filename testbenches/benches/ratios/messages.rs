@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use scalepool_protocols::cxl::cxl68::message as model;
-use scalepool_protocols::wire::{FieldValue, Wire, little_endian};
+use scalepool_protocols::wire::{FieldValue, Wire};
 use scalepool_testbenches::oracle::cxl68_messages as oracle;
 
 use super::Effort;
@@ -34,7 +34,8 @@ macro_rules! spelled {
 
             #[inline(always)]
             fn encode_model(&self) -> Self::Bytes {
-                little_endian(self.to_bits().expect("a value that fits"))
+                let bits = self.to_bits().expect("a value that fits").to_le_bytes();
+                bits[..oracle::$type::BYTES].try_into().expect("at most 16 bytes")
             }
 
             #[inline(always)]

@@ -160,15 +160,15 @@ fn cxl256_alm_01_p() {
     read(STD, Dir::Down, &[flit]).assert_clean();
     let form = json!({"kind": "almp", "header": {"prior": 1, "seq": 2}, "almp": {"kind": "request", "width": "x8"}});
     assert_eq!(encode(STD, &form), Ok(flit));
-    layout_p::<Almp>("rsvd 7:0, code 15:8, state 19:16, rsvd1 22:20, request 23, instance 27:24, rsvd2 31:28");
-    layout_p::<L0p>("rsvd 7:0, code 15:8, rsvd1 21:16, prio 22, request 23, instance 27:24, width 31:28");
+    layout_p::<Almp>("rsvd 7:0, code 15:8, state 19:16, rsvd1 22:20, request 23, instance_id 27:24, rsvd2 31:28");
+    layout_p::<L0p>("rsvd 7:0, code 15:8, rsvd1 21:16, prio 22, request 23, instance_id 27:24, width 31:28");
 }
 
 #[test]
 fn cxl256_alm_01_n() {
     layout_n::<Almp>("CXL256-ALM-01");
     layout_n::<L0p>("CXL256-ALM-01");
-    let active = Almp { state: VlsmState::Active, instance: VlsmInstance::Io, ..Almp::default() };
+    let active = Almp { state: VlsmState::Active, instance_id: VlsmInstance::Io, ..Almp::default() };
     let word = active.to_bits().expect("it fits");
     for at in [6, 100, 241] {
         let read = read(STD, Dir::Down, &[almp(word).byte(at, 1).flit()]);
@@ -180,7 +180,7 @@ fn cxl256_alm_01_n() {
 
 /// Rules that a vLSM ALMP breaks.
 fn vlsm(state: u8, request: bool, instance: u8) -> Vec<&'static str> {
-    let almp_of = Almp { state: VlsmState(state), request, instance: VlsmInstance(instance), ..Almp::default() };
+    let almp_of = Almp { state: VlsmState(state), request, instance_id: VlsmInstance(instance), ..Almp::default() };
     read(STD, Dir::Down, &[almp(almp_of.to_bits().expect("it fits")).flit()]).rules()
 }
 
@@ -223,7 +223,7 @@ fn cxl256_alm_02_n() {
     for instance in [0, 3, 4, 15] {
         assert_eq!(vlsm(1, false, instance), ["CXL256-ALM-02"], "{instance}");
     }
-    for l0p in [L0p { width: L0pWidth(5), ..L0p::default() }, L0p { instance: 2, ..L0p::default() }] {
+    for l0p in [L0p { width: L0pWidth(5), ..L0p::default() }, L0p { instance_id: 2, ..L0p::default() }] {
         assert_eq!(read(STD, Dir::Down, &[almp(l0p.to_bits().expect("it fits")).flit()]).only().rule, "CXL256-ALM-02");
     }
 }

@@ -403,7 +403,7 @@ fn cxl68_alm_02_p() {
 fn cxl68_alm_02_n() {
     layout_n::<Almp>("CXL68-ALM-02");
     refused(Almp { state: VlsmState(16), ..Almp::default() }, "state");
-    refused(Almp { instance: VlsmInstance(16), ..Almp::default() }, "instance");
+    refused(Almp { instance_id: VlsmInstance(16), ..Almp::default() }, "instance_id");
     let rules = |unit| judge(Dir::Up, unit).rules();
     for code in (0..16).filter(|c| STATES.iter().all(|s| s.0 != *c)) {
         for request in [false, true] {

@@ -6,6 +6,7 @@ use crate::{assert_none, tree};
 /// Everything that may stand at the top.
 const TOP: &[&str] = &[
     ".ci",
+    ".gitattributes",
     ".gitignore",
     "CHANGELOG.md",
     "Cargo.lock",
@@ -68,19 +69,7 @@ fn has_word(text: &str, word: &str) -> bool {
 /// Places of one machine, and words that do not belong to the project.
 fn foreign(file: &str, text: &str) -> Vec<String> {
     let paths = ["/ro^ot", "/wo^rk", "/ho^me", "/Us^ers"].map(spelled);
-    let words = [
-        "assis^tant",
-        "clau^de",
-        "anthro^pic",
-        "open^ai",
-        "chat^gpt",
-        "copi^lot",
-        "suba^gent",
-        "language mo^del",
-        "this ses^sion",
-        "work^tree",
-    ]
-    .map(spelled);
+    let words = ["assis^tant", "this ses^sion", "work^tree"].map(spelled);
     let mut findings = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let lower = line.to_lowercase();
@@ -215,9 +204,9 @@ fn foreign_places_and_words_are_found() {
         "see /wo^rk/shared",
         "PATH=/ho^me/someone/bin",
         "the assis^tant wrote",
-        "as Clau^de said",
-        "index = \"https://mirr^or.example/simple\"",
-        "sparse+https://ind^ex.example.org/",
+        "in this ses^sion",
+        "index = \"https:^//mirror.example/simple\"",
+        "sparse+https:^//index.example.org/",
     ] {
         assert_eq!(foreign("a.md", &spelled(bad)).len(), 1, "{bad}");
     }

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs the cases of tests/determinism.cases with the programs of two build profiles, each from a folder of its own, and
+# compares the bytes of reports, traces and waves with the committed hashes.
+#
+# usage: profiles.sh PROGRAM...
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+for program in "$@"; do
+    program=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    cd "$folder"
+    while read -r name arguments; do
+        words=()
+        for word in $arguments; do
+            case $word in testbenches/*) word=$root/$word ;; esac
+            words+=("$word")
+        done
+        # The committed hash of a report is of the object without the line end.
+        "$program" run cxl68-expander --seed 7 --threads 2 --json --vcd "$name.vcd" --trace "$name.jsonl" "${words[@]}" \
+            2>/dev/null | tr -d '\n' >"$name.report.json"
+    done <"$root/testbenches/tests/determinism.cases"
+    sha256sum --check --quiet "$root/testbenches/tests/determinism.sha256"
+    echo "$(wc -l <"$root/testbenches/tests/determinism.sha256") outputs as committed: ${program#"$root"/}"
+    cd "$root"
+    rm -rf "$folder"
+done

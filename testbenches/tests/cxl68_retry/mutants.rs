@@ -1,0 +1,141 @@
+//! Deliberate faults of the model: each is switched on at the device of a noisy link and has to be seen.
+//!
+//! A walk: [`provoke`] brings about what the fault needs, with or without it; without it nothing may be seen. [`killed`]
+//! compares the two. The killers are the monitor beside the device, the events of either end, the scoreboard, and a link
+//! that does not come to rest.
+
+use crate::bench::{Bench, Findings, link};
+use crate::solo::{ack, framed};
+use scalepool::link::cxl68::retry::Local;
+use scalepool::link::cxl68::{EndConfig, Mutant};
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::message::Class;
+
+/// Bit error rate at which most flits pass and every retry state is visited often.
+const BER: f64 = 6e-5;
+
+/// The faults of retry, with the rule each breaks and who sees it first of all. The scoreboard sees what the
+/// end makes of a unit without sending anything wrong at once.
+pub const MUTANTS: &[(Mutant, &str, &str)] = &[
+    (Mutant::IdleStored, "CXL68-LLR-01", "monitor CXL68-RRS-01"),
+    (Mutant::CountedWhileFrozen, "CXL68-LLR-02", "monitor CXL68-LLR-02"),
+    (Mutant::ReplayedAkDecrements, "CXL68-LLR-03", "monitor CXL68-LLR-10"),
+    (Mutant::ReplayOffByOne, "CXL68-LLR-04", "monitor CXL68-LLR-14"),
+    (Mutant::LastEntryUsed, "CXL68-LLR-07", "monitor CXL68-LLR-07"),
+    (Mutant::RunNotReserved, "CXL68-LLR-08", "monitor CXL68-LLR-08"),
+    (Mutant::AkTooEarly, "CXL68-LLR-09", "monitor CXL68-LLR-09"),
+    (Mutant::FlushTimerOff, "CXL68-LLR-10", "monitor CXL68-LLR-10"),
+    (Mutant::ReplayAltered, "CXL68-LLR-11", "monitor CXL68-LLR-11"),
+    (Mutant::FourFrames, "CXL68-LLR-12", "monitor CXL68-LLR-12"),
+    (Mutant::ReplayOrderChanged, "CXL68-LLR-14", "monitor CXL68-LLR-14"),
+    (Mutant::ReqBeforeAck, "CXL68-LLR-16", "monitor CXL68-LLR-16"),
+    (Mutant::RetryFlitCounted, "CXL68-LRS-02", "monitor CXL68-LLR-05"),
+    (Mutant::ReqMovesLocal, "CXL68-LRS-03", "monitor CXL68-LRS-03"),
+    (Mutant::BadFlitDelivered, "CXL68-LRS-04", "scoreboard"),
+    (Mutant::DeliversInLlrReq, "CXL68-LRS-08", "scoreboard"),
+    (Mutant::NoTimeout, "CXL68-LRS-14", "monitor CXL68-LRS-14"),
+    (Mutant::ReinitKeepsCount, "CXL68-LRS-11", "monitor CXL68-LRS-11"),
+    (Mutant::StaleAckAccepted, "CXL68-LRS-13", "monitor CXL68-LRS-18"),
+    (Mutant::DeliversInLocalIdle, "CXL68-LRS-15", "scoreboard"),
+    (Mutant::AbortLeaves, "CXL68-LRS-16", "monitor CXL68-LRS-16"),
+    (Mutant::DataBeforeAck, "CXL68-RRS-02", "monitor CXL68-RRS-02"),
+    (Mutant::AckAfterRetrain, "CXL68-RRS-03", "monitor CXL68-RRS-03"),
+    (Mutant::EmptyWithData, "CXL68-RRS-04", "monitor CXL68-RRS-04"),
+];
+
+/// A link whose device may have a fault, brought into the situation in which `fault` shows.
+fn provoke(fault: Mutant, on: bool) -> Findings {
+    let mutant = on.then_some(fault);
+    let mut bench = match fault {
+        Mutant::AbortLeaves => return given_up(mutant),
+        Mutant::FlushTimerOff => return one_sided(mutant),
+        // Small buffers for the rules of the last entries.
+        Mutant::LastEntryUsed | Mutant::RunNotReserved => {
+            Bench::mutant(Cxl68Config { llrb_entries: 22, ..link() }, mutant, 5)
+        }
+        _ => Bench::mutant(link(), mutant, 5),
+    };
+    for dir in Dir::ALL {
+        bench.wire(dir, Vec::new(), BER, 5);
+    }
+    for flit in 1..=30_000u64 {
+        bench.step();
+        let trains = match fault {
+            Mutant::AckAfterRetrain => bench.pair.device.remote() != scalepool::link::cxl68::retry::Remote::Normal,
+            Mutant::ReinitKeepsCount => bench.pair.device.local().num_retry > 0,
+            _ => false,
+        };
+        if trains && flit % 16 == 0 {
+            bench.pair.train();
+        }
+        if fault == Mutant::StaleAckAccepted && bench.pair.device.local().state == Local::LocalIdle && flit % 16 == 0 {
+            let (echo, eseq) = (bench.pair.device.local().num_retry + 7, bench.pair.device.eseq());
+            for unit in framed(5, ack(eseq, echo, false)) {
+                bench.pair.inject(Dir::Down, &unit);
+            }
+        }
+        if !bench.findings.is_empty() && flit > 20_000 {
+            break;
+        }
+    }
+    bench.rest(30_000);
+    bench.findings
+}
+
+/// Nobody answers the device, which gives up; then the link works again.
+fn given_up(mutant: Option<Mutant>) -> Findings {
+    let mut device = EndConfig::cachemem(
+        Dir::Up,
+        Cxl68Config { timeout_flits: 16, max_num_retry: 2, max_num_phy_reinit: 2, ..link() },
+        40,
+    );
+    device.mutant = mutant;
+    let patient = Cxl68Config { max_num_retry: 31, max_num_phy_reinit: 31, ..link() };
+    let mut bench = Bench::with(EndConfig::cachemem(Dir::Down, patient, 40), device, 6);
+    bench.run(2000);
+    bench.pair.inject(Dir::Down, &crate::solo::bad());
+    bench.pair.cut = true;
+    bench.run(2000);
+    assert_eq!(bench.pair.device.local().state, Local::Abort, "the device has given up");
+    bench.pair.cut = false;
+    bench.run(5000);
+    // Giving up is the model's own report, not a finding.
+    bench.findings.ends.retain(|e| e.violation.rule != "CXL68-LRS-06");
+    bench.findings
+}
+
+/// The host alone has something to say.
+fn one_sided(mutant: Option<Mutant>) -> Findings {
+    let mut bench = Bench::mutant(link(), mutant, 7);
+    for _ in 0..2000 {
+        if bench.pair.host.waiting(Class::M2sReq) < 4 {
+            bench.give_random(Class::M2sReq);
+        }
+        bench.quiet_step();
+    }
+    bench.rest(5000);
+    bench.findings
+}
+
+/// What the fault brings about; without it there is nothing.
+#[track_caller]
+pub fn killed(fault: Mutant) -> Findings {
+    let without = provoke(fault, false);
+    assert!(without.is_empty(), "{fault:?} off: {:?}, {:?}", without.killers(), without.monitor.first());
+    let with = provoke(fault, true);
+    assert!(!with.is_empty(), "{fault:?} survives");
+    let (_, rule, killer) = MUTANTS.iter().find(|m| m.0 == fault).expect("a listed fault");
+    let killers = with.killers();
+    assert!(killers.contains(*killer), "{fault:?} ({rule}): {killers:?}, expected {killer}");
+    with
+}
+
+#[test]
+fn every_mutant_is_killed() {
+    for (mutant, rule, _) in MUTANTS {
+        let findings = provoke(*mutant, true);
+        println!("{mutant:?} ({rule}): {}", findings.killers().into_iter().collect::<Vec<_>>().join(", "));
+        assert!(!findings.is_empty(), "{mutant:?} survives");
+    }
+}

@@ -1,0 +1,228 @@
+//! `scalepool run`, `diff` and `golden` from outside: figures that the specification fixes, stimulus semantics, refusals.
+
+use serde_json::Value;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Exit status, stdout, stderr of the program in a folder.
+fn scalepool(dir: &Path, args: &[&str]) -> (i32, String, String) {
+    let out = Command::new(env!("CARGO_BIN_EXE_scalepool")).args(args).current_dir(dir).output().expect("it starts");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (out.status.code().expect("no signal"), text(out.stdout), text(out.stderr))
+}
+
+/// The report of a run that ends as it should.
+fn report(args: &[&str]) -> Value {
+    let dir = tempfile::tempdir().expect("a folder");
+    report_in(dir.path(), args)
+}
+
+fn report_in(dir: &Path, args: &[&str]) -> Value {
+    let all = [&["run", "cxl68-expander", "--json"], args].concat();
+    let (status, out, err) = scalepool(dir, &all);
+    assert_eq!(status, 0, "{args:?}: {out}{err}");
+    serde_json::from_str(&out).expect("one JSON object")
+}
+
+fn number(report: &Value, path: &str) -> f64 {
+    let value = path.split('.').fold(report, |v, key| &v[key]);
+    value.as_f64().unwrap_or_else(|| panic!("{path} in {report}"))
+}
+
+fn text_file(dir: &Path, name: &str, text: &str) {
+    std::fs::write(dir.join(name), text).expect("a file");
+}
+
+/// 8 reads in 9 flits with MDH, 4 in 5 without; writes 4 in 5: 83.66 %, 75.29 %, 75.29 % of the 68B rate, within 2 %.
+#[test]
+fn goodput_of_saturated_traffic() {
+    for (pattern, mdh, flits, lines) in
+        [("reads", "on", 9.0, 8.0), ("reads", "off", 5.0, 4.0), ("writes", "on", 5.0, 4.0), ("writes", "off", 5.0, 4.0)]
+    {
+        let (pattern, mdh) = (format!("host.pattern={pattern}"), format!("link.mdh={mdh}"));
+        let set = ["--set", &pattern, "--set", &mdh, "--set", "host.accesses=20000", "--set", "host.outstanding=1024"];
+        let r = report(&set);
+        let (is, want) = (number(&r, "efficiency"), 64.0 * lines / (68.0 * flits));
+        assert!((is / want - 1.0).abs() < 0.02, "{pattern} {mdh}: {is}, expected {want}");
+    }
+}
+
+/// The line rate is the one thing that halves when the width halves.
+#[test]
+fn goodput_follows_rate_and_width() {
+    let goodput = |set: &[&str]| {
+        let mut args = vec!["--set", "host.accesses=50000", "--set", "host.outstanding=1024"];
+        args.extend(set.iter().flat_map(|s| ["--set", s]));
+        number(&report(&args), "goodput_bytes_per_s")
+    };
+    let full = goodput(&[]);
+    for set in [&["link.width=8"][..], &["link.rate_gtps=16"]] {
+        let ratio = goodput(set) / full;
+        assert!((ratio - 0.5).abs() < 0.02, "{set:?}: {ratio}");
+    }
+    let sync = goodput(&["link.sync_headers=on"]) / full;
+    assert!((sync - 128.0 / 130.0).abs() < 0.005, "{sync}");
+}
+
+/// A line is a cycle; M is two accesses; a line end splits; fetches count unless they are switched off.
+#[test]
+fn lackey_lines_become_accesses() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let trace = "==1== banner\nI  00001000,4\n L 00002000,8\n S 00002008,8\n M 00003000,4\n L 0000403c,8\n";
+    text_file(dir.path(), "t.lackey", trace);
+    let with = |extra: &[&str]| report_in(dir.path(), &[&["--stimulus", "t.lackey"], extra].concat());
+    let r = with(&[]);
+    // I, L, S, M as load and store, L over a line end: 7 accesses to the lines 1000, 2000, 3000, 4000, 4040.
+    assert_eq!(number(&r, "counts.line accesses"), 7.0);
+    assert_eq!(number(&r, "counts.cache hits"), 2.0);
+    assert_eq!((number(&r, "counts.reads"), number(&r, "messages")), (5.0, 10.0));
+    let off = with(&["--set", "host.ifetch=off"]);
+    assert_eq!(number(&off, "counts.reads"), 4.0);
+    // Without a cache every access travels, stores with byte enables.
+    let none = with(&["--set", "host.cache_bytes=0"]);
+    assert_eq!((number(&none, "counts.reads"), number(&none, "counts.writes")), (5.0, 2.0));
+}
+
+/// With one miss allowed the second one waits for the first; times of a CSV are cycles.
+#[test]
+fn outstanding_misses_and_csv_times() {
+    let dir = tempfile::tempdir().expect("a folder");
+    text_file(dir.path(), "t.csv", "time,op,address,size\n1000,read,0x0,64\n1000,read,0x1000,64\n50000,w,0x2000,64\n");
+    let with = |n: &str| {
+        let set = format!("host.outstanding={n}");
+        report_in(dir.path(), &["--stimulus", "t.csv", "--set", &set])
+    };
+    let (one, two) = (with("1"), with("2"));
+    assert!(number(&one, "counts.host stall cycles") > 200.0, "{one}");
+    assert_eq!(number(&two, "counts.host stall cycles"), 0.0, "{two}");
+    assert!(number(&two, "cycles") > 50_000.0, "the write waits for its time");
+    assert_eq!(number(&two, "latency_cycles.min"), number(&one, "latency_cycles.min"));
+}
+
+#[test]
+fn threads_and_outputs_change_no_figure() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let set = ["--set", "host.pattern=mix", "--set", "host.accesses=2000", "--set", "link.ber=0.00001", "--seed", "5"];
+    let plain = report_in(dir.path(), &set);
+    let other = [&set[..], &["--threads", "2", "--vcd", "a.vcd", "--trace", "a.jsonl"]].concat();
+    assert_eq!(plain, report_in(dir.path(), &other));
+    let timed = report_in(dir.path(), &[&set[..], &["--timing"]].concat());
+    let keys: Vec<_> = timed.as_object().expect("an object").keys().collect();
+    assert_eq!(keys.last().map(|k| k.as_str()), Some("timing"));
+    assert_ne!(plain, report_in(dir.path(), &[&set[..6], &["--seed", "6"]].concat()), "the seed decides the errors");
+}
+
+/// What a fault input does and the link repairs is no violation; what it cannot repair is one.
+#[test]
+fn faults_are_repaired_or_reported() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let set = ["--set", "host.accesses=500", "--set", "link.fault=flip:60:100,noise:80,drop:100,up:drop:90"];
+    let r = report_in(dir.path(), &set);
+    assert_eq!((number(&r, "errors_repaired"), r["violations"].as_array().map(Vec::len)), (4.0, Some(0)));
+    assert!(number(&r, "retries") >= 3.0);
+    let cut = ["run", "cxl68-expander", "--json", "--set", "link.ber=0.01", "--set", "host.accesses=20"];
+    let fast =
+        ["--set", "link.max_num_retry=1", "--set", "link.max_num_phy_reinit=1", "--set", "link.timeout_flits=64"];
+    let (status, out, _) = scalepool(dir.path(), &[&cut[..], &fast].concat());
+    assert_eq!(status, 1);
+    let r: Value = serde_json::from_str(&out).expect("JSON");
+    let rules: Vec<_> = r["violations"].as_array().expect("a list").iter().map(|v| v["rule"].clone()).collect();
+    assert!(rules.contains(&"CXL68-LRS-06".into()) && rules.contains(&"SIM-E2E-03".into()), "{rules:?}");
+    assert_eq!(number(&r, "errors_repaired"), 0.0);
+}
+
+#[test]
+fn held_credits_stall_and_are_counted() {
+    let r = report(&["--set", "host.accesses=100", "--set", "link.credits_hold=2000"]);
+    assert!(number(&r, "credit_stalls") > 1500.0, "{r}");
+    assert_eq!(number(&r, "counts.reads"), 100.0);
+}
+
+/// A cycle limit ends a run in the middle; that is no violation.
+#[test]
+fn a_cycle_limit_is_exact() {
+    let r = report(&["--cycles", "1234", "--set", "host.accesses=100000"]);
+    assert_eq!((number(&r, "cycles"), number(&r, "time_fs")), (1234.0, 617_000_000.0));
+}
+
+/// Every refusal: exit status 2, a message that names the thing, nothing written.
+#[test]
+fn bad_input_is_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    text_file(dir.path(), "bad.lackey", "I  04,3\n L zz,4\n");
+    text_file(dir.path(), "bad.csv", "5,read,0x0,64\n4,read,0x0,64\n");
+    text_file(dir.path(), "empty", "");
+    text_file(dir.path(), "a.jsonl", "{\"format\":\"scalepool-trace\",\"format_version\":1}\n{\n");
+    std::fs::create_dir(dir.path().join("full")).expect("a folder");
+    text_file(&dir.path().join("full"), "mine.txt", "mine");
+    let names = |dir: &Path| {
+        let mut names: Vec<_> =
+            std::fs::read_dir(dir).expect("it is there").map(|e| e.expect("entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names(dir.path());
+    let run =
+        |args: &[&str]| [&["run", "cxl68-expander", "--vcd", "w.vcd", "--trace", "w.jsonl"], args].concat().join(" ");
+    let cases = [
+        (run(&["--set", "nosuch=1"]), "nosuch"),
+        (run(&["--set", "link.width=3"]), "link.width: found `3`, expected 1, 2, 4, 8, 16"),
+        (run(&["--set", "host.outstanding=0"]), "host.outstanding: found `0`, expected 1 to 32768"),
+        (run(&["--set", "link.fault=flip:1"]), "link.fault: found `flip:1`"),
+        (run(&["--set", "link.fault=flip:1:544"]), "flip:1:544"),
+        (run(&["--set", "link.ber=2"]), "link.ber: found `2`"),
+        (run(&["--set", "device.bytes=100"]), "device.bytes"),
+        (run(&["--set", "link.mode"]), "expected key=value"),
+        (run(&["--stimulus", "missing"]), "missing"),
+        (run(&["--stimulus", "bad.lackey"]), "bad.lackey:2:4: found `zz`"),
+        (run(&["--stimulus", "bad.csv"]), "bad.csv:2"),
+        (run(&["--stimulus", "empty"]), "empty"),
+        (run(&["--stimulus", "bad.csv", "--set", "host.cache_bytes=100"]), "bad.csv:2"),
+        (run(&["--wave-scope", "nowhere"]), "nowhere"),
+        (run(&["--wave-from", "9", "--wave-to", "8"]), "9"),
+        ("run cxl68-expander --vcd missing/w.vcd".into(), "missing/w.vcd"),
+        ("run cxl68-expander --trace full".into(), "full"),
+        ("run nosuch".into(), "expected one of: cxl68-expander"),
+        ("run cxl68-expander --threads 0".into(), "--threads"),
+        ("run cxl68-expander --cycles 0".into(), "--cycles"),
+        ("run cxl68-expander --seed x".into(), "--seed"),
+        ("run cxl68-expander --timing".into(), "--json"),
+        ("diff a.jsonl missing".into(), "missing"),
+        ("diff a.jsonl a.jsonl".into(), "a.jsonl:2"),
+        ("diff bad.csv bad.csv".into(), "bad.csv"),
+        ("golden --out full".into(), "full"),
+        ("golden --check empty".into(), "empty"),
+        ("golden --protocol nosuch --out new".into(), "nosuch"),
+    ];
+    for (line, expected) in cases {
+        let args: Vec<&str> = line.split(' ').collect();
+        let (status, out, err) = scalepool(dir.path(), &args);
+        assert_eq!((status, out.as_str()), (2, ""), "{line}: {err}");
+        assert!(err.contains(expected), "{line}: found {err}, expected {expected}");
+        assert!(!err.contains("panicked"), "{line}: {err}");
+        assert_eq!(names(dir.path()), before, "{line} left something behind");
+    }
+}
+
+/// A reader that goes away is no error.
+#[test]
+fn a_closed_pipe_is_success() {
+    for args in [
+        &["list", "rules"][..],
+        &["run", "cxl68-expander", "--set", "host.accesses=10"],
+        &["describe", "cxl68-expander"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_scalepool"))
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        drop(child.stdout.take());
+        let _ = child.stdin.take().map(|mut s| s.flush());
+        let out = child.wait_with_output().expect("it ends");
+        assert_eq!(out.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+}

@@ -1,0 +1,274 @@
+//! The end-to-end checks, and what only they can see.
+//!
+//! A flit that vanishes without a trace and a flit with a good CRC that comes twice cannot be seen by this link layer:
+//! sequence numbers do not travel in ordinary flits. The tests named so show that the end-to-end check catches both while
+//! the link layer is silent, and what the link layer notices later, if anything.
+#![forbid(unsafe_code)]
+
+#[path = "cxl68_link"]
+mod cxl68_link {
+    // Each suite over a link uses a part of these two.
+    #[allow(dead_code)]
+    pub mod rig;
+    #[allow(dead_code)]
+    pub mod units;
+}
+
+use cxl68_link::rig::{Rig, Space, quick};
+use cxl68_link::units::{sent, wire};
+use scalepool::link::cxl68::fault::Fault;
+use scalepool::link::cxl68::retry::Local;
+use scalepool::scenario::report::Report;
+use scalepool::scenario::{self, Request};
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::message::Class;
+use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
+use std::collections::BTreeSet;
+
+fn run(set: &[&str]) -> Report {
+    let request = Request {
+        scenario: "cxl68-expander".into(),
+        seed: 1,
+        threads: 1,
+        set: set.iter().map(|s| (*s).to_owned()).collect(),
+        ..Request::default()
+    };
+    scenario::run(&request, &mut |_| ()).expect("a legal request")
+}
+
+fn rules(report: &Report) -> BTreeSet<&'static str> {
+    report.violations.iter().map(|b| b.violation.rule).collect()
+}
+
+/// Two reads and a write of lines in turn, round a region that makes reads meet what was written.
+const MIX: [&str; 4] = ["host.pattern=mix", "host.accesses=3000", "host.region_lines=64", "host.outstanding=16"];
+
+fn mix(fault: &str) -> Report {
+    let set: Vec<&str> = MIX.into_iter().chain([fault]).collect();
+    run(&set)
+}
+
+#[test]
+fn sim_e2e_01_p() {
+    for fault in ["link.fault=", "link.fault=drop:300,up:drop:301,flip:500:100,noise:600,up:noise:700", "link.ber=1e-5"]
+    {
+        let report = mix(fault);
+        assert_eq!(report.violations, [], "{fault}");
+        assert_eq!(report.retries > 0, fault != "link.fault=");
+    }
+}
+
+#[test]
+fn sim_e2e_01_n() {
+    // Flits of the device vanish: data that comes next stands in their place. (Where a flit vanishes before all data, the
+    // data can look like a broken control flit: CTL-02 or CTL-05 is reported, and the retry brings back what was lost.)
+    let mut wrong = 0;
+    for n in 300..330 {
+        let found = rules(&mix(&format!("link.fault=up:vanish:{n}")));
+        assert!(!found.is_empty(), "unit {n}: at least its number is missing at the end");
+        wrong += usize::from(found.contains("SIM-E2E-01"));
+    }
+    assert!(wrong > 5, "{wrong} of 30 gave wrong bytes");
+}
+
+#[test]
+fn sim_e2e_02_p() {
+    let report = run(&["host.pattern=writes", "host.accesses=2000"]);
+    assert_eq!(report.violations, []);
+    let completions = report.messages.iter().find(|(name, _)| name == "cxl68.s2m_ndr").expect("counted").1;
+    assert_eq!(completions, 2000, "one a write");
+}
+
+#[test]
+fn sim_e2e_02_n() {
+    // Flits of the device come twice; those with completions are seen by the host.
+    let twice = (400..410).map(|n| {
+        let fault = format!("link.fault=up:dup:{n}");
+        rules(&run(&["host.pattern=writes", "host.accesses=1000", &fault]))
+    });
+    let seen = twice.filter(|found| found.contains("SIM-E2E-02")).count();
+    assert!(seen > 5, "{seen} of 10");
+}
+
+#[test]
+fn sim_e2e_03_p() {
+    // However long the credits are held, whatever is repaired: nothing stays open.
+    for set in [&["link.credits_hold=5000"][..], &["link.fault=noise:60,up:drop:60", "link.buffers=4"][..]] {
+        let set: Vec<&str> = MIX.into_iter().chain(set.iter().copied()).collect();
+        assert_eq!(run(&set).violations, []);
+    }
+}
+
+#[test]
+fn sim_e2e_03_n() {
+    // Flits of the device vanish: where they had completions requests stay open, and the run says which.
+    let mut open = 0;
+    for n in 400..410 {
+        let report = run(&["host.pattern=writes", "host.accesses=1000", &format!("link.fault=up:vanish:{n}")]);
+        assert!(rules(&report).contains("SIM-E2E-03"), "unit {n}: its number at least is missing");
+        let time_out = report.violations.iter().find(|b| b.place == "simulation");
+        open += usize::from(
+            time_out
+                .is_some_and(|b| b.violation.text.contains("host.core") && b.violation.text.contains("write of line")),
+        );
+    }
+    assert!(open > 5, "{open} of 10");
+}
+
+// ---- what a link layer without numbers in its flits cannot see ---------------------------------------------------------
+
+/// Device-side units of a run without faults: where the completions and the data are.
+fn clean_units(rig: &mut Rig) -> Vec<Decoded> {
+    rig.pair.keep_log();
+    load(rig);
+    rig.assert_no_loss();
+    sent(&rig.pair.take_log(), Dir::Up)
+}
+
+fn load(rig: &mut Rig) {
+    for n in 0..60 {
+        rig.write_line(Space::Device, 64 * n, [n as u8; 64]);
+    }
+    rig.traffic(Space::Device, 60, 77);
+}
+
+/// A run with a fault of the device's wire, to the end.
+fn faulty(fault: Fault) -> Rig {
+    let mut rig = Rig::mem(quick());
+    rig.pair.set_wire(Dir::Up, wire(vec![fault]));
+    load(&mut rig);
+    rig.settle();
+    rig
+}
+
+/// An acknowledgement for which no flit is left: in an LLCRD, in a header.
+const ACKS_TOO_MANY: [&str; 2] = ["CXL68-LLR-05", "CXL68-LLR-09"];
+
+fn carries_messages(unit: &Decoded) -> bool {
+    unit.messages().next().is_some()
+}
+
+/// Flits with whole messages, nothing owed before or after and no acknowledgement: taken out or repeated, they leave no
+/// gap in the data and free no entry twice.
+fn closed(units: &[Decoded]) -> Vec<u64> {
+    let no_ak = |u: &Decoded| matches!(u.kind, Kind::Protocol(header) if !header.ak);
+    let whole = |u: &Decoded| carries_messages(u) && no_ak(u) && (u.rollover_before, u.rollover_after) == (0, 0);
+    (0..).zip(units).filter(|(_, u)| whole(u)).map(|(n, _)| n).collect()
+}
+
+/// The link layer is silent to the end of the run, beyond the moment at which the end-to-end check has fired: ESeq is one
+/// behind, an entry of the retry buffer is never freed, and nothing says so. A later retry starts one flit too early, with
+/// one that was received already; that this one comes twice is no event of its own, but if it acknowledges something it
+/// may do so once too often (LLR-05, LLR-09). A flit with a data header is another matter: the data slots behind it break
+/// the packing rules at once.
+#[test]
+fn a_flit_that_vanishes_is_seen_end_to_end_and_not_by_the_link() {
+    let units = closed(&clean_units(&mut Rig::mem(quick())));
+    assert!(units.len() > 10, "{units:?}");
+    for unit in units {
+        let mut rig = faulty(Fault::Vanish { unit });
+        assert!(rig.broken_rules().contains("SIM-E2E-03"), "unit {unit}: {:?}", rig.broken_rules());
+        assert_eq!(rig.events, [], "unit {unit}");
+        assert_eq!(rig.pair.host.stats().retries + rig.pair.device.stats().retries, 0);
+        // The end that sent it has an entry that stays.
+        let (unacknowledged, due) = (rig.pair.device.buffer().unacknowledged(), rig.pair.host.num_ack());
+        assert_eq!(unacknowledged, due + 1);
+        // The run ends here for a user. A retry after it starts one flit too early.
+        rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
+        rig.read(Space::Device, 64 * 100);
+        rig.settle();
+        assert_eq!(rig.pair.host.stats().retries, 1);
+        assert_eq!(rig.pair.host.eseq(), rig.pair.device.buffer().wr_ptr(), "now the numbers are equal");
+        assert!(rig.rules().is_subset(&ACKS_TOO_MANY.into()), "unit {unit}: {:?}", rig.rules());
+    }
+}
+
+/// The end-to-end check fires at the flit itself. The link layer is silent there and as long as flits are under way; it
+/// notices only when an acknowledgement comes for which no flit is left (LLR-05 or LLR-09).
+#[test]
+fn a_good_flit_that_comes_twice_is_seen_end_to_end_and_by_the_link_only_later() {
+    let all = clean_units(&mut Rig::mem(quick()));
+    let completes = |n: &u64| all[*n as usize].messages().any(|(_, class, _)| class == Class::S2mNdr);
+    let units: Vec<u64> = closed(&all).into_iter().filter(completes).collect();
+    assert!(units.len() > 10, "{units:?}");
+    for unit in units {
+        let rig = faulty(Fault::Duplicate { unit });
+        let first = rig.broken.iter().find(|b| b.rule == "SIM-E2E-02").expect("the second completion");
+        for (at, event) in &rig.events {
+            assert!(ACKS_TOO_MANY.contains(&event.violation.rule), "unit {unit}: {event}");
+            assert!(*at > first.at, "unit {unit}: {at} after {}", first.at);
+        }
+        assert!(!rig.events.is_empty(), "unit {unit}: when all is acknowledged, one is left over");
+        assert_eq!(rig.pair.host.stats().retries + rig.pair.device.stats().retries, 0);
+    }
+}
+
+/// The same with data: an all-data flit comes twice, or not at all. Either the end-to-end check fires, or what stands in
+/// a wrong place happens to look like a broken flit: then there is an event, and the retry makes it good.
+#[test]
+fn data_that_comes_twice_or_not_at_all_does_not_pass() {
+    let units = clean_units(&mut Rig::mem(quick()));
+    let all_data: Vec<u64> = (0..).zip(&units).filter(|(_, u)| u.kind == Kind::AllData).map(|(n, _)| n).collect();
+    assert!(all_data.len() > 5, "{all_data:?}");
+    let mut end_to_end = 0;
+    for unit in all_data {
+        for fault in [Fault::Vanish { unit }, Fault::Duplicate { unit }] {
+            let rig = faulty(fault.clone());
+            end_to_end += usize::from(!rig.broken.is_empty());
+            let repaired = !rig.events.is_empty() && rig.pair.host.stats().retries > 0;
+            assert!(!rig.broken.is_empty() || repaired, "{fault:?}");
+        }
+    }
+    assert!(end_to_end > 5, "{end_to_end}");
+}
+
+// ---- the link fails ---------------------------------------------------------------------------------------------------
+
+/// Enough spoiled units of the device that the host's tries and trainings run out: the run ends with RETRY_ABORT in the
+/// report, and with the work that is open.
+#[test]
+fn a_link_that_cannot_be_repaired_is_reported_by_the_scenario() {
+    let spoiled: Vec<String> = (100..1100).map(|n| format!("up:drop:{n}")).collect();
+    let fault = format!("link.fault={}", spoiled.join(","));
+    let short = ["link.max_num_retry=2", "link.max_num_phy_reinit=2", "link.timeout_flits=32", "host.accesses=2000"];
+    for noise in [fault.as_str(), "link.ber=3e-3"] {
+        let set: Vec<&str> = short.into_iter().chain([noise]).collect();
+        let report = run(&set);
+        let found = rules(&report);
+        assert!(found.contains("CXL68-LRS-06"), "{noise:.20}: {found:?}");
+        assert!(found.contains("SIM-E2E-03"), "{found:?}");
+        let abort = report.violations.iter().find(|b| b.violation.rule == "CXL68-LRS-06").expect("seen");
+        assert!(abort.violation.text.contains("RETRY_ABORT") && abort.place.ends_with(".link"));
+        assert_eq!(report.errors_repaired, 0, "nothing counts as repaired");
+        assert_eq!(report.json()["violations"].as_array().map(Vec::len), Some(report.violations.len()));
+    }
+}
+
+/// The same for a link that is cut while an Ack is awaited; in NORMAL a link layer waits for ever, and only open work
+/// shows it.
+#[test]
+fn a_cut_link_ends_in_abort_or_in_open_work() {
+    for awaits_ack in [false, true] {
+        let link = Cxl68Config { max_num_retry: 3, max_num_phy_reinit: 4, ..quick() };
+        let mut rig = Rig::mem(link);
+        rig.bring_up();
+        if awaits_ack {
+            rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
+            rig.read(Space::Device, 0);
+            while rig.pair.host.local().state == Local::Normal {
+                rig.step();
+            }
+        }
+        rig.pair.cut = true;
+        rig.read(Space::Device, 64);
+        assert!(!rig.settle());
+        assert!(rig.broken_rules().contains("SIM-E2E-03"));
+        assert_eq!(rig.pair.host.halted(), awaits_ack.then_some("CXL68-LRS-06"));
+        assert_eq!(rig.rules().contains("CXL68-LRS-06"), awaits_ack);
+        if awaits_ack {
+            assert_eq!(rig.pair.host.local().state, Local::Abort);
+            assert!(rig.pair.trainings >= 4);
+        }
+    }
+}

@@ -191,6 +191,11 @@ impl LocalRetry {
         LocalRetry { state: Local::Normal, num_retry: 0, num_phy_reinit: 0, timeout_flits: 0, rows_taken }
     }
 
+    /// The state and the three counters, without the coverage counts.
+    pub fn registers(&self) -> (Local, u8, u8, u32) {
+        (self.state, self.num_retry, self.num_phy_reinit, self.timeout_flits)
+    }
+
     /// Takes a step. `true`: the flit is used.
     pub fn step(&mut self, on: Trigger) -> bool {
         let Some(n) = LRSM.iter().position(|r| r.on == on && r.from.contains(&self.state)) else { return false };

@@ -425,9 +425,9 @@ fn cxl68_llr_13_n() {
         for alone in [control("RETRY.Frame"), req(wr, 0), ack(solo.end.eseq(), 0, false), ack(solo.end.eseq(), 0, true)]
         {
             let mut solo = solo.clone();
-            let before = (solo.end.local().clone(), solo.end.remote(), solo.end.eseq(), solo.end.num_ack());
+            let before = (solo.end.local().registers(), solo.end.remote(), solo.end.eseq(), solo.end.num_ack());
             solo.feed(alone);
-            let after = (solo.end.local().clone(), solo.end.remote(), solo.end.eseq(), solo.end.num_ack());
+            let after = (solo.end.local().registers(), solo.end.remote(), solo.end.eseq(), solo.end.num_ack());
             assert_eq!(after, before, "{} alone in {state:?}", name(&alone));
             assert_eq!(solo.events(), NONE);
         }
@@ -485,10 +485,10 @@ fn cxl68_llr_15_p() {
 fn cxl68_llr_15_n() {
     for empty in [false, true] {
         let mut solo = Solo::up(link());
-        let before = (solo.end.local().clone(), solo.end.eseq());
+        let before = (solo.end.local().registers(), solo.end.eseq());
         solo.feed_all(&framed(5, ack(solo.end.eseq(), 0, empty)));
         assert_eq!(solo.events(), ["CXL68-LLR-15"]);
-        assert_eq!((solo.end.local().clone(), solo.end.eseq()), before, "LRSM unchanged");
+        assert_eq!((solo.end.local().registers(), solo.end.eseq()), before, "LRSM unchanged");
         assert_eq!(solo.end.halted(), None);
         // At the sender.
         let mut solo = Solo::up(link());

@@ -9,35 +9,132 @@ use scalepool::link::cxl68::{EndConfig, Mutant};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, ReqCount};
 
-/// Tests of rows of the table; a deliberate fault of the row, where there is one, is seen.
-macro_rules! rows {
-    ($($p:ident, $n:ident, $rule:literal, [$($mutant:ident),*];)*) => {$(
-        #[test]
-        fn $p() {
-            obeys($rule);
-        }
-
-        #[test]
-        fn $n() {
-            elsewhere($rule);
-            $(killed(Mutant::$mutant);)*
-        }
-    )*};
+#[test]
+fn cxl68_lrs_01_p() {
+    obeys("CXL68-LRS-01");
 }
 
-rows! {
-    cxl68_lrs_01_p, cxl68_lrs_01_n, "CXL68-LRS-01", [];
-    cxl68_lrs_02_p, cxl68_lrs_02_n, "CXL68-LRS-02", [RetryFlitCounted];
-    cxl68_lrs_03_p, cxl68_lrs_03_n, "CXL68-LRS-03", [ReqMovesLocal];
-    cxl68_lrs_04_p, cxl68_lrs_04_n, "CXL68-LRS-04", [BadFlitDelivered];
-    cxl68_lrs_05_p, cxl68_lrs_05_n, "CXL68-LRS-05", [];
-    cxl68_lrs_08_p, cxl68_lrs_08_n, "CXL68-LRS-08", [DeliversInLlrReq];
-    cxl68_lrs_10_p, cxl68_lrs_10_n, "CXL68-LRS-10", [];
-    cxl68_lrs_11_p, cxl68_lrs_11_n, "CXL68-LRS-11", [ReinitKeepsCount];
-    cxl68_lrs_12_p, cxl68_lrs_12_n, "CXL68-LRS-12", [];
-    cxl68_lrs_13_p, cxl68_lrs_13_n, "CXL68-LRS-13", [StaleAckAccepted];
-    cxl68_lrs_15_p, cxl68_lrs_15_n, "CXL68-LRS-15", [DeliversInLocalIdle];
-    cxl68_lrs_16_p, cxl68_lrs_16_n, "CXL68-LRS-16", [AbortLeaves];
+#[test]
+fn cxl68_lrs_01_n() {
+    elsewhere("CXL68-LRS-01");
+}
+
+#[test]
+fn cxl68_lrs_02_p() {
+    obeys("CXL68-LRS-02");
+}
+
+#[test]
+fn cxl68_lrs_02_n() {
+    elsewhere("CXL68-LRS-02");
+    killed(Mutant::RetryFlitCounted);
+}
+
+#[test]
+fn cxl68_lrs_03_p() {
+    obeys("CXL68-LRS-03");
+}
+
+#[test]
+fn cxl68_lrs_03_n() {
+    elsewhere("CXL68-LRS-03");
+    killed(Mutant::ReqMovesLocal);
+}
+
+#[test]
+fn cxl68_lrs_04_p() {
+    obeys("CXL68-LRS-04");
+}
+
+#[test]
+fn cxl68_lrs_04_n() {
+    elsewhere("CXL68-LRS-04");
+    killed(Mutant::BadFlitDelivered);
+}
+
+#[test]
+fn cxl68_lrs_05_p() {
+    obeys("CXL68-LRS-05");
+}
+
+#[test]
+fn cxl68_lrs_05_n() {
+    elsewhere("CXL68-LRS-05");
+}
+
+#[test]
+fn cxl68_lrs_08_p() {
+    obeys("CXL68-LRS-08");
+}
+
+#[test]
+fn cxl68_lrs_08_n() {
+    elsewhere("CXL68-LRS-08");
+    killed(Mutant::DeliversInLlrReq);
+}
+
+#[test]
+fn cxl68_lrs_10_p() {
+    obeys("CXL68-LRS-10");
+}
+
+#[test]
+fn cxl68_lrs_10_n() {
+    elsewhere("CXL68-LRS-10");
+}
+
+#[test]
+fn cxl68_lrs_11_p() {
+    obeys("CXL68-LRS-11");
+}
+
+#[test]
+fn cxl68_lrs_11_n() {
+    elsewhere("CXL68-LRS-11");
+    killed(Mutant::ReinitKeepsCount);
+}
+
+#[test]
+fn cxl68_lrs_12_p() {
+    obeys("CXL68-LRS-12");
+}
+
+#[test]
+fn cxl68_lrs_12_n() {
+    elsewhere("CXL68-LRS-12");
+}
+
+#[test]
+fn cxl68_lrs_13_p() {
+    obeys("CXL68-LRS-13");
+}
+
+#[test]
+fn cxl68_lrs_13_n() {
+    elsewhere("CXL68-LRS-13");
+    killed(Mutant::StaleAckAccepted);
+}
+
+#[test]
+fn cxl68_lrs_15_p() {
+    obeys("CXL68-LRS-15");
+}
+
+#[test]
+fn cxl68_lrs_15_n() {
+    elsewhere("CXL68-LRS-15");
+    killed(Mutant::DeliversInLocalIdle);
+}
+
+#[test]
+fn cxl68_lrs_16_p() {
+    obeys("CXL68-LRS-16");
+}
+
+#[test]
+fn cxl68_lrs_16_n() {
+    elsewhere("CXL68-LRS-16");
+    killed(Mutant::AbortLeaves);
 }
 
 /// Lets an unanswered end run until it gives up: Req sequences sent, trainings asked for.

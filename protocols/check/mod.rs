@@ -4,4 +4,6 @@
 //! bit order of a checksum belongs to the checksum.
 
 pub mod crc16;
+pub mod crc256;
+pub mod fec256;
 mod simd;

@@ -46,6 +46,8 @@ pub struct FieldDef {
     pub address_lsb: u32,
     /// Named codes, if the field is enumerated.
     pub codes: Option<&'static CodeTable>,
+    /// Rule that a reserved code breaks here; that of the table where a layout does not name its own.
+    pub codes_rule: Option<&'static str>,
     /// Sent as 0, ignored by a receiver.
     pub reserved: bool,
     /// Value that travels when the field is left out.
@@ -217,7 +219,7 @@ impl LayoutDef {
                 && table.name_of(raw).is_none()
             {
                 found.push(Violation {
-                    rule: table.rule,
+                    rule: f.codes_rule.unwrap_or(table.rule),
                     at,
                     found: format!("{raw:#x}"),
                     expected: table.codes.iter().map(|c| c.name).collect::<Vec<_>>().join("|"),
@@ -292,10 +294,24 @@ pub const fn assert_no_fault(bits: u32, fields: &[FieldDef]) {
     }
 }
 
+/// The last `Some` of a list.
+#[doc(hidden)]
+pub const fn last_of(rules: &[Option<&'static str>]) -> Option<&'static str> {
+    let mut i = rules.len();
+    while i > 0 {
+        i -= 1;
+        if rules[i].is_some() {
+            return rules[i];
+        }
+    }
+    None
+}
+
 /// Declares a message: a plain struct with one typed field a layout field, its codec and its [`LayoutDef`].
 ///
 /// Fields stand in the order of the specification with explicit `[lsb +: width]`. After the place may follow
-/// `address N` (the struct holds a byte address of which bits N and up travel), `reserved`, and `default V`.
+/// `address N` (the struct holds a byte address of which bits N and up travel), `reserved`, `default V`, and `rule "ID"`
+/// (a reserved code breaks this rule; for code tables that several families share).
 ///
 /// ```
 /// scalepool_protocols::layout! {
@@ -386,7 +402,8 @@ macro_rules! layout {
                         width: $width,
                         address_lsb: 0 $(+ $crate::layout!(@address $key $($value)?))*,
                         codes: <$ty as $crate::wire::FieldValue>::CODES,
-                        reserved: false $(|| $crate::layout!(@reserved $key))*,
+                        codes_rule: $crate::wire::last_of(&[$($crate::layout!(@rule $key $($value)?)),*]),
+                        reserved: false $(|| $crate::layout!(@reserved $key $($value)?))*,
                         default: 0 $(+ $crate::layout!(@default $key $($value)?))*,
                         doc: concat!($($fdoc),*).trim_ascii(),
                     }),*],
@@ -452,8 +469,10 @@ macro_rules! layout {
     (@address $other:ident $($value:literal)?) => { 0 };
     (@default default $value:literal) => { $value };
     (@default $other:ident $($value:literal)?) => { 0 };
+    (@rule rule $rule:literal) => { Some($rule) };
+    (@rule $other:ident $($value:literal)?) => { None };
     (@reserved reserved) => { true };
-    (@reserved $other:ident) => { false };
+    (@reserved $other:ident $($value:literal)?) => { false };
 }
 
 #[cfg(test)]
@@ -461,7 +480,17 @@ mod tests {
     use super::*;
 
     const fn field(lsb: u32, width: u32) -> FieldDef {
-        FieldDef { name: "f", lsb, width, address_lsb: 0, codes: None, reserved: false, default: 0, doc: "" }
+        FieldDef {
+            name: "f",
+            lsb,
+            width,
+            address_lsb: 0,
+            codes: None,
+            codes_rule: None,
+            reserved: false,
+            default: 0,
+            doc: "",
+        }
     }
 
     /// The compile-time check tells the three faults apart (the `compile_fail` examples show that it stops the build).

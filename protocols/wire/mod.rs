@@ -24,5 +24,5 @@ pub use frame::assert_frame;
 pub use frame::{FrameDef, Segment};
 pub use layout::{Basis, ByteOrder, FieldDef, LayoutDef, LayoutFault, Wire};
 #[doc(hidden)]
-pub use layout::{assert_no_fault, find_fault};
-pub use violation::{At, Violation};
+pub use layout::{assert_no_fault, find_fault, last_of};
+pub use violation::{At, Findings, Violation};

@@ -1,11 +1,10 @@
 //! `scalepool golden`: write a set of vectors, or verify one.
 
 use super::{Status, report};
-use crate::golden::{DEFAULT_COUNT, DEFAULT_SEED, MAX_COUNT, MAX_SEED, Spec, check_set, write_set};
+use crate::golden::{self, DEFAULT_COUNT, DEFAULT_SEED, MAX_COUNT, MAX_SEED, Spec, check_set, write_set};
 use anyhow::bail;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish};
-use scalepool_protocols::registry::PROTOCOLS;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,7 +44,7 @@ impl Golden {
         if let Some(name) = &self.protocol {
             spec.protocols.retain(|p| p.name == name);
             if spec.protocols.is_empty() {
-                let known: Vec<&str> = PROTOCOLS.iter().map(|p| p.name).collect();
+                let known: Vec<&str> = golden::protocols().map(|p| p.name).collect();
                 bail!("golden: found protocol `{name}`, expected one of: {}", known.join(", "));
             }
         }

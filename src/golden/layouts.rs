@@ -37,7 +37,8 @@ pub fn vectors(def: &'static LayoutDef, seed: u64, count: u32) -> VectorSet {
 
     for (field, table) in coded(def) {
         let reserved = (0..=field.max_raw()).filter(|&raw| table.name_of(raw).is_none());
-        let cases = reserved.map(|raw| with(base, field, raw)).map(breaks(table.rule)).collect();
+        let cases =
+            reserved.map(|raw| with(base, field, raw)).map(breaks(field.codes_rule.unwrap_or(table.rule))).collect();
         groups.push(Group::new(format!("reserved codes of {}", field.name), cases));
     }
     if def.name == H2dRsp::DEF.name {

@@ -92,7 +92,9 @@ pub fn first_broken(def: &LayoutDef, bits: u128) -> Option<&'static str> {
         let raw = field.extract(bits);
         match field.codes {
             _ if field.reserved && raw != 0 => Some(def.rule),
-            Some(table) if !absent && table.codes.iter().all(|c| c.value != raw) => Some(table.rule),
+            Some(table) if !absent && table.codes.iter().all(|c| c.value != raw) => {
+                Some(field.codes_rule.unwrap_or(table.rule))
+            }
             _ => None,
         }
     })

@@ -1,9 +1,8 @@
 //! `MANIFEST.toml` and `SHA256SUMS`.
 
 use super::error::SetError;
-use super::spec::{FORMAT_VERSION, MAX_COUNT, MAX_SEED, Spec};
+use super::spec::{FORMAT_VERSION, MAX_COUNT, MAX_SEED, Spec, protocols};
 use super::text::bytes_hex;
-use scalepool_protocols::registry::PROTOCOLS;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -108,9 +107,9 @@ impl Manifest {
     /// A protocol that this model does not know; a seed or a count out of range.
     pub fn spec(&self, path: &Path) -> Result<Spec, SetError> {
         let wrong = |found: String, expected: String| SetError::Manifest { path: path.to_owned(), found, expected };
-        let known = || PROTOCOLS.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+        let known = || protocols().map(|p| p.name).collect::<Vec<_>>().join(", ");
         let protocol = |name: &String| {
-            let found = PROTOCOLS.iter().find(|p| p.name == name);
+            let found = protocols().find(|p| p.name == name);
             found.ok_or_else(|| wrong(format!("protocol `{name}`"), format!("one of: {}", known())))
         };
         if self.seed > MAX_SEED {

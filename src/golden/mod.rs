@@ -36,6 +36,6 @@ pub use error::SetError;
 pub use lines::FormatError;
 pub use locate::Difference;
 pub use manifest::{FileEntry, MANIFEST, Manifest, SUMS, sha256};
-pub use spec::{DEFAULT_COUNT, DEFAULT_SEED, FORMAT_VERSION, MAX_COUNT, MAX_SEED, Source, Spec};
+pub use spec::{DEFAULT_COUNT, DEFAULT_SEED, FORMAT_VERSION, MAX_COUNT, MAX_SEED, Source, Spec, protocols};
 pub use vectors::{Content, Context, Group, MessageCase, StreamCase, VectorSet};
 pub use write::{Progress, write_set};

@@ -34,10 +34,15 @@ pub struct Spec {
     pub model_version: String,
 }
 
+/// Protocols that have vector sets, in order of the registry.
+pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
+    PROTOCOLS.iter().filter(|p| p.name == "cxl-68b")
+}
+
 impl Default for Spec {
     fn default() -> Spec {
         Spec {
-            protocols: PROTOCOLS.iter().collect(),
+            protocols: protocols().collect(),
             seed: DEFAULT_SEED,
             count: DEFAULT_COUNT,
             model_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -6,7 +6,8 @@ use proptest::test_runner::RngSeed;
 use scalepool::golden::hex::parse_hex;
 use scalepool::golden::rsp::{RspCase, RspFile, parse_rsp};
 use scalepool::golden::{
-    Content, Context, MANIFEST, Manifest, SUMS, SetError, Spec, StreamCase, VectorSet, check_set, sha256, write_set,
+    Content, Context, MANIFEST, Manifest, SUMS, SetError, Spec, StreamCase, VectorSet, check_set, protocols, sha256,
+    write_set,
 };
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
@@ -318,7 +319,8 @@ fn built(def: &LayoutDef, case: &RspCase) -> Vec<u8> {
 /// Every message of the set: fields, bytes, number and JSON say the same, and the oracle builds those bytes.
 #[test]
 fn the_oracle_builds_every_committed_message() {
-    for def in registry::layouts() {
+    let has_vectors = |l: &&LayoutDef| protocols().any(|p| p.family == l.family());
+    for def in registry::layouts().filter(has_vectors) {
         let path = def.name.replacen('.', "/", 1);
         let rsp = read_rsp(&format!("{path}.rsp"));
         let hex = parse_hex(&read(&format!("{path}.hex"))).unwrap();

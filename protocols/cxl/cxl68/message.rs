@@ -222,16 +222,21 @@ layout! {
 /// ENC-12: RspData of a GO holds a state in bits 3:0 and 0 above (`cxl-68b` §4.11).
 fn go_state(bits: u128, found: &mut Vec<Violation>) {
     let rsp = H2dRsp::from_bits(bits);
-    let state = GoState((rsp.rsp_data & 0xf) as u8);
-    if rsp.opcode == H2dRspOpcode::GO && (state.name().is_none() || rsp.rsp_data > 0xf) {
-        found.push(Violation {
-            rule: GoState::TABLE.rule,
-            at: At::Bits { lsb: 5, width: 12 },
-            found: format!("{:#x}", rsp.rsp_data),
-            expected: GoState::TABLE.codes.iter().map(|c| c.name).collect::<Vec<_>>().join("|"),
-            text: "cxl68.h2d_rsp: field `rsp_data` of a GO holds no cache state".into(),
-        });
+    if rsp.opcode == H2dRspOpcode::GO {
+        found.extend(judge_go_state(H2dRsp::DEF.name, GoState::TABLE.rule, rsp.rsp_data));
     }
+}
+
+/// Judges the RspData of a GO; it stands in bits 16:5 of the H2D Rsp of every flit mode.
+pub(in crate::cxl) fn judge_go_state(layout: &str, rule: &'static str, rsp_data: u16) -> Option<Violation> {
+    let state = GoState((rsp_data & 0xf) as u8);
+    (state.name().is_none() || rsp_data > 0xf).then(|| Violation {
+        rule,
+        at: At::Bits { lsb: 5, width: 12 },
+        found: format!("{rsp_data:#x}"),
+        expected: GoState::TABLE.codes.iter().map(|c| c.name).collect::<Vec<_>>().join("|"),
+        text: format!("{layout}: field `rsp_data` of a GO holds no cache state"),
+    })
 }
 
 /// Class of a message: one of the ten layouts, and the channel it travels on.

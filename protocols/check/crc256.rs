@@ -1,0 +1,255 @@
+//! CRC of the CXL 256-byte flit: 8 bytes for a standard flit, 6 bytes for each latency-optimised half (`cxl-256b` §7).
+//!
+//! Arithmetic in GF(2^8) with polynomial 12Bh; the generator has the roots alpha^1 .. alpha^n, alpha = 2. Byte 0 of the
+//! message is the highest coefficient; the register starts at 0, nothing is reflected or complemented. A CRC is returned
+//! as a number whose low byte is the constant term r0: `to_le_bytes` is the order on the wire.
+
+/// x^8 + x^5 + x^3 + x + 1, the field of the CRC (`cxl-256b` §7.1; the FEC has another one).
+pub const FIELD: u16 = 0x12b;
+
+/// Bytes that the 8-byte CRC covers: flit bytes 0 to 241.
+pub const STANDARD_BYTES: usize = 242;
+/// Bytes of the even latency-optimised half that its CRC covers: flit bytes 0 to 121.
+pub const EVEN_BYTES: usize = 122;
+/// Bytes of the odd latency-optimised half that its CRC covers: flit bytes 128 to 243.
+pub const ODD_BYTES: usize = 116;
+/// Length to which a half is padded with zeros behind its last byte (`cxl-256b` §7.2).
+pub const HALF_BYTES: usize = 130;
+
+/// a * b in GF(2^8) with [`FIELD`].
+pub const fn gf_mul(a: u8, b: u8) -> u8 {
+    let mut product = 0;
+    let mut shifted = a as u16;
+    let mut bit = 0;
+    while bit < 8 {
+        if b >> bit & 1 == 1 {
+            product ^= shifted;
+        }
+        shifted <<= 1;
+        if shifted >> 8 == 1 {
+            shifted ^= FIELD;
+        }
+        bit += 1;
+    }
+    product as u8
+}
+
+/// Coefficients below x^n of (x + alpha^1)(x + alpha^2)..(x + alpha^n), constant term in the low byte.
+const fn generator(n: u32) -> u64 {
+    // Multiplying from the top down keeps x^n implicit: g(x)(x + root) shifts the coefficients up and adds root * g.
+    let mut low = [0u8; 9];
+    low[0] = 1;
+    let mut root = 1;
+    let mut degree = 0;
+    while degree < n {
+        root = gf_mul(root, 2);
+        let mut i = degree as usize + 1;
+        while i > 0 {
+            low[i] = low[i - 1] ^ gf_mul(low[i], root);
+            i -= 1;
+        }
+        low[0] = gf_mul(low[0], root);
+        degree += 1;
+    }
+    let mut packed = 0;
+    let mut i = 0;
+    while i < n as usize {
+        packed |= (low[i] as u64) << (8 * i);
+        i += 1;
+    }
+    packed
+}
+
+/// Generator of the 8-byte CRC without its x^8: D5 68 FE D5 33 41 4D 69.
+pub const GENERATOR_8: u64 = generator(8);
+/// Generator of the 6-byte CRC without its x^6: 7E 47 AB 1A A8 32.
+pub const GENERATOR_6: u64 = generator(6);
+
+/// One step of the definition: the remainder of N coefficients times x, plus `byte` times x^N.
+const fn step<const N: u32>(crc: u64, byte: u8, generator: u64) -> u64 {
+    let factor = byte ^ (crc >> (8 * N - 8)) as u8;
+    let mut next = crc << 8 & (u64::MAX >> (64 - 8 * N));
+    let mut i = 0;
+    while i < N {
+        next ^= (gf_mul(factor, (generator >> (8 * i)) as u8) as u64) << (8 * i);
+        i += 1;
+    }
+    next
+}
+
+/// The definition of the 8-byte CRC: a byte-serial register, byte 0 first.
+pub fn crc8_bytewise(message: &[u8; STANDARD_BYTES]) -> u64 {
+    message.iter().fold(0, |crc, &b| step::<8>(crc, b, GENERATOR_8))
+}
+
+fn crc6_bytewise(half: &[u8]) -> u64 {
+    let padding = core::iter::repeat_n(&0, HALF_BYTES - half.len());
+    half.iter().chain(padding).fold(0, |crc, &b| step::<6>(crc, b, GENERATOR_6))
+}
+
+/// The definition of the CRC of the even half: 122 bytes and 8 zeros.
+pub fn crc6_even_bytewise(half: &[u8; EVEN_BYTES]) -> u64 {
+    crc6_bytewise(half)
+}
+
+/// The definition of the CRC of the odd half: 116 bytes and 14 zeros.
+pub fn crc6_odd_bytewise(half: &[u8; ODD_BYTES]) -> u64 {
+    crc6_bytewise(half)
+}
+
+/// `[n][b]` is b * x^(N + n) modulo the generator of N coefficients.
+type Table = [[u64; 256]; 8];
+
+const fn table<const N: u32>(generator: u64) -> Table {
+    let mut table = [[0; 256]; 8];
+    let mut b = 0;
+    while b < 256 {
+        let mut crc = step::<N>(0, b as u8, generator);
+        table[0][b] = crc;
+        let mut n = 1;
+        while n < 8 {
+            crc = step::<N>(crc, 0, generator);
+            table[n][b] = crc;
+            n += 1;
+        }
+        b += 1;
+    }
+    table
+}
+
+static TABLE_8: Table = table::<8>(GENERATOR_8);
+static TABLE_6: Table = table::<6>(GENERATOR_6);
+
+/// The table path: eight bytes a step. `first` are the bytes before the first whole word; zeros in front change nothing.
+#[inline(always)]
+fn by_words<const N: u32>(message: &[u8], table: &Table) -> u64 {
+    let (first, words) = message.split_at(message.len() % 8);
+    let first = first.iter().fold(0, |word, &b| word << 8 | u64::from(b));
+    let words = words.chunks_exact(8).map(|w| u64::from_be_bytes(w.try_into().expect("8 bytes")));
+    core::iter::once(first).chain(words).fold(0, |crc, word| {
+        let word = word ^ crc << (64 - 8 * N);
+        (0..8).fold(0, |next, n| next ^ table[n][(word >> (8 * n)) as usize & 0xff])
+    })
+}
+
+/// CRC of a standard 256-byte flit: bytes 0 to 241 in, bytes 242 (low) to 249 (high) out.
+#[inline]
+pub fn crc8(message: &[u8; STANDARD_BYTES]) -> u64 {
+    by_words::<8>(message, &TABLE_8)
+}
+
+/// CRC of the even latency-optimised half: flit bytes 0 to 121 in, bytes 122 (low) to 127 out; 48 bits.
+#[inline]
+pub fn crc6_even(half: &[u8; EVEN_BYTES]) -> u64 {
+    let mut padded = [0; HALF_BYTES];
+    padded[..EVEN_BYTES].copy_from_slice(half);
+    by_words::<6>(&padded, &TABLE_6)
+}
+
+/// CRC of the odd latency-optimised half: flit bytes 128 to 243 in, bytes 250 (low) to 255 out; 48 bits.
+#[inline]
+pub fn crc6_odd(half: &[u8; ODD_BYTES]) -> u64 {
+    let mut padded = [0; HALF_BYTES];
+    padded[..ODD_BYTES].copy_from_slice(half);
+    by_words::<6>(&padded, &TABLE_6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire<const N: usize>(crc: u64) -> [u8; N] {
+        crc.to_le_bytes()[..N].try_into().expect("N bytes")
+    }
+
+    /// `cxl-256b` §7.1, §7.2.
+    #[test]
+    fn generators() {
+        assert_eq!(GENERATOR_8, 0xd568_fed5_3341_4d69);
+        assert_eq!(GENERATOR_6, 0x7e47_ab1a_a832);
+    }
+
+    /// `cxl-256b` §10.
+    #[test]
+    fn known_answers_8() {
+        let one = |at: usize, value: u8| {
+            let mut m = [0; STANDARD_BYTES];
+            m[at] = value;
+            m
+        };
+        let start = |bytes: &[u8]| {
+            let mut m = [0; STANDARD_BYTES];
+            m[..bytes.len()].copy_from_slice(bytes);
+            m
+        };
+        let mut empty = start(&[0xa0, 0x01]);
+        empty[240] = 1;
+        let cases: [([u8; STANDARD_BYTES], [u8; 8]); 11] = [
+            ([0; STANDARD_BYTES], [0; 8]),
+            (core::array::from_fn(|i| i as u8), [0xbc, 0xe5, 0x2c, 0x43, 0x1b, 0xba, 0x50, 0x56]),
+            ([0xff; STANDARD_BYTES], [0x51, 0x13, 0xc2, 0x34, 0xdd, 0xfe, 0x24, 0x85]),
+            (one(241, 0x01), [0x69, 0x4d, 0x41, 0x33, 0xd5, 0xfe, 0x68, 0xd5]),
+            (one(241, 0x02), [0xd2, 0x9a, 0x82, 0x66, 0x81, 0xd7, 0xd0, 0x81]),
+            (one(240, 0x80), [0xcd, 0x80, 0x45, 0x5a, 0x87, 0xc9, 0x2c, 0x14]),
+            (one(120, 0x5a), [0x3c, 0x1b, 0x07, 0x57, 0x0f, 0x2e, 0xe5, 0x65]),
+            (empty, [0x05, 0x0b, 0x1d, 0xd0, 0x2f, 0x06, 0x01, 0x46]),
+            (start(&[0x04, 0x05]), [0xc0, 0x61, 0x12, 0xf2, 0x07, 0x00, 0xd6, 0x49]),
+            (start(&[0xe0, 0x02, 0x00, 0x01, 0x80, 0x14]), [0xcd, 0x5b, 0x54, 0x02, 0xb6, 0x81, 0xfd, 0xf0]),
+            (start(&[0xa0, 0x03, 0x34, 0x00, 0x01, 0x00, 0x40]), [0x31, 0xb1, 0x0a, 0x6e, 0x4d, 0x36, 0x74, 0xef]),
+        ];
+        for (m, want) in cases {
+            assert_eq!(wire(crc8_bytewise(&m)), want);
+            assert_eq!(wire(crc8(&m)), want);
+        }
+    }
+
+    /// `cxl-256b` §10.
+    #[test]
+    fn known_answers_6() {
+        let one = |at: usize| {
+            let mut m = [0; EVEN_BYTES];
+            m[at] = 1;
+            m
+        };
+        for (m, want) in [
+            (core::array::from_fn(|i| i as u8), [0x60, 0x5c, 0x52, 0xa8, 0xef, 0x40]),
+            (one(121), [0x71, 0xb7, 0x0d, 0xee, 0x19, 0x61]),
+            (one(0), [0x59, 0x16, 0x20, 0x2a, 0x8e, 0x62]),
+        ] {
+            assert_eq!(wire(crc6_even_bytewise(&m)), want);
+            assert_eq!(wire(crc6_even(&m)), want);
+        }
+        let mut last = [0; ODD_BYTES];
+        last[ODD_BYTES - 1] = 1;
+        for (m, want) in [
+            (core::array::from_fn(|i| i as u8 + 128), [0x18, 0x6c, 0x07, 0x3f, 0x48, 0x90]),
+            (last, [0x90, 0x7c, 0xea, 0x19, 0xbf, 0xec]),
+        ] {
+            assert_eq!(wire(crc6_odd_bytewise(&m)), want);
+            assert_eq!(wire(crc6_odd(&m)), want);
+        }
+    }
+
+    /// Both paths are linear over GF(2): equal on every single bit, they are equal on everything; random ones besides.
+    #[test]
+    fn both_paths_are_equal() {
+        fn check<const N: usize>(definition: fn(&[u8; N]) -> u64, fast: fn(&[u8; N]) -> u64) {
+            for i in 0..8 * N {
+                let mut m = [0; N];
+                m[i / 8] = 1 << (i % 8);
+                assert_eq!(fast(&m), definition(&m), "bit {i}");
+            }
+            let mut x = 1u64;
+            for _ in 0..2000 {
+                let m = core::array::from_fn(|_| {
+                    x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    (x >> 56) as u8
+                });
+                assert_eq!(fast(&m), definition(&m));
+            }
+        }
+        check(crc8_bytewise, crc8);
+        check(crc6_even_bytewise, crc6_even);
+        check(crc6_odd_bytewise, crc6_odd);
+    }
+}

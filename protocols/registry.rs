@@ -15,7 +15,7 @@ pub struct Protocol {
 
 /// All layouts, family by family in order of the sheets.
 pub fn layouts() -> impl Iterator<Item = &'static LayoutDef> {
-    crate::cxl::cxl68::LAYOUTS.iter().copied()
+    [crate::cxl::cxl68::LAYOUTS, crate::cxl::cxlio::LAYOUTS].into_iter().flatten().copied()
 }
 
 /// The layout of a name.

@@ -1,3 +1,4 @@
 //! Compute Express Link.
 
 pub mod cxl68;
+pub mod cxlio;

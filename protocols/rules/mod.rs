@@ -4,6 +4,7 @@
 //! that obeys (`<rule>_p`) and one that breaks it (`<rule>_n`), and fails when a row has none.
 
 pub mod cxl68;
+pub mod cxlio;
 pub mod sim;
 
 /// One protocol rule.
@@ -21,7 +22,7 @@ pub struct Rule {
 
 /// All rules, family by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    cxl68::RULES.iter().chain(sim::RULES)
+    cxl68::RULES.iter().chain(cxlio::RULES).chain(sim::RULES)
 }
 
 /// The row of an id.

@@ -15,6 +15,7 @@
 
 mod error;
 pub mod flit68;
+pub mod flit_io;
 pub mod message;
 pub mod number;
 pub mod violation;

@@ -2,14 +2,13 @@
 //!
 //! Modelled: the TLP bytes of one flit after another as one stream, cut into pieces: NOPs, whole TLPs, and parts of TLPs
 //! that straddle flits; how many may start in each group. Behind a type of unknown size the rest of the flit is dropped
-//! (sheet mark \[D\]). Left out: the bytes themselves; whoever needs a straddling TLP whole joins its parts.
+//! (sheet mark \[D\]). [`Reader`] joins the parts of straddling TLPs.
 //!
 //! A TLP region is a whole number of DW in every flit map, so the first DW of a TLP is never split and its size is known
 //! where it begins.
 
 use super::DW_BYTES;
-use super::flit_mode::Base;
-use super::tlp::Size;
+use super::tlp::{self, Begin, Front, Parts};
 use crate::wire::{At, Violation};
 
 /// What the flits before leave open.
@@ -18,8 +17,8 @@ pub enum Open {
     /// Nothing: a TLP or NOP begins.
     #[default]
     Nothing,
-    /// Local prefixes have been read, the header is to come.
-    Prefixes,
+    /// Prefixes or the PBR header have been read, the header is to come.
+    Front(Front),
     /// So many DW of a TLP are to come.
     Rest(usize),
 }
@@ -61,15 +60,16 @@ impl Piece {
 #[derive(Debug)]
 pub struct Walker<'a> {
     region: &'a [u8],
+    pbr: bool,
     at: usize,
     open: &'a mut Open,
 }
 
 impl<'a> Walker<'a> {
-    /// The pieces of a region. Bytes behind its last whole DW are passed over.
-    pub fn new(region: &'a [u8], open: &'a mut Open) -> Walker<'a> {
+    /// The pieces of a region; `pbr`: of a link with port based routing. Bytes behind the last whole DW are passed over.
+    pub fn new(region: &'a [u8], pbr: bool, open: &'a mut Open) -> Walker<'a> {
         let whole = region.len() - region.len() % DW_BYTES;
-        Walker { region: &region[..whole], at: 0, open }
+        Walker { region: &region[..whole], pbr, at: 0, open }
     }
 }
 
@@ -79,27 +79,28 @@ impl Iterator for Walker<'_> {
     fn next(&mut self) -> Option<Piece> {
         let (at, begins) = (self.at, *self.open == Open::Nothing);
         let mut kind = Kind::Tlp;
-        while let Some(&dw0) = self.region[self.at..].first_chunk::<DW_BYTES>() {
+        while let Some(&dw) = self.region[self.at..].first_chunk() {
             let left_dw = (self.region.len() - self.at) / DW_BYTES;
-            let rest_dw = match *self.open {
-                Open::Rest(dw) => dw,
-                before => match Size::of(dw0) {
-                    Some(Size { base: Base::Prefix, .. }) => {
-                        *self.open = Open::Prefixes;
-                        self.at += DW_BYTES;
-                        continue;
-                    }
-                    Some(size) => {
-                        if size.base == Base::Nop && before == Open::Nothing {
-                            kind = Kind::Nop;
-                        }
-                        size.dw()
-                    }
-                    None => {
-                        kind = Kind::Dropped;
-                        left_dw
-                    }
-                },
+            let front = match *self.open {
+                Open::Front(front) => front,
+                _ => Front::Nothing,
+            };
+            let rest_dw = match (*self.open, front.next(dw, self.pbr)) {
+                (Open::Rest(dw), _) => dw,
+                (_, Begin::Header(size)) => size.dw(),
+                (_, Begin::More(front)) => {
+                    *self.open = Open::Front(front);
+                    self.at += DW_BYTES;
+                    continue;
+                }
+                (_, Begin::Nop) => {
+                    kind = Kind::Nop;
+                    1
+                }
+                (_, Begin::Unknown) => {
+                    kind = Kind::Dropped;
+                    left_dw
+                }
             };
             let here_dw = rest_dw.min(left_dw);
             self.at += DW_BYTES * here_dw;
@@ -116,8 +117,82 @@ pub const GROUP_BYTES: usize = 128;
 /// TLPs that may start in a group, NOPs not counted (`cxl-io` §3.7).
 pub const STARTS_PER_GROUP: usize = 8;
 
+/// Bytes up to which a straddling TLP is joined; the longest without prefixes has 4148: 4 DW of base, 7 of OHC, 1024 of
+/// data, 5 of trailer, which leaves room for prefixes.
+pub const JOINED_BYTES: usize = 8192;
+
+/// A piece of a flit, and the TLP that ends with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The piece.
+    pub piece: Piece,
+    /// The whole TLP, where the piece is its last part. `None` for NOPs and dropped bytes, and for a TLP whose beginning
+    /// is not known or that is longer than [`JOINED_BYTES`].
+    pub whole: Option<Vec<u8>>,
+}
+
+/// Reads the TLP regions of the flits of one direction.
+#[derive(Debug, Clone, Default)]
+pub struct Reader {
+    pbr: bool,
+    open: Open,
+    held: Vec<u8>,
+}
+
+impl Reader {
+    /// A stream of which nothing has been read; `pbr`: of a link with port based routing.
+    pub fn new(pbr: bool) -> Reader {
+        Reader { pbr, ..Reader::default() }
+    }
+
+    /// The pieces of the next region, without gap.
+    pub fn read(&mut self, region: &[u8]) -> Vec<Found> {
+        let held = &mut self.held;
+        let join = |piece: Piece| {
+            if piece.begins {
+                held.clear();
+            }
+            if held.len() <= JOINED_BYTES {
+                held.extend(piece.of(region));
+            }
+            let whole = piece.kind == Kind::Tlp && piece.ends && held.len() <= JOINED_BYTES;
+            Found { piece, whole: whole.then(|| std::mem::take(held)) }
+        };
+        Walker::new(region, self.pbr, &mut self.open).map(join).collect()
+    }
+}
+
+/// Judges the pieces of one region: each TLP that ends in it, types of unknown size, TLPs that start in each group.
+/// Places are bytes of the region; what stands in an earlier flit counts as the first byte of its last part.
+pub fn check(found: &[Found], region: &[u8], pbr: bool, violations: &mut Vec<Violation>) {
+    for Found { piece, whole } in found {
+        let first = violations.len();
+        match whole.as_deref().map(|tlp| (tlp.len(), Parts::split(tlp, pbr))) {
+            Some((len_bytes, Ok(parts))) => {
+                tlp::check(&parts, violations);
+                let earlier_bytes = len_bytes - piece.len_bytes;
+                for violation in &mut violations[first..] {
+                    if let At::Byte(at) = violation.at {
+                        violation.at = At::Byte(piece.at + at.saturating_sub(earlier_bytes));
+                    }
+                }
+            }
+            // The walker cuts where the parts end.
+            Some((_, Err(_))) | None if piece.kind != Kind::Dropped => (),
+            _ => violations.push(Violation {
+                rule: "CXLIO-FMT-03",
+                at: At::Byte(piece.at),
+                found: format!("{:02x?}", &piece.of(region)[..DW_BYTES]),
+                expected: "a NOP, a prefix or a TLP of known size".into(),
+                text: "the rest of the flit cannot be read".into(),
+            }),
+        }
+    }
+    check_starts(found.iter().map(|f| f.piece), violations);
+}
+
 /// PLC-02: judges how many TLPs start in each group. Places are bytes of the region.
-pub fn check_starts(pieces: impl Iterator<Item = Piece>, found: &mut Vec<Violation>) {
+fn check_starts(pieces: impl Iterator<Item = Piece>, found: &mut Vec<Violation>) {
     let mut starts = [0; 2];
     for piece in pieces.filter(|p| p.begins && p.kind == Kind::Tlp) {
         let group = usize::from(piece.at >= GROUP_BYTES);
@@ -133,6 +208,3 @@ pub fn check_starts(pieces: impl Iterator<Item = Piece>, found: &mut Vec<Violati
         }
     }
 }
-
-/// Bytes of a filler, a whole number of them.
-pub const NOP: [u8; DW_BYTES] = [0; DW_BYTES];

@@ -4,7 +4,7 @@
 //! and every rule that shows in one TLP. Left out: rules between TLPs, such as tags, credits and split completions.
 
 use super::code::{CplStatus, FmType};
-use super::flit_mode::{Base, FmMem32, FmMem64, OhcA1, OhcA5, OhcC, TRAILER_DW, has_data, ohc_dw};
+use super::flit_mode::{Base, FmMem32, FmMem64, OhcA1, OhcA5, OhcC, PbrFirstByte, Pth, TRAILER_DW, has_data, ohc_dw};
 use super::{DW_BYTES, length_dw};
 use crate::wire::{At, LayoutDef, Violation, Wire};
 use thiserror::Error;
@@ -25,34 +25,80 @@ pub struct Size {
 }
 
 impl Size {
-    /// Reads the first DW of a TLP or prefix. `None` for a type of unknown size; NOP and prefixes are one DW.
+    /// Reads the first DW of a header. `None` for a NOP, a prefix, and a type of unknown size.
     pub const fn of(dw0: [u8; DW_BYTES]) -> Option<Size> {
         let code = FmType(dw0[0]);
-        let Some(base) = Base::of(code) else { return None };
-        let one_dw = matches!(base, Base::Nop | Base::Prefix);
-        Some(Size {
-            code,
-            base,
-            ohc_dw: if one_dw { [0; 4] } else { ohc_dw(dw0[1] & 0x1f) },
-            data_dw: if !one_dw && has_data(code) { length_dw((dw0[2] as u16 & 3) << 8 | dw0[3] as u16) } else { 0 },
-            trailer_dw: if one_dw { 0 } else { TRAILER_DW[(dw0[2] >> 5) as usize] },
-        })
+        let base = match Base::of(code) {
+            None | Some(Base::Nop | Base::Prefix) => return None,
+            Some(base) => base,
+        };
+        let data_dw = if has_data(code) { length_dw((dw0[2] as u16 & 3) << 8 | dw0[3] as u16) } else { 0 };
+        let trailer_dw = TRAILER_DW[(dw0[2] >> 5) as usize];
+        Some(Size { code, base, ohc_dw: ohc_dw(dw0[1] & 0x1f), data_dw, trailer_dw })
     }
 
-    /// DW in all.
+    /// DW in all, prefixes and PBR header apart.
     pub const fn dw(&self) -> usize {
         let [a, b, c, e] = self.ohc_dw;
         self.base.dw() + a + b + c + e + self.data_dw + self.trailer_dw
     }
 }
 
+/// What has been read of a TLP when its next DW is no part of header, OHC, data or trailer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Front {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Local prefixes.
+    Prefixes,
+    /// The PBR header; the header base is due.
+    Pth,
+}
+
+/// What a DW is that is no part of header, OHC, data or trailer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// A NOP, one DW.
+    Nop,
+    /// A prefix or PBR header; more of the same TLP follows.
+    More(Front),
+    /// The first DW of a header.
+    Header(Size),
+    /// Nothing that tells how long it is.
+    Unknown,
+}
+
+impl Front {
+    /// Reads the next DW (`cxl-io` §3.1, on links with port based routing §3.8: every TLP but NOP has a PBR header
+    /// directly before its header base).
+    pub const fn next(self, dw: [u8; DW_BYTES], pbr: bool) -> Begin {
+        if pbr && !matches!(self, Front::Pth) {
+            return match (PbrFirstByte::of(dw[0]), self) {
+                (PbrFirstByte::Nop, Front::Nothing) => Begin::Nop,
+                (PbrFirstByte::Prefix, _) => Begin::More(Front::Prefixes),
+                (PbrFirstByte::Pth, _) => Begin::More(Front::Pth),
+                _ => Begin::Unknown,
+            };
+        }
+        match (Base::of(FmType(dw[0])), self) {
+            (Some(Base::Nop), Front::Nothing) => Begin::Nop,
+            (Some(Base::Prefix), Front::Nothing | Front::Prefixes) => Begin::More(Front::Prefixes),
+            _ => match Size::of(dw) {
+                Some(size) => Begin::Header(size),
+                None => Begin::Unknown,
+            },
+        }
+    }
+}
+
 /// Why bytes are no whole TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum TlpFault {
-    /// Nothing is known about the type, not even its size.
-    #[error("found type {code:#04x} at byte {at}, expected a listed type of a flit-mode TLP")]
-    UnknownType {
-        /// First byte of the header.
+    /// A DW tells no size: an unlisted type, a prefix out of place, no PBR header where one is due.
+    #[error("found first byte {code:#04x} at byte {at}, expected a prefix, PBR header or type that may stand there")]
+    Unknown {
+        /// First byte of the DW.
         code: u8,
         /// Where it stands.
         at: usize,
@@ -72,6 +118,8 @@ pub enum TlpFault {
 pub struct Parts<'a> {
     /// Local prefixes, a DW each.
     pub prefixes: &'a [u8],
+    /// PBR header; empty on other links.
+    pub pth: &'a [u8],
     /// The sizes.
     pub size: Size,
     /// Header base.
@@ -85,27 +133,34 @@ pub struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a TLP apart.
+    /// Takes a TLP apart; `pbr`: it stands on a link with port based routing.
     ///
     /// # Errors
-    /// A type of unknown size; more or fewer bytes than the header announces.
-    pub fn split(bytes: &'a [u8]) -> Result<Parts<'a>, TlpFault> {
-        let mut rest = bytes;
+    /// A DW that tells no size; more or fewer bytes than the header announces. A NOP is no TLP here.
+    pub fn split(bytes: &'a [u8], pbr: bool) -> Result<Parts<'a>, TlpFault> {
+        let (mut front, mut at, mut pth_at) = (Front::Nothing, 0, None);
         let size = loop {
-            let Some(&dw0) = rest.first_chunk() else {
-                return Err(TlpFault::Length { found: bytes.len(), expected: bytes.len() - rest.len() + DW_BYTES });
+            let Some(&dw) = bytes[at..].first_chunk() else {
+                return Err(TlpFault::Length { found: bytes.len(), expected: at + DW_BYTES });
             };
-            match Size::of(dw0) {
-                Some(Size { base: Base::Prefix, .. }) => rest = &rest[DW_BYTES..],
-                Some(size) => break size,
-                None => return Err(TlpFault::UnknownType { code: dw0[0], at: bytes.len() - rest.len() }),
+            match front.next(dw, pbr) {
+                Begin::More(next) => {
+                    front = next;
+                    if next == Front::Pth {
+                        pth_at = Some(at);
+                    }
+                    at += DW_BYTES;
+                }
+                Begin::Header(size) => break size,
+                Begin::Nop | Begin::Unknown => return Err(TlpFault::Unknown { code: dw[0], at }),
             }
         };
-        let (prefixes, mut rest) = bytes.split_at(bytes.len() - rest.len());
-        let expected = prefixes.len() + DW_BYTES * size.dw();
+        let expected = at + DW_BYTES * size.dw();
         if bytes.len() != expected {
             return Err(TlpFault::Length { found: bytes.len(), expected });
         }
+        let (before, mut rest) = bytes.split_at(at);
+        let (prefixes, pth) = before.split_at(pth_at.unwrap_or(at));
         let mut take = |dw: usize| {
             let (part, behind) = rest.split_at(DW_BYTES * dw);
             rest = behind;
@@ -114,10 +169,10 @@ impl<'a> Parts<'a> {
         let header = take(size.base.dw());
         let ohc = size.ohc_dw.map(&mut take);
         let (data, trailer) = (take(size.data_dw), take(size.trailer_dw));
-        Ok(Parts { prefixes, size, header, ohc, data, trailer })
+        Ok(Parts { prefixes, pth, size, header, ohc, data, trailer })
     }
 
-    /// Header layout and bits; NOP has none.
+    /// Header layout and bits.
     pub fn header_bits(&self) -> Option<(&'static LayoutDef, u128)> {
         self.size.base.def().map(|def| (def, number(self.header)))
     }
@@ -178,7 +233,7 @@ pub fn check(tlp: &Parts, found: &mut Vec<Violation>) {
             broken("CXLIO-FMT-03", DW_BYTES * n, is, "8d, 8e or 8f", "a local prefix of a reserved type");
         }
     }
-    let header_at = tlp.prefixes.len();
+    let header_at = tlp.prefixes.len() + tlp.pth.len();
     let ohc_at = header_at + tlp.header.len();
     let base = tlp.size.base;
     if matches!(base, Base::Io | Base::Cfg) && tlp.ohc[0].is_empty() {
@@ -195,6 +250,9 @@ pub fn check(tlp: &Parts, found: &mut Vec<Violation>) {
         for (name, _) in flags.into_iter().filter(|&(_, set)| set && !translation) {
             broken("CXLIO-FMT-10", ohc_at, format!("{name} = 1"), "0", "a flag of translation and page requests");
         }
+    }
+    if !tlp.pth.is_empty() {
+        of_layout(Pth::DEF, number(tlp.pth), tlp.prefixes.len(), found);
     }
     if let Some((def, bits)) = tlp.header_bits() {
         of_layout(def, bits, header_at, found);

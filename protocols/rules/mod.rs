@@ -14,7 +14,7 @@ pub struct Rule {
     pub id: &'static str,
     /// Fact sheet and section.
     pub source: &'static str,
-    /// Marked [D] in the sheet: our own documented choice.
+    /// Marked \[D\] in the sheet: our own documented choice.
     pub choice: bool,
     /// The rule in short.
     pub text: &'static str,

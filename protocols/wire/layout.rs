@@ -5,7 +5,7 @@ use super::{At, CodeTable, FieldError, FieldFault, Violation};
 /// How sure a layout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// Stated by the specification (sheet marks [A], [B]).
+    /// Stated by the specification (sheet marks A and B).
     Spec,
     /// Derived from several public facts.
     Inferred,
@@ -46,6 +46,8 @@ pub struct FieldDef {
     pub address_lsb: u32,
     /// Named codes, if the field is enumerated.
     pub codes: Option<&'static CodeTable>,
+    /// Rule that a reserved code breaks here; that of the table where a layout does not name its own.
+    pub codes_rule: Option<&'static str>,
     /// Sent as 0, ignored by a receiver.
     pub reserved: bool,
     /// Value that travels when the field is left out.
@@ -217,7 +219,7 @@ impl LayoutDef {
                 && table.name_of(raw).is_none()
             {
                 found.push(Violation {
-                    rule: table.rule,
+                    rule: f.codes_rule.unwrap_or(table.rule),
                     at,
                     found: format!("{raw:#x}"),
                     expected: table.codes.iter().map(|c| c.name).collect::<Vec<_>>().join("|"),
@@ -231,6 +233,21 @@ impl LayoutDef {
             check(message, found);
         }
     }
+}
+
+/// The lowest N bytes of a message, byte 0 first; bits above them are lost. At most 16 bytes.
+///
+/// Word by word: cut out of `bits.to_le_bytes()`, the 11 bytes of an M2S Req are read across two stores that have not
+/// reached the cache yet, and encoding takes 15 ns instead of 4 (`make bench`).
+#[inline]
+pub fn little_endian<const N: usize>(bits: u128) -> [u8; N] {
+    const { assert!(N <= 16, "a message has at most 16 bytes") };
+    let (low, high) = ((bits as u64).to_le_bytes(), ((bits >> 64) as u64).to_le_bytes());
+    let mut bytes = [0; N];
+    let split = const { if N < 8 { N } else { 8 } };
+    bytes[..split].copy_from_slice(&low[..split]);
+    bytes[split..].copy_from_slice(&high[..N - split]);
+    bytes
 }
 
 /// A type that a `layout!` block declares.
@@ -292,10 +309,24 @@ pub const fn assert_no_fault(bits: u32, fields: &[FieldDef]) {
     }
 }
 
+/// The last `Some` of a list.
+#[doc(hidden)]
+pub const fn last_of(rules: &[Option<&'static str>]) -> Option<&'static str> {
+    let mut i = rules.len();
+    while i > 0 {
+        i -= 1;
+        if rules[i].is_some() {
+            return rules[i];
+        }
+    }
+    None
+}
+
 /// Declares a message: a plain struct with one typed field a layout field, its codec and its [`LayoutDef`].
 ///
 /// Fields stand in the order of the specification with explicit `[lsb +: width]`. After the place may follow
-/// `address N` (the struct holds a byte address of which bits N and up travel), `reserved`, and `default V`.
+/// `address N` (the struct holds a byte address of which bits N and up travel), `reserved`, `default V`, and `rule "ID"`
+/// (a reserved code breaks this rule; for code tables that several families share).
 ///
 /// ```
 /// scalepool_protocols::layout! {
@@ -386,7 +417,8 @@ macro_rules! layout {
                         width: $width,
                         address_lsb: 0 $(+ $crate::layout!(@address $key $($value)?))*,
                         codes: <$ty as $crate::wire::FieldValue>::CODES,
-                        reserved: false $(|| $crate::layout!(@reserved $key))*,
+                        codes_rule: $crate::wire::last_of(&[$($crate::layout!(@rule $key $($value)?)),*]),
+                        reserved: false $(|| $crate::layout!(@reserved $key $($value)?))*,
                         default: 0 $(+ $crate::layout!(@default $key $($value)?))*,
                         doc: concat!($($fdoc),*).trim_ascii(),
                     }),*],
@@ -404,16 +436,24 @@ macro_rules! layout {
                 }
             }
 
-            #[inline]
+            // A call would hand the answer back through 200 bytes of memory: an S2M NDR takes 2.5 ns that way, 2.0 ns this way.
+            #[inline(always)]
             fn to_bits(&self) -> Result<u128, $crate::wire::FieldError> {
-                let (mut bits, mut misfit) = (0u128, 0u128);
-                $({
-                    const ADDRESS_LSB: u32 = 0 $(+ $crate::layout!(@address $key $($value)?))*;
-                    let value = $crate::wire::FieldValue::to_raw(self.$field);
-                    misfit |= value & !((u128::MAX >> (128 - $width)) << ADDRESS_LSB);
-                    bits |= value >> ADDRESS_LSB << $lsb;
-                })*
-                if misfit == 0 { Ok(bits) } else { Err(self.misfit()) }
+                'misfit: {
+                    let mut bits = 0u128;
+                    $({
+                        const ADDRESS_LSB: u32 = 0 $(+ $crate::layout!(@address $key $($value)?))*;
+                        let value = $crate::wire::FieldValue::to_raw(self.$field);
+                        // A branch a field. With one on the sum of what does not fit, the compiler moves the fields
+                        // into vectors and back.
+                        if value & !((u128::MAX >> (128 - $width)) << ADDRESS_LSB) != 0 {
+                            break 'misfit;
+                        }
+                        bits |= value >> ADDRESS_LSB << $lsb;
+                    })*
+                    return Ok(bits);
+                }
+                Err(self.misfit())
             }
         }
 
@@ -444,8 +484,10 @@ macro_rules! layout {
     (@address $other:ident $($value:literal)?) => { 0 };
     (@default default $value:literal) => { $value };
     (@default $other:ident $($value:literal)?) => { 0 };
+    (@rule rule $rule:literal) => { Some($rule) };
+    (@rule $other:ident $($value:literal)?) => { None };
     (@reserved reserved) => { true };
-    (@reserved $other:ident) => { false };
+    (@reserved $other:ident $($value:literal)?) => { false };
 }
 
 #[cfg(test)]
@@ -453,7 +495,17 @@ mod tests {
     use super::*;
 
     const fn field(lsb: u32, width: u32) -> FieldDef {
-        FieldDef { name: "f", lsb, width, address_lsb: 0, codes: None, reserved: false, default: 0, doc: "" }
+        FieldDef {
+            name: "f",
+            lsb,
+            width,
+            address_lsb: 0,
+            codes: None,
+            codes_rule: None,
+            reserved: false,
+            default: 0,
+            doc: "",
+        }
     }
 
     /// The compile-time check tells the three faults apart (the `compile_fail` examples show that it stops the build).

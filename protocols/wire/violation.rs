@@ -41,6 +41,65 @@ pub struct Violation {
     pub text: String,
 }
 
+impl Violation {
+    /// A finding at a byte of a unit.
+    pub fn at_byte(
+        rule: &'static str,
+        byte: usize,
+        found: impl ToString,
+        expected: impl ToString,
+        text: impl Into<String>,
+    ) -> Violation {
+        let (found, expected) = (found.to_string(), expected.to_string());
+        Violation { rule, at: At::Byte(byte), found, expected, text: text.into() }
+    }
+
+    /// Moves a finding of a message to its place in a unit; `byte_of` gives the byte that holds a bit of the message.
+    #[must_use]
+    pub fn in_unit(mut self, byte_of: impl FnOnce(u32) -> usize) -> Violation {
+        if let At::Bits { lsb, .. } = self.at {
+            self.text = format!("{} (message {})", self.text, self.at);
+            self.at = At::Byte(byte_of(lsb));
+        }
+        self
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Broken rules.
+    pub violations: Vec<Violation>,
+    /// Legal, but not as tight as it could be.
+    pub lints: Vec<Violation>,
+}
+
+impl Findings {
+    /// Adds a broken rule at a byte of the unit.
+    pub fn broken(
+        &mut self,
+        rule: &'static str,
+        byte: usize,
+        found: impl ToString,
+        expected: impl ToString,
+        text: impl Into<String>,
+    ) {
+        self.violations.push(Violation::at_byte(rule, byte, found, expected, text));
+    }
+
+    /// Adds a lint at a byte of the unit.
+    pub fn lint(
+        &mut self,
+        rule: &'static str,
+        byte: usize,
+        found: impl ToString,
+        expected: impl ToString,
+        text: impl Into<String>,
+    ) {
+        self.lints.push(Violation::at_byte(rule, byte, found, expected, text));
+    }
+}
+
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}: {}: found {}, expected {}", self.rule, self.at, self.text, self.found, self.expected)

@@ -2,14 +2,17 @@
 
 use super::Status;
 use super::batch::{self, Answer};
-use crate::forms::flit68::{self, Decoder, Encoder};
-use crate::forms::{FormError, message, number};
+use crate::forms::{FormError, flit_io, flit68, flit256, message, number};
 use clap::{Args, Subcommand, ValueEnum};
-use scalepool_protocols::cxl::cxl68::{Dir, unit::Unit};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::{Mode, flit};
 use scalepool_protocols::registry::PROTOCOLS;
+use scalepool_protocols::wire::Findings;
+use serde_json::Value;
 use std::io::Write;
 
-/// Encode and decode whole flits: header, slots, messages, data, CRC.
+/// Encode and decode whole flits: header, slots, messages, data, CRC, FEC.
 #[derive(Debug, Args)]
 pub(super) struct Flit {
     #[command(subcommand)]
@@ -71,37 +74,81 @@ impl Flit {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         match self.way {
             Way::Encode(c) => {
-                protocol(&c.protocol)?;
-                let mut encoder = Encoder::new(c.dir.map(Dir::from));
-                Ok(batch::stdin(out, |line| {
-                    let encoded = encoder.encode(&batch::json(line)?)?;
-                    let status = Status::of(&encoded.findings.violations);
-                    Ok(Answer { form: encoded.form, status })
-                })?)
+                let mut encode = encoder(&c.protocol, c.dir.map(Dir::from))?;
+                Ok(batch::stdin(out, |line| encode(&batch::json(line)?))?)
             }
             Way::Decode(c) => {
-                protocol(&c.protocol)?;
-                let mut decoder = Decoder::new(c.dir.into());
-                let mut index = 0;
-                let answer = |hex: &str| {
-                    let unit = Unit::from_bytes(&number::bytes_of(hex.trim(), "flit")?)?;
-                    let (decoded, findings) = decoder.read(&unit);
-                    let form = flit68::to_json(&decoded, &findings, index);
-                    index += 1;
-                    Ok(Answer { form, status: Status::of(&findings.violations) })
-                };
+                let mut decode = decoder(&c.protocol, c.dir.into())?;
+                let answer = |hex: &str| decode(&number::bytes_of(hex.trim(), "flit")?);
                 Ok(if c.hex.is_empty() { batch::stdin(out, answer)? } else { batch::arguments(&c.hex, out, answer)? })
             }
         }
     }
 }
 
-/// Refuses what is no flit protocol.
-fn protocol(name: &str) -> Result<(), FormError> {
-    if name == flit68::PROTOCOL {
-        return Ok(());
+/// Answers the objects of a stream.
+type Encode = Box<dyn FnMut(&Value) -> Result<Answer, FormError>>;
+/// Answers the flits of a stream.
+type Decode = Box<dyn FnMut(&[u8]) -> Result<Answer, FormError>>;
+
+fn answer(form: Value, findings: &Findings) -> Answer {
+    Answer { form, status: Status::of(&findings.violations) }
+}
+
+/// The encoder of a protocol.
+fn encoder(protocol: &str, dir: Option<Dir>) -> Result<Encode, FormError> {
+    if protocol == flit68::PROTOCOL {
+        let mut encoder = flit68::Encoder::new(dir);
+        return Ok(Box::new(move |form| {
+            let encoded = encoder.encode(form)?;
+            Ok(answer(encoded.form, &encoded.findings))
+        }));
     }
-    let near = message::most_similar(name, PROTOCOLS.iter().map(|p| p.name));
-    let expected = format!("one that `list protocols` shows, such as {}", near.join(", "));
-    Err(FormError::new("protocol", format!("`{name}`"), expected))
+    if protocol == flit_io::PROTOCOL {
+        let mut encoder = flit_io::Encoder::new(dir);
+        return Ok(Box::new(move |form| {
+            let encoded = encoder.encode(form)?;
+            Ok(answer(encoded.form, &encoded.findings))
+        }));
+    }
+    let mut encoder = flit256::Encoder::new(mode(protocol)?, dir);
+    Ok(Box::new(move |form| {
+        let encoded = encoder.encode(form)?;
+        Ok(answer(encoded.form, &encoded.findings))
+    }))
+}
+
+/// The decoder of a protocol.
+fn decoder(protocol: &str, dir: Dir) -> Result<Decode, FormError> {
+    // Counts the flits that could be read.
+    let mut read = 0..u64::MAX;
+    let mut next = move || read.next().unwrap_or(u64::MAX);
+    if protocol == flit68::PROTOCOL {
+        let mut decoder = flit68::Decoder::new(dir);
+        return Ok(Box::new(move |bytes| {
+            let (decoded, findings) = decoder.read(&Unit::from_bytes(bytes)?);
+            Ok(answer(flit68::to_json(&decoded, &findings, next()), &findings))
+        }));
+    }
+    if protocol == flit_io::PROTOCOL {
+        let mut decoder = flit_io::Decoder::new(dir);
+        return Ok(Box::new(move |bytes| {
+            let (form, findings) = decoder.read(&flit::Flit::from_bytes(bytes)?, next());
+            Ok(answer(form, &findings))
+        }));
+    }
+    let mut decoder = flit256::Decoder::new(mode(protocol)?, dir);
+    Ok(Box::new(move |bytes| {
+        let (decoded, findings) = decoder.read(&flit::Flit::from_bytes(bytes)?);
+        Ok(answer(flit256::to_json(&decoded, &findings, next()), &findings))
+    }))
+}
+
+/// The 256B mode of a protocol; refuses what is no flit protocol.
+fn mode(name: &str) -> Result<Mode, FormError> {
+    flit256::mode_of(name).ok_or_else(|| {
+        let near = message::most_similar(name, PROTOCOLS.iter().map(|p| p.name));
+        let expected = format!("one that `list protocols` shows, such as {}", near.join(", "));
+        FormError::new("protocol", format!("`{name}`"), expected)
+    })
 }

@@ -17,6 +17,7 @@ mod diff;
 mod encode;
 mod export;
 mod flit;
+mod golden;
 mod list;
 mod run;
 mod table;
@@ -46,6 +47,7 @@ enum Command {
     Flit(flit::Flit),
     Run(run::Run),
     Diff(diff::DiffArgs),
+    Golden(golden::Golden),
     Export(export::Export),
 }
 
@@ -59,6 +61,7 @@ impl Command {
             Command::Flit(c) => c.run(out),
             Command::Run(c) => c.run(out),
             Command::Diff(c) => c.run(out),
+            Command::Golden(c) => c.run(out),
             Command::Export(c) => c.run(out),
         }
     }

@@ -1,1 +1,41 @@
-//! Vector files: write, read, compare, manifest.
+//! Vector files: make, write, read, compare.
+//!
+//! Modelled: sets of known-good vectors and known breaks for benches of other people: messages of every layout, flits of
+//! every protocol as streams, retries, each break with the rule it breaks. Detail: to the byte, the same on every
+//! machine. Left out: transaction traces (see [`crate::trace`]).
+//!
+//! The rule of a break is stated where the break is made, not asked of the model's checks; tests hold the two against
+//! each other and every vector against oracles, so a wrong check shows.
+//!
+//! A walk through one set: a [`Spec`] lists its [`Source`]s; each makes a [`VectorSet`], groups of cases, out of the
+//! layout table, hand-built flits and the frozen random numbers of [`crate::kernel::Rng`], whose stream depends on the
+//! seed and the name of the file alone; [`text::Form`] turns it into a `.hex`, a `.rsp` and a `.jsonl` file;
+//! [`write_set`] adds [`Manifest`] and `SHA256SUMS` and moves the whole into place; [`check_set`] does the same in memory
+//! and names the first case and field that differ, with the readers [`hex`] and [`rsp`] and [`Difference`].
+//!
+//! Invariants: a released vector never changes under the same format version; a set is written whole or not at all;
+//! every case of flits begins and ends with no data owed.
+
+mod check;
+pub mod cxl68;
+mod error;
+pub mod hex;
+pub mod layouts;
+pub mod legal;
+mod lines;
+mod locate;
+mod manifest;
+pub mod rsp;
+mod spec;
+pub mod text;
+mod vectors;
+mod write;
+
+pub use check::{Mismatch, Report, check_set};
+pub use error::SetError;
+pub use lines::FormatError;
+pub use locate::Difference;
+pub use manifest::{FileEntry, MANIFEST, Manifest, SUMS, sha256};
+pub use spec::{DEFAULT_COUNT, DEFAULT_SEED, FORMAT_VERSION, MAX_COUNT, MAX_SEED, Source, Spec};
+pub use vectors::{Content, Context, Group, MessageCase, StreamCase, VectorSet};
+pub use write::{Progress, write_set};

@@ -222,11 +222,11 @@ impl<T> LinkIn<T> {
 
     /// Looks at the first item that is due and leaves it there.
     pub fn peek(&mut self, cx: &Cx) -> Option<&T> {
-        if self.seen.is_none() {
-            if let Some((due, item)) = self.receiver.take_due(cx.now) {
-                self.receiver.seen_due.set(Some(due));
-                self.seen = Some(item);
-            }
+        if self.seen.is_none()
+            && let Some((due, item)) = self.receiver.take_due(cx.now)
+        {
+            self.receiver.seen_due.set(Some(due));
+            self.seen = Some(item);
         }
         self.seen.as_ref()
     }

@@ -40,7 +40,7 @@ impl CacheConfig {
             return Err(CacheConfigError::ZeroWays);
         }
         let way_bytes = u64::from(self.ways) * LINE_BYTES;
-        if capacity_bytes == 0 || capacity_bytes % way_bytes != 0 {
+        if capacity_bytes == 0 || !capacity_bytes.is_multiple_of(way_bytes) {
             return Err(CacheConfigError::NotDivisible { capacity_bytes, ways: self.ways, way_bytes });
         }
         let sets = capacity_bytes / way_bytes;

@@ -17,6 +17,9 @@ use report::Report;
 use settings::{Key, SettingError, Settings};
 use std::path::PathBuf;
 
+/// Builds and runs a scenario; the callback is told how far simulated time has come.
+type RunScenario = fn(&Request, &Settings, &mut dyn FnMut(Time)) -> Result<Report, RunError>;
+
 /// A built-in scenario.
 pub struct Scenario {
     /// Name on the command line.
@@ -25,7 +28,7 @@ pub struct Scenario {
     pub doc: &'static str,
     /// Settings.
     pub keys: &'static [Key],
-    run: fn(&Request, &Settings, &mut dyn FnMut(Time)) -> Result<Report, RunError>,
+    run: RunScenario,
 }
 
 /// All of them.

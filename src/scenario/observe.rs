@@ -21,9 +21,9 @@ pub struct Outputs {
     pub trace: Option<PathBuf>,
     /// Globs of places; none means all.
     pub scopes: Vec<String>,
-    /// Start of the time window [fs].
+    /// Start of the time window \[fs\].
     pub from_fs: Option<u64>,
-    /// End of the time window [fs].
+    /// End of the time window \[fs\].
     pub to_fs: Option<u64>,
 }
 

@@ -64,7 +64,7 @@ pub struct Report {
     pub seed: u64,
     /// Cycles of the reference clock.
     pub cycles: u64,
-    /// Simulated time [fs].
+    /// Simulated time \[fs\].
     pub time_fs: u64,
     /// Wire units of CXL.cachemem that were sent, by direction: name and count.
     pub flits: Vec<(String, u64)>,
@@ -76,7 +76,7 @@ pub struct Report {
     pub efficiency: f64,
     /// Request to answer, in cycles of the reference clock.
     pub latency_cycles: Spread,
-    /// The same [fs].
+    /// The same \[fs\].
     pub latency_fs: Spread,
     /// Req sequences sent.
     pub retries: u64,
@@ -86,6 +86,8 @@ pub struct Report {
     pub credit_stalls: u64,
     /// Further counts of the scenario, by group.
     pub counts: Vec<(String, u64)>,
+    /// Coverage points: group, rows met, rows in all.
+    pub coverage: Vec<(String, u64, u64)>,
     /// What a peer did against a rule, or what was not repaired.
     pub violations: Vec<Broken>,
 }
@@ -116,6 +118,8 @@ impl Report {
         map.insert("errors_repaired".into(), json!(self.errors_repaired));
         map.insert("credit_stalls".into(), json!(self.credit_stalls));
         map.insert("counts".into(), counts(&self.counts));
+        let coverage = self.coverage.iter().map(|(g, met, of)| (g.clone(), json!({"met": met, "of": of}))).collect();
+        map.insert("coverage".into(), Value::Object(coverage));
         map.insert("violations".into(), violations.collect());
         map
     }
@@ -145,6 +149,7 @@ impl Report {
         rows.push(("errors repaired".into(), self.errors_repaired.to_string()));
         rows.push(("credit stalls [flit clocks]".into(), self.credit_stalls.to_string()));
         rows.extend(self.counts.iter().map(|(k, v)| (k.clone(), v.to_string())));
+        rows.extend(self.coverage.iter().map(|(g, met, of)| (format!("coverage: {g}"), format!("{met} of {of}"))));
         rows.push(("violations".into(), self.violations.len().to_string()));
         rows
     }

@@ -22,9 +22,9 @@ const HEX: u32 = 0x22;
 const BINARY: u32 = 0x28;
 /// Added to a format: values go through the translate file named above.
 const TRANSLATED: u32 = 0x2000;
-/// 200 pixels are 2^ZOOM_LOG2_FS fs (seen in GTKWave 3.3.118): a 68-byte flit at x16 and 32 GT/s (1062.5 ps) takes some
-/// 100 pixels, enough for a name.
-const ZOOM_LOG2_FS: u32 = 21;
+/// 200 pixels are 2^ZOOM_LOG2_FS fs (seen in GTKWave 3.3.118): a window of 700 pixels shows some 55 flits at x16 and
+/// 32 GT/s (1062.5 ps each), so initialisation and the first requests are in sight; names need a closer look.
+const ZOOM_LOG2_FS: u32 = 24;
 /// First and last line of an open and of a closed group.
 const OPEN: [u32; 2] = [0x80_0200, 0x100_0200];
 const CLOSED: [u32; 2] = [0xc0_0200, 0x140_1200];

@@ -66,9 +66,28 @@ macro_rules! layouts {
         $(
             $(#[$doc])*
             #[bitfield(bits = $bits)]
-            struct $type { $($field: $kind,)+ }
+            pub struct $type { $($field: $kind,)+ }
 
             impl $type {
+                /// Bytes that hold the message.
+                pub const BYTES: usize = ($bits as usize).div_ceil(8);
+
+                /// Raw field values in order from bit 0 upward to bytes. Panics when a value is wider than its field.
+                #[inline]
+                pub fn encode(fields: ($(<$kind as Specifier>::InOut,)+)) -> [u8; Self::BYTES] {
+                    let ($($field,)+) = fields;
+                    let mut word = $type::new();
+                    $(word.$set($field);)+
+                    word.into_bytes()
+                }
+
+                /// Bytes to raw field values; `None` when a bit above the message is set.
+                #[inline]
+                pub fn decode(bytes: [u8; Self::BYTES]) -> Option<($(<$kind as Specifier>::InOut,)+)> {
+                    let word = $type::try_from(bytes).ok()?;
+                    Some(($(word.$field(),)+))
+                }
+
                 const ORACLE: MessageOracle = MessageOracle {
                     name: $name,
                     bits: $bits,

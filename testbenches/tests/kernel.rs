@@ -143,7 +143,7 @@ impl Node {
 
     fn take(&mut self, cx: &mut Cx, input: usize) -> bool {
         // A look first, now and then, makes no difference.
-        let look = self.state % 3 == 0;
+        let look = self.state.is_multiple_of(3);
         let item = match &mut self.inputs[input] {
             AnyIn::Channel(port) => {
                 let seen = if look { port.peek(cx).copied() } else { None };

@@ -64,7 +64,7 @@ fn units(dir: Dir, n_units: u64) -> Vec<Unit> {
                     let ndr = S2mNdr { tag: tag | 0x8000, ..ndr };
                     push(&mut packer, Class::S2mNdr, ndr.to_bits(), None);
                 }
-                if n % 4 == 0 {
+                if n.is_multiple_of(4) {
                     let drs = S2mDrs { opcode: DrsOpcode::MemData, tag, ..S2mDrs::default() };
                     push(&mut packer, Class::S2mDrs, drs.to_bits(), Some(Data::line([tag as u8; 64])));
                 }

@@ -13,27 +13,9 @@ use super::message::Class;
 use super::slot::SlotFormat;
 use super::stream::{Decoded, Kind, Role};
 use super::unit::{Unit, map};
-use crate::wire::{At, Violation, Wire};
+use crate::wire::{Violation, Wire};
 
-/// What a check found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// Broken rules.
-    pub violations: Vec<Violation>,
-    /// Legal, but not as tight as it could be.
-    pub lints: Vec<Violation>,
-}
-
-impl Findings {
-    fn broken(&mut self, rule: &'static str, at: usize, found: impl ToString, expected: impl ToString, text: &str) {
-        self.violations.push(finding(rule, at, found, expected, text));
-    }
-}
-
-fn finding(rule: &'static str, at: usize, found: impl ToString, expected: impl ToString, text: &str) -> Violation {
-    let (found, expected) = (found.to_string(), expected.to_string());
-    Violation { rule, at: At::Byte(at), found, expected, text: text.to_owned() }
-}
+pub use crate::wire::Findings;
 
 /// Byte of the unit in which the format code of a slot begins (`cxl-68b` §1.5).
 const CODE_BYTE: [usize; 4] = [2, 3, 3, 3];
@@ -66,23 +48,27 @@ pub fn unit(decoded: &Decoded, config: &Cxl68Config) -> Findings {
 pub fn intent(kind: &Kind, rollover: usize) -> Option<Violation> {
     let owed = format!("{rollover} chunks owed");
     match kind {
-        Kind::AllData if rollover <= 3 => Some(finding(
+        Kind::AllData if rollover <= 3 => Some(Violation::at_byte(
             "CXL68-FLT-02",
             map::SLOT0.start,
             owed,
             "more than 3",
             "an all-data flit is known by the rollover count alone",
         )),
-        Kind::Protocol(_) if rollover > 3 => Some(finding(
+        Kind::Protocol(_) if rollover > 3 => Some(Violation::at_byte(
             "CXL68-PCK-04",
             map::SLOT0.start,
             owed,
             "at most 3",
             "a protocol flit where an all-data flit is due",
         )),
-        Kind::Control(_) if rollover > 3 => {
-            Some(finding("CXL68-PCK-15", map::SLOT0.start, owed, "at most 3", "a control flit inside a data run"))
-        }
+        Kind::Control(_) if rollover > 3 => Some(Violation::at_byte(
+            "CXL68-PCK-15",
+            map::SLOT0.start,
+            owed,
+            "at most 3",
+            "a control flit inside a data run",
+        )),
         _ => None,
     }
 }
@@ -127,7 +113,7 @@ fn almp(decoded: &Decoded, found: &mut Findings) {
     let almp = Almp::from_bits(bits);
     let mut in_word = Vec::new();
     Almp::DEF.check(bits, &mut in_word);
-    found.violations.extend(in_word.into_iter().map(|v| in_unit(v, map::SLOT0.start, 0)));
+    found.violations.extend(in_word.into_iter().map(|v| v.in_unit(|bit| map::SLOT0.start + bit as usize / 8)));
     if almp.code != 8 {
         found.broken(
             "CXL68-ALM-02",
@@ -157,15 +143,6 @@ fn control(decoded: &Decoded, control: &Control, found: &mut Findings) {
         let bits = format!("CTL_FMT {:#x}, bits 63:40 {:#x}", slot >> 5 & 7, slot >> 40 & 0xff_ffff);
         found.broken("CXL68-CTL-05", map::SLOT0.start, bits, "as LLCTRL asks", "static bits of a control flit");
     }
-}
-
-/// Moves a finding of a message to its place in the unit.
-fn in_unit(mut v: Violation, slot_byte: usize, lsb: u8) -> Violation {
-    if let At::Bits { lsb: bit, width } = v.at {
-        v.text = format!("{} (message {})", v.text, At::Bits { lsb: bit, width });
-        v.at = At::Byte(slot_byte + (u32::from(lsb) + bit) as usize / 8);
-    }
-    v
 }
 
 fn protocol(decoded: &Decoded, header: &FlitHeader, config: &Cxl68Config, found: &mut Findings) {
@@ -232,13 +209,15 @@ fn slot(
         let at = slot_byte + place.lsb as usize / 8;
         let mut of_message = Vec::new();
         class.def().check(place.extract(slot), &mut of_message);
-        found.violations.extend(of_message.into_iter().map(|v| in_unit(v, slot_byte, place.lsb)));
+        found.violations.extend(
+            of_message.into_iter().map(|v| v.in_unit(|bit| slot_byte + (u32::from(place.lsb) + bit) as usize / 8)),
+        );
         let seen = &mut count[class.index()];
         *seen += 1;
         if *seen > class.max_per_flit() {
             let rule = if decoded.dir == Dir::Up { "CXL68-PCK-01" } else { "CXL68-PCK-02" };
             let text = format!("{}: messages in one flit", class.def().name);
-            found.broken(rule, at, *seen, format!("at most {}", class.max_per_flit()), &text);
+            found.broken(rule, at, *seen, format!("at most {}", class.max_per_flit()), text);
         }
         if !class.has_data() {
             continue;
@@ -246,11 +225,11 @@ fn slot(
         in_slot += 1;
         if !header.sz && !class.may_be_32_bytes() {
             let text = format!("{}: 32 B transfers are not legal", class.def().name);
-            found.broken("CXL68-HDR-03", map::SLOT0.start, "Sz = 0", "Sz = 1", &text);
+            found.broken("CXL68-HDR-03", map::SLOT0.start, "Sz = 0", "Sz = 1", text);
         }
         if header.be && !class.may_have_byte_enables() {
             let text = format!("{}: byte enables are not legal", class.def().name);
-            found.broken("CXL68-HDR-04", map::SLOT0.start, "BE = 1", "BE = 0", &text);
+            found.broken("CXL68-HDR-04", map::SLOT0.start, "BE = 1", "BE = 0", text);
         }
         if *data_headers > 0 || in_slot > 1 && !format.mdh {
             found.broken("CXL68-PCK-12", at, "a second data header", "one a flit", "data headers outside one MDH slot");
@@ -276,24 +255,24 @@ fn tight(decoded: &Decoded, found: &mut Findings) {
     for (n, role) in decoded.roles.iter().enumerate() {
         let Role::Format(format) = role else { continue };
         let slot = decoded.unit.slot(n);
-        let mut free: Option<Class> = None;
+        let mut free = [false; Class::ALL.len()];
         let mut used = false;
         for place in format.places() {
             if !place.is_valid(slot) {
-                free = free.or(Some(place.class));
+                free[place.class.index()] = true;
             } else {
                 used = true;
-                if free == Some(place.class) {
+                if free[place.class.index()] {
                     let text = format!("{}: an earlier place of slot {n} is free", place.class.def().name);
                     let at = Unit::slot_byte(n) + place.lsb as usize / 8;
-                    found.lints.push(finding("CXL68-PCK-10", at, "a gap", "the first free place", &text));
+                    found.lint("CXL68-PCK-10", at, "a gap", "the first free place", text);
                 }
             }
         }
         match (used, empty_slot) {
             (true, Some(earlier)) => {
                 let text = format!("messages in slot {n} while slot {earlier} is empty");
-                found.lints.push(finding("CXL68-PCK-10", Unit::slot_byte(n), "a gap", "the first free slot", &text));
+                found.lint("CXL68-PCK-10", Unit::slot_byte(n), "a gap", "the first free slot", text);
             }
             // Slot 0 holds no data, and a generic slot may be empty because it could not hold what comes behind.
             (false, None) if format.name == "G0" => empty_slot = Some(n),

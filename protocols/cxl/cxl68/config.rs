@@ -1,4 +1,4 @@
-//! Choices of the 68B link: what the sheet marks [C] or [D], and the capabilities that the two ends agree on.
+//! Choices of the 68B link: what the sheet marks \[C\] or \[D\], and the capabilities that the two ends agree on.
 
 /// Link-layer revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,7 +20,7 @@ impl Revision {
     }
 }
 
-/// How the LLR wrap value of INIT.Param is read (`cxl-68b` §6.4) [D].
+/// How the LLR wrap value of INIT.Param is read (`cxl-68b` §6.4) \[D\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WrapMeaning {
     /// The highest sequence number before 0: modulus is wrap + 1.
@@ -30,7 +30,7 @@ pub enum WrapMeaning {
     Modulus,
 }
 
-/// Which NUM_RETRY a RETRY.Req carries (`cxl-68b` §7.3) [D].
+/// Which NUM_RETRY a RETRY.Req carries (`cxl-68b` §7.3) \[D\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReqCount {
     /// The value before the increment: the first try carries 0.
@@ -40,7 +40,7 @@ pub enum ReqCount {
     AfterIncrement,
 }
 
-/// What a bad static bit in a control flit with a good CRC means (`cxl-68b` §6.1) [D].
+/// What a bad static bit in a control flit with a good CRC means (`cxl-68b` §6.1) \[D\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StaticBitFault {
     /// A CRC error in every state.
@@ -50,7 +50,7 @@ pub enum StaticBitFault {
     FatalInNormal,
 }
 
-/// How a transmitter spoils a CRC to signal viral (`cxl-68b` §7.5) [D].
+/// How a transmitter spoils a CRC to signal viral (`cxl-68b` §7.5) \[D\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CrcSpoil {
     /// All 16 bits inverted.
@@ -60,7 +60,7 @@ pub enum CrcSpoil {
     InvertLowest,
 }
 
-/// Every [C] and [D] choice of the 68B link layer, each named after its row of the sheet `cxl-68b`, with the agreed
+/// Every \[C\] and \[D\] choice of the 68B link layer, each named after its row of the sheet `cxl-68b`, with the agreed
 /// capabilities. `Default` is what the sheet calls our choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cxl68Config {
@@ -68,17 +68,17 @@ pub struct Cxl68Config {
     pub revision: Revision,
     /// Both ends support several data headers in one slot (§5.3); `false` as if the defeature bit 0 were set.
     pub mdh: bool,
-    /// §2.1 [D]: send Addr\[5\] of an M2S Req as given (critical chunk) instead of 0. A receiver ignores it.
+    /// §2.1 \[D\]: send Addr\[5\] of an M2S Req as given (critical chunk) instead of 0. A receiver ignores it.
     pub send_address_bit_5: bool,
-    /// §1.5 [D]: Sz and BE of a flit in which no data begins. A receiver ignores them.
+    /// §1.5 \[D\]: Sz and BE of a flit in which no data begins. A receiver ignores them.
     pub idle_sz_be: (bool, bool),
-    /// §4.6 [D]: a device may send MemDataNXM. A receiver always decodes it.
+    /// §4.6 \[D\]: a device may send MemDataNXM. A receiver always decodes it.
     pub send_nxm: bool,
-    /// §5.4 [C]: width of a sender's credit counter; it saturates. 1 to 16 bits.
+    /// §5.4 \[C\]: width of a sender's credit counter; it saturates. 1 to 16 bits.
     pub credit_counter_bits: u8,
-    /// §6.1 [D]: reaction to a bad static bit.
+    /// §6.1 \[D\]: reaction to a bad static bit.
     pub static_bit_fault: StaticBitFault,
-    /// §6.4 [D]: reading of the LLR wrap value.
+    /// §6.4 \[D\]: reading of the LLR wrap value.
     pub wrap_meaning: WrapMeaning,
     /// §7.1: entries of the retry buffer, 22 to 255; the sheet's bounds, the number is ours.
     pub llrb_entries: u16,
@@ -86,17 +86,17 @@ pub struct Cxl68Config {
     pub llcrd_flush_flits: u16,
     /// §7.1: acknowledgements that force an LLCRD (recommended at least 16), 1 to 255.
     pub llcrd_ack_threshold: u8,
-    /// §7.2 [D]: Frames that have to stand before a Req or Ack; more are accepted.
+    /// §7.2 \[D\]: Frames that have to stand before a Req or Ack; more are accepted.
     pub frames_before_sequence: u8,
-    /// §7.3 [D]: which NUM_RETRY travels.
+    /// §7.3 \[D\]: which NUM_RETRY travels.
     pub req_count: ReqCount,
-    /// §7.3 [D]: transmitted flits until a missing Ack is asked for again (at least 4096 suggested).
+    /// §7.3 \[D\]: transmitted flits until a missing Ack is asked for again (at least 4096 suggested).
     pub timeout_flits: u32,
-    /// §7.3 [D]: tries before the PHY is reinitialised, 1 to 31 (at least 10 suggested).
+    /// §7.3 \[D\]: tries before the PHY is reinitialised, 1 to 31 (at least 10 suggested).
     pub max_num_retry: u8,
-    /// §7.3 [D]: reinitialisations before the link is given up, 1 to 31 (at least 10 suggested).
+    /// §7.3 \[D\]: reinitialisations before the link is given up, 1 to 31 (at least 10 suggested).
     pub max_num_phy_reinit: u8,
-    /// §7.5 [D]: how viral spoils a CRC.
+    /// §7.5 \[D\]: how viral spoils a CRC.
     pub crc_spoil: CrcSpoil,
 }
 

@@ -172,7 +172,7 @@ layout! {
         version: u8 = [64 +: 4];
         /// Reserved.
         rsvd2: u32 = [68 +: 20], reserved;
-        /// LLR wrap value: highest sequence number before 0 [D].
+        /// LLR wrap value: highest sequence number before 0 (our choice).
         wrap: u8 = [88 +: 8];
         /// Reserved.
         rsvd3: u32 = [96 +: 32], reserved;
@@ -363,7 +363,7 @@ impl Control {
         !matches!(self, Control::RetryIdle(_) | Control::RetryFrame(_) | Control::RetryReq(_) | Control::RetryAck(_))
     }
 
-    /// Whether the bits that a receiver checks are as they must be [D]: Type 1, CTL_FMT as LLCTRL says, bits 63:40
+    /// Whether the bits that a receiver checks are as they must be (our choice): Type 1, CTL_FMT as LLCTRL says, bits 63:40
     /// zero (not in IDE flits). A reserved LLCTRL or SubType has no known CTL_FMT and counts as wrong.
     pub fn static_bits_ok(slot: u128) -> bool {
         let head = Retry::from_bits(slot);

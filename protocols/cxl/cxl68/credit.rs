@@ -49,7 +49,7 @@ pub const fn decode(dir: Dir, field: CreditField, code: u8) -> Option<(Class, u8
     }
 }
 
-/// The code of the largest power of two that is not above `pending`, and the credits it stands for [D].
+/// The code of the largest power of two that is not above `pending`, and the credits it stands for \[D\].
 pub const fn encode(mem: bool, pending: u16) -> (u8, u8) {
     let mut count = 0;
     while count < 7 && COUNTS[count + 1] as u16 <= pending {

@@ -95,7 +95,8 @@ pub fn read_blocks(blocks: &[Block], width: Width, sync_header_bypass: bool) -> 
         let (found, expected, text) = (found.to_owned(), expected.to_owned(), text.to_owned());
         out.violations.push(Violation { rule, at: At::Byte(at), found, expected, text });
     };
-    let mut announced = Vec::new();
+    // Units with implied EDS: first byte, count of data blocks at their end.
+    let mut announced: Vec<(usize, usize)> = Vec::new();
     let mut at = 0;
     while at + map::PID.len() <= bytes.len() {
         let id = u16::from_le_bytes([bytes[at], bytes[at + 1]]);
@@ -108,9 +109,20 @@ pub fn read_blocks(blocks: &[Block], width: Width, sync_header_bypass: bool) -> 
             break;
         }
         out.units.push(bytes[at..end].to_vec());
+        if let Some(&(eds_at, block)) = announced.last()
+            && block == end.div_ceil(size)
+        {
+            broken(
+                "CXL68-EDS-01",
+                eds_at,
+                "another unit behind it",
+                "no unit",
+                "implied EDS is for the last unit of a block",
+            );
+        }
         if pid.is_some_and(|p| p.eds) {
             let block = end.div_ceil(size);
-            announced.push(block);
+            announced.push((at, block));
             if !sets.contains(&block) {
                 let rule = if null_eds && full > block_end { "CXL68-NUL-02" } else { "CXL68-EDS-01" };
                 broken(rule, at, "a data block", "an ordered set", "block behind a unit with implied EDS");
@@ -123,7 +135,7 @@ pub fn read_blocks(blocks: &[Block], width: Width, sync_header_bypass: bool) -> 
         }
     }
     for set in sets {
-        if !announced.contains(&set) && set * size <= at {
+        if !announced.iter().any(|(_, block)| *block == set) && set * size <= at {
             broken("CXL68-EDS-01", set * size, "an ordered set", "a data block", "no unit with implied EDS before it");
         }
     }

@@ -23,7 +23,7 @@ layout! {
         meta_value: MetaValue = [10 +: 2];
         /// Names the transaction; the answer carries it back.
         tag: u16 = [12 +: 16];
-        /// Host physical byte address; bits 51:5 travel. Bit 5 exists in 68B mode only and is reserved use [D].
+        /// Host physical byte address; bits 51:5 travel. Bit 5 exists in 68B mode only and is reserved use (our choice).
         address: u64 = [28 +: 47], address 5;
         /// Traffic class.
         tc: u8 = [75 +: 2];
@@ -222,16 +222,21 @@ layout! {
 /// ENC-12: RspData of a GO holds a state in bits 3:0 and 0 above (`cxl-68b` §4.11).
 fn go_state(bits: u128, found: &mut Vec<Violation>) {
     let rsp = H2dRsp::from_bits(bits);
-    let state = GoState((rsp.rsp_data & 0xf) as u8);
-    if rsp.opcode == H2dRspOpcode::GO && (state.name().is_none() || rsp.rsp_data > 0xf) {
-        found.push(Violation {
-            rule: GoState::TABLE.rule,
-            at: At::Bits { lsb: 5, width: 12 },
-            found: format!("{:#x}", rsp.rsp_data),
-            expected: GoState::TABLE.codes.iter().map(|c| c.name).collect::<Vec<_>>().join("|"),
-            text: "cxl68.h2d_rsp: field `rsp_data` of a GO holds no cache state".into(),
-        });
+    if rsp.opcode == H2dRspOpcode::GO {
+        found.extend(judge_go_state(H2dRsp::DEF.name, GoState::TABLE.rule, rsp.rsp_data));
     }
+}
+
+/// Judges the RspData of a GO; it stands in bits 16:5 of the H2D Rsp of every flit mode.
+pub(in crate::cxl) fn judge_go_state(layout: &str, rule: &'static str, rsp_data: u16) -> Option<Violation> {
+    let state = GoState((rsp_data & 0xf) as u8);
+    (state.name().is_none() || rsp_data > 0xf).then(|| Violation {
+        rule,
+        at: At::Bits { lsb: 5, width: 12 },
+        found: format!("{rsp_data:#x}"),
+        expected: GoState::TABLE.codes.iter().map(|c| c.name).collect::<Vec<_>>().join("|"),
+        text: format!("{layout}: field `rsp_data` of a GO holds no cache state"),
+    })
 }
 
 /// Class of a message: one of the ten layouts, and the channel it travels on.
@@ -325,6 +330,16 @@ impl Class {
             Class::S2mDrs => 3,
             Class::D2hRsp | Class::S2mNdr | Class::H2dReq | Class::M2sReq => 2,
             Class::M2sRwd => 1,
+        }
+    }
+
+    /// Bits that 1.1 reserves and a sender of 1.1 leaves 0: LD-ID and DevLoad (`cxl-68b` §2.1 to §2.4).
+    pub const fn reserved_in_1_1(self) -> u128 {
+        match self {
+            Class::M2sReq | Class::M2sRwd => 0xf << 77,
+            Class::S2mNdr => 0x3f << 24,
+            Class::S2mDrs => 0x3f << 25,
+            _ => 0,
         }
     }
 

@@ -4,9 +4,9 @@
 //! control flits, CRC placement, rollover of data, lane striping (sheet `cxl-68b`, sections 1 to 6). Left out: CXL.io
 //! content (carried as opaque bytes), IDE content (framed only), credits and retry as state (see `scalepool::link`).
 //!
-//! A walk through one flit: [`unit`] splits 68 bytes into protocol ID, payload and CRC; [`pid`] says who it is for;
+//! A walk through one flit: [`mod@unit`] splits 68 bytes into protocol ID, payload and CRC; [`pid`] says who it is for;
 //! [`stream::Unpacker`] knows from its rollover count whether it is an all-data flit, else reads [`header`] or
-//! [`control`]; [`slot`] finds the messages; [`stream::Assembler`] joins headers and data chunks to whole transfers;
+//! [`control`]; [`slot`] finds the messages; the same reader joins headers and data chunks to whole messages;
 //! [`check`] names broken rules. [`packer`] goes the other way.
 
 pub mod check;
@@ -23,37 +23,8 @@ pub mod slot;
 pub mod stream;
 pub mod unit;
 
+pub use super::Dir;
 use crate::wire::{LayoutDef, Wire};
-
-/// Direction of a flit on the link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Dir {
-    /// Host to device: H2D and M2S messages.
-    Down,
-    /// Device to host: D2H and S2M messages.
-    Up,
-}
-
-impl Dir {
-    /// Both directions.
-    pub const ALL: [Dir; 2] = [Dir::Down, Dir::Up];
-
-    /// The other one.
-    pub const fn opposite(self) -> Dir {
-        match self {
-            Dir::Down => Dir::Up,
-            Dir::Up => Dir::Down,
-        }
-    }
-
-    /// Name in JSON forms: `down` or `up`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Dir::Down => "down",
-            Dir::Up => "up",
-        }
-    }
-}
 
 /// All layouts of the family, in order of the sheet.
 pub static LAYOUTS: &[&LayoutDef] = &[

@@ -9,9 +9,10 @@
 //! and, among those, holds the most messages. First place in a slot first, first slot first: tight packing.
 
 use super::Dir;
-use super::config::Cxl68Config;
+use super::code::DrsOpcode;
+use super::config::{Cxl68Config, Revision};
 use super::header::FlitHeader;
-use super::message::{Class, D2hData, H2dData};
+use super::message::{Class, D2hData, H2dData, S2mDrs};
 use super::slot::{self, Content, SlotFormat};
 use super::stream::{Message, Size};
 use crate::wire::Wire;
@@ -72,6 +73,12 @@ pub enum Refused {
         found: u8,
         /// The bit that fits.
         expected: u8,
+    },
+    /// An opcode of later revisions that this end does not send (CXL68-ENC-06).
+    #[error("{layout}: found opcode MemDataNXM, expected MemData unless `send_nxm` is set (CXL68-ENC-06)")]
+    NotSent {
+        /// Layout of the message.
+        layout: &'static str,
     },
     /// The valid bit is 0.
     #[error("{layout}: valid is 0, expected 1")]
@@ -158,9 +165,13 @@ impl Packer {
     /// Queues a message.
     ///
     /// # Errors
-    /// It must not be sent, see [`admit`].
+    /// It must not be sent, see [`admit`]; or the configuration keeps this end from sending it.
     pub fn push(&mut self, message: Message) -> Result<(), Refused> {
         admit(self.dir, &message)?;
+        let is_nxm = message.class == Class::S2mDrs && S2mDrs::from_bits(message.bits).opcode == DrsOpcode::MemDataNXM;
+        if is_nxm && !self.config.send_nxm {
+            return Err(Refused::NotSent { layout: message.class.def().name });
+        }
         self.queues[message.class.index()].push_back(message);
         Ok(())
     }
@@ -290,6 +301,9 @@ impl Packer {
             let mut bits = message.bits;
             if place.class == Class::M2sReq && !self.config.send_address_bit_5 {
                 bits &= !ADDRESS_BIT_5;
+            }
+            if self.config.revision == Revision::V1_1 {
+                bits &= !place.class.reserved_in_1_1();
             }
             slot = place.insert(slot, bits);
             if let Some(data) = message.data {

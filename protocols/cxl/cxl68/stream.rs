@@ -205,8 +205,8 @@ impl Decoded {
 /// A message whose chunks are still coming.
 #[derive(Debug, Clone)]
 struct Owed {
+    /// With data, filled chunk by chunk.
     message: Message,
-    data: Data,
     chunks: usize,
     next: usize,
 }
@@ -246,14 +246,19 @@ impl Unpacker {
 
     /// Reads a unit whose protocol ID has been judged already.
     pub fn read_as(&mut self, unit: &Unit, pid: PidAction) -> Decoded {
+        let has_crc = pid.accept.is_some_and(|p| p.kind == PidKind::Cachemem);
+        self.read_judged(unit, pid, has_crc.then(|| unit.crc_ok()))
+    }
+
+    /// Reads a unit whose protocol ID and CRC have been judged already; `crc_ok` is `None` where there is none.
+    pub fn read_judged(&mut self, unit: &Unit, pid: PidAction, crc_ok: Option<bool>) -> Decoded {
         self.delivered.clear();
-        let other = |kind| (kind, None);
-        let (kind, crc_ok) = match pid.accept.map(|p| p.kind) {
-            None => other(Kind::Dropped),
-            Some(PidKind::Io) => other(Kind::Io),
-            Some(PidKind::Null) => other(Kind::Null),
-            Some(PidKind::Almp) => other(Kind::Almp),
-            Some(PidKind::Cachemem) => (self.kind(unit), Some(unit.crc_ok())),
+        let kind = match pid.accept.map(|p| p.kind) {
+            None => Kind::Dropped,
+            Some(PidKind::Io) => Kind::Io,
+            Some(PidKind::Null) => Kind::Null,
+            Some(PidKind::Almp) => Kind::Almp,
+            Some(PidKind::Cachemem) => self.kind(unit),
         };
         let mut decoded = Decoded {
             unit: *unit,
@@ -318,12 +323,12 @@ impl Unpacker {
             if !place.is_valid(slot) {
                 continue;
             }
-            let message = Message::new(place.class, place.extract(slot));
+            let bits = place.extract(slot);
             if !place.class.has_data() {
-                self.delivered.push(message);
+                self.delivered.push(Message::new(place.class, bits));
                 continue;
             }
-            let size = match (header.sz, upper_half(&message)) {
+            let size = match (header.sz, upper_half(place.class, bits)) {
                 (true, _) => Size::Line,
                 (false, false) => Size::LowerHalf,
                 (false, true) => Size::UpperHalf,
@@ -331,31 +336,31 @@ impl Unpacker {
             let data = Data { bytes: [0; 64], size, byte_enables: None };
             let chunks = size.chunks() + header.be as usize;
             self.rollover += chunks;
-            self.owed.push_back(Owed { message, data, chunks, next: 0 });
+            self.owed.push_back(Owed { message: Message::with_data(place.class, bits, data), chunks, next: 0 });
         }
     }
 
     fn chunk(&mut self, slot: u128) -> Role {
         // Called with rollover above 0 only, so something is owed; an empty queue would be an empty slot.
-        let Some(owed) = self.owed.front_mut() else { return Role::Opaque };
-        let role = if owed.next == owed.data.size.chunks() { Role::ByteEnables } else { Role::Data };
-        owed.data.set_chunk(owed.next, slot);
-        owed.next += 1;
+        let Some(Owed { message: Message { data: Some(data), .. }, chunks, next }) = self.owed.front_mut() else {
+            return Role::Opaque;
+        };
+        let role = if *next == data.size.chunks() { Role::ByteEnables } else { Role::Data };
+        data.set_chunk(*next, slot);
+        *next += 1;
         self.rollover -= 1;
-        if owed.next == owed.chunks {
-            let message = Message { data: Some(owed.data), ..owed.message };
-            self.delivered.push(message);
-            self.owed.pop_front();
+        if next == chunks {
+            self.delivered.extend(self.owed.pop_front().map(|owed| owed.message));
         }
         role
     }
 }
 
 /// ChunkValid of a CXL.cache data header; a DRS of 32 B has no such bit and means the lower half.
-fn upper_half(message: &Message) -> bool {
-    match message.class {
-        Class::D2hData => super::message::D2hData::from_bits(message.bits).chunk_valid,
-        Class::H2dData => super::message::H2dData::from_bits(message.bits).chunk_valid,
+fn upper_half(class: Class, bits: u128) -> bool {
+    match class {
+        Class::D2hData => super::message::D2hData::from_bits(bits).chunk_valid,
+        Class::H2dData => super::message::H2dData::from_bits(bits).chunk_valid,
         _ => false,
     }
 }

@@ -267,11 +267,7 @@ pub fn check(tlp: &Parts, found: &mut Vec<Violation>) {
 
 /// Findings of a layout that begins at a byte, with their places in bytes.
 fn of_layout(def: &LayoutDef, bits: u128, at: usize, found: &mut Vec<Violation>) {
-    let first = found.len();
-    def.check(bits, found);
-    for violation in &mut found[first..] {
-        if let At::Bits { lsb, width } = violation.at {
-            violation.at = At::Byte(at + (def.bits - lsb - width) as usize / 8);
-        }
-    }
+    let mut of_message = Vec::new();
+    def.check(bits, &mut of_message);
+    found.extend(of_message.into_iter().map(|v| v.in_unit(|bit| at + (def.bits - 1 - bit) as usize / 8)));
 }

@@ -1,9 +1,8 @@
-//! `{"name":"RETRY.Req","fields":{..}}` and `{"kind":"request","state":"active","instance":"cachemem"}`.
+//! `{"name":"RETRY.Req","fields":{..}}`.
 
 use crate::forms::{FormError, Object, message, number, object, shown, text};
-use scalepool_protocols::cxl::cxl68::code::{VlsmInstance, VlsmState};
-use scalepool_protocols::cxl::cxl68::control::{Almp, Control, Ide, Llcrd};
-use scalepool_protocols::wire::{CodeTable, FieldFault, LayoutDef, Wire};
+use scalepool_protocols::cxl::cxl68::control::{Control, Ide, Llcrd};
+use scalepool_protocols::wire::{LayoutDef, Wire};
 use serde_json::Value;
 
 /// Fields that the name of a control flit stands for.
@@ -124,56 +123,4 @@ fn named(def: &LayoutDef, own: u128, hex: u128) -> u128 {
     let of_name = def.fields.iter().filter(|f| ["llctrl", "sub_type"].contains(&f.name));
     let mask = of_name.fold(0, |mask, f| mask | f.max_raw() << f.lsb);
     hex & !mask | own & mask
-}
-
-/// Names of an ALMP's request bit: 0 and 1.
-const ALMP_KINDS: [&str; 2] = ["status", "request"];
-
-/// The form of the first copy of an ALMP.
-pub fn almp_to_json(word: u32) -> Value {
-    let almp = Almp::from_bits(word.into());
-    let code = |table: &CodeTable, value: u8| match table.name_of(value.into()) {
-        Some(name) => Value::from(name.to_lowercase()),
-        None => value.into(),
-    };
-    let mut form = Object::new();
-    form.insert("kind".into(), ALMP_KINDS[usize::from(almp.request)].into());
-    form.insert("state".into(), code(VlsmState::TABLE, almp.state.0));
-    form.insert("instance".into(), code(VlsmInstance::TABLE, almp.instance.0));
-    Value::Object(form)
-}
-
-/// The word of an ALMP, written over `word`.
-///
-/// # Errors
-/// Unknown key, name or a number that does not fit.
-pub fn almp_from_json(form: &Value, word: u32) -> Result<u32, FormError> {
-    let form = object(form, "almp", &["kind", "state", "instance"])?;
-    let mut bits = u128::from(word);
-    for (key, value) in form {
-        let (name, codes) = match key.as_str() {
-            "kind" => ("request", None),
-            "state" => ("state", Some(VlsmState::TABLE)),
-            _ => ("instance", Some(VlsmInstance::TABLE)),
-        };
-        let named = value.as_str().and_then(|given| match codes {
-            None => ALMP_KINDS.iter().position(|k| k.eq_ignore_ascii_case(given)).map(|n| n as u128),
-            Some(table) => table.codes.iter().find(|c| c.name.eq_ignore_ascii_case(given)).map(|c| c.value),
-        });
-        let value = match (named, value.as_str().filter(|s| number::parse(s).is_none())) {
-            (Some(value), _) => value,
-            (None, Some(found)) => {
-                let expected = match codes {
-                    None => ALMP_KINDS.join(", "),
-                    Some(table) => table.codes.iter().map(|c| c.name.to_lowercase()).collect::<Vec<_>>().join(", "),
-                };
-                let found = shown(&found.into());
-                return Err(FormError::new(format!("almp.{key}"), found, format!("a number or one of: {expected}")));
-            }
-            (None, None) => number::from_json(value, &format!("almp.{key}"))?,
-        };
-        let field = Almp::DEF.field(name)?;
-        bits = field.insert(bits, value).map_err(|fault: FieldFault| Almp::DEF.error(fault))?;
-    }
-    Ok(bits as u32)
 }

@@ -1,7 +1,7 @@
 //! A unit to its object.
 
 use super::{PROTOCOL, control, kind_name, word};
-use crate::forms::{Object, message, number, violation};
+use crate::forms::{Object, almp, message, number, violation};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
@@ -76,8 +76,8 @@ pub fn to_json(decoded: &Decoded, findings: &Findings, index: u64) -> Value {
             form.insert("control".into(), control);
         }
         Kind::Almp => {
-            let almp = control::almp_to_json(unit.slot(0) as u32);
-            let own = control::almp_from_json(&almp, default_almp()).ok().map(four_copies);
+            let almp = almp::to_json(Almp::DEF, unit.slot(0) as u32);
+            let own = almp::from_json(Almp::DEF, &almp, default_almp()).ok().map(four_copies);
             slots_that_differ(&mut form, unit, [own, Some(0), Some(0), Some(0)]);
             form.insert("almp".into(), almp);
             tail_unless_zero(&mut form, unit);

@@ -1,12 +1,12 @@
 //! An object to its unit.
 
 use super::decode::{RESERVED_FORMAT, default_almp, four_copies};
-use super::{Decoder, PROTOCOL, control, dir_of, kind_name, to_json};
-use crate::forms::{FormError, Object, message, number, object, shown, text};
+use super::{Decoder, PROTOCOL, control, kind_name, to_json};
+use crate::forms::{FormError, Object, almp, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
 use scalepool_protocols::cxl::cxl68::config::Revision;
-use scalepool_protocols::cxl::cxl68::control::Control;
+use scalepool_protocols::cxl::cxl68::control::{Almp, Control};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
@@ -50,13 +50,9 @@ impl Encoder {
     /// What cannot be written into a unit: unknown keys and names, values that do not fit, messages without a place.
     /// What can be written and is against the rules is a finding. After an error the streams are as before.
     pub fn encode(&mut self, form: &Value) -> Result<Encoded, FormError> {
-        let dir = self.dir(form)?;
+        let dir = stream::dir(form, self.default_dir)?;
         let meant = Meant::read(form, dir)?;
-        let index = match form.get("index") {
-            Some(index) => u64::try_from(number::from_json(index, "index")?)
-                .map_err(|_| FormError::new("index", shown(index), "a number below 2^64"))?,
-            None => self.units,
-        };
+        let index = stream::index(form, self.units)?;
         let stream = &mut self.streams[dir as usize];
         let (seen, findings) = stream.read(&meant.unit);
         let mut decoded = Decoded { kind: meant.kind, roles: meant.roles, ..seen };
@@ -71,18 +67,6 @@ impl Encoder {
         let findings = judge(&decoded, &seen, findings, stream);
         self.units += 1;
         Ok(Encoded { unit: meant.unit, form: to_json(&decoded, &findings, index), findings })
-    }
-
-    fn dir(&self, form: &Value) -> Result<Dir, FormError> {
-        let given = match form.get("dir") {
-            Some(name) => Some(dir_of(text(name, "dir", "`down` or `up`")?)?),
-            None => None,
-        };
-        match (given, self.default_dir) {
-            (Some(given), Some(asked)) if given != asked => Err(FormError::new("dir", given.name(), asked.name())),
-            (Some(dir), _) | (None, Some(dir)) => Ok(dir),
-            (None, None) => Err(FormError::new("dir", "no key `dir`", "`down` or `up`")),
-        }
     }
 }
 
@@ -252,8 +236,8 @@ fn almp(form: &Object) -> Result<Meant, FormError> {
         .ok_or_else(|| FormError::new("flit", "no key `almp`", "an object with `kind`, `state` and `instance`"))?;
     let slot0 = match slots[0] {
         // The object describes the first copy; the others are as given.
-        Some(hex) => hex & !u128::from(u32::MAX) | u128::from(control::almp_from_json(almp, hex as u32)?),
-        None => four_copies(control::almp_from_json(almp, default_almp())?),
+        Some(hex) => hex & !u128::from(u32::MAX) | u128::from(almp::from_json(Almp::DEF, almp, hex as u32)?),
+        None => four_copies(almp::from_json(Almp::DEF, almp, default_almp())?),
     };
     let [_, slot1, slot2, slot3] = slots.map(|s| s.unwrap_or(0));
     let (id, _) = pid_of(form, pid::ALMP, PidKind::Almp)?;

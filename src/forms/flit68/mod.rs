@@ -26,23 +26,10 @@ mod encode;
 pub use decode::{Decoder, to_json};
 pub use encode::{Encoded, Encoder};
 
-use super::FormError;
-use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::stream::Kind;
 
 /// Name on the command line and in objects.
 pub const PROTOCOL: &str = "cxl-68b";
-
-/// The direction of a name, `down` (host to device) or `up`.
-///
-/// # Errors
-/// Another name.
-pub fn dir_of(name: &str) -> Result<Dir, FormError> {
-    Dir::ALL
-        .into_iter()
-        .find(|d| d.name() == name)
-        .ok_or_else(|| FormError::new("dir", super::shown(&name.into()), "`down` or `up`"))
-}
 
 /// Name of a kind. A unit that is dropped counts as `null`: nobody reads it.
 pub const fn kind_name(kind: &Kind) -> &'static str {

@@ -1,4 +1,5 @@
-//! CXL.io inside flits: the keys `tlps` and `dllp`.
+//! CXL.io inside flits: the keys `tlps` and `dllp`, and the protocol `cxl-io`, a standard 256B link that carries nothing
+//! but CXL.io and what every link carries (NOP, ALMP).
 //!
 //! Modelled: a TLP as `{"hex":..,"type":"MWr64","header":MESSAGE,"ohc":{"A":MESSAGE},"data":..,"trailer":..}`, with
 //! `prefixes` (hex) and `pth` (MESSAGE) where there are some; a DLLP as `{"hex":..,"type":..,"message":MESSAGE}`. Left
@@ -12,7 +13,9 @@
 //!   `ts` of the header follow from the parts, unless its fields give them. A part of a straddling TLP is its `hex`.
 
 mod dllp;
+mod flit;
 mod tlp;
 
 pub use dllp::{dllp_from_json, dllp_to_json};
+pub use flit::{Decoder, Encoder, PROTOCOL};
 pub use tlp::{tlp_from_json, tlps_from_json, tlps_to_json};

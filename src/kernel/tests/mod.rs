@@ -35,7 +35,7 @@ impl Module for Stuck {
     }
 }
 
-/// What modules write down: (time [fs], text).
+/// What modules write down: (time \[fs\], text).
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<(u64, String)>>>);
 

@@ -5,7 +5,7 @@
 //!
 //! A walk: the peer's grants arrive in header or LLCRD fields and are added, saturating, to `spend`; the packer takes one
 //! off a message. A message that we received took one of `granted`; when the consumer takes it out of its buffer, one is
-//! `pending` and goes back in the next header, the largest power of two that fits [D].
+//! `pending` and goes back in the next header, the largest power of two that fits \[D\].
 
 use super::mutant::Mutant;
 use scalepool_protocols::cxl::cxl68::Dir;

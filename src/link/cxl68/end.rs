@@ -1,5 +1,6 @@
 //! One end of a CXL 68B link: transmitter and receiver with their shared state.
 
+use super::coverage::Coverage;
 use super::credit::CreditBook;
 use super::event::{Event, Severity, finding};
 use super::mutant::Mutant;
@@ -147,6 +148,7 @@ pub struct End {
     inbox: VecDeque<Message>,
     events: Vec<Event>,
     stats: Stats,
+    coverage: Coverage,
     last_enables: u64,
 }
 
@@ -187,6 +189,7 @@ impl End {
             inbox: VecDeque::new(),
             events: Vec::new(),
             stats: Stats::default(),
+            coverage: Coverage::new(),
             last_enables: u64::MAX,
             config,
         })
@@ -295,6 +298,11 @@ impl End {
     /// Counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// Rows of the codec's tables that received flits have met.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
     }
 
     /// Local retry machine and its counters.
@@ -429,6 +437,7 @@ impl End {
     fn receive_normal(&mut self, unit: &Unit, action: PidAction) {
         let unpacked_before = (self.config.mutant == Some(Mutant::BadFlitDelivered)).then(|| self.unpacker.clone());
         let decoded = self.unpacker.read_as(unit, action);
+        self.coverage.record(&decoded);
         if decoded.crc_ok == Some(false) {
             self.bad_flit();
             if let Some(mut unpacker) = unpacked_before {

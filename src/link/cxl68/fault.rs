@@ -42,7 +42,7 @@ pub enum Fault {
 
 /// A fault that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("fault `{found}`: expected flip:FLIT:BIT (bit 0 to 543), noise:FLIT, drop:FLIT or dup:FLIT")]
+#[error("fault `{found}`: expected flip:FLIT:BIT (bit 0 to 543), noise:FLIT, drop:FLIT, dup:FLIT or vanish:FLIT")]
 pub struct FaultError {
     found: String,
 }
@@ -50,7 +50,7 @@ pub struct FaultError {
 impl FromStr for Fault {
     type Err = FaultError;
 
-    /// `flip:FLIT:BIT`, `noise:FLIT`, `drop:FLIT`, `dup:FLIT`.
+    /// `flip:FLIT:BIT`, `noise:FLIT`, `drop:FLIT`, `dup:FLIT`, `vanish:FLIT`.
     fn from_str(text: &str) -> Result<Fault, FaultError> {
         let error = || FaultError { found: text.to_owned() };
         let number = |s: &str| s.parse::<u64>().map_err(|_| error());
@@ -65,6 +65,7 @@ impl FromStr for Fault {
             }
             ["noise", unit] => Ok(Fault::Noise { unit: number(unit)? }),
             ["drop", unit] => Ok(Fault::Drop { unit: number(unit)? }),
+            ["vanish", unit] => Ok(Fault::Vanish { unit: number(unit)? }),
             ["dup", unit] => Ok(Fault::Duplicate { unit: number(unit)? }),
             _ => Err(error()),
         }

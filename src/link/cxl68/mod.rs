@@ -10,6 +10,7 @@
 //! bad one starts the local retry machine. [`End::transmit`] then sends, in this order: the rest of an all-data run, a
 //! framed Ack or Req sequence, INIT.Param or filler while the link comes up, replayed flits, new flits.
 
+pub mod coverage;
 pub mod credit;
 pub mod end;
 pub mod event;

@@ -7,6 +7,7 @@
 //! recorded; received messages go to the consumer as far as its channel has room, which frees their buffers; messages of
 //! the producer move into the packer; one unit is sent.
 
+use super::coverage::Coverage;
 use super::end::{End, Stats};
 use super::event::{Event, Severity};
 use super::fault::FaultyWire;
@@ -53,6 +54,10 @@ pub struct PortResult {
     pub violations: Vec<Event>,
     /// Units that the fault inputs of its transmitter changed.
     pub damaged: u64,
+    /// Rows of the codec's tables that its receiver has met.
+    pub coverage: Coverage,
+    /// Times that each row of [`LRSM`](super::retry::LRSM) was taken.
+    pub retry_rows: Vec<u64>,
     /// The link has failed.
     pub halted: Option<&'static str>,
 }
@@ -95,14 +100,14 @@ pub struct PortConfig {
     pub end: End,
     /// Faults of its transmitter.
     pub wire: FaultyWire,
-    /// Time that training takes [fs].
+    /// Time that training takes \[fs\].
     pub retrain_fs: u64,
     /// Flit clocks from the start for which credits are held back, 0 for none.
     pub hold_credits_flits: u64,
 }
 
 impl Port {
-    /// A port; its counters appear in `result` as the run goes on.
+    /// A port; its counters are in `result` when it is dropped, broken rules as they are seen.
     pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
         Port {
             end: config.end,
@@ -220,11 +225,16 @@ impl Port {
             }
         }
     }
+}
 
-    fn leave_result(&self) {
+impl Drop for Port {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.stats = *self.end.stats();
         result.damaged = self.wire.damaged;
+        result.coverage = self.end.coverage().clone();
+        result.retry_rows.clone_from(&self.end.local().rows_taken);
         result.halted = self.end.halted();
     }
 }
@@ -244,7 +254,6 @@ impl Module for Port {
             self.send(cx, at);
         }
         self.show(at);
-        self.leave_result();
         self.busy_since = if self.end.is_quiet() { None } else { self.busy_since.or(Some(cx.now())) };
         if let Some(until) = self.training_until {
             return Next::At(until);

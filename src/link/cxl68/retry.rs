@@ -180,17 +180,22 @@ pub struct LocalRetry {
     pub num_phy_reinit: u8,
     /// Flits sent since the Req, any kind.
     pub timeout_flits: u32,
+    /// Times that each row of [`LRSM`] was taken: coverage points.
+    pub rows_taken: Vec<u64>,
 }
 
 impl LocalRetry {
     /// NORMAL, all counters 0.
-    pub const fn new() -> LocalRetry {
-        LocalRetry { state: Local::Normal, num_retry: 0, num_phy_reinit: 0, timeout_flits: 0 }
+    pub fn new() -> LocalRetry {
+        let rows_taken = vec![0; LRSM.len()];
+        LocalRetry { state: Local::Normal, num_retry: 0, num_phy_reinit: 0, timeout_flits: 0, rows_taken }
     }
 
     /// Takes a step. `true`: the flit is used.
     pub fn step(&mut self, on: Trigger) -> bool {
-        let Some(row) = local_row(self.state, on) else { return false };
+        let Some(n) = LRSM.iter().position(|r| r.on == on && r.from.contains(&self.state)) else { return false };
+        let row = &LRSM[n];
+        self.rows_taken[n] += 1;
         self.state = row.to;
         match row.counters {
             Counters::Keep => (),
@@ -254,7 +259,7 @@ impl Remote {
 /// A flit in the retry buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
-    /// As it was sent first, credits and Ak included [D].
+    /// As it was sent first, credits and Ak included \[D\].
     pub unit: Unit,
     /// Chunks owed behind it: more than 3, and the next flit is all data.
     pub rollover_after: usize,

@@ -37,9 +37,9 @@ pub struct HostResult {
     pub writes: u64,
     /// Bytes of finished reads and writes.
     pub bytes: u64,
-    /// Request to answer, by transaction [cycles of the host clock].
+    /// Request to answer, by transaction \[cycles of the host clock\].
     pub latency_cycles: Vec<u64>,
-    /// The same [fs].
+    /// The same \[fs\].
     pub latency_fs: Vec<u64>,
     /// End-to-end checks that failed.
     pub broken: Vec<Broken>,
@@ -340,6 +340,13 @@ fn release(lines: &mut BTreeMap<u64, u32>, line: u64) {
     }
 }
 
+impl Drop for Host {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
+    }
+}
+
 impl Module for Host {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
@@ -365,16 +372,11 @@ impl Module for Host {
             self.before = Some((at.cycle, access.cycle));
             self.next += 1;
         }
-        if self.next == self.config.accesses.len() && self.open.is_empty() {
-            *self.result.lock().unwrap_or_else(PoisonError::into_inner) = self.mine.clone();
-        }
         then
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
         let left = self.config.accesses.len() - self.next;
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        *result = self.mine.clone();
         match self.open.iter().min_by_key(|(_, r)| r.since) {
             Some((tag, r)) => {
                 let kind = if r.write { "write" } else { "read" };

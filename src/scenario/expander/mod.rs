@@ -19,6 +19,7 @@ use crate::kernel::{BuildError, Clock, Rng, RunOptions, SimError, Simulation, Ti
 use crate::link::cxl68::end::{End, EndConfig};
 use crate::link::cxl68::fault::{Fault, FaultyWire};
 use crate::link::cxl68::port::{OnWire, Port, PortConfig, PortResult, Ports, SIGNALS};
+use crate::link::cxl68::retry::LRSM;
 use crate::link::cxl68::timing::LineRate;
 use crate::memory::LINE_BYTES;
 use crate::memory::cache::{Cache, CacheConfig};
@@ -51,8 +52,8 @@ const ON_OFF: Range = Range::Words(&["on", "off"]);
 
 /// Settings. Numbers without another source are of the model (basis: model).
 pub static KEYS: &[Key] = &[
-    key("link.rate_gtps", "32", "GT/s a lane", Range::Int(1, 64), "line rate; 68B flits use 8, 16 or 32"),
-    key("link.width", "16", "lanes", Range::Int(1, 16), "lanes: 1, 2, 4, 8 or 16"),
+    key("link.rate_gtps", "32", "GT/s a lane", Range::Words(&["8", "16", "32"]), "line rate (cxl-68b §1.3)"),
+    key("link.width", "16", "lanes", Range::Words(&["1", "2", "4", "8", "16"]), "lanes (cxl-68b §1.3)"),
     key("link.mode", "cxl-68b", "-", Range::Words(&["cxl-68b"]), "flit mode"),
     key("link.mdh", "on", "-", ON_OFF, "several data headers in one slot (cxl-68b §5.3)"),
     key("link.sync_headers", "off", "-", ON_OFF, "2-bit sync header every 130 bits (cxl-68b §1.3)"),
@@ -205,7 +206,7 @@ pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Tim
         sync_headers: settings.is_on("link.sync_headers"),
         skip_ordered_sets: settings.is_on("link.skip_ordered_sets"),
     };
-    if settings.int("device.bytes") % LINE_BYTES != 0 {
+    if !settings.int("device.bytes").is_multiple_of(LINE_BYTES) {
         return Err(together("device.bytes", "expected a multiple of 64 bytes").into());
     }
     let link = link_config(settings);
@@ -383,6 +384,7 @@ fn report(
     let host = results.host.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let host_port = results.host_port.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let device_port = results.device_port.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let ended_well = outcome.is_ok();
     let mut violations: Vec<Broken> = Vec::new();
     for (place, port) in [("host.link", &host_port), ("device.link", &device_port)] {
         let of_port = port.violations.iter().map(|e| Broken { place: place.into(), violation: e.violation.clone() });
@@ -417,7 +419,7 @@ fn report(
     };
     let classes = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
     let retries = host_port.stats.retries + device_port.stats.retries;
-    let halted = host_port.halted.or(device_port.halted).is_some();
+    let repaired = ended_well && host_port.halted.or(device_port.halted).is_none();
     let counts = [
         ("line accesses", host.accesses),
         ("cache hits", host.hits),
@@ -430,6 +432,11 @@ fn report(
         ("RETRY flits", host_port.stats.sent_retry + device_port.stats.sent_retry),
         ("replayed flits", host_port.stats.replayed + device_port.stats.replayed),
     ];
+    let mut coverage = host_port.coverage.clone();
+    coverage.merge(&device_port.coverage);
+    let rows = host_port.retry_rows.iter().zip(&device_port.retry_rows);
+    let retry_rows = rows.filter(|(a, b)| *a + *b > 0).count();
+    let groups = coverage.summary().chain([("LRSM row", retry_rows, LRSM.len())]);
     Ok(Report {
         scenario: NAME.into(),
         seed: request.seed,
@@ -442,9 +449,10 @@ fn report(
         latency_cycles: Spread::of(host.latency_cycles),
         latency_fs: Spread::of(host.latency_fs),
         retries,
-        errors_repaired: if halted { 0 } else { host_port.damaged + device_port.damaged },
+        errors_repaired: if repaired { host_port.damaged + device_port.damaged } else { 0 },
         credit_stalls: host_port.stats.credit_stalls + device_port.stats.credit_stalls,
         counts: counts.map(|(k, v)| (k.to_owned(), v)).into(),
+        coverage: groups.map(|(g, met, of)| (g.to_owned(), met as u64, of as u64)).collect(),
         violations,
     })
 }

@@ -216,7 +216,7 @@ fn require(parameter: &'static str, found: u64, holds: bool, expected: &'static 
 }
 
 fn require_lines(parameter: &'static str, found: u64) -> Result<(), ParameterError> {
-    require(parameter, found, found % LINE_BYTES == 0, "a multiple of 64")
+    require(parameter, found, found.is_multiple_of(LINE_BYTES), "a multiple of 64")
 }
 
 fn require_steps(factors: &[u64]) -> Result<(), ParameterError> {

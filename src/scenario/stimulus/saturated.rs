@@ -18,7 +18,7 @@ impl Region {
     /// A base that is not a multiple of 64, no lines, or an end past the address space.
     pub fn new(base_address: u64, lines: u64) -> Result<Region, ParameterError> {
         let wrong = |parameter, found, expected| Err(ParameterError { parameter, found, expected });
-        if base_address % LINE_BYTES != 0 {
+        if !base_address.is_multiple_of(LINE_BYTES) {
             return wrong("base_address", base_address, "a multiple of 64");
         }
         if lines == 0 || lines > (u64::MAX - base_address) / LINE_BYTES + 1 {

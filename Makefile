@@ -1,0 +1,52 @@
+# Thin names over cargo and the command line. `make` alone lists them.
+#
+# Paths are relative to this folder, so that a folder with spaces in its name is no different from another.
+
+PROFILE  ?= release
+TARGET   := $(or $(CARGO_TARGET_DIR),target)
+SCALEPOOL = "$(TARGET)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/scalepool"
+STIMULUS  = testbenches/stimulus/hash_list_matrix.lackey.gz
+DEMO      = target/demo
+
+# The flit of README.md: a read in slot 0, slots 1 to 3 are empty.
+FLIT := 5555a00000000370000008$(shell printf '%0110d' 0)e29b
+
+.PHONY: help demo test bench soak golden waves clean program
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@echo '  make test ORACLE=DIR   also compares the program with the fact sheets in DIR'
+
+demo: program ## a memory trace of a real program through a CXL link; waves and trace in target/demo
+	@mkdir -p $(DEMO)
+	$(SCALEPOOL) run cxl68-expander --stimulus $(STIMULUS) --vcd $(DEMO)/expander.vcd --trace $(DEMO)/expander.jsonl
+	$(SCALEPOOL) flit decode cxl-68b --dir down $(FLIT)
+	@echo 'Now: cd $(DEMO) && gtkwave expander.gtkw'
+
+test: ## every check there is; installs what is missing, ends with a table of durations
+	@bash testbenches/setup/test.sh
+
+bench: ## speed of codecs and kernel beside their peers, in one run
+	cargo bench -p scalepool-testbenches --bench '*'
+
+soak: program ## a million accesses at each of three bit error rates, four seeds; any loss or broken rule fails
+	@for seed in 1 2 3 4; do for rate in 1e-6 1e-5 1e-4; do \
+		echo "seed $$seed, bit error rate $$rate"; \
+		summary=$$($(SCALEPOOL) run cxl68-expander --seed $$seed --set link.ber=$$rate --set link.timeout_flits=256 \
+			--set host.pattern=mix --set host.accesses=1000000) || { echo "$$summary"; exit 1; }; \
+		echo "$$summary" | grep -E '^(retries|errors|violations)'; \
+	done; done
+
+golden: program ## write the committed vectors anew
+	$(SCALEPOOL) golden --out golden
+
+waves: ## write the committed reference waves anew
+	SCALEPOOL_BLESS=1 cargo test -p scalepool-testbenches --test waves
+
+clean: ## remove everything that was built
+	cargo clean
+
+# With the whole workspace selected, `make test` finds the crates built the same way.
+program:
+	@cargo build --profile $(PROFILE) --workspace --bin scalepool

@@ -1,0 +1,398 @@
+//! Judging a decoded flit: which rules its sender broke.
+//!
+//! Modelled: every rule that shows in one flit and the stream before it. Left out: rules over time (credits, sequence
+//! numbers, retry, initialisation), see `scalepool::link`. Bits that a receiver must ignore (CRD bit 15, unlisted credit
+//! codes, slot bits behind the last message, stray bits of empty slots, unlisted control kinds) are no finding; reserved
+//! bits of a valid message are.
+
+use super::almp::{self, Almp, L0p};
+use super::class::{Class, Routing};
+use super::code::{self, FlitType, H2dRspOpcode, VlsmState};
+use super::config::Cxl256Config;
+use super::control::{ControlKind, Poison};
+use super::flit::{self, SLOTS, body_byte, crc_parts, fec_bytes, slot_byte};
+use super::mode::Mode;
+use super::slot::{Place, SlotFormat, SlotKind};
+use super::stream::{Counts, Decoded, Kind, Role};
+use crate::cxl::cxlio::dllp::Dllp;
+use crate::cxl::cxlio::{self, stream::Found};
+pub use crate::wire::Findings;
+use crate::wire::{At, Violation, Wire};
+
+/// Data slots that may remain when a data header stands in an H or HS slot (`cxl-256b` §5.3).
+pub const MAX_OWED_IN_SHORT_SLOT: usize = 16;
+/// Data slots that may be outstanding (`cxl-256b` §5.1).
+pub const MAX_OWED: usize = 36;
+/// Data messages that may be active in one flit (`cxl-256b` §5.3).
+pub const MAX_ACTIVE: usize = 5;
+/// Data messages that may be active in two flits on end (`cxl-256b` §5.3).
+pub const MAX_ACTIVE_IN_TWO: usize = 8;
+/// First slots of the groups A to D (`cxl-256b` §5.3).
+const GROUPS: [core::ops::Range<usize>; 4] = [0..4, 4..8, 8..12, 12..15];
+/// Slots of groups B and C that the halves of a latency-optimised flit both count.
+const SHARED_LOPT_SLOT: usize = 7;
+
+/// Judges a flit.
+pub fn flit(decoded: &Decoded, config: &Cxl256Config) -> Findings {
+    let mut found = Findings::default();
+    if !receive(decoded, &mut found) {
+        return found;
+    }
+    header(decoded, &mut found);
+    match &decoded.kind {
+        Kind::Idle | Kind::Empty => (),
+        Kind::Io(tlps) => io(decoded, tlps, &mut found),
+        Kind::Nop => nop(decoded, &mut found),
+        Kind::Almp => almp(decoded, &mut found),
+        Kind::Protocol | Kind::Control => slots(decoded, config, &mut found),
+    }
+    found
+}
+
+/// FEC and CRC; `false` when nothing behind them counts.
+fn receive(decoded: &Decoded, found: &mut Findings) -> bool {
+    let received = &decoded.received;
+    if let Err(e) = &received.fec {
+        let at = fec_bytes(decoded.mode).start;
+        found.broken("CXL256-FEC-02", at, e, "at most one wrong byte in each group", "the FEC cannot repair the flit");
+    }
+    for crc in crc_parts(decoded.mode).iter().filter(|c| !c.fits(&received.flit)) {
+        let digits = 2 + 2 * crc.bytes.len();
+        let word = |value: u64| format!("{value:#0digits$x}");
+        let (is, expected) = (word(crc.found(&received.flit)), word(crc.expected(&received.flit)));
+        let text = if crc.half.is_empty() {
+            "CRC does not fit".into()
+        } else {
+            format!("CRC of the {} half does not fit", crc.half)
+        };
+        found.broken(crc.rule, crc.bytes.start, is, expected, text);
+    }
+    if received.suspect {
+        let at = flit::lopt::CRC_EVEN.start;
+        let text = "the even half was good before the FEC and is not behind it";
+        found.broken("CXL256-LOP-04", at, "a spoilt even half", "a good one", text);
+    }
+    decoded.is_good()
+}
+
+fn header(decoded: &Decoded, found: &mut Findings) {
+    let header = &decoded.header;
+    if header.dllp_type && header.flit_type != FlitType::Io {
+        let text = "the DLLP type bit belongs to CXL.io flits";
+        found.broken("CXL256-HDR-03", 0, 1, 0, text);
+    }
+}
+
+/// Names the first byte of the body from `from` on that is not 0.
+fn zero(decoded: &Decoded, bytes: core::ops::Range<usize>, rule: &'static str, text: &str, found: &mut Findings) {
+    let body: Vec<u8> = decoded.flit().body(decoded.mode).collect();
+    if let Some(k) = bytes.into_iter().find(|&k| body[k] != 0) {
+        found.broken(rule, body_byte(decoded.mode, k), format!("{:#04x}", body[k]), 0, text);
+    }
+}
+
+/// TLPs and DLLP, judged by the rules of CXL.io.
+fn io(decoded: &Decoded, tlps: &[Found], found: &mut Findings) {
+    let body: Vec<u8> = decoded.flit().body(decoded.mode).collect();
+    let Some((region, dllp)) = body.split_last_chunk() else { return };
+    let mut broken = Vec::new();
+    cxlio::stream::check(tlps, region, decoded.mode.routing() == Routing::Pbr, &mut broken);
+    for violation in &mut broken {
+        if let At::Byte(at) = violation.at {
+            violation.at = At::Byte(body_byte(decoded.mode, at));
+        }
+    }
+    found.violations.append(&mut broken);
+    Dllp(*dllp).check(decoded.header.dllp_type, &mut broken);
+    let byte_of = |bit: u32| body_byte(decoded.mode, body.len() - 1 - bit as usize / 8);
+    found.violations.extend(broken.into_iter().map(|v| v.in_unit(byte_of)));
+}
+
+fn nop(decoded: &Decoded, found: &mut Findings) {
+    let end = flit::body_bytes(decoded.mode) - flit::DLLP_BYTES;
+    zero(decoded, 0..end, "CXL256-TYP-01", "a NOP carries nothing but a DLLP", found);
+}
+
+fn almp(decoded: &Decoded, found: &mut Findings) {
+    let start = flit::standard::HEADER.end;
+    let end = flit::body_bytes(decoded.mode);
+    zero(decoded, almp::ALMP_BYTES..end, "CXL256-ALM-01", "an ALMP is zero behind its four bytes", found);
+    let bytes = decoded.flit().0[start..].first_chunk().expect("the flit is longer");
+    let word = u32::from_le_bytes(*bytes);
+    let mut of_message = Vec::new();
+    almp::def(word).check(word.into(), &mut of_message);
+    found.violations.extend(of_message.into_iter().map(|v| v.in_unit(|bit| start + bit as usize / 8)));
+    if almp::def(word).name == L0p::DEF.name {
+        let l0p = L0p::from_bits(word.into());
+        if l0p.instance != 4 {
+            found.broken("CXL256-ALM-02", start + 3, l0p.instance, 4, "an L0p ALMP is about the link");
+        }
+        return;
+    }
+    let almp = Almp::from_bits(word.into());
+    if almp.code != almp::VLSM_CODE {
+        let (is, expected) = (format!("{:#04x}", almp.code), "0x08 or 0x01");
+        found.broken("CXL256-ALM-01", start + 1, is, expected, "message code of an ALMP");
+    }
+    let misused = match almp.state {
+        VlsmState::Dapm => (!almp.request).then_some("Request"),
+        VlsmState::Reset | VlsmState::ActivePMNAK => almp.request.then_some("Status"),
+        _ => None,
+    };
+    if let Some(expected) = misused {
+        let is = if almp.request { "Request" } else { "Status" };
+        found.broken("CXL256-ALM-02", start + 2, is, expected, "this vLSM state travels in the other kind");
+    }
+}
+
+fn slots(decoded: &Decoded, config: &Cxl256Config, found: &mut Findings) {
+    let mode = decoded.mode;
+    let crd = decoded.flit().crd();
+    if crd.marks_empty() {
+        let at = flit::standard::CRD.start;
+        found.broken(
+            "CXL256-TYP-03",
+            at,
+            "the mark of an Empty flit",
+            "none",
+            "a flit with content is marked as Empty",
+        );
+    }
+    let mut counts = [Counts::default(); SLOTS];
+    for n in 0..SLOTS {
+        let bits = decoded.flit().slot(mode, n);
+        let at = slot_byte(mode, n, 0);
+        match decoded.roles[n] {
+            Role::Format(format) => messages(decoded, n, format, bits, config, &mut counts[n], found),
+            Role::Control(kind) => control(decoded, n, kind, bits, found),
+            Role::Reserved => {
+                let kind = mode.slot_kind(n);
+                let rule = match (mode, kind) {
+                    (Mode::Pbr, _) => "CXLPBR-SLT-01",
+                    (_, SlotKind::G) => "CXL256-SLT-01",
+                    (_, SlotKind::H) => "CXL256-SLT-02",
+                    (_, SlotKind::Hs) => "CXL256-SLT-03",
+                };
+                let code = super::slot::code(bits);
+                found.broken(rule, at, format!("{code:#x}"), "a listed code", "reserved slot format");
+            }
+            Role::Unused if bits != 0 => {
+                let text = format!("slot {n} beside a control slot");
+                found.broken("CXL256-CTL-03", at, "bits that are set", 0, text);
+            }
+            _ => (),
+        }
+    }
+    if decoded.active > MAX_ACTIVE {
+        active(decoded.active, MAX_ACTIVE, "active data messages in one flit", found);
+    }
+    if decoded.active_in_two > MAX_ACTIVE_IN_TWO {
+        active(decoded.active_in_two, MAX_ACTIVE_IN_TWO, "active data messages in two flits", found);
+    }
+    windows(decoded, &counts, found);
+    groups(decoded, found);
+}
+
+fn active(is: usize, max: usize, text: &str, found: &mut Findings) {
+    found.broken("CXL256-PCK-06", flit::standard::SLOT0.start, is, format!("at most {max}"), text);
+}
+
+fn control(decoded: &Decoded, n: usize, kind: Option<&'static ControlKind>, bits: u128, found: &mut Findings) {
+    // An unlisted kind is dropped [C].
+    let Some(kind) = kind else { return };
+    let at = slot_byte(decoded.mode, n, 0);
+    let slot_kind = decoded.mode.slot_kind(n);
+    if !kind.may_stand_in(slot_kind) {
+        let text = format!("{} in a slot of this kind", kind.name);
+        found.broken("CXL256-CTL-02", at, "an HS slot", "an H slot", text);
+    }
+    let mut of_slot = Vec::new();
+    kind.def.check(bits, &mut of_slot);
+    found.violations.extend(of_slot.into_iter().map(|v| v.in_unit(|bit| slot_byte(decoded.mode, n, bit as usize / 8))));
+    if kind.def.name == Poison::DEF.name {
+        let open = decoded.open_messages[n];
+        let message = usize::from(Poison::from_bits(bits).message);
+        if message > 7 || message >= open {
+            let expected = format!("below {}", open.min(8));
+            found.broken("CXL256-CTL-06", at + 2, message, expected, "the data message that is poisoned");
+        }
+    }
+}
+
+/// The messages of one slot.
+fn messages(
+    decoded: &Decoded,
+    n: usize,
+    format: &'static SlotFormat,
+    bits: u128,
+    config: &Cxl256Config,
+    counts: &mut Counts,
+    found: &mut Findings,
+) {
+    let mode = decoded.mode;
+    let byte_of = |bit: u32| slot_byte(mode, n, bit as usize / 8);
+    let valid = || format.places().filter(|p| p.is_valid(bits));
+    for place in valid() {
+        counts[place.class.index()] += 1;
+        let mut of_message = Vec::new();
+        place.class.def(format.routing).check(place.extract(bits), &mut of_message);
+        by_config(&place, format, place.extract(bits), config, &mut of_message);
+        found.violations.extend(of_message.into_iter().map(|v| v.in_unit(|bit| byte_of(place.lsb + bit))));
+        if place.class.dir() != decoded.dir && !(config.direct_p2p && place.class.is_mem()) {
+            let text = format!("{} in this direction", place.class.def(format.routing).name);
+            let (is, expected) = (decoded.dir.name(), place.class.dir().name());
+            found.broken("CXL256-SLT-04", byte_of(place.lsb), is, expected, text);
+        }
+    }
+    if !format.has_data() {
+        return;
+    }
+    let headers = valid().count();
+    let at = slot_byte(mode, n, 0);
+    let owed = decoded.owed_slots[n];
+    if format.places().next().is_some_and(|p| !p.is_valid(bits)) {
+        let text = format!("the first message of {}", format.name);
+        found.broken("CXL256-PCK-03", at, "Valid = 0", "Valid = 1", text);
+    }
+    if headers > 1 && !config.mdh {
+        found.broken("CXL256-PCK-04", at, headers, 1, "data headers in one slot while MDH is disabled");
+    }
+    if headers > 0 && format.kind != SlotKind::G && owed > MAX_OWED_IN_SHORT_SLOT {
+        let (is, expected) = (format!("{owed} data slots owed"), format!("at most {MAX_OWED_IN_SHORT_SLOT}"));
+        found.broken("CXL256-PCK-02", at, is, expected, format!("a data header in {}", format.name));
+    }
+    let behind = decoded.owed_slots.get(n + 1).copied().filter(|&behind| headers > 0 && behind > MAX_OWED);
+    if let Some(behind) = behind {
+        let text = "data slots outstanding behind a data header";
+        found.broken("CXL256-DAT-05", at, behind, format!("at most {MAX_OWED}"), text);
+    }
+}
+
+/// Codes whose meaning the configuration decides.
+fn by_config(place: &Place, format: &SlotFormat, message: u128, config: &Cxl256Config, found: &mut Vec<Violation>) {
+    let Ok(opcode) = place.class.def(format.routing).field("opcode") else { return };
+    let code = opcode.extract(message);
+    if config.fast_go && place.class == Class::H2dRsp && code == u128::from(code::FAST_GO.0) {
+        found.retain(|v| v.rule != H2dRspOpcode::TABLE.rule);
+    }
+    if config.withdrawn_codes {
+        return;
+    }
+    let withdrawn = code::WITHDRAWN.iter().find(|(class, c, _)| *class == place.class && u128::from(*c) == code);
+    if let Some((class, _, rule)) = withdrawn {
+        found.push(Violation {
+            rule,
+            at: At::Bits { lsb: opcode.lsb, width: opcode.width },
+            found: format!("{code:#x}"),
+            expected: "a code of the later revision".into(),
+            text: format!("{}: this opcode is withdrawn", class.def(format.routing).name),
+        });
+    }
+}
+
+/// PCK-07: most messages of a class in any two neighbouring groups, the last group of the flit before included.
+fn windows(decoded: &Decoded, counts: &[Counts; SLOTS], found: &mut Findings) {
+    for (g, group) in GROUPS.iter().enumerate() {
+        for class in Class::ALL {
+            let i = class.index();
+            let in_slots = |slots: core::ops::Range<usize>| slots.map(|n| usize::from(counts[n][i])).sum::<usize>();
+            // Window of this group and the one before. Slot 7 of a latency-optimised flit counts in B and C: the
+            // window of C and D has it as well, the window of B and C has it once.
+            let is = match g {
+                0 => usize::from(decoded.last_group[i]) + in_slots(group.clone()),
+                3 if decoded.mode.is_lopt() => in_slots(SHARED_LOPT_SLOT..group.end),
+                _ => in_slots(GROUPS[g - 1].start..group.end),
+            };
+            let max = class.max_per_window();
+            if is > usize::from(max) && in_slots(group.clone()) > 0 {
+                let text = format!("{}: messages in 128 bytes", class.def(decoded.mode.routing()).name);
+                let at = slot_byte(decoded.mode, group.start, 0);
+                found.broken("CXL256-PCK-07", at, is, format!("at most {max}"), text);
+            }
+        }
+    }
+}
+
+/// Holes: a lint, except where an H or HS slot has an invalid message of a kind that stands in a G slot of its group.
+fn groups(decoded: &Decoded, found: &mut Findings) {
+    let mode = decoded.mode;
+    for group in GROUPS {
+        let mut hole = None;
+        let mut short: Option<(usize, &SlotFormat, u128)> = None;
+        for n in group {
+            let Role::Format(format) = decoded.roles[n] else { continue };
+            let bits = decoded.flit().slot(mode, n);
+            let at = slot_byte(mode, n, 0);
+            let mut free = None;
+            for place in format.places() {
+                if !place.is_valid(bits) {
+                    free = free.or(Some(place.class));
+                    continue;
+                }
+                if free == Some(place.class) {
+                    let text = format!("an earlier place of slot {n} is free");
+                    found.lint(
+                        "CXL256-PCK-01",
+                        slot_byte(mode, n, place.lsb as usize / 8),
+                        "a gap",
+                        "the first free place",
+                        text,
+                    );
+                }
+                let before =
+                    short.filter(|(_, f, bits)| f.places().any(|p| p.class == place.class && !p.is_valid(*bits)));
+                if let Some((m, f, _)) = before {
+                    let text = format!("{} stands in slot {n}", place.class.def(format.routing).name);
+                    let is = format!("{} with a place of its kind free", f.name);
+                    found.broken("CXL256-PCK-05", slot_byte(mode, m, 0), is, "no such place", text);
+                }
+            }
+            if !format.any_valid(bits) {
+                // A short slot may be empty because it could not hold what comes behind.
+                hole = hole.or((format.kind == SlotKind::G).then_some(n));
+            } else if let Some(hole) = hole {
+                let text = format!("messages in slot {n} while slot {hole} is empty");
+                found.lint("CXL256-PCK-01", at, "a gap", "the first free slot", text);
+            }
+            // A slot of zeros is empty; its code names no kind.
+            if format.kind != SlotKind::G && bits != 0 {
+                short = Some((n, format, bits));
+            }
+        }
+    }
+}
+
+/// Where a sender meant something that a receiver does not see: data where none is owed, messages where data is.
+pub fn intent(mode: Mode, n: usize, meant_data: bool, seen: &Role) -> Option<Violation> {
+    let at = slot_byte(mode, n, 0);
+    match (meant_data, seen) {
+        (true, Role::Format(_) | Role::Reserved) => {
+            let text = "data in a slot, and none is owed";
+            Some(Violation::at_byte("CXL256-DAT-02", at, "data", "messages", text))
+        }
+        (false, Role::Data | Role::Trailer) => {
+            let text = "messages in a slot that is owed to data";
+            Some(Violation::at_byte("CXL256-DAT-02", at, "messages", "data", text))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a message may stand at a place: the bits that its slot drops must be 0.
+///
+/// # Errors
+/// The rule that it breaks, at the dropped bits.
+pub fn zero_extension(place: &Place, format: &SlotFormat, message: u128) -> Result<(), Violation> {
+    if place.fits(message) {
+        return Ok(());
+    }
+    let def = place.class.def(format.routing);
+    let dropped: Vec<_> = def.fields.iter().filter(|f| f.lsb + f.width > place.kept).map(|f| f.name).collect();
+    Err(Violation {
+        rule: if format.routing == super::class::Routing::Pbr { "CXLPBR-SLT-02" } else { "CXL256-SLT-05" },
+        at: At::Bits { lsb: place.kept, width: def.bits - place.kept },
+        found: format!("{:#x}", message >> place.kept),
+        expected: "0".into(),
+        text: format!("{}: {} drops bits of {}", def.name, format.name, dropped.join(", ")),
+    })
+}

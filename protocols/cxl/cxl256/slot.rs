@@ -1,0 +1,273 @@
+//! Slot formats: which messages stand where in an H, G or HS slot (`cxl-256b` section 2).
+//!
+//! A slot is a `u128` of 112 (H), 128 (G) or 96 (HS) bits; bit 0 is bit 0 of its first byte. Bits 3:0 are the format code,
+//! messages follow from bit 4 without gaps, bits above the last one are 0. Where a message is longer than its slot the
+//! slot carries the low bits and the receiver adds zeros (zero extension, §2.3).
+
+use super::class::{Class, Routing};
+use super::mode::Mode;
+
+/// Which of the three kinds a slot is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SlotKind {
+    /// 14 bytes, slot 0.
+    H,
+    /// 16 bytes; the only kind that carries data.
+    G,
+    /// 12 bytes, slot 8 of a latency-optimised flit.
+    Hs,
+}
+
+impl SlotKind {
+    /// Bytes of the slot.
+    pub const fn bytes(self) -> usize {
+        match self {
+            SlotKind::H => 14,
+            SlotKind::G => 16,
+            SlotKind::Hs => 12,
+        }
+    }
+
+    /// Bits of the slot, all set.
+    pub const fn mask(self) -> u128 {
+        u128::MAX >> (128 - 8 * self.bytes())
+    }
+}
+
+/// First bit behind the format code.
+const FIRST_BIT: u32 = 4;
+/// Format code of a slot with control content.
+pub const CONTROL: u8 = 8;
+/// Format codes from here on announce data.
+pub const FIRST_DATA: u8 = 12;
+
+/// Format code of a slot.
+pub const fn code(slot: u128) -> u8 {
+    (slot & 0xf) as u8
+}
+
+/// Place of one message in a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// What stands there.
+    pub class: Class,
+    /// First bit in the slot.
+    pub lsb: u32,
+    /// Bits that the slot carries: the whole message, or its low bits under zero extension.
+    pub kept: u32,
+}
+
+impl Place {
+    /// The message at this place, zeros above the bits that travel.
+    pub const fn extract(&self, slot: u128) -> u128 {
+        slot >> self.lsb & (u128::MAX >> (128 - self.kept))
+    }
+
+    /// The slot with a message at this place. Bits that do not travel are lost, see [`Place::fits`].
+    pub const fn insert(&self, slot: u128, message: u128) -> u128 {
+        slot & !self.bits() | (message << self.lsb) & self.bits()
+    }
+
+    /// Whether every bit of a message that does not travel is 0 (`cxl-256b` §2.3).
+    pub const fn fits(&self, message: u128) -> bool {
+        message >> self.kept == 0
+    }
+
+    /// The slot bits that the message takes.
+    pub const fn bits(&self) -> u128 {
+        (u128::MAX >> (128 - self.kept)) << self.lsb
+    }
+
+    /// Whether the valid bit at this place is set.
+    pub const fn is_valid(&self, slot: u128) -> bool {
+        slot >> self.lsb & 1 == 1
+    }
+}
+
+/// One row of the format tables.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SlotFormat {
+    /// `H0` to `HS15`.
+    pub name: &'static str,
+    /// Code in bits 3:0.
+    pub code: u8,
+    /// Kind of slot.
+    pub kind: SlotKind,
+    /// Layouts of its messages.
+    pub routing: Routing,
+    /// What stands in it, in order; empty for a control slot.
+    pub classes: &'static [Class],
+}
+
+impl SlotFormat {
+    /// Places of messages, in order.
+    pub fn places(&self) -> impl Iterator<Item = Place> + Clone + '_ {
+        let end = 8 * self.kind.bytes() as u32;
+        self.classes.iter().scan(FIRST_BIT, move |lsb, &class| {
+            let place = Place { class, lsb: *lsb, kept: class.def(self.routing).bits.min(end - *lsb) };
+            *lsb += place.kept;
+            Some(place)
+        })
+    }
+
+    /// Whether data follows.
+    pub const fn has_data(&self) -> bool {
+        self.code >= FIRST_DATA
+    }
+
+    /// Whether it is the control format.
+    pub const fn is_control(&self) -> bool {
+        self.code == CONTROL
+    }
+
+    /// Slot bits that neither the code nor a message takes: sent 0, ignored.
+    pub fn reserved_bits(&self) -> u128 {
+        self.places().fold(self.kind.mask() & !0xf, |free, place| free & !place.bits())
+    }
+
+    /// Whether any message in it is valid.
+    pub fn any_valid(&self, slot: u128) -> bool {
+        self.places().any(|p| p.is_valid(slot))
+    }
+}
+
+/// Rows of one kind of slot: name, code, messages.
+macro_rules! rows {
+    ($kind:ident $routing:ident: $($name:literal $code:literal [$($class:ident)*])*) => {
+        [$(SlotFormat {
+            name: $name,
+            code: $code,
+            kind: SlotKind::$kind,
+            routing: Routing::$routing,
+            classes: &[$(Class::$class),*],
+        }),*]
+    };
+}
+
+/// G slots (`cxl-256b` §2.1).
+static HBR_G: [SlotFormat; 12] = rows! { G Hbr:
+    "G0" 0 [H2dReq H2dRsp]
+    "G1" 1 [H2dRsp H2dRsp H2dRsp]
+    "G2" 2 [D2hReq D2hRsp D2hRsp]
+    "G3" 3 [D2hRsp D2hRsp D2hRsp D2hRsp]
+    "G4" 4 [M2sReq]
+    "G5" 5 [M2sBirsp M2sBirsp M2sBirsp]
+    "G6" 6 [S2mBisnp S2mNdr]
+    "G7" 7 [S2mNdr S2mNdr S2mNdr]
+    "G12" 12 [H2dData H2dData H2dData H2dData]
+    "G13" 13 [D2hData D2hData D2hData D2hData]
+    "G14" 14 [M2sRwd]
+    "G15" 15 [S2mDrs S2mDrs S2mDrs]
+};
+
+/// H slots (`cxl-256b` §2.1).
+static HBR_H: [SlotFormat; 13] = rows! { H Hbr:
+    "H0" 0 [H2dReq]
+    "H1" 1 [H2dRsp H2dRsp]
+    "H2" 2 [D2hReq D2hRsp]
+    "H3" 3 [D2hRsp D2hRsp D2hRsp D2hRsp]
+    "H4" 4 [M2sReq]
+    "H5" 5 [M2sBirsp M2sBirsp]
+    "H6" 6 [S2mBisnp]
+    "H7" 7 [S2mNdr S2mNdr]
+    "H8" 8 []
+    "H12" 12 [H2dData H2dData H2dData]
+    "H13" 13 [D2hData D2hData D2hData D2hData]
+    "H14" 14 [M2sRwd]
+    "H15" 15 [S2mDrs S2mDrs]
+};
+
+/// HS slots (`cxl-256b` §2.1).
+static HBR_HS: [SlotFormat; 13] = rows! { Hs Hbr:
+    "HS0" 0 [H2dReq]
+    "HS1" 1 [H2dRsp H2dRsp]
+    "HS2" 2 [D2hReq]
+    "HS3" 3 [D2hRsp D2hRsp D2hRsp]
+    "HS4" 4 [M2sReq]
+    "HS5" 5 [M2sBirsp M2sBirsp]
+    "HS6" 6 [S2mBisnp]
+    "HS7" 7 [S2mNdr S2mNdr]
+    "HS8" 8 []
+    "HS12" 12 [H2dData H2dData H2dData]
+    "HS13" 13 [D2hData D2hData D2hData]
+    "HS14" 14 [M2sRwd]
+    "HS15" 15 [S2mDrs S2mDrs]
+};
+
+/// G slots with port based routing (`cxl-256b` §2.2).
+static PBR_G: [SlotFormat; 12] = rows! { G Pbr:
+    "G0" 0 [H2dReq]
+    "G1" 1 [H2dRsp H2dRsp]
+    "G2" 2 [D2hReq]
+    "G3" 3 [D2hRsp D2hRsp D2hRsp]
+    "G4" 4 [M2sReq]
+    "G5" 5 [M2sBirsp M2sBirsp]
+    "G6" 6 [S2mBisnp]
+    "G7" 7 [S2mNdr S2mNdr]
+    "G12" 12 [H2dData H2dData H2dData]
+    "G13" 13 [D2hData D2hData D2hData]
+    "G14" 14 [M2sRwd]
+    "G15" 15 [S2mDrs S2mDrs]
+};
+
+/// H slots with port based routing (`cxl-256b` §2.2): as the G slots, and control.
+static PBR_H: [SlotFormat; 13] = rows! { H Pbr:
+    "H0" 0 [H2dReq]
+    "H1" 1 [H2dRsp H2dRsp]
+    "H2" 2 [D2hReq]
+    "H3" 3 [D2hRsp D2hRsp D2hRsp]
+    "H4" 4 [M2sReq]
+    "H5" 5 [M2sBirsp M2sBirsp]
+    "H6" 6 [S2mBisnp]
+    "H7" 7 [S2mNdr S2mNdr]
+    "H8" 8 []
+    "H12" 12 [H2dData H2dData H2dData]
+    "H13" 13 [D2hData D2hData D2hData]
+    "H14" 14 [M2sRwd]
+    "H15" 15 [S2mDrs S2mDrs]
+};
+
+/// The rows of a slot, 0 to 14.
+pub fn formats(mode: Mode, slot: usize) -> &'static [SlotFormat] {
+    match (mode.routing(), mode.slot_kind(slot)) {
+        (Routing::Hbr, SlotKind::H) => &HBR_H,
+        (Routing::Hbr, SlotKind::G) => &HBR_G,
+        (Routing::Hbr, SlotKind::Hs) => &HBR_HS,
+        (Routing::Pbr, SlotKind::H) => &PBR_H,
+        (Routing::Pbr, _) => &PBR_G,
+    }
+}
+
+/// The row of a code, `None` for a reserved one.
+pub fn format(mode: Mode, slot: usize, code: u8) -> Option<&'static SlotFormat> {
+    formats(mode, slot).iter().find(|f| f.code == code)
+}
+
+/// Every row of every kind and routing.
+pub fn all_formats() -> impl Iterator<Item = &'static SlotFormat> {
+    HBR_G.iter().chain(&HBR_H).chain(&HBR_HS).chain(&PBR_G).chain(&PBR_H)
+}
+
+/// Stops the build when messages do not fit a slot; one message alone may be longer (zero extension).
+const fn assert_rows(rows: &[SlotFormat]) {
+    let mut i = 0;
+    while i < rows.len() {
+        let mut bits = FIRST_BIT;
+        let mut j = 0;
+        while j < rows[i].classes.len() {
+            bits += rows[i].classes[j].def(rows[i].routing).bits;
+            j += 1;
+        }
+        let is_g = matches!(rows[i].kind, SlotKind::G);
+        let fits = bits as usize <= 8 * rows[i].kind.bytes();
+        assert!(fits || !is_g && rows[i].classes.len() == 1, "slot format: the messages leave the slot");
+        i += 1;
+    }
+}
+const _: () = {
+    assert_rows(&HBR_G);
+    assert_rows(&HBR_H);
+    assert_rows(&HBR_HS);
+    assert_rows(&PBR_G);
+    assert_rows(&PBR_H);
+};

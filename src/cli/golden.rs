@@ -1,0 +1,91 @@
+//! `scalepool golden`: write a set of vectors, or verify one.
+
+use super::{Status, report};
+use crate::golden::{DEFAULT_COUNT, DEFAULT_SEED, MAX_COUNT, MAX_SEED, Spec, check_set, write_set};
+use anyhow::bail;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish};
+use scalepool_protocols::registry::PROTOCOLS;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// Write golden vectors (.hex, .rsp, .jsonl, MANIFEST.toml, SHA256SUMS), or verify a set by making it again.
+#[derive(Debug, Args)]
+pub(super) struct Golden {
+    /// Only this protocol and its layouts; without it, all that `list protocols` shows.
+    #[arg(long, value_name = "P", conflicts_with = "check")]
+    protocol: Option<String>,
+    /// Seed of the random vectors.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, conflicts_with = "check",
+          value_parser = clap::value_parser!(u64).range(..=MAX_SEED))]
+    seed: u64,
+    /// Random vectors of each layout; traffic has four flits for each.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_COUNT, conflicts_with = "check",
+          value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_COUNT)))]
+    count: u32,
+    /// Folder to write: new, empty, or a golden set, which is replaced.
+    #[arg(long, value_name = "DIR", required_unless_present = "check", conflicts_with = "check")]
+    out: Option<PathBuf>,
+    /// Folder to verify; exit status 1 when a file differs.
+    #[arg(long, value_name = "DIR")]
+    check: Option<PathBuf>,
+}
+
+impl Golden {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        match (&self.check, &self.out) {
+            (Some(dir), _) => check(dir, out),
+            (None, Some(dir)) => write(&self.spec()?, dir, out),
+            (None, None) => bail!("golden: found no folder, expected --out DIR or --check DIR"),
+        }
+    }
+
+    fn spec(&self) -> anyhow::Result<Spec> {
+        let mut spec = Spec { seed: self.seed, count: self.count, ..Spec::default() };
+        if let Some(name) = &self.protocol {
+            spec.protocols.retain(|p| p.name == name);
+            if spec.protocols.is_empty() {
+                let known: Vec<&str> = PROTOCOLS.iter().map(|p| p.name).collect();
+                bail!("golden: found protocol `{name}`, expected one of: {}", known.join(", "));
+            }
+        }
+        Ok(spec)
+    }
+}
+
+fn write(spec: &Spec, dir: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
+    let bar = bar();
+    let manifest = write_set(spec, dir, &mut |done, all| show(&bar, done, all))?;
+    bar.finish_and_clear();
+    writeln!(out, "{} files written to {}", manifest.files.len(), dir.display())?;
+    Ok(Status::Good)
+}
+
+fn check(dir: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
+    let bar = bar();
+    let verified = check_set(dir, &mut |done, all| show(&bar, done, all))?;
+    bar.finish_and_clear();
+    let (theirs, ours) = (&verified.manifest.model_version, Spec::default().model_version);
+    if *theirs != ours {
+        report(format_args!("golden: the set was made by model {theirs}, this is {ours}; its vectors are compared"));
+    }
+    for mismatch in &verified.mismatches {
+        writeln!(out, "{mismatch}")?;
+    }
+    if verified.mismatches.is_empty() {
+        writeln!(out, "{} files of {} are as they should be", verified.manifest.files.len(), dir.display())?;
+    }
+    Ok(Status::of(&verified.mismatches))
+}
+
+/// On stderr, and only where somebody looks.
+fn bar() -> ProgressBar {
+    let target =
+        if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    ProgressBar::with_draw_target(Some(0), target).with_finish(ProgressFinish::AndClear)
+}
+
+fn show(bar: &ProgressBar, done: usize, all: usize) {
+    bar.set_length(all as u64);
+    bar.set_position(done as u64);
+}

@@ -1,0 +1,129 @@
+//! Where two vectors differ, in words of the layout.
+
+use super::text::bytes_hex;
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::config::Revision;
+use scalepool_protocols::cxl::cxl68::control::Almp;
+use scalepool_protocols::cxl::cxl68::header::FlitHeader;
+use scalepool_protocols::cxl::cxl68::pid::Enabled;
+use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::{Unit, map};
+use scalepool_protocols::wire::{FieldDef, LayoutDef, Wire};
+
+/// A difference: where, what was found, what was expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Place, from the outside in.
+    pub at: String,
+    /// What the file holds.
+    pub found: String,
+    /// What it should hold.
+    pub expected: String,
+}
+
+impl Difference {
+    pub(super) fn new(at: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Difference {
+        Difference { at: at.into(), found: found.into(), expected: expected.into() }
+    }
+
+    /// With an outer place before its own.
+    pub(super) fn within(self, outer: &str) -> Difference {
+        let at = if self.at.is_empty() { outer.to_owned() } else { format!("{outer}, {}", self.at) };
+        Difference { at, ..self }
+    }
+}
+
+/// The value of a field, with the name of its code.
+fn shown(field: &FieldDef, bits: u128) -> String {
+    let raw = field.extract(bits);
+    match field.codes.map(|table| table.name_of(raw)) {
+        None => format!("{:#x}", field.value(bits)),
+        Some(name) => format!("{} ({raw:#x})", name.unwrap_or("reserved")),
+    }
+}
+
+/// The first field in which two messages differ.
+pub(super) fn in_message(def: &LayoutDef, found: u128, expected: u128) -> Difference {
+    match def.fields.iter().find(|f| f.extract(found) != f.extract(expected)) {
+        Some(f) => Difference::new(format!("field `{}`", f.name), shown(f, found), shown(f, expected)),
+        None => Difference::new("bits above the message", format!("{found:#x}"), format!("{expected:#x}")),
+    }
+}
+
+/// The first place in which a unit differs from the last one of the stream that should stand there.
+pub(super) fn in_stream<'a>(dir: Dir, stream: impl Iterator<Item = &'a Unit>, found: &Unit) -> Option<Difference> {
+    let mut reader = Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
+    let expected = stream.map(|unit| reader.read(unit)).last()?;
+    in_unit(&expected, found)
+}
+
+fn in_unit(decoded: &Decoded, found: &Unit) -> Option<Difference> {
+    let byte = (0..map::LEN).find(|&n| found.0[n] != decoded.unit.0[n])?;
+    let whole = |range: std::ops::Range<usize>, what: &str| {
+        let (f, e) = (&found.0[range.clone()], &decoded.unit.0[range]);
+        Some(Difference::new(format!("byte {byte}, {what}"), bytes_hex(f), bytes_hex(e)))
+    };
+    if map::PID.contains(&byte) {
+        return whole(map::PID, "protocol ID");
+    }
+    if map::TAIL.contains(&byte) {
+        return whole(map::TAIL, if decoded.crc_ok.is_some() { "CRC" } else { "tail" });
+    }
+    let n = (byte - map::SLOT0.start) / 16;
+    let (slot, wanted) = (found.slot(n), decoded.unit.slot(n));
+    let bit = (slot ^ wanted).trailing_zeros();
+    let field = |def: &LayoutDef, f, e| in_message(def, f, e).within(&format!("byte {byte}, slot {n}, {}", def.name));
+    match &decoded.kind {
+        Kind::Control(control) if n == 0 => {
+            if let Some(def) = control.def() {
+                return Some(field(def, slot, wanted));
+            }
+        }
+        Kind::Almp if byte < map::SLOT0.end => {
+            let word = |slot: u128| slot >> (bit / 32 * 32) & 0xffff_ffff;
+            return Some(field(Almp::DEF, word(slot), word(wanted)));
+        }
+        Kind::Protocol(_) if n == 0 && bit < 32 => {
+            return Some(field(FlitHeader::DEF, slot & 0xffff_ffff, wanted & 0xffff_ffff));
+        }
+        _ => (),
+    }
+    if let Role::Format(format) = decoded.roles[n]
+        && let Some(place) = format.places().iter().find(|p| p.bits() >> bit & 1 == 1)
+    {
+        return Some(field(place.class.def(), place.extract(slot), place.extract(wanted)));
+    }
+    let what = match decoded.roles[n] {
+        Role::Data => "data",
+        Role::ByteEnables => "byte enables",
+        _ => "bits without a field",
+    };
+    whole(Unit::slot_byte(n)..Unit::slot_byte(n) + 16, &format!("slot {n}, {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden::{Content, Source, Spec};
+
+    /// Every bit of every kind of flit has a name, and it names the byte in which the bit stands.
+    #[test]
+    fn every_bit_of_a_flit_is_named() {
+        let spec = Spec { count: 1, ..Spec::default() };
+        for source in [Source::Flits(Dir::Down), Source::Flits(Dir::Up), Source::Control(Dir::Down)] {
+            let Content::Cxl68(dir, groups) = source.vectors(&spec).content else { unreachable!("a set of flits") };
+            // The first case of each group and its last flit.
+            for units in groups.iter().map(|g| &g.cases[g.cases.len() / 2].units) {
+                let last = units[units.len() - 1];
+                for bit in 0..8 * map::LEN {
+                    let mut found = last;
+                    found.0[bit / 8] ^= 1 << (bit % 8);
+                    let difference = in_stream(dir, units.iter(), &found).expect("they differ");
+                    assert!(difference.at.starts_with(&format!("byte {}, ", bit / 8)), "{difference:?}");
+                    assert_ne!(difference.found, difference.expected, "{}", difference.at);
+                }
+                assert_eq!(in_stream(dir, units.iter(), &last), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Reading `.rsp` files.
+
+use super::hex::parse_digits;
+use super::lines::{FormatError, Parsed, lines, whole};
+use nom::Parser;
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_while, take_while1};
+use nom::character::complete::{satisfy, u64};
+use nom::combinator::{cut, eof, recognize, rest, value};
+use nom::error::context;
+use nom::sequence::{delimited, preceded, separated_pair, terminated};
+
+/// A `.rsp` file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RspFile {
+    /// Text behind the `#` of each comment line.
+    pub comments: Vec<String>,
+    /// The cases; `Count` is the index.
+    pub cases: Vec<RspCase>,
+}
+
+/// One case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RspCase {
+    /// Line of its `Count`, from 1.
+    pub line: usize,
+    /// `[Key = value]` pairs that hold for it, in order of their first line.
+    pub groups: Vec<(String, String)>,
+    /// `Key = hex` lines in order.
+    pub values: Vec<RspValue>,
+    /// Rule that it breaks; `None` for a valid case.
+    pub rule: Option<String>,
+}
+
+/// One `Key = hex` line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RspValue {
+    /// Line, from 1.
+    pub line: usize,
+    /// Field name, `Bytes` or `Flit`.
+    pub key: String,
+    /// Lower-case digits.
+    pub hex: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line<'a> {
+    Blank,
+    Comment(&'a str),
+    Group(&'a str, &'a str),
+    Count(u64),
+    Value(&'a str, &'a str),
+    Valid,
+    Invalid,
+    Rule(&'a str),
+}
+
+/// What may come next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// Between cases.
+    Count,
+    /// Behind `Count`: a first value.
+    Value,
+    /// Behind a value: another one, or the result.
+    ValueOrResult,
+    /// Behind `RESULT = invalid`.
+    Rule,
+    /// Behind the last line of a case.
+    End,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// The first line that is malformed or stands where another kind of line is due; a file that ends inside a case.
+pub fn parse_rsp(text: &str) -> Result<RspFile, FormatError> {
+    let mut file = RspFile::default();
+    let mut groups: Vec<(String, String)> = Vec::new();
+    let mut open: Option<RspCase> = None;
+    let mut next = Next::Count;
+    let mut last = 0;
+    for line in lines(text) {
+        let (number, line) = line?;
+        last = number;
+        let parsed = whole(number, line, parse_line)?;
+        next = match (next, parsed, open.as_mut()) {
+            (Next::Count | Next::End, Line::Blank, _) => {
+                file.cases.extend(open.take());
+                Next::Count
+            }
+            (Next::Count, Line::Comment(comment), _) => {
+                file.comments.push(comment.trim().to_owned());
+                Next::Count
+            }
+            (Next::Count, Line::Group(key, value), _) => {
+                match groups.iter_mut().find(|g| g.0 == key) {
+                    Some(group) => value.clone_into(&mut group.1),
+                    None => groups.push((key.to_owned(), value.to_owned())),
+                }
+                Next::Count
+            }
+            (Next::Count, Line::Count(n), _) if n == file.cases.len() as u64 => {
+                open = Some(RspCase { line: number, groups: groups.clone(), values: Vec::new(), rule: None });
+                Next::Value
+            }
+            (Next::Value | Next::ValueOrResult, Line::Value(key, hex), Some(case)) => {
+                case.values.push(RspValue { line: number, key: key.to_owned(), hex: hex.to_owned() });
+                Next::ValueOrResult
+            }
+            (Next::ValueOrResult, Line::Valid, _) => Next::End,
+            (Next::ValueOrResult, Line::Invalid, _) => Next::Rule,
+            (Next::Rule, Line::Rule(rule), Some(case)) => {
+                case.rule = Some(rule.to_owned());
+                Next::End
+            }
+            _ => {
+                let found = if line.is_empty() { "a blank line".to_owned() } else { format!("`{line}`") };
+                return Err(FormatError::new(number, 1, found, expected(next, file.cases.len())));
+            }
+        };
+    }
+    if !matches!(next, Next::Count | Next::End) {
+        return Err(FormatError::new(last + 1, 1, "the end of the file", expected(next, file.cases.len())));
+    }
+    file.cases.extend(open.take());
+    Ok(file)
+}
+
+fn expected(next: Next, cases: usize) -> String {
+    match next {
+        Next::Count => format!("`Count = {cases}`"),
+        Next::Value => "`Key = hex`".into(),
+        Next::ValueOrResult => "`Key = hex` or `RESULT = valid|invalid`".into(),
+        Next::Rule => "`RULE = id`".into(),
+        Next::End => "a blank line".into(),
+    }
+}
+
+fn parse_line(line: &str) -> Parsed<'_, Line<'_>> {
+    let blank = value(Line::Blank, eof);
+    let comment = preceded(tag("#"), rest).map(Line::Comment);
+    context("`#`, `[` or a key", alt((blank, comment, parse_group, parse_entry))).parse(line)
+}
+
+/// `[Key = value]`
+fn parse_group(line: &str) -> Parsed<'_, Line<'_>> {
+    let value = context("a value", take_while1(|c| c != ']' && c != '['));
+    let pair = separated_pair(context("a key", parse_key), equals, value);
+    let end = context("`]`", tag("]"));
+    delimited(tag("["), cut(pair), cut(end)).map(|(key, value)| Line::Group(key, value)).parse(line)
+}
+
+/// `Key = value`; what the value is depends on the key.
+fn parse_entry(line: &str) -> Parsed<'_, Line<'_>> {
+    let (rest, key) = terminated(parse_key, cut(equals)).parse(line)?;
+    match key {
+        "Count" => cut(context("a decimal number", u64.map(Line::Count))).parse(rest),
+        "RESULT" => {
+            let result = alt((value(Line::Invalid, tag("invalid")), value(Line::Valid, tag("valid"))));
+            cut(context("`valid` or `invalid`", result)).parse(rest)
+        }
+        "RULE" => {
+            let id = take_while1(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-');
+            cut(context("a rule id", id.map(Line::Rule))).parse(rest)
+        }
+        _ => cut(context("lower-case hex digits", parse_digits.map(|hex| Line::Value(key, hex)))).parse(rest),
+    }
+}
+
+fn parse_key(text: &str) -> Parsed<'_, &str> {
+    let first = satisfy(|c| c.is_ascii_alphabetic());
+    recognize((first, take_while(|c: char| c.is_ascii_alphanumeric() || c == '_'))).parse(text)
+}
+
+fn equals(text: &str) -> Parsed<'_, &str> {
+    context("` = `", tag(" = ")).parse(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "# header\n\n[Layout = a.b]\n\nCount = 0\ntag = 1f\nBytes = 1f\nRESULT = valid\n\n\
+                        Count = 1\nFlit = 00\nRESULT = invalid\nRULE = CXL68-CRC-01\n";
+
+    #[test]
+    fn reads_groups_values_and_results() {
+        let file = parse_rsp(GOOD).unwrap();
+        assert_eq!(file.comments, ["header"]);
+        let value = |line, key: &str, hex: &str| RspValue { line, key: key.into(), hex: hex.into() };
+        let layout = vec![("Layout".to_owned(), "a.b".to_owned())];
+        let first = vec![value(6, "tag", "1f"), value(7, "Bytes", "1f")];
+        assert_eq!(file.cases[0], RspCase { line: 5, groups: layout.clone(), values: first, rule: None });
+        let rule = Some("CXL68-CRC-01".to_owned());
+        assert_eq!(file.cases[1], RspCase { line: 10, groups: layout, values: vec![value(11, "Flit", "00")], rule });
+        assert_eq!(parse_rsp("").unwrap(), RspFile::default());
+    }
+
+    #[test]
+    fn every_malformed_form() {
+        let rows = [
+            ("?\n", "line 1, column 1: found `?`, expected `#`, `[` or a key"),
+            ("[Layout]\n", "line 1, column 8: found `]`, expected ` = `"),
+            ("[Layout = ]\n", "line 1, column 11: found `]`, expected a value"),
+            ("[ = a]\n", "line 1, column 2: found ` `, expected a key"),
+            ("[Layout = a\n", "line 1, column 12: found the end of the line, expected `]`"),
+            ("[Layout = a] b\n", "line 1, column 13: found ` `, expected the end of the line"),
+            ("Count=0\n", "line 1, column 6: found `=`, expected ` = `"),
+            ("Count = x\n", "line 1, column 9: found `x`, expected a decimal number"),
+            ("Count = 1\n", "line 1, column 1: found `Count = 1`, expected `Count = 0`"),
+            ("tag = 0\n", "line 1, column 1: found `tag = 0`, expected `Count = 0`"),
+            ("Count = 0\n\n", "line 2, column 1: found a blank line, expected `Key = hex`"),
+            ("Count = 0\nRESULT = valid\n", "line 2, column 1: found `RESULT = valid`, expected `Key = hex`"),
+            ("Count = 0\ntag = \n", "line 2, column 7: found the end of the line, expected lower-case hex digits"),
+            ("Count = 0\ntag = 0F\n", "line 2, column 8: found `F`, expected the end of the line"),
+            ("Count = 0\ntag = 0\r\n", "line 2, column 8: found `\\r`, expected the end of the line"),
+            (
+                "Count = 0\ntag = 0\nCount = 1\n",
+                "line 3, column 1: found `Count = 1`, expected `Key = hex` or `RESULT = valid|invalid`",
+            ),
+            (
+                "Count = 0\ntag = 0\n# a\n",
+                "line 3, column 1: found `# a`, expected `Key = hex` or `RESULT = valid|invalid`",
+            ),
+            ("Count = 0\ntag = 0\nRESULT = good\n", "line 3, column 10: found `g`, expected `valid` or `invalid`"),
+            (
+                "Count = 0\ntag = 0\nRESULT = valid\nRULE = A\n",
+                "line 4, column 1: found `RULE = A`, expected a blank line",
+            ),
+            ("Count = 0\ntag = 0\nRESULT = invalid\n\n", "line 4, column 1: found a blank line, expected `RULE = id`"),
+            ("Count = 0\ntag = 0\nRESULT = invalid\nRULE = a\n", "line 4, column 8: found `a`, expected a rule id"),
+            (
+                "Count = 0\ntag = 0\nRESULT = invalid\n",
+                "line 4, column 1: found the end of the file, expected `RULE = id`",
+            ),
+            ("Count = 0\ntag = 0\nRESULT = valid", "line 3, column 15: found the end of the file, expected a line end"),
+            ("Count = 99999999999999999999\n", "line 1, column 9: found `9`, expected a decimal number"),
+        ];
+        for (text, error) in rows {
+            assert_eq!(parse_rsp(text).map(|_| ()).unwrap_err().to_string(), error, "{text:?}");
+        }
+    }
+}

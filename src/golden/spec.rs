@@ -1,0 +1,106 @@
+//! Which sets there are, and what they are made from.
+
+use super::vectors::VectorSet;
+use super::{cxl68, layouts};
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
+use scalepool_protocols::wire::LayoutDef;
+
+/// Version of the file formats. A changed byte in a released vector is a new one.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Seed when none is given.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// Random vectors of a layout when no count is given.
+pub const DEFAULT_COUNT: u32 = 64;
+
+/// Most random vectors of a layout: a file of traffic then has about 150 MB.
+pub const MAX_COUNT: u32 = 10_000;
+
+/// Largest seed: TOML integers are signed.
+pub const MAX_SEED: u64 = i64::MAX as u64;
+
+/// What a golden set is made from. Equal values give equal bytes on every machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spec {
+    /// Protocols, in order of the registry.
+    pub protocols: Vec<&'static Protocol>,
+    /// Seed, at most [`MAX_SEED`].
+    pub seed: u64,
+    /// Random vectors of each layout, at most [`MAX_COUNT`]; traffic has four flits for each.
+    pub count: u32,
+    /// Version of the model, for the headers.
+    pub model_version: String,
+}
+
+impl Default for Spec {
+    fn default() -> Spec {
+        Spec {
+            protocols: PROTOCOLS.iter().collect(),
+            seed: DEFAULT_SEED,
+            count: DEFAULT_COUNT,
+            model_version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+impl Spec {
+    /// The command that makes the set.
+    pub fn command(&self) -> String {
+        let protocol = match self.protocols.as_slice() {
+            [one] => format!(" --protocol {}", one.name),
+            _ => String::new(),
+        };
+        format!("scalepool golden{protocol} --seed {} --count {} --out DIR", self.seed, self.count)
+    }
+
+    /// The command that makes each of its files, among others: it stays the same when protocols are added.
+    pub fn command_of_files(&self) -> String {
+        format!("scalepool golden --seed {} --count {} --out DIR", self.seed, self.count)
+    }
+
+    /// Its sets, in order of the manifest.
+    pub fn sources(&self) -> Vec<Source> {
+        let mut sources = Vec::new();
+        for (n, protocol) in self.protocols.iter().enumerate() {
+            // Protocols of one family share its layouts.
+            if self.protocols[..n].iter().all(|p| p.family != protocol.family) {
+                sources.extend(registry::layouts().filter(|l| l.family() == protocol.family).map(Source::Layout));
+            }
+            if protocol.name == "cxl-68b" {
+                let kinds = [Source::Flits, Source::Control, Source::Retry, Source::Context];
+                sources.extend(kinds.iter().flat_map(|kind| Dir::ALL.map(kind)));
+            }
+        }
+        sources
+    }
+}
+
+/// One vector set before it is made.
+#[derive(Debug, Clone, Copy)]
+pub enum Source {
+    /// Messages of a layout.
+    Layout(&'static LayoutDef),
+    /// Traffic, slot formats and visible breaks of `cxl-68b`.
+    Flits(Dir),
+    /// Control flits, ALMP, NULL and io of `cxl-68b`.
+    Control(Dir),
+    /// Retry of `cxl-68b`.
+    Retry(Dir),
+    /// Breaks of `cxl-68b` that need context.
+    Context(Dir),
+}
+
+impl Source {
+    /// Makes the set.
+    pub fn vectors(self, spec: &Spec) -> VectorSet {
+        match self {
+            Source::Layout(def) => layouts::vectors(def, spec.seed, spec.count),
+            Source::Flits(dir) => cxl68::flits::vectors(dir, spec.seed, spec.count),
+            Source::Control(dir) => cxl68::control::vectors(dir, spec.seed, spec.count),
+            Source::Retry(dir) => cxl68::retry::vectors(dir, spec.seed),
+            Source::Context(dir) => cxl68::context::vectors(dir, spec.seed),
+        }
+    }
+}

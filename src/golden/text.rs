@@ -1,0 +1,235 @@
+//! A vector set as text: `.hex`, `.rsp` and `.jsonl`.
+//!
+//! LF endings, ASCII, integers, fixed order; no date, no path. The headers name versions, command and the ranges of cases.
+
+use super::spec::{FORMAT_VERSION, Spec};
+use super::vectors::{Content, Group, VectorSet};
+use crate::forms::{flit68, message};
+use scalepool_protocols::cxl::cxl68::check;
+use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
+use scalepool_protocols::cxl::cxl68::pid::Enabled;
+use scalepool_protocols::cxl::cxl68::stream::Unpacker;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::wire::{FieldDef, LayoutDef};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+use std::ops::Range;
+
+/// The three files of a vector set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `$readmemh` numbers.
+    Hex,
+    /// Cases with fields, bytes and result.
+    Rsp,
+    /// JSON lines.
+    Jsonl,
+}
+
+impl Form {
+    /// All forms, in order of the manifest.
+    pub const ALL: [Form; 3] = [Form::Hex, Form::Rsp, Form::Jsonl];
+
+    /// File name extension.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Form::Hex => "hex",
+            Form::Rsp => "rsp",
+            Form::Jsonl => "jsonl",
+        }
+    }
+
+    /// Path of a set's file.
+    pub fn path(self, set: &VectorSet) -> String {
+        format!("{}.{}", set.path, self.extension())
+    }
+
+    /// Vectors or cases in the file.
+    pub fn count(self, set: &VectorSet) -> usize {
+        if self == Form::Rsp { set.cases() } else { set.vectors() }
+    }
+
+    /// The file.
+    pub fn text(self, set: &VectorSet, spec: &Spec) -> String {
+        match self {
+            Form::Hex => hex(set, spec),
+            Form::Rsp => rsp(set, spec),
+            Form::Jsonl => jsonl(set),
+        }
+    }
+}
+
+/// Bytes as hex, byte 0 first.
+pub fn bytes_hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, b| {
+        let _ = write!(text, "{b:02x}");
+        text
+    })
+}
+
+/// The number of a message, most significant digit first: ceil(bits / 4) digits.
+pub fn message_number(def: &LayoutDef, bits: u128) -> String {
+    format!("{bits:0digits$x}", digits = def.bits.div_ceil(4) as usize)
+}
+
+/// The number of a unit, most significant digit first: byte 67 to byte 0.
+pub fn unit_number(unit: &Unit) -> String {
+    let mut bytes = unit.0;
+    bytes.reverse();
+    bytes_hex(&bytes)
+}
+
+/// A field value of a `.rsp` case: the byte address for an address field, digits for all bits up to its highest.
+pub fn field_hex(field: &FieldDef, bits: u128) -> String {
+    let digits = (field.width + field.address_lsb).div_ceil(4) as usize;
+    format!("{:0digits$x}", field.value(bits))
+}
+
+/// First lines of a `.hex` or `.rsp` file, each behind the comment sign.
+fn header(set: &VectorSet, spec: &Spec, sign: &str, form: &[&str], ranges: &[(String, Range<usize>)]) -> String {
+    let mut lines = vec![
+        format!("scalepool golden vectors, format {FORMAT_VERSION}, model {}", spec.model_version),
+        format!("command: {}", spec.command_of_files()),
+        set.about.clone(),
+    ];
+    lines.extend(form.iter().map(|&line| line.to_owned()));
+    lines.extend(ranges.iter().map(|(what, range)| match range.len() {
+        1 => format!("{}: {what}", range.start),
+        _ => format!("{} to {}: {what}", range.start, range.end - 1),
+    }));
+    lines.iter().fold(String::new(), |text, line| text + sign + " " + line + "\n")
+}
+
+/// What the groups hold, with their ranges; `size` gives the entries of a case.
+fn ranges<C>(
+    groups: &[Group<C>],
+    size: impl Fn(&C) -> usize,
+    legal: impl Fn(&C) -> bool,
+) -> Vec<(String, Range<usize>)> {
+    let mut next = 0;
+    let rows = groups.iter().map(|group| {
+        let from = next;
+        next += group.cases.iter().map(&size).sum::<usize>();
+        let invalid = if group.cases.iter().any(&legal) { "" } else { "invalid: " };
+        (format!("{invalid}{}", group.what), from..next)
+    });
+    rows.collect()
+}
+
+fn hex(set: &VectorSet, spec: &Spec) -> String {
+    let form = "for $readmemh: one vector a line, the whole as one number, most significant digit first, byte 0 lowest";
+    match &set.content {
+        Content::Messages(def, groups) => {
+            let result = "which vectors are valid stands in the .rsp file; what each vector is, by its number from 0:";
+            let mut text = header(set, spec, "//", &[form, result], &ranges(groups, |_| 1, |c| c.rule.is_none()));
+            for case in groups.iter().flat_map(|g| &g.cases) {
+                text += &message_number(def, case.bits);
+                text.push('\n');
+            }
+            text
+        }
+        Content::Cxl68(_, groups) => {
+            let stream = "the flits are one stream in order; cases and their results stand in the .rsp file; \
+                          what each flit is, by its number from 0:";
+            let size = |c: &super::StreamCase| c.units.len();
+            let mut text = header(set, spec, "//", &[form, stream], &ranges(groups, size, |c| c.rule.is_none()));
+            for unit in groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units) {
+                text += &unit_number(unit);
+                text.push('\n');
+            }
+            text
+        }
+    }
+}
+
+/// `RESULT`, and `RULE` when invalid, and the blank line that ends a case.
+fn result(text: &mut String, rule: Option<&str>) {
+    match rule {
+        None => text.push_str("RESULT = valid\n\n"),
+        Some(rule) => {
+            let _ = write!(text, "RESULT = invalid\nRULE = {rule}\n\n");
+        }
+    }
+}
+
+fn rsp(set: &VectorSet, spec: &Spec) -> String {
+    match &set.content {
+        Content::Messages(def, groups) => {
+            let form = [
+                "fields as hex in layout order; an address field is the byte address; Bytes: byte 0 first",
+                "RESULT judges the layout alone; RULE is the first rule broken, in layout order",
+                "what each case is, by Count (decimal):",
+            ];
+            let mut text = header(set, spec, "#", &form, &ranges(groups, |_| 1, |c| c.rule.is_none()));
+            let _ = write!(text, "\n[Layout = {}]\n\n", def.name);
+            for (n, case) in groups.iter().flat_map(|g| &g.cases).enumerate() {
+                let _ = writeln!(text, "Count = {n}");
+                for field in def.fields {
+                    let _ = writeln!(text, "{} = {}", field.name, field_hex(field, case.bits));
+                }
+                let _ = writeln!(text, "Bytes = {}", bytes_hex(&def.to_bytes(case.bits)));
+                result(&mut text, case.rule);
+            }
+            text.pop();
+            text
+        }
+        Content::Cxl68(dir, groups) => {
+            let form = [
+                "Flit: 68 bytes in order of the wire, byte 0 first; every case begins and ends with no data owed",
+                "RULE is the one rule the case breaks; [Context = ..] holds for the cases behind it",
+                "what each case is, by Count (decimal):",
+            ];
+            let mut text = header(set, spec, "#", &form, &ranges(groups, |_| 1, |c| c.rule.is_none()));
+            let _ = write!(text, "\n[Protocol = cxl-68b]\n[Dir = {}]\n\n", dir.name());
+            let mut context = None;
+            for (n, case) in groups.iter().flat_map(|g| &g.cases).enumerate() {
+                if case.context != context {
+                    context = case.context;
+                    let shown = context.map_or("none".to_owned(), |c| c.to_string());
+                    let _ = write!(text, "[Context = {shown}]\n\n");
+                }
+                let _ = writeln!(text, "Count = {n}");
+                for unit in &case.units {
+                    let _ = writeln!(text, "Flit = {}", bytes_hex(&unit.0));
+                }
+                result(&mut text, case.rule);
+            }
+            text.pop();
+            text
+        }
+    }
+}
+
+fn jsonl(set: &VectorSet) -> String {
+    let mut text = String::new();
+    match &set.content {
+        Content::Messages(def, groups) => {
+            for case in groups.iter().flat_map(|g| &g.cases) {
+                let _ = writeln!(text, "{}", message_line(def, case.bits, case.rule));
+            }
+        }
+        Content::Cxl68(dir, groups) => {
+            let mut reader = Unpacker::new(*dir, Revision::V2_0, Enabled::ALL);
+            let units = groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units);
+            for (index, unit) in units.enumerate() {
+                let decoded = reader.read(unit);
+                let findings = check::unit(&decoded, &Cxl68Config::default());
+                let _ = writeln!(text, "{}", flit68::to_json(&decoded, &findings, index as u64));
+            }
+        }
+    }
+    text
+}
+
+/// `{"layout":..,"fields":{..},"hex":..,"result":..,"rule":..}`, the rule when invalid.
+fn message_line(def: &LayoutDef, bits: u128, rule: Option<&str>) -> Value {
+    let mut line = Map::new();
+    line.insert("layout".into(), def.name.into());
+    line.insert("fields".into(), message::fields_to_json(def, bits));
+    line.insert("hex".into(), bytes_hex(&def.to_bytes(bits)).into());
+    line.insert("result".into(), if rule.is_none() { "valid" } else { "invalid" }.into());
+    if let Some(rule) = rule {
+        line.insert("rule".into(), rule.into());
+    }
+    line.into()
+}

@@ -1,0 +1,33 @@
+//! What a fuzzer calls: functions that take any bytes and panic when a promise of the codec is broken.
+
+use scalepool::forms::flit68::{Decoder, Encoder, to_json};
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
+use serde_json::Value;
+
+/// The bytes as one stream: the first one chooses the direction, every 68 that follow are a unit; its CRC is made right
+/// when the first byte has bit 1 set. Each unit goes through decoder, checks and JSON form and back to the same bytes.
+pub fn flit68(bytes: &[u8]) {
+    let Some((choice, stream)) = bytes.split_first() else { return };
+    let dir = if choice & 1 == 0 { Dir::Down } else { Dir::Up };
+    let (mut decoder, mut encoder) = (Decoder::new(dir), Encoder::new(Some(dir)));
+    for (n, chunk) in stream.chunks_exact(UNIT_BYTES).enumerate() {
+        let Ok(mut unit) = Unit::from_bytes(chunk) else { return };
+        if choice & 2 != 0 {
+            unit.set_tail(unit.expected_crc());
+        }
+        let (decoded, findings) = decoder.read(&unit);
+        findings.violations.iter().chain(&findings.lints).for_each(|v| assert!(!v.to_string().is_empty()));
+        let mut form = to_json(&decoded, &findings, n as u64);
+        if let Value::Object(form) = &mut form {
+            form.remove("hex");
+            if let Some(Value::Object(crc)) = form.get_mut("crc") {
+                let found = crc.remove("found");
+                crc.clear();
+                crc.insert("force".into(), found.unwrap_or_default());
+            }
+        }
+        let again = encoder.encode(&form).unwrap_or_else(|e| panic!("{form} is refused: {e:?}"));
+        assert_eq!(again.unit, unit, "{form}");
+    }
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Every check of the repository, one after the other, the cheap ones first; stops at the first that fails. Called by
+# `make test`. With ORACLE=DIR in the environment the program is also compared with the fact sheets in DIR.
+#
+# At the end: a table of durations, and the sum of the runner's own `test result` lines.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+target=${CARGO_TARGET_DIR:-target}
+log=$target/test.log
+names=() seconds=()
+now=
+
+# step NAME COMMAND...: runs it and remembers how long it took.
+step() {
+    now=$1
+    shift
+    printf '\n== %s\n' "$now"
+    local begin=$SECONDS
+    "$@"
+    names+=("$now")
+    seconds+=($((SECONDS - begin)))
+    now=
+}
+
+table() {
+    local status=$? i
+    if [ ${#names[@]} -gt 0 ]; then
+        printf '\n%-10s %7s\n' step seconds
+        for i in "${!names[@]}"; do printf '%-10s %7d\n' "${names[i]}" "${seconds[i]}"; done
+        printf '%-10s %7d\n' all "$SECONDS"
+    fi
+    if [ "$status" -ne 0 ]; then
+        printf '\nfailed: %s\n' "${now:-after the steps}" >&2
+    else
+        printf '\n%s\n' "$total"
+    fi
+}
+trap table EXIT
+
+python_files() {
+    # -B and ast: nothing is written beside the sources.
+    find testbenches .ci -name '*.py' -print0 | xargs -0 -r python3 -B -c '
+import ast, sys
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8") as file:
+        ast.parse(file.read(), path)
+print(len(sys.argv) - 1, "files parse")'
+    python3 -B testbenches/setup/test_oracle.py
+}
+
+tests() {
+    mkdir -p "$target"
+    cargo test --workspace --no-fail-fast 2>&1 | tee "$log"
+    # The runner's own lines, with colours removed, added up. No line at all means that nothing was tested.
+    total=$(sed $'s/\033\\[[0-9;]*m//g' "$log" | awk '
+        /^test result: / { runs++; passed += $4; failed += $6; ignored += $8 }
+        END {
+            if (!passed || failed) exit 1
+            printf "test result: ok. %d passed; %d failed; %d ignored; in %d runs\n", passed, failed, ignored, runs
+        }')
+}
+
+oracle() {
+    if [ -z "${ORACLE+set}" ]; then
+        echo 'oracle: not run'
+        return
+    fi
+    cargo build --workspace --bin scalepool
+    python3 -B testbenches/setup/oracle.py "$ORACLE" "$target/debug/scalepool"
+}
+
+step tools bash testbenches/setup/tools.sh
+step format cargo fmt --all --check
+step python python_files
+step clippy cargo clippy --workspace --all-targets -- -D warnings
+step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+step tests tests
+step oracle oracle

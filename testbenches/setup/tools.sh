@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Looks for what `make test` needs and installs what is missing: Rust components through rustup, system packages through
+# apt, the latter only as root or where sudo asks for no password. Where it may not install, it names the command.
+set -euo pipefail
+
+missing() {
+    printf 'missing: %s\nto install it: %s\n' "$1" "$2" >&2
+    exit 1
+}
+
+packages=()
+command -v cc >/dev/null || packages+=(gcc libc6-dev)
+command -v python3 >/dev/null || packages+=(python3)
+if [ ${#packages[@]} -gt 0 ]; then
+    install="apt-get install -y --no-install-recommends ${packages[*]}"
+    if ! command -v apt-get >/dev/null; then
+        missing "${packages[*]}" "$install (the Debian names; there is no apt-get here)"
+    elif [ "$(id -u)" -eq 0 ]; then
+        apt-get update
+        $install
+    elif sudo -n true 2>/dev/null; then
+        sudo apt-get update
+        sudo $install
+    else
+        missing "${packages[*]}" "sudo apt-get update && sudo $install"
+    fi
+fi
+
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || missing 'python3 3.9 or later' 'sudo apt-get install python3'
+command -v cargo >/dev/null || missing 'Rust 1.88 or later' 'see rust-lang.org'
+
+# A component has the version of its toolchain, so there is nothing to pin here.
+components=()
+cargo fmt --version >/dev/null 2>&1 || components+=(rustfmt)
+cargo clippy --version >/dev/null 2>&1 || components+=(clippy)
+if [ ${#components[@]} -gt 0 ]; then
+    install="rustup component add ${components[*]}"
+    command -v rustup >/dev/null || missing "${components[*]}" "$install (there is no rustup here: take them from where cargo came from)"
+    $install
+fi
+
+cargo --version
+python3 --version

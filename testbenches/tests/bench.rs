@@ -1,0 +1,13 @@
+//! The bench runs and prints every row, and its variants agree. Nothing is said about its figures.
+
+#[path = "../benches/ratios/mod.rs"]
+mod ratios;
+
+#[test]
+fn a_quick_run_prints_every_row() {
+    let table = ratios::report(true);
+    let rows = |start: &str| table.lines().filter(|line| line.starts_with(start)).count();
+    // Ten messages, all ten together, and two flits (with CRC and without) in two directions.
+    assert_eq!((rows("encode "), rows("decode ")), (15, 15), "{table}");
+    assert_eq!((rows("crc16 "), rows("ring, ")), (3, 3), "{table}");
+}

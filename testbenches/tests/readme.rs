@@ -1,0 +1,159 @@
+//! Every command of README.md, run in order at the top of the repository, against the output that stands there.
+//!
+//! In a block marked `sh`, a line that begins with `$ ` is a command, the lines up to the next are its output. `...` in
+//! a line stands for any text, a line of `...` alone for any lines. A command without output shown needs only to
+//! succeed. `gtkwave` opens its file on a virtual screen where both are installed; elsewhere its file has to be there.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What this test is a part of.
+const RUNS_US: &str = "make test";
+
+/// Stands for `gtkwave` in the path: opens the file and ends.
+const GTKWAVE: &str = r#"#!/bin/sh
+set -eu
+for file; do test -s "$file"; done
+here=$(cd "$(dirname "$0")" && pwd)
+PATH=$(echo "$PATH" | tr : '\n' | grep -vxF "$here" | paste -sd :)
+if command -v gtkwave >/dev/null && command -v xvfb-run >/dev/null; then
+    echo exit >"$here/exit.tcl"
+    exec xvfb-run -a gtkwave -r /dev/null -S "$here/exit.tcl" "$@"
+fi
+"#;
+
+#[derive(Debug, PartialEq)]
+struct Step {
+    line: usize,
+    command: String,
+    output: Vec<String>,
+}
+
+/// The commands of a page.
+fn steps(page: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut fence = None;
+    for (at, line) in page.lines().enumerate() {
+        match (line.strip_prefix("```"), fence) {
+            (Some(_), Some(_)) => fence = None,
+            (Some(language), None) => fence = Some((language, steps.len())),
+            (None, Some(("sh", first))) => match line.strip_prefix("$ ") {
+                Some(command) => steps.push(Step { line: at + 1, command: command.to_owned(), output: Vec::new() }),
+                None if steps.len() > first => steps.last_mut().expect("not empty").output.push(line.to_owned()),
+                None => panic!("README.md:{}: found output, expected a line with `$ ` first", at + 1),
+            },
+            _ => {}
+        }
+    }
+    steps
+}
+
+/// Whether output is what is shown.
+fn fits(shown: &[&str], found: &[&str]) -> bool {
+    match (shown, found) {
+        ([], []) => true,
+        (["..."], _) => true,
+        (["...", rest @ ..], _) => (0..=found.len()).any(|skip| fits(rest, &found[skip..])),
+        ([line, rest @ ..], [first, others @ ..]) => line_fits(line, first) && fits(rest, others),
+        _ => false,
+    }
+}
+
+fn line_fits(shown: &str, found: &str) -> bool {
+    match shown.split_once("...") {
+        None => shown.trim_end() == found.trim_end(),
+        Some((begin, rest)) => found.strip_prefix(begin).is_some_and(|tail| {
+            tail.char_indices().map(|(at, _)| at).chain([tail.len()]).any(|at| line_fits_after(rest, &tail[at..]))
+        }),
+    }
+}
+
+/// As [`line_fits`], for what follows a `...`; a rest without another one has to end the line.
+fn line_fits_after(rest: &str, tail: &str) -> bool {
+    let anchor = rest.split("...").next().unwrap_or("");
+    tail.starts_with(anchor) && line_fits(rest, tail)
+}
+
+/// The built program, its folder, and the folder of everything that cargo builds.
+fn built() -> (PathBuf, PathBuf) {
+    let program = Path::new(env!("CARGO_BIN_EXE_scalepool"));
+    let folder = program.parent().expect("the program lies in a folder");
+    (folder.to_owned(), folder.parent().expect("of the target folder").to_owned())
+}
+
+#[test]
+fn every_command_does_what_the_page_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("README.md")).expect("a text");
+    let (programs, target) = built();
+    let shims = target.join("tmp").join("readme");
+    fs::create_dir_all(&shims).expect("a folder");
+    let shim = shims.join("gtkwave");
+    fs::write(&shim, GTKWAVE).expect("a script");
+    assert!(Command::new("chmod").arg("+x").arg(&shim).status().expect("chmod").success());
+    let profile = if programs.ends_with("debug") { "dev" } else { "release" };
+    let old_path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths([&shims, &programs].into_iter().cloned().chain(env::split_paths(&old_path)));
+    let path = path.expect("no folder has a colon in its name");
+
+    let steps = steps(&page);
+    assert!(steps.len() > 10, "found {} commands in README.md", steps.len());
+    let mut wrong = Vec::new();
+    for Step { line, command, output } in steps.iter().filter(|s| s.command != RUNS_US) {
+        // `make` here is a make of its own, and builds what is built already.
+        let out = Command::new("sh")
+            .args(["-c", command])
+            .current_dir(root)
+            .env("PATH", &path)
+            .env("PROFILE", profile)
+            .env("CARGO_TARGET_DIR", &target)
+            .env_remove("MAKEFLAGS")
+            .env_remove("MAKELEVEL")
+            .output()
+            .expect("a shell");
+        let text = String::from_utf8_lossy(&out.stdout);
+        let (shown, found): (Vec<&str>, Vec<&str>) =
+            (output.iter().map(|l| l.as_str()).collect(), text.lines().collect());
+        let messages = String::from_utf8_lossy(&out.stderr);
+        if !out.status.success() {
+            wrong.push(format!("README.md:{line}: `{command}`: {}\n{text}{messages}", out.status));
+        } else if !shown.is_empty() && !fits(&shown, &found) {
+            wrong.push(format!("README.md:{line}: `{command}`: found\n{text}\nexpected\n{}", shown.join("\n")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn the_page_is_cut_into_commands() {
+    let page = "x\n```sh\n$ a b\n1\n2\n$ c\n```\n```text\n$ d\n```\n";
+    let step = |line, command: &str, output: &[&str]| Step {
+        line,
+        command: command.into(),
+        output: output.iter().map(|l| l.to_string()).collect(),
+    };
+    assert_eq!(steps(page), [step(3, "a b", &["1", "2"]), step(6, "c", &[])]);
+}
+
+#[test]
+fn output_that_differs_is_found() {
+    for (shown, found, expected) in [
+        (vec!["a"], vec!["a"], true),
+        (vec!["a"], vec!["b"], false),
+        (vec!["a"], vec!["a", "b"], false),
+        (vec!["a", "b"], vec!["a"], false),
+        (vec!["a", "..."], vec!["a", "b"], true),
+        (vec!["...", "c"], vec!["a", "b", "c"], true),
+        (vec!["...", "c"], vec!["a", "b"], false),
+        (vec!["a...c"], vec!["a b c"], true),
+        (vec!["a...c"], vec!["a b c d"], false),
+        (vec!["a...b...c"], vec!["a1b2b3c"], true),
+        (vec!["...x"], vec!["ay"], false),
+        (vec!["a..."], vec!["a"], true),
+        (vec!["...b..."], vec!["abc"], true),
+    ] {
+        assert_eq!(fits(&shown, &found), expected, "{shown:?} {found:?}");
+    }
+}

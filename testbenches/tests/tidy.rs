@@ -1,0 +1,21 @@
+//! Habits of the repository that no compiler checks: who may use whom, which words are taken, what a file may not hold.
+//!
+//! Every guard is a function from text to findings, and has a test that it fires on a bad sample; the tests named
+//! `the_tree_..` hold the repository against all of them.
+
+#[path = "tidy/habits.rs"]
+mod habits;
+#[path = "tidy/layers.rs"]
+mod layers;
+#[path = "tidy/tokens.rs"]
+mod tokens;
+#[path = "tidy/tree.rs"]
+mod tree;
+#[path = "tidy/words.rs"]
+mod words;
+
+/// Fails with all findings, one a line.
+#[track_caller]
+fn assert_none(findings: &[String]) {
+    assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+}

@@ -1,0 +1,285 @@
+//! Who may `use` whom: the list of layers, lowest first. A layer uses only those before it.
+
+use crate::tokens::{Token, tokens};
+use crate::{assert_none, tree};
+
+/// A folder of a package.
+struct Layer {
+    name: &'static str,
+    /// Lower layers that it leaves alone all the same, and why.
+    never: &'static [&'static str],
+}
+
+const fn layer(name: &'static str) -> Layer {
+    Layer { name, never: &[] }
+}
+
+/// Package `scalepool`; `protocols` stands for the package `scalepool-protocols`.
+const MODEL: &[Layer] = &[
+    layer("protocols"),
+    // Time, clocks and channels of anything: it knows no protocol.
+    Layer { name: "kernel", never: &["protocols"] },
+    layer("forms"),
+    // Observers only: times are plain numbers there, so that a trace can be read without a simulation.
+    Layer { name: "trace", never: &["kernel"] },
+    layer("link"),
+    // Bytes at addresses: it knows no flit.
+    Layer { name: "memory", never: &["protocols", "forms", "link"] },
+    // Messages and states: it knows no flit.
+    Layer { name: "coherence", never: &["link"] },
+    layer("fabric"),
+    layer("bridge"),
+    layer("scenario"),
+    layer("golden"),
+    // Its input is the layout table alone; a wave mapping is one more table.
+    Layer {
+        name: "export",
+        never: &["kernel", "forms", "trace", "link", "memory", "coherence", "fabric", "bridge", "scenario", "golden"],
+    },
+    layer("paper"),
+    layer("ffi"),
+    layer("cli"),
+    // src/main.rs.
+    Layer {
+        name: "main",
+        never: &[
+            "protocols",
+            "kernel",
+            "forms",
+            "trace",
+            "link",
+            "memory",
+            "coherence",
+            "fabric",
+            "bridge",
+            "scenario",
+            "golden",
+            "export",
+            "paper",
+            "ffi",
+        ],
+    },
+];
+
+/// Package `scalepool-protocols`. The protocols know nothing of each other, only the registry knows all.
+const PROTOCOLS: &[Layer] = &[
+    layer("check"),
+    Layer { name: "wire", never: &["check"] },
+    layer("rules"),
+    layer("cxl"),
+    Layer { name: "ualink", never: &["cxl"] },
+    Layer { name: "nvlink", never: &["cxl", "ualink"] },
+    layer("registry"),
+];
+
+/// Macros stand at the top of a package, wherever they are written: (name, layer).
+const MACROS: &[(&str, &str)] = &[("layout", "wire"), ("frame", "wire"), ("wire_enum", "wire")];
+
+/// The layer of a file and the modules it lies in, `["link", "cxl68", "retry"]`; `None` for `lib.rs` of a package, which
+/// only names its modules.
+fn modules_of<'a>(path: &'a str, folder: &str) -> Option<Vec<&'a str>> {
+    let inner = path.strip_prefix(folder)?.strip_prefix('/')?.strip_suffix(".rs")?;
+    let mut modules: Vec<_> = inner.split('/').collect();
+    modules.pop_if(|last| *last == "mod");
+    (modules != ["lib"]).then_some(modules)
+}
+
+/// Every layer that a file names, with its line.
+fn uses<'a>(source: &'a str, modules: &[&str]) -> Vec<(usize, &'a str)> {
+    let tokens = tokens(source);
+    let text = |at: usize| tokens.get(at).map_or("", |t: &Token<'a>| t.text);
+    let mut found = Vec::new();
+    // Open braces: whether each belongs to a module inside the file.
+    let mut braces = Vec::new();
+    for at in 0..tokens.len() {
+        match text(at) {
+            "{" => braces.push(at >= 2 && text(at - 2) == "mod"),
+            "}" => drop(braces.pop()),
+            _ if at > 0 && text(at - 1) == "::" => {}
+            "scalepool_protocols" => found.push((tokens[at].line, "protocols")),
+            "crate" | "scalepool" | "super" | "self" if text(at + 1) == "::" => {
+                let depth = modules.len() + braces.iter().filter(|b| **b).count();
+                path(&tokens, at, depth, &mut found);
+            }
+            "crate" if text(at + 1) == "as" => found.push((tokens[at].line, "*")),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Follows the path or tree of paths at `at`, seen from a module `depth` levels under the top: notes what it names at the
+/// top, answers where it ends.
+fn path<'a>(tokens: &[Token<'a>], mut at: usize, mut depth: usize, found: &mut Vec<(usize, &'a str)>) -> usize {
+    while let Some(token) = tokens.get(at) {
+        match token.text {
+            "crate" | "scalepool" => depth = 0,
+            "super" => depth = depth.saturating_sub(1),
+            "self" => {}
+            "{" => {
+                at += 1;
+                while tokens.get(at).is_some_and(|t| t.text != "}") {
+                    at = path(tokens, at, depth, found).max(at);
+                    // `as name` and commas.
+                    while tokens.get(at).is_some_and(|t| !["}", ",", "{"].contains(&t.text)) {
+                        at += 1;
+                    }
+                    if tokens.get(at).is_some_and(|t| t.text != "}") {
+                        at += 1;
+                    }
+                }
+                return at + 1;
+            }
+            // What is under the module where the path stands now is its own business unless that is the top.
+            name if depth == 0 => {
+                found.push((token.line, MACROS.iter().find(|(m, _)| *m == name).map_or(name, |(_, layer)| layer)));
+                depth = usize::MAX;
+            }
+            _ => depth = usize::MAX,
+        }
+        if tokens.get(at + 1).is_none_or(|t| t.text != "::") {
+            return at + 1;
+        }
+        at += 2;
+    }
+    at
+}
+
+/// What a file uses against the order.
+fn against(order: &[Layer], modules: &[&str], file: &str, source: &str) -> Vec<String> {
+    let own = modules[0];
+    let Some(rank) = order.iter().position(|l| l.name == own) else {
+        return vec![format!("{file}: found layer `{own}`, expected one of the list in tidy/layers.rs")];
+    };
+    let lower = &order[..rank];
+    let allowed =
+        |used: &str| used == own || lower.iter().any(|l| l.name == used) && !order[rank].never.contains(&used);
+    uses(source, modules)
+        .into_iter()
+        .filter(|(_, used)| !allowed(used))
+        .map(|(line, used)| format!("{file}:{line}: `{own}` uses `{used}`"))
+        .collect()
+}
+
+/// Names that belong to some places alone: (crate, type, or module of `std`; places that may use it; why).
+const RESERVED: &[(&str, &[&str], &str)] = &[
+    ("anyhow", &["src/cli/", "src/main.rs"], "libraries have typed errors"),
+    ("clap", &["src/cli/"], "arguments are a matter of the command line"),
+    ("indicatif", &["src/cli/"], "progress is a matter of the command line"),
+    ("Instant", &["src/cli/", "testbenches/benches/"], "results do not depend on the time of day"),
+    ("SystemTime", &[], "results do not depend on the time of day"),
+    ("std::env", &["src/cli/", "src/main.rs", "testbenches/"], "results do not depend on the environment"),
+    ("std::fs", &["src/", "testbenches/"], "codecs do no I/O"),
+    ("std::io", &["src/", "testbenches/"], "codecs do no I/O"),
+    ("std::net", &[], "nothing here needs a network"),
+    ("std::process", &["src/cli/", "src/main.rs", "testbenches/"], "libraries neither start nor end processes"),
+    (
+        "std::thread",
+        &["src/kernel/", "src/trace/hub.rs", "src/cli/", "testbenches/"],
+        "threads are a matter of the scheduler",
+    ),
+];
+
+/// What a file uses that belongs to others.
+fn out_of_place(file: &str, source: &str) -> Vec<String> {
+    let tokens = tokens(source);
+    let mut named: Vec<(usize, String)> = tokens.iter().map(|t| (t.line, t.text.to_owned())).collect();
+    for at in 0..tokens.len().saturating_sub(2) {
+        if tokens[at].text == "std" && tokens[at + 1].text == "::" {
+            let mut found = Vec::new();
+            path(&tokens, at + 2, 0, &mut found);
+            named.extend(found.into_iter().map(|(line, module)| (line, format!("std::{module}"))));
+        }
+    }
+    let mut findings = Vec::new();
+    for (name, places, why) in RESERVED {
+        if !places.iter().any(|p| file.starts_with(p)) {
+            let here = named.iter().filter(|(_, n)| n == name);
+            findings.extend(here.map(|(line, name)| format!("{file}:{line}: `{name}`, but {why}")));
+        }
+    }
+    findings
+}
+
+fn source_of(file: &tree::File) -> &str {
+    file.text().unwrap_or_else(|| panic!("{}: not UTF-8", file.path))
+}
+
+#[test]
+fn the_tree_keeps_the_order() {
+    let mut findings = Vec::new();
+    for file in tree::files() {
+        for (folder, order) in [("src", MODEL), ("protocols", PROTOCOLS)] {
+            if let Some(modules) = modules_of(&file.path, folder) {
+                findings.extend(against(order, &modules, &file.path, source_of(&file)));
+            }
+        }
+        if file.path.ends_with(".rs") {
+            findings.extend(out_of_place(&file.path, source_of(&file)));
+        }
+    }
+    assert_none(&findings);
+}
+
+#[test]
+fn the_lists_name_layers_that_come_before() {
+    for order in [MODEL, PROTOCOLS] {
+        for (rank, layer) in order.iter().enumerate() {
+            for never in layer.never {
+                assert!(order[..rank].iter().any(|l| l.name == *never), "{} never uses {never}", layer.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_spelling_of_a_use_is_seen() {
+    let modules = ["link", "cxl68", "retry"];
+    for (source, expected) in [
+        ("use crate::cli;", vec!["cli"]),
+        ("use crate::cli::table::Table;", vec!["cli"]),
+        ("use crate::{forms::{self, x}, cli as c, trace};", vec!["forms", "cli", "trace"]),
+        ("use {crate::cli, std::io};", vec!["cli"]),
+        ("fn f() { crate::cli::main() }", vec!["cli"]),
+        ("use super::super::super::cli;", vec!["cli"]),
+        ("use super::super::{super::cli, x};", vec!["cli"]),
+        ("use super::super::cli;", vec![]),
+        ("mod tests { use super::super::super::cli; }", vec![]),
+        ("mod tests { use super::super::super::super::cli; } use super::super::super::x;", vec!["cli", "x"]),
+        ("use self::super::super::super::cli;", vec!["cli"]),
+        ("use crate::*;", vec!["*"]),
+        ("use crate as all;", vec!["*"]),
+        ("use scalepool_protocols::wire::Wire;", vec!["protocols"]),
+        ("pub(crate) fn f() {} pub(super) fn g() {}", vec![]),
+        ("use a::crate_like::cli; // crate::cli\n/* crate::cli */ const X: &str = \"crate::cli\";", vec![]),
+        ("crate::layout! {}", vec!["wire"]),
+    ] {
+        let found: Vec<_> = uses(source, &modules).into_iter().map(|(_, used)| used).collect();
+        assert_eq!(found, expected, "{source}");
+    }
+}
+
+#[test]
+fn a_use_against_the_order_is_found() {
+    let bad =
+        |order, path: &str, folder, source| against(order, &modules_of(path, folder).unwrap(), path, source).len();
+    assert_eq!(bad(MODEL, "src/link/mod.rs", "src", "use crate::cli;"), 1);
+    assert_eq!(bad(MODEL, "src/link/mod.rs", "src", "use crate::{kernel, forms, link};"), 0);
+    assert_eq!(bad(MODEL, "src/kernel/time.rs", "src", "use scalepool_protocols::wire;"), 1);
+    assert_eq!(bad(MODEL, "src/trace/vcd.rs", "src", "use crate::kernel::Time;"), 1);
+    assert_eq!(bad(MODEL, "src/memory/dram.rs", "src", "use crate::link::cxl68;"), 1);
+    assert_eq!(bad(MODEL, "src/export/sv.rs", "src", "use crate::forms;"), 1);
+    assert_eq!(bad(MODEL, "src/main.rs", "src", "fn main() { scalepool::link::x() }"), 1);
+    assert_eq!(bad(MODEL, "src/helpers/mod.rs", "src", ""), 1);
+    assert_eq!(bad(PROTOCOLS, "protocols/cxl/mod.rs", "protocols", "use crate::registry;"), 1);
+    assert_eq!(bad(PROTOCOLS, "protocols/nvlink/mod.rs", "protocols", "use crate::cxl;"), 1);
+}
+
+#[test]
+fn a_name_out_of_place_is_found() {
+    assert_eq!(out_of_place("protocols/wire/mod.rs", "use std::fs;").len(), 1);
+    assert_eq!(out_of_place("protocols/wire/mod.rs", "use std::{fmt, io::{self, Write}};").len(), 1);
+    assert_eq!(out_of_place("src/link/mod.rs", "use anyhow::Result;").len(), 1);
+    assert_eq!(out_of_place("src/kernel/mod.rs", "let t = Instant::now();").len(), 1);
+    assert_eq!(out_of_place("src/cli/run.rs", "let t = Instant::now(); use anyhow::Result; use std::fs;").len(), 0);
+}

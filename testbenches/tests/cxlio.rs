@@ -321,8 +321,11 @@ fn cxlio_nfm_05_n() {
     unlisted("cxlio.ohc_a5", "status", CplStatus::TABLE, "CXLIO-NFM-05");
 }
 
-/// §8, reference outputs of a public tool: header and data.
-fn references() -> [(&'static str, &'static str, Vec<(&'static str, u128)>); 5] {
+/// Bytes, layout and fields of a header.
+type Reference = (&'static str, &'static str, Vec<(&'static str, u128)>);
+
+/// §8, headers that a public tool writes.
+fn references() -> [Reference; 5] {
     [
         (
             "40 00 00 01 01 13 15 0F 12 34 56 78",

@@ -137,7 +137,7 @@ impl Token {
 /// `None` for a TLP that is no whole number of DW or does not fit the length of the token.
 pub fn frame_tlp(sequence: u16, tlp: &[u8]) -> Option<([u8; DW_BYTES], [u8; DW_BYTES])> {
     let length_dw = u16::try_from(tlp.len() / DW_BYTES + 2).ok().filter(|&n| n <= 0x7ff)?;
-    let whole = !tlp.is_empty() && tlp.len() % DW_BYTES == 0;
+    let whole = !tlp.is_empty() && tlp.len().is_multiple_of(DW_BYTES);
     whole.then(|| (Stp { length_dw, sequence }.to_bytes(), pcie::lcrc(sequence, tlp)))
 }
 

@@ -245,7 +245,7 @@ fn bytes(form: &Object, key: &str, at: &str) -> Result<Option<Vec<u8>>, FormErro
     let Some(hex) = form.get(key) else { return Ok(None) };
     let at = format!("{at}.{key}");
     let bytes = number::bytes_of(text(hex, &at, "a string of hexadecimal digits")?, &at)?;
-    if bytes.len() % DW_BYTES != 0 {
+    if !bytes.len().is_multiple_of(DW_BYTES) {
         return Err(FormError::new(at, format!("{} bytes", bytes.len()), "a whole number of DW, 4 bytes each"));
     }
     Ok(Some(bytes))

@@ -15,8 +15,8 @@ pub struct Protocol {
 
 /// All layouts, family by family in order of the sheets.
 pub fn layouts() -> impl Iterator<Item = &'static LayoutDef> {
-    use crate::cxl::{cxl68, cxl256};
-    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS].into_iter().flatten().copied()
+    use crate::cxl::{cxl68, cxl256, cxlio};
+    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS].into_iter().flatten().copied()
 }
 
 /// The layout of a name.
@@ -30,4 +30,5 @@ pub const PROTOCOLS: &[Protocol] = &[
     Protocol { name: "cxl-256b", family: "cxl256", unit_bytes: 256 },
     Protocol { name: "cxl-256b-lopt", family: "cxl256", unit_bytes: 256 },
     Protocol { name: "cxl-256b-pbr", family: "cxlpbr", unit_bytes: 256 },
+    Protocol { name: "cxl-io", family: "cxlio", unit_bytes: 256 },
 ];

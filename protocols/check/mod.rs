@@ -6,4 +6,5 @@
 pub mod crc16;
 pub mod crc256;
 pub mod fec256;
+pub mod pcie;
 mod simd;

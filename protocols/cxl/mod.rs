@@ -2,6 +2,7 @@
 
 pub mod cxl256;
 pub mod cxl68;
+pub mod cxlio;
 
 /// Direction of a flit on the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

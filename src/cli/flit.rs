@@ -2,7 +2,7 @@
 
 use super::Status;
 use super::batch::{self, Answer};
-use crate::forms::{FormError, flit68, flit256, message, number};
+use crate::forms::{FormError, flit_io, flit68, flit256, message, number};
 use clap::{Args, Subcommand, ValueEnum};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
@@ -104,6 +104,13 @@ fn encoder(protocol: &str, dir: Option<Dir>) -> Result<Encode, FormError> {
             Ok(answer(encoded.form, &encoded.findings))
         }));
     }
+    if protocol == flit_io::PROTOCOL {
+        let mut encoder = flit_io::Encoder::new(dir);
+        return Ok(Box::new(move |form| {
+            let encoded = encoder.encode(form)?;
+            Ok(answer(encoded.form, &encoded.findings))
+        }));
+    }
     let mut encoder = flit256::Encoder::new(mode(protocol)?, dir);
     Ok(Box::new(move |form| {
         let encoded = encoder.encode(form)?;
@@ -121,6 +128,13 @@ fn decoder(protocol: &str, dir: Dir) -> Result<Decode, FormError> {
         return Ok(Box::new(move |bytes| {
             let (decoded, findings) = decoder.read(&Unit::from_bytes(bytes)?);
             Ok(answer(flit68::to_json(&decoded, &findings, next()), &findings))
+        }));
+    }
+    if protocol == flit_io::PROTOCOL {
+        let mut decoder = flit_io::Decoder::new(dir);
+        return Ok(Box::new(move |bytes| {
+            let (form, findings) = decoder.read(&flit::Flit::from_bytes(bytes)?, next());
+            Ok(answer(form, &findings))
         }));
     }
     let mut decoder = flit256::Decoder::new(mode(protocol)?, dir);

@@ -17,6 +17,7 @@ mod almp;
 mod error;
 pub mod flit256;
 pub mod flit68;
+pub mod flit_io;
 pub mod message;
 pub mod number;
 pub mod stream;

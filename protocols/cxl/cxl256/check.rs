@@ -6,7 +6,7 @@
 //! bits of a valid message are.
 
 use super::almp::{self, Almp, L0p};
-use super::class::Class;
+use super::class::{Class, Routing};
 use super::code::{self, FlitType, H2dRspOpcode, VlsmState};
 use super::config::Cxl256Config;
 use super::control::{ControlKind, Poison};
@@ -14,6 +14,8 @@ use super::flit::{self, SLOTS, body_byte, crc_parts, fec_bytes, slot_byte};
 use super::mode::Mode;
 use super::slot::{Place, SlotFormat, SlotKind};
 use super::stream::{Counts, Decoded, Kind, Role};
+use crate::cxl::cxlio::dllp::Dllp;
+use crate::cxl::cxlio::{self, stream::Found};
 pub use crate::wire::Findings;
 use crate::wire::{At, Violation, Wire};
 
@@ -38,7 +40,8 @@ pub fn flit(decoded: &Decoded, config: &Cxl256Config) -> Findings {
     }
     header(decoded, &mut found);
     match &decoded.kind {
-        Kind::Idle | Kind::Io(_) | Kind::Empty => (),
+        Kind::Idle | Kind::Empty => (),
+        Kind::Io(tlps) => io(decoded, tlps, &mut found),
         Kind::Nop => nop(decoded, &mut found),
         Kind::Almp => almp(decoded, &mut found),
         Kind::Protocol | Kind::Control => slots(decoded, config, &mut found),
@@ -86,6 +89,23 @@ fn zero(decoded: &Decoded, bytes: core::ops::Range<usize>, rule: &'static str, t
     if let Some(k) = bytes.into_iter().find(|&k| body[k] != 0) {
         found.broken(rule, body_byte(decoded.mode, k), format!("{:#04x}", body[k]), 0, text);
     }
+}
+
+/// TLPs and DLLP, judged by the rules of CXL.io.
+fn io(decoded: &Decoded, tlps: &[Found], found: &mut Findings) {
+    let body: Vec<u8> = decoded.flit().body(decoded.mode).collect();
+    let Some((region, dllp)) = body.split_last_chunk() else { return };
+    let mut broken = Vec::new();
+    cxlio::stream::check(tlps, region, decoded.mode.routing() == Routing::Pbr, &mut broken);
+    for violation in &mut broken {
+        if let At::Byte(at) = violation.at {
+            violation.at = At::Byte(body_byte(decoded.mode, at));
+        }
+    }
+    found.violations.append(&mut broken);
+    Dllp(*dllp).check(decoded.header.dllp_type, &mut broken);
+    let byte_of = |bit: u32| body_byte(decoded.mode, body.len() - 1 - bit as usize / 8);
+    found.violations.extend(broken.into_iter().map(|v| v.in_unit(byte_of)));
 }
 
 fn nop(decoded: &Decoded, found: &mut Findings) {

@@ -2,7 +2,7 @@
 //!
 //! Modelled, bit for bit: byte maps, the flit header, twelve messages of each routing, every slot format, all codes,
 //! credit return, control slots, ALMPs, data and trailers, zero extension, CRC and FEC on both ends (sheet `cxl-256b`,
-//! sections 1 to 8). Left out: what TLPs mean (only their ends are found), IDE content, credits and retry as state (see
+//! sections 1 to 8). Left out: TLPs and DLLPs, which are in [`super::cxlio`], IDE content, credits and retry as state (see
 //! `scalepool::link`).
 //!
 //! A walk through one flit: [`flit::Flit::receive`] repairs and checks it; [`header`] says what it carries;
@@ -18,7 +18,6 @@ pub mod control;
 pub mod crd;
 pub mod flit;
 pub mod header;
-pub mod io;
 pub mod message;
 pub mod mode;
 pub mod pbr;

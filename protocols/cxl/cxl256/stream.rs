@@ -13,11 +13,11 @@ use super::code::{FlitType, M2sRwdOpcode, MetaField};
 use super::control::{self, ControlKind};
 use super::flit::{Flit, Received, SLOTS};
 use super::header::FlitHeader;
-use super::io::{Piece, TlpFinder};
 use super::mode::Mode;
 use super::slot::{self, SlotFormat};
 use super::{message, pbr};
 use crate::cxl::Dir;
+use crate::cxl::cxlio::stream::{Found, Reader};
 use crate::wire::Wire;
 use std::collections::VecDeque;
 
@@ -119,7 +119,7 @@ pub enum Kind {
     /// NOP.
     Nop,
     /// CXL.io payload: its TLPs.
-    Io(Vec<Piece>),
+    Io(Vec<Found>),
     /// Slots.
     Protocol,
     /// Slots, slot 0 is a control slot.
@@ -232,7 +232,7 @@ pub struct Unpacker {
     header_slots: u64,
     last_active: usize,
     last_group: Counts,
-    tlps: TlpFinder,
+    tlps: Reader,
     delivered: Vec<Message>,
 }
 
@@ -247,7 +247,7 @@ impl Unpacker {
             header_slots: 0,
             last_active: 0,
             last_group: [0; 12],
-            tlps: TlpFinder::new(mode.routing()),
+            tlps: Reader::new(mode.routing() == Routing::Pbr),
             delivered: Vec::new(),
         }
     }

@@ -1,16 +1,16 @@
 //! A flit to its object.
 
 use super::{RESERVED_FORMAT, control, kind_name};
-use crate::forms::{Object, almp, message, number, violation};
+use crate::forms::{Object, almp, flit_io, message, number, violation};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::check::{self, Findings};
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
 use scalepool_protocols::cxl::cxl256::flit::{self, DLLP_BYTES, Flit, SLOTS, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-use scalepool_protocols::cxl::cxl256::io::{Piece, PieceKind};
 use scalepool_protocols::cxl::cxl256::stream::{Decoded, Kind, Role, Unpacker};
+use scalepool_protocols::cxl::cxl256::{Mode, Routing};
+use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::wire::Wire;
 use serde_json::Value;
 
@@ -66,17 +66,16 @@ pub fn to_json(decoded: &Decoded, findings: &Findings, index: u64) -> Value {
         }
         Kind::Nop | Kind::Idle => {
             if body[tlp_bytes..].iter().any(|&b| b != 0) {
-                form.insert("dllp".into(), bytes_object(&body[tlp_bytes..]));
+                form.insert("dllp".into(), dllp(decoded, &body));
             }
             if body[..tlp_bytes].iter().any(|&b| b != 0) {
                 form.insert("data".into(), number::hex(&body).into());
             }
         }
-        Kind::Io(pieces) => {
-            let blank = |p: &Piece| p.what == PieceKind::Nop && body[p.bytes.clone()].iter().all(|&b| b == 0);
-            let shown = pieces.iter().rposition(|p| !blank(p)).map_or(0, |last| last + 1);
-            form.insert("tlps".into(), pieces[..shown].iter().map(|p| tlp(p, &body)).collect());
-            form.insert("dllp".into(), bytes_object(&body[tlp_bytes..]));
+        Kind::Io(tlps) => {
+            let pbr = mode.routing() == Routing::Pbr;
+            form.insert("tlps".into(), flit_io::tlps_to_json(tlps, &body[..tlp_bytes], pbr));
+            form.insert("dllp".into(), dllp(decoded, &body));
         }
     }
     form.insert("crc".into(), crc(decoded));
@@ -104,19 +103,10 @@ pub(super) fn almp_word(body: &[u8]) -> u32 {
     u32::from_le_bytes([body[0], body[1], body[2], body[3]])
 }
 
-fn bytes_object(bytes: &[u8]) -> Value {
-    Value::Object(Object::from_iter([("hex".into(), number::hex(bytes).into())]))
-}
-
-fn tlp(piece: &Piece, body: &[u8]) -> Value {
-    let mut form = Object::new();
-    form.insert("hex".into(), number::hex(&body[piece.bytes.clone()]).into());
-    let marks =
-        [("continues", piece.continues), ("goes_on", piece.goes_on), ("unknown", piece.what == PieceKind::Unknown)];
-    for (mark, _) in marks.into_iter().filter(|(_, set)| *set) {
-        form.insert(mark.into(), true.into());
-    }
-    Value::Object(form)
+/// The last four bytes of a body.
+fn dllp(decoded: &Decoded, body: &[u8]) -> Value {
+    let dllp = body.last_chunk().copied().unwrap_or_default();
+    flit_io::dllp_to_json(Dllp(dllp), decoded.header.dllp_type)
 }
 
 /// A slot; `None` where it is zero and means nothing.

@@ -2,7 +2,7 @@
 
 use super::decode::almp_word;
 use super::{Decoder, KINDS, RESERVED_FORMAT, control, to_json};
-use crate::forms::{FormError, Object, almp, message, number, object, shown, stream, text};
+use crate::forms::{FormError, Object, almp, flit_io, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::almp::{Almp, L0p};
 use scalepool_protocols::cxl::cxl256::check::{self, Findings};
@@ -11,7 +11,7 @@ use scalepool_protocols::cxl::cxl256::crd::{Crd, RequestCredit};
 use scalepool_protocols::cxl::cxl256::flit::{self, DLLP_BYTES, Flit, SLOTS, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::slot::{self, SlotKind};
-use scalepool_protocols::cxl::cxl256::{Class, Mode};
+use scalepool_protocols::cxl::cxl256::{Class, Mode, Routing};
 use scalepool_protocols::wire::Wire;
 use serde_json::Value;
 
@@ -184,20 +184,11 @@ impl Meant {
     }
 
     fn io(&mut self, form: &Object, mode: Mode) -> Result<(), FormError> {
-        let room = flit::body_bytes(mode) - DLLP_BYTES;
-        let mut body = Vec::with_capacity(room + DLLP_BYTES);
-        for (i, tlp) in list(form, "tlps")?.iter().enumerate() {
-            let at = format!("tlps[{i}]");
-            let tlp = object(tlp, &at, &["hex", "continues", "goes_on", "unknown"])?;
-            let expected = "a string of hexadecimal digits";
-            let hex = tlp.get("hex").ok_or_else(|| FormError::new(&at, "no key `hex`", expected))?;
-            let at = format!("{at}.hex");
-            body.extend(number::bytes_of(text(hex, &at, expected)?, &at)?);
-            if body.len() > room {
-                return Err(FormError::new(at, format!("{} bytes so far", body.len()), format!("at most {room}")));
-            }
+        let mut body = vec![0; flit::body_bytes(mode)];
+        if let Some(tlps) = form.get("tlps") {
+            let room = body.len() - DLLP_BYTES;
+            flit_io::tlps_from_json(tlps, &mut body[..room], mode.routing() == Routing::Pbr)?;
         }
-        body.resize(room + DLLP_BYTES, 0);
         dllp(form, &mut body)?;
         self.unit.set_body(mode, body);
         Ok(())
@@ -279,10 +270,8 @@ fn body(form: &Object, mode: Mode) -> Result<Vec<u8>, FormError> {
 /// Writes `dllp` to the end of a body.
 fn dllp(form: &Object, body: &mut [u8]) -> Result<(), FormError> {
     let Some(given) = form.get("dllp") else { return Ok(()) };
-    let given = object(given, "dllp", &["hex"])?;
-    let hex = given.get("hex").ok_or_else(|| FormError::new("dllp", "no key `hex`", "four bytes"))?;
     let at = body.len() - DLLP_BYTES;
-    body[at..].copy_from_slice(&number::array_of::<DLLP_BYTES>(hex, "dllp.hex")?);
+    body[at..].copy_from_slice(&flit_io::dllp_from_json(given, "dllp")?.0);
     Ok(())
 }
 

@@ -10,8 +10,7 @@
 //!   it. It is printed for bits that no message gives, slots of a reserved format (`"format":"RSVD"`), control slots that
 //!   differ from their own encoding, and slots beside a control slot that are not zero. A slot of zeros has no messages.
 //! * `control` is slot 0 of a flit of kind `control`; a control slot 8 has its own.
-//! * `tlps` lists the TLPs and NOPs without gap, NOPs at the end left out. `continues`: it began in an earlier flit;
-//!   `goes_on`: it ends in a later one; `unknown`: behind a DWord that tells no size.
+//! * `tlps` and `dllp` are written by [`super::flit_io`].
 //! * `data` is the body (all between header, CRC and FEC) of a NOP or ALMP that is not zero behind its form.
 //!
 //! A walk through one line: [`Decoder::read`] takes the flit apart as the next one of its stream and judges it, then

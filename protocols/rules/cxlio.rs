@@ -1,0 +1,51 @@
+//! Rules of CXL.io (`cxl-io`), in the order of the conformance catalogue. Rules over time stand with the link.
+
+use super::Rule;
+
+const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: false, text }
+}
+
+/// A rule that the sheet marks as our own choice or as unconfirmed.
+const fn choice(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: true, text }
+}
+
+/// The rows.
+pub static RULES: &[Rule] = &[
+    rule("CXLIO-NFM-01", "cxl-io §1.1", "layout of DW0, non-flit mode"),
+    rule("CXLIO-NFM-02", "cxl-io §1.2", "Fmt and Type codes, non-flit mode"),
+    rule("CXLIO-NFM-03", "cxl-io §1.3", "layouts of memory, configuration, completion, message, non-flit mode"),
+    rule("CXLIO-NFM-04", "cxl-io §1.1 §1.3", "Length 0 = 1024 DW, ByteCount 0 = 4096 bytes"),
+    rule("CXLIO-NFM-05", "cxl-io §1.3", "codes of the completion status"),
+    rule("CXLIO-NFM-06", "cxl-io §8", "reference bytes of a public tool"),
+    rule("CXLIO-LCR-01", "cxl-io §1.4", "LCRC: definition and place"),
+    rule("CXLIO-LCR-02", "cxl-io §1.4", "the LCRC covers the sequence number"),
+    choice("CXLIO-LCR-03", "cxl-io §1.4", "a nullified TLP has its LCRC complemented and is dropped"),
+    choice("CXLIO-LCR-04", "cxl-io §1.4", "the ECRC takes variant bits as 1"),
+    rule("CXLIO-DLL-01", "cxl-io §2.1", "types of DLLPs"),
+    rule("CXLIO-DLL-02", "cxl-io §2.2", "layout of a flow-control DLLP"),
+    rule("CXLIO-DLL-04", "cxl-io §2.3 §2.4", "CRC-16 of a DLLP"),
+    rule("CXLIO-DLL-05", "cxl-io §2.1", "flit mode: a DLLP is 4 bytes without CRC-16"),
+    rule("CXLIO-DLL-07", "cxl-io §2.5", "Optimized_Update_FC and Flit_Marker"),
+    rule("CXLIO-FMT-01", "cxl-io §3.1", "order: prefix, base, OHC A B C E, data, trailer"),
+    rule("CXLIO-FMT-02", "cxl-io §3.2", "layout of DW0, flit mode"),
+    rule("CXLIO-FMT-03", "cxl-io §3.3", "type codes, flit mode"),
+    rule("CXLIO-FMT-04", "cxl-io §3.3", "size of the base of every type"),
+    rule("CXLIO-FMT-05", "cxl-io §3.4", "presence bits of the OHC"),
+    rule("CXLIO-FMT-06", "cxl-io §3.5", "layouts of the bases"),
+    rule("CXLIO-FMT-07", "cxl-io §3.5", "layouts of the OHC"),
+    rule("CXLIO-FMT-08", "cxl-io §3.5", "I/O needs OHC-A2, configuration needs OHC-A3"),
+    rule("CXLIO-FMT-09", "cxl-io §3.5", "no OHC-A1: all bytes; no OHC-A5: successful, low address 0"),
+    rule("CXLIO-FMT-10", "cxl-io §3.5", "PV = 0 reserves PASID, ER, PMR; NW, ER, PMR by kind of request"),
+    rule("CXLIO-FMT-11", "cxl-io §3.6", "size of the trailer"),
+    rule("CXLIO-FMT-12", "cxl-io §3.5", "example bytes"),
+    rule("CXLIO-PLC-02", "cxl-io §3.7", "at most 8 TLPs start in a group"),
+    rule("CXLIO-PLC-03", "cxl-io §3.1 §4", "a TLP may straddle flits; its bytes keep their order"),
+    rule("CXLIO-PTH-01", "cxl-io §3.8", "layout of the PBR header"),
+    rule("CXLIO-PTH-03", "cxl-io §3.8", "classes of the first byte on a PBR link"),
+    rule("CXLIO-STP-01", "cxl-io §5", "start token: check bits and parity of the length"),
+    rule("CXLIO-STP-02", "cxl-io §5", "bytes of SDP, EDB, EDS, IDL"),
+    rule("CXLIO-VDM-01", "cxl-io §6", "frame of a CXL message: code 7E, vendor 1E98, byte 15"),
+    rule("CXLIO-VDM-02", "cxl-io §6", "payload and opcodes of power management"),
+];

@@ -655,7 +655,14 @@ fn a_stream_comes_back_through_the_program() {
 #[test]
 fn markdown_holds_every_table_and_is_the_same_each_time() {
     let (a, b) = (folder("export_md_a/deep"), folder("export_md_b"));
-    let names = ["layouts_cxl256.md", "layouts_cxl68.md", "layouts_cxlpbr.md", "rules.md", "slots_cxl68.md"];
+    let names = [
+        "layouts_cxl256.md",
+        "layouts_cxl68.md",
+        "layouts_cxlio.md",
+        "layouts_cxlpbr.md",
+        "rules.md",
+        "slots_cxl68.md",
+    ];
     for folder in [&a, &b] {
         let out = stdout(&["export", "md", "--out", folder.to_str().unwrap()]);
         assert_eq!(out.lines().map(PathBuf::from).collect::<Vec<_>>(), names.map(|n| folder.join(n)));

@@ -678,9 +678,9 @@ fn markdown_holds_every_table_and_is_the_same_each_time() {
         let layouts = read(&a, &format!("layouts_{}.md", def.family()));
         assert!(layouts.contains(&format!("## {}\n", def.name)));
     }
-    let table = read(&a, names[3]);
+    let table = read(&a, "rules.md");
     assert!(rules::all().all(|r| table.contains(&format!("| {} |", r.id))));
-    insta::assert_snapshot!(read(&a, names[4]));
+    insta::assert_snapshot!(read(&a, "slots_cxl68.md"));
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn open(path: &Path) -> Result<Input<BufReader<File>>, DiffError> {
     let name = path.display().to_string();
     match File::open(path) {
         Ok(file) => Ok(Input { name, reader: BufReader::new(file) }),
-        Err(source) => Err(DiffError::Unreadable { file: name, source }),
+        Err(error) => Err(DiffError::Unreadable { file: name, error }),
     }
 }
 

@@ -7,7 +7,10 @@ const WIDTH: usize = 120;
 /// Blanks between columns.
 const GAP: usize = 2;
 
-/// Rows under a head; the last column is broken into several lines where it does not fit.
+/// Widest column but the last; what is wider goes on below.
+const COLUMN: usize = 40;
+
+/// Rows under a head; a cell is broken into several lines where it does not fit.
 pub(super) struct Table<const N: usize> {
     rows: Vec<[String; N]>,
 }
@@ -22,19 +25,21 @@ impl<const N: usize> Table<N> {
     }
 
     pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let widths: [usize; N] =
-            std::array::from_fn(|c| self.rows.iter().map(|r| r[c].chars().count()).max().unwrap_or(0));
+        let mut widths: [usize; N] = std::array::from_fn(|c| {
+            let parts = self.rows.iter().flat_map(|r| wrap(&r[c], COLUMN));
+            parts.map(|p| p.chars().count()).max().unwrap_or(0)
+        });
         let before_last: usize = widths[..N - 1].iter().map(|w| w + GAP).sum();
+        widths[N - 1] = WIDTH.saturating_sub(before_last);
         for row in &self.rows {
-            let mut line = String::new();
-            for (cell, width) in row[..N - 1].iter().zip(widths) {
-                line += &format!("{cell:width$}{:GAP$}", "");
-            }
-            for (i, part) in wrap(&row[N - 1], WIDTH.saturating_sub(before_last)).iter().enumerate() {
-                if i > 0 {
-                    line = " ".repeat(before_last);
+            let cells: [Vec<String>; N] = std::array::from_fn(|c| wrap(&row[c], widths[c]));
+            for n in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+                let mut line = String::new();
+                for (cell, width) in cells.iter().zip(widths) {
+                    let part = cell.get(n).map_or("", String::as_str);
+                    line += &format!("{part:width$}{:GAP$}", "");
                 }
-                writeln!(out, "{}", format!("{line}{part}").trim_end())?;
+                writeln!(out, "{}", line.trim_end())?;
             }
         }
         Ok(())

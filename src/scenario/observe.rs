@@ -2,7 +2,8 @@
 //!
 //! A walk: the files are opened under a temporary name before the run starts, so a path that cannot be written is an
 //! error before anything is simulated; records go to them after every window; when the run is over they get their names,
-//! and the save file and code files of GTKWave are written beside the wave.
+//! and the save file and code files of GTKWave are written beside the wave. A pipe or a device cannot be replaced by a
+//! file, so it is written as it is, and nothing beside it.
 
 use crate::trace::filter::FilterError;
 use crate::trace::jsonl::JsonlSink;
@@ -45,6 +46,12 @@ pub enum OutputError {
         /// What the system says.
         error: io::Error,
     },
+    /// One would be written over the other.
+    #[error("{path}: found another output of this run, expected a file of its own")]
+    Twice {
+        /// As it was given.
+        path: String,
+    },
     /// Scope or window.
     #[error(transparent)]
     Filter(#[from] FilterError),
@@ -59,9 +66,9 @@ fn of_file(path: &Path) -> impl Fn(io::Error) -> OutputError + '_ {
 
 /// A file under a temporary name beside its place; removed unless it is kept.
 struct Part {
-    part: PathBuf,
+    /// The temporary name; `None` when the file has its own: it was kept, or it is a pipe or a device.
+    part: Option<PathBuf>,
     path: PathBuf,
-    kept: bool,
 }
 
 impl Part {
@@ -70,26 +77,58 @@ impl Part {
         if name.is_empty() || path.is_dir() {
             return Err(of_file(path)(io::Error::new(io::ErrorKind::InvalidInput, "found a folder, expected a file")));
         }
+        if is_special(path) {
+            let file = File::options().write(true).open(path).map_err(of_file(path))?;
+            return Ok((Part { part: None, path: path.to_owned() }, file));
+        }
         name.push(".part");
         let part = path.with_file_name(name);
         let file = File::create(&part).map_err(of_file(path))?;
-        Ok((Part { part, path: path.to_owned(), kept: false }, file))
+        Ok((Part { part: Some(part), path: path.to_owned() }, file))
     }
 
     fn keep(&mut self) -> Result<(), OutputError> {
-        fs::rename(&self.part, &self.path).map_err(of_file(&self.path))?;
-        self.kept = true;
+        if let Some(part) = &self.part {
+            fs::rename(part, &self.path).map_err(of_file(&self.path))?;
+            self.part = None;
+        }
         Ok(())
     }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
-        if !self.kept {
+        if let Some(part) = &self.part {
             // Nothing is left of an output that failed; a second failure here would hide the first.
-            let _ = fs::remove_file(&self.part);
+            let _ = fs::remove_file(part);
         }
     }
+}
+
+/// Whether something stands there that is neither a file nor a folder: `/dev/null`, a pipe.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
+/// The path with its folder resolved, so that two spellings of one file are equal.
+fn resolved(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = fs::canonicalize(folder).unwrap_or(folder.to_owned());
+    folder.join(path.file_name().unwrap_or_default())
+}
+
+/// Refuses outputs that would be written over one another, the save file beside the wave included.
+fn check_apart(outputs: &Outputs) -> Result<(), OutputError> {
+    let save = outputs.vcd.as_ref().map(|path| path.with_extension("gtkw"));
+    let mut taken = Vec::new();
+    for path in [&save, &outputs.vcd, &outputs.trace].into_iter().flatten().filter(|path| !is_special(path)) {
+        let place = resolved(path);
+        if taken.contains(&place) {
+            return Err(OutputError::Twice { path: path.display().to_string() });
+        }
+        taken.push(place);
+    }
+    Ok(())
 }
 
 /// The open outputs of a run.
@@ -108,6 +147,7 @@ impl Observer {
         let scopes: Vec<&str> = outputs.scopes.iter().map(String::as_str).collect();
         let filter = Filter::new(&scopes, outputs.from_fs, outputs.to_fs)?;
         filter.select(hub.places())?;
+        check_apart(outputs)?;
         let mut files: Vec<(Part, Box<dyn Sink>)> = Vec::new();
         if let Some(path) = &outputs.vcd {
             let (part, file) = Part::create(path)?;
@@ -147,7 +187,7 @@ impl Observer {
             sink.finish().map_err(of_file(&part.path))?;
             part.keep()?;
         }
-        if let Some(path) = &self.outputs.vcd {
+        if let Some(path) = self.outputs.vcd.as_ref().filter(|path| !is_special(path)) {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
             gtkw::write_gtkwave(dir, &stem, hub.places(), &self.filter)?;

@@ -46,12 +46,12 @@ pub struct Input<R> {
 #[derive(Debug, thiserror::Error)]
 pub enum DiffError {
     /// A file cannot be read.
-    #[error("{file}: cannot be read: {source}")]
+    #[error("{file}: cannot be read: {error}")]
     Unreadable {
         /// The file.
         file: String,
         /// What the system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// A line is not a JSON object.
     #[error("{file}:{line}:{column}: found {found}, expected a JSON object")]
@@ -305,7 +305,7 @@ impl<R: BufRead> Lines<R> {
     fn next(&mut self) -> Result<Option<(Line, Value)>, DiffError> {
         let mut bytes = Vec::new();
         let n = self.input.reader.read_until(b'\n', &mut bytes);
-        let n = n.map_err(|source| DiffError::Unreadable { file: self.input.name.clone(), source })?;
+        let n = n.map_err(|error| DiffError::Unreadable { file: self.input.name.clone(), error })?;
         if n == 0 {
             return Ok(None);
         }

@@ -1,6 +1,7 @@
 //! Which places and which times are written.
 
 use super::Places;
+use std::collections::BTreeSet;
 
 /// A pattern over dotted paths.
 ///
@@ -110,7 +111,9 @@ impl Filter {
     pub fn select(&self, places: &Places) -> Result<Vec<bool>, FilterError> {
         for glob in &self.scopes {
             if !places.iter().any(|p| glob.matches(&p.path)) {
-                let places = places.iter().map(|p| p.path.as_str()).collect::<Vec<_>>().join(", ");
+                // A path with flits and values is two places.
+                let paths = places.iter().map(|p| p.path.as_str()).collect::<BTreeSet<_>>();
+                let places = paths.into_iter().collect::<Vec<_>>().join(", ");
                 return Err(FilterError::NoPlace { pattern: glob.0.clone(), places });
             }
         }

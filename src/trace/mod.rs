@@ -42,7 +42,7 @@ pub enum OpenError {
     #[error(transparent)]
     Place(#[from] signals::PlaceError),
     /// The output cannot be written.
-    #[error("trace output: {0}")]
+    #[error("trace output cannot be written")]
     Io(#[from] io::Error),
 }
 

@@ -100,6 +100,47 @@ fn outstanding_misses_and_csv_times() {
     assert_eq!(number(&two, "latency_cycles.min"), number(&one, "latency_cycles.min"));
 }
 
+/// A trace may be silent for longer than any time-out of the link; a time that the simulation does not reach is refused.
+#[test]
+fn long_silence_is_no_stall() {
+    let dir = tempfile::tempdir().expect("a folder");
+    text_file(dir.path(), "gap.csv", "0,r,0x1000,64\n1000000000,r,0x2000,64\n");
+    let r = report_in(dir.path(), &["--stimulus", "gap.csv"]);
+    assert_eq!(number(&r, "messages"), 4.0, "{r}");
+    assert!(number(&r, "cycles") > 1e9, "{r}");
+    text_file(dir.path(), "late.csv", "18446744073709551615,r,0x1000,64\n");
+    let (status, out, err) = scalepool(dir.path(), &["run", "cxl68-expander", "--stimulus", "late.csv"]);
+    assert_eq!((status, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("time of an access = 0xffffffffffffffff"), "{err}");
+}
+
+/// A pipe or a device is written as it is: a file in its place would be another thing.
+#[cfg(unix)]
+#[test]
+fn special_files_are_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let dir = tempfile::tempdir().expect("a folder");
+    let pipe = dir.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("it starts").success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).expect("text")
+    });
+    report_in(dir.path(), &["--set", "host.accesses=24", "--trace", "pipe"]);
+    assert!(reader.join().expect("no panic").starts_with("{\"format\":\"scalepool-trace\""));
+    assert!(std::fs::metadata(&pipe).expect("it is there").file_type().is_fifo());
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1, "nothing is left beside it");
+}
+
+/// The longest setting leaves room for the text behind it.
+#[test]
+fn tables_keep_their_last_column_readable() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (_, out, _) = scalepool(dir.path(), &["describe", "cxl68-expander"]);
+    assert!(out.contains("line rate (cxl-68b"), "{out}");
+    assert!(out.lines().all(|l| l.chars().count() <= 120), "{out}");
+}
+
 #[test]
 fn threads_and_outputs_change_no_figure() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -174,15 +215,17 @@ fn bad_input_is_refused() {
         (run(&["--set", "link.ber=2"]), "link.ber: found `2`"),
         (run(&["--set", "device.bytes=100"]), "device.bytes"),
         (run(&["--set", "link.mode"]), "expected key=value"),
-        (run(&["--stimulus", "missing"]), "missing"),
+        (run(&["--stimulus", "missing"]), "missing: cannot be read: No such file or directory (os error 2)\n"),
         (run(&["--stimulus", "bad.lackey"]), "bad.lackey:2:4: found `zz`"),
         (run(&["--stimulus", "bad.csv"]), "bad.csv:2"),
         (run(&["--stimulus", "empty"]), "empty"),
         (run(&["--stimulus", "bad.csv", "--set", "host.cache_bytes=100"]), "bad.csv:2"),
-        (run(&["--wave-scope", "nowhere"]), "nowhere"),
+        (run(&["--wave-scope", "nowhere"]), "expected one of: device.link, device.mem, host.core, host.link\n"),
         (run(&["--wave-from", "9", "--wave-to", "8"]), "9"),
         ("run cxl68-expander --vcd missing/w.vcd".into(), "missing/w.vcd"),
         ("run cxl68-expander --trace full".into(), "full"),
+        ("run cxl68-expander --vcd a --trace ./a".into(), "./a: found another output of this run"),
+        ("run cxl68-expander --vcd a.vcd --trace a.gtkw".into(), "a.gtkw: found another output of this run"),
         ("run nosuch".into(), "expected one of: cxl68-expander"),
         ("run cxl68-expander --threads 0".into(), "--threads"),
         ("run cxl68-expander --cycles 0".into(), "--cycles"),

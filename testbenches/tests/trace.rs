@@ -308,7 +308,7 @@ fn a_scope_filter_takes_places_and_leaves_their_values_alone() {
     let error = JsonlSink::new(Vec::new(), &header(), scene(1, &[]).places(), filter()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "trace scope: found no place for `*.nothing*`, expected one of: host.port[0].tx, device.tx, host.port[0]"
+        "trace scope: found no place for `*.nothing*`, expected one of: device.tx, host.port[0], host.port[0].tx"
     );
     let filter = || Filter::new(&["host*.tx"], None, None).unwrap();
     let part = Wave::read(&wave_of(&mut scene(10, &[0, 1, 2]), filter()));

@@ -106,6 +106,9 @@ const BACKGROUND: Background = Background::OwnAddress;
 /// A settling limit above all time-outs of the link: 4096 flits at the slowest line rate take 2.3 ms.
 const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
 
+/// Latest time of an access \[fs\], 2.5 hours: the half of what 64 bits hold, so what follows it has a time too.
+const LATEST_ACCESS_FS: u64 = u64::MAX / 2;
+
 struct Accesses {
     list: Vec<LineAccess>,
     absolute: bool,
@@ -134,7 +137,12 @@ fn accesses(request: &Request, settings: &Settings) -> Result<Accesses, RunError
             (stimulus::saturated(mix, region, settings.int("host.accesses")).collect(), true, false)
         }
     };
+    let latest_cycle = LATEST_ACCESS_FS / settings.int("host.clock_fs");
     for a in &raw {
+        if let Some(found) = a.at_cycles.filter(|&cycle| cycle > latest_cycle) {
+            let expected = "a cycle of host.clock_fs before 2^63 fs";
+            return Err(stimulus::ParameterError { parameter: "time of an access", found, expected }.into());
+        }
         let op = match a.op {
             Op::Ifetch => 0u8,
             Op::Load => 1,

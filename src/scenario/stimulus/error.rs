@@ -8,12 +8,12 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// The file cannot be read.
-    #[error("{file}: cannot be read: {source}")]
+    #[error("{file}: cannot be read: {error}")]
     Unreadable {
         /// The file.
         file: String,
         /// What the system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// A gzip file ends too early.
     #[error("{file}: found a gzip stream that is cut off, expected one that ends with its checksum")]

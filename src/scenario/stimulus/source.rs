@@ -59,7 +59,7 @@ impl FromStr for Format {
 /// [`TraceError`]; nothing of an unsound file is handed out.
 pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Vec<Access>, TraceError> {
     let file = path.display().to_string();
-    let bytes = fs::read(path).map_err(|source| TraceError::Unreadable { file: file.clone(), source })?;
+    let bytes = fs::read(path).map_err(|error| TraceError::Unreadable { file: file.clone(), error })?;
     parse_trace(&file, &bytes, format)
 }
 

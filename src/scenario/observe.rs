@@ -188,9 +188,9 @@ impl Observer {
             part.keep()?;
         }
         if let Some(path) = self.outputs.vcd.as_ref().filter(|path| !is_special(path)) {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let wave = path.file_name().unwrap_or_default().to_string_lossy();
             let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            gtkw::write_gtkwave(dir, &stem, hub.places(), &self.filter)?;
+            gtkw::write_gtkwave(dir, &wave, hub.places(), &self.filter)?;
         }
         Ok(())
     }

@@ -29,13 +29,13 @@ const ZOOM_LOG2_FS: u32 = 24;
 const OPEN: [u32; 2] = [0x80_0200, 0x100_0200];
 const CLOSED: [u32; 2] = [0xc0_0200, 0x140_1200];
 
-/// Writes the save file and the code files into a folder, which is made if it is not there.
+/// Writes the save file and the code files of a wave (its file name) into its folder, which is made if it is not there.
 ///
 /// # Errors
 /// The filter takes no place, a place cannot be shown, or a file cannot be written.
-pub fn write_gtkwave(dir: &Path, base_name: &str, places: &Places, filter: &Filter) -> Result<(), OpenError> {
+pub fn write_gtkwave(dir: &Path, wave: &str, places: &Places, filter: &Filter) -> Result<(), OpenError> {
     let signals = Signals::new(places, filter)?;
-    for (path, text) in gtkwave_files(base_name, &signals) {
+    for (path, text) in gtkwave_files(wave, &signals) {
         let path = dir.join(path);
         path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text)).map_err(|e| {
             // The system's own message does not name the file.
@@ -46,7 +46,8 @@ pub fn write_gtkwave(dir: &Path, base_name: &str, places: &Places, filter: &Filt
 }
 
 /// The same files as (path relative to the wave, text), in order of path.
-pub fn gtkwave_files(base_name: &str, signals: &Signals) -> BTreeMap<String, String> {
+pub fn gtkwave_files(wave: &str, signals: &Signals) -> BTreeMap<String, String> {
+    let base_name = wave.rsplit_once('.').map_or(wave, |(base, _)| base);
     let mut files = BTreeMap::new();
     for names in signals.vars().iter().filter_map(|v| v.names.as_ref()) {
         files.entry(codes_path(base_name, &names.key)).or_insert_with(|| {
@@ -54,8 +55,7 @@ pub fn gtkwave_files(base_name: &str, signals: &Signals) -> BTreeMap<String, Str
             names.table.codes.iter().map(|c| format!("{:0width$b} {}\n", c.value, c.name)).collect()
         });
     }
-    let mut save =
-        format!("[dumpfile] \"{base_name}.vcd\"\n[size] 1280 720\n[pos] -1 -1\n*-{ZOOM_LOG2_FS}.000000 -1\n");
+    let mut save = format!("[dumpfile] \"{wave}\"\n[size] 1280 720\n[pos] -1 -1\n*-{ZOOM_LOG2_FS}.000000 -1\n");
     for &scope in &signals.scopes()[0].scopes {
         group(&mut save, base_name, signals, scope, "");
     }

@@ -494,13 +494,13 @@ fn save_files_name_what_the_wave_has() {
         hub.tap("host.port[1]", PlaceKind::Values(&[("credits", 10), ("stalled", 1)]));
         hub.places().clone()
     };
-    let files = gtkwave_files("demo", &Signals::new(&places, &Filter::default()).unwrap());
+    let files = gtkwave_files("demo.vcd", &Signals::new(&places, &Filter::default()).unwrap());
     let text: String = files.iter().map(|(path, text)| format!("--- {path}\n{text}")).collect();
     insta::assert_snapshot!(text);
 
     // Every signal and every code file of a large view exists, and bits of a code are as wide as its field.
     let mut hub = scene(1, &[0, 1, 2]);
-    let files = gtkwave_files("w", &Signals::new(hub.places(), &Filter::default()).unwrap());
+    let files = gtkwave_files("w.vcd", &Signals::new(hub.places(), &Filter::default()).unwrap());
     let widths = Wave::read(&wave_of(&mut hub, Filter::default())).widths;
     let names: Vec<String> =
         widths.iter().map(|(path, &w)| if w == 1 { path.clone() } else { format!("{path}[{}:0]", w - 1) }).collect();

@@ -1,0 +1,390 @@
+//! One end of a CXL 68B link: what transmitter and receiver share, and what its neighbours see.
+//!
+//! [`receive`] holds the receiver, [`transmit`] the transmitter; both are methods of [`End`], because acknowledgements,
+//! credits and retry tie the two. Branches on `config.mutant` are deliberate faults for tests of the checkers, see
+//! [`Mutant`](super::Mutant).
+
+mod receive;
+mod transmit;
+
+use super::coverage::Coverage;
+use super::credit::CreditBook;
+use super::event::Event;
+use super::mutant::Mutant;
+use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
+use scalepool_protocols::cxl::cxl68::message::Class;
+use scalepool_protocols::cxl::cxl68::packer::{Packer, Refused};
+use scalepool_protocols::cxl::cxl68::pid::Enabled;
+use scalepool_protocols::cxl::cxl68::stream::{Message, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use std::collections::VecDeque;
+
+/// What one end is and has.
+#[derive(Debug, Clone)]
+pub struct EndConfig {
+    /// Direction of its transmitter: the host sends down.
+    pub dir: Dir,
+    /// Link-layer choices.
+    pub link: Cxl68Config,
+    /// Protocols that negotiation enabled.
+    pub enabled: Enabled,
+    /// Receive buffers, in messages, by [`Class::index`]; 0 for classes that the end does not support.
+    pub buffers: [u16; 10],
+    /// Classes that the end may send; credits for others are dropped silently.
+    pub sends: [bool; 10],
+    /// Received flits until the peer's parameters are active, at most 8 (`cxl-68b` §6.4); the number is ours.
+    pub param_delay_flits: u8,
+    /// A deliberate fault, for tests of the checkers.
+    pub mutant: Option<Mutant>,
+}
+
+impl EndConfig {
+    /// A host (`Dir::Down`) or device (`Dir::Up`) that speaks CXL.mem alone, with buffers of `messages` a channel.
+    pub fn mem(dir: Dir, link: Cxl68Config, messages: u16) -> EndConfig {
+        Self::of(dir, link, messages, |c| matches!(c, Class::M2sReq | Class::M2sRwd | Class::S2mNdr | Class::S2mDrs))
+    }
+
+    /// A host or device that speaks CXL.cache and CXL.mem.
+    pub fn cachemem(dir: Dir, link: Cxl68Config, messages: u16) -> EndConfig {
+        Self::of(dir, link, messages, |_| true)
+    }
+
+    fn of(dir: Dir, link: Cxl68Config, messages: u16, supported: fn(Class) -> bool) -> EndConfig {
+        let receives = |c: Class| supported(c) && c.dir() != dir;
+        EndConfig {
+            dir,
+            link,
+            enabled: Enabled::ALL,
+            buffers: Class::ALL.map(|c| if receives(c) { messages } else { 0 }),
+            sends: Class::ALL.map(|c| supported(c) && c.dir() == dir),
+            param_delay_flits: 8,
+            mutant: None,
+        }
+    }
+}
+
+/// Counters of one end, all from the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Units sent, fillers included.
+    pub sent: u64,
+    /// Of them protocol flits, first copies.
+    pub sent_protocol: u64,
+    /// Of them all-data flits, first copies.
+    pub sent_all_data: u64,
+    /// Of them LLCRD flits, first copies.
+    pub sent_llcrd: u64,
+    /// Of them RETRY flits of any kind.
+    pub sent_retry: u64,
+    /// Of them copies out of the retry buffer.
+    pub replayed: u64,
+    /// Messages packed, by [`Class::index`].
+    pub messages: [u64; 10],
+    /// CXL.cachemem units received with a bad CRC.
+    pub crc_errors: u64,
+    /// Units dropped for their protocol ID.
+    pub pid_errors: u64,
+    /// Req sequences sent.
+    pub retries: u64,
+    /// PHY reinitialisations asked for by this end.
+    pub reinits: u64,
+    /// Flit clocks in which a message waited and had no credit, while nothing else could be sent.
+    pub credit_stalls: u64,
+}
+
+/// Sequence numbers until the peer's INIT.Param is active: 0 to 9 (`cxl-68b` §6.4).
+const MODULUS_BEFORE_INIT: u16 = 10;
+/// Flits that one Ak acknowledges (`cxl-68b` §1.5).
+const FLITS_AN_AK: u16 = 8;
+/// Acknowledgements above which the flush timer runs (`cxl-68b` §7.1).
+const TIMED_ACKS: u16 = 1;
+
+/// How far initialisation has come (`cxl-68b` §6.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Init {
+    /// A clean flit has come.
+    clean_seen: bool,
+    /// INIT.Param has left.
+    sent: bool,
+    /// The peer's INIT.Param has come.
+    received: bool,
+}
+
+/// One end of the link.
+#[derive(Debug, Clone)]
+pub struct End {
+    config: EndConfig,
+    packer: Packer,
+    unpacker: Unpacker,
+    credits: CreditBook,
+    buffer: RetryBuffer,
+    local: LocalRetry,
+    remote: Remote,
+    init: Init,
+    /// Framed sequence that is leaving; the trigger is taken when its last flit is out.
+    sequence: VecDeque<Unit>,
+    /// What the Ack sequence that is leaving answers; `None`: a Req sequence.
+    answers: Option<Remote>,
+    /// Next flit of an all-data run that has begun: replayed from this number, or new.
+    run: Option<u8>,
+    /// ESeq: number of the next good retryable flit.
+    eseq: u8,
+    peer_modulus: u16,
+    peer_modulus_soon: Option<(u16, u8)>,
+    num_ack: u16,
+    /// Good Frames directly before.
+    frames: u16,
+    /// Flit clock since which acknowledgements or credits wait.
+    waiting_since: Option<u64>,
+    first_credits_sent: bool,
+    credits_held: bool,
+    req_echo: u8,
+    retrain_wanted: bool,
+    viral: Option<u16>,
+    viral_to_signal: bool,
+    peer_viral: Option<u16>,
+    halted: Option<&'static str>,
+    received: u64,
+    inbox: VecDeque<Message>,
+    events: Vec<Event>,
+    stats: Stats,
+    coverage: Coverage,
+    last_enables: u64,
+}
+
+impl End {
+    /// An end that has just been told that the physical link is up.
+    ///
+    /// # Errors
+    /// A choice outside its range.
+    pub fn new(config: EndConfig) -> Result<End, ConfigError> {
+        config.link.validate()?;
+        let (dir, link) = (config.dir, config.link);
+        Ok(End {
+            packer: Packer::new(dir, link),
+            unpacker: Unpacker::new(dir.opposite(), link.revision, config.enabled),
+            credits: CreditBook::new(dir, link.credit_counter_bits, config.sends, config.buffers, config.mutant),
+            buffer: RetryBuffer::new(link.llrb_entries),
+            local: LocalRetry::new(),
+            remote: Remote::Normal,
+            init: Init { clean_seen: false, sent: false, received: false },
+            sequence: VecDeque::new(),
+            answers: None,
+            run: None,
+            eseq: 0,
+            peer_modulus: MODULUS_BEFORE_INIT,
+            peer_modulus_soon: None,
+            num_ack: 0,
+            frames: 0,
+            waiting_since: None,
+            first_credits_sent: false,
+            credits_held: false,
+            req_echo: 0,
+            retrain_wanted: false,
+            viral: None,
+            viral_to_signal: false,
+            peer_viral: None,
+            halted: None,
+            received: 0,
+            inbox: VecDeque::new(),
+            events: Vec::new(),
+            stats: Stats::default(),
+            coverage: Coverage::new(),
+            last_enables: u64::MAX,
+            config,
+        })
+    }
+
+    // ---- the consumer's side -------------------------------------------------------------------------------------
+
+    /// Queues a message to be sent.
+    ///
+    /// # Errors
+    /// A message that must not travel in this mode.
+    pub fn send(&mut self, message: Message) -> Result<(), Refused> {
+        self.packer.push(message)
+    }
+
+    /// Messages of a class that wait to be packed.
+    pub fn waiting(&self, class: Class) -> usize {
+        self.packer.waiting(class)
+    }
+
+    /// Takes the next received message out of its buffer; its credit becomes due for return.
+    pub fn take(&mut self) -> Option<Message> {
+        let message = self.inbox.pop_front()?;
+        self.freed(&message);
+        Some(message)
+    }
+
+    /// Takes the next received message of a class out of its buffer.
+    pub fn take_class(&mut self, class: Class) -> Option<Message> {
+        let at = self.inbox.iter().position(|m| m.class == class)?;
+        let message = self.inbox.remove(at)?;
+        self.freed(&message);
+        Some(message)
+    }
+
+    /// Class of the message that [`End::take`] would give.
+    pub fn next_class(&self) -> Option<Class> {
+        self.inbox.front().map(|m| m.class)
+    }
+
+    fn freed(&mut self, message: &Message) {
+        self.credits.freed(message.class, message.data.map_or(0, |d| d.chunks()));
+    }
+
+    /// Holds back or releases all credits of our buffers (a fault input).
+    pub fn hold_credits(&mut self, hold: bool) {
+        self.credits_held = hold;
+    }
+
+    /// Declares local viral: the next flit's CRC is spoiled and the Ack that follows carries Viral with a vector of
+    /// logical devices (0: all).
+    pub fn set_viral(&mut self, logical_devices: u16) {
+        self.viral = Some(logical_devices);
+        self.viral_to_signal = true;
+    }
+
+    /// The vector of logical devices when the peer has declared viral.
+    pub fn peer_viral(&self) -> Option<u16> {
+        self.peer_viral
+    }
+
+    // ---- the physical layer's side -------------------------------------------------------------------------------
+
+    /// Whether this end asks the physical layer to train; the request is taken.
+    pub fn take_retrain_request(&mut self) -> bool {
+        std::mem::take(&mut self.retrain_wanted)
+    }
+
+    /// Training has begun, whoever asked for it.
+    pub fn phy_down(&mut self) {
+        self.local.step(Trigger::PhyDown);
+        self.sequence.clear();
+        self.answers = None;
+        self.run = None;
+        self.frames = 0;
+        // The rest of a run may have gone out since the Req; its Eseq stays where the replay starts.
+        if let Remote::LlrAck { eseq, .. } = self.remote {
+            self.buffer.rewind(eseq);
+        }
+        if self.config.mutant != Some(Mutant::AckAfterRetrain) {
+            self.remote = self.remote.step(RemoteTrigger::PhyDown);
+        }
+    }
+
+    /// Training is over.
+    pub fn phy_up(&mut self) {
+        let kept = self.local.num_retry;
+        self.local.step(Trigger::PhyUp);
+        if self.config.mutant == Some(Mutant::ReinitKeepsCount) {
+            self.local.num_retry = kept;
+        }
+    }
+
+    /// What the end was built with.
+    pub fn config(&self) -> &EndConfig {
+        &self.config
+    }
+
+    /// Chunks that the receiver still waits for.
+    pub fn rollover(&self) -> usize {
+        self.unpacker.rollover()
+    }
+
+    // ---- what can be seen ----------------------------------------------------------------------------------------
+
+    /// Events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Rows of the codec's tables that received flits have met.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// Local retry machine and its counters.
+    pub fn local(&self) -> &LocalRetry {
+        &self.local
+    }
+
+    /// Remote retry machine.
+    pub fn remote(&self) -> Remote {
+        self.remote
+    }
+
+    /// Retry buffer.
+    pub fn buffer(&self) -> &RetryBuffer {
+        &self.buffer
+    }
+
+    /// Credit book.
+    pub fn credits(&self) -> &CreditBook {
+        &self.credits
+    }
+
+    /// Number of the next good retryable flit.
+    pub fn eseq(&self) -> u8 {
+        self.eseq
+    }
+
+    /// Good retryable flits not acknowledged.
+    pub fn num_ack(&self) -> u16 {
+        self.num_ack
+    }
+
+    /// Received messages that nobody has taken.
+    pub fn inbox_len(&self) -> usize {
+        self.inbox.len()
+    }
+
+    /// The rule that stopped the link, after an uncorrectable event or in RETRY_ABORT.
+    pub fn halted(&self) -> Option<&'static str> {
+        self.halted.or((self.local.state == Local::Abort).then_some("CXL68-LRS-06"))
+    }
+
+    /// Whether INIT.Param has gone both ways.
+    pub fn is_up(&self) -> bool {
+        self.init.sent && self.init.received
+    }
+
+    /// Nothing waits, nothing is being repeated, every credit of the peer's buffers that we know of is with us.
+    pub fn is_quiet(&self) -> bool {
+        self.packer.is_empty()
+            && self.inbox.is_empty()
+            && self.sequence.is_empty()
+            && !self.buffer.replaying()
+            && self.local.state == Local::Normal
+            && self.remote == Remote::Normal
+            && (self.credits.pending() == 0 || self.credits_held)
+            && self.unpacker.rollover() == 0
+    }
+
+    /// The flit clock at which [`End::transmit`] has something to do if nothing else happens; `None`: never.
+    pub fn wakes_at(&self, now: u64) -> Option<u64> {
+        if self.halted().is_some() || self.local.state == Local::PhyReinit {
+            return None;
+        }
+        let at_once = !self.is_up()
+            || !self.sequence.is_empty()
+            || self.buffer.replaying()
+            || matches!(self.local.state, Local::LlrReq | Local::LocalIdle)
+            || self.remote != Remote::Normal
+            || self.viral_to_signal
+            || !self.packer.is_empty();
+        if at_once {
+            return Some(now + 1);
+        }
+        let due = self.waiting_since? + u64::from(self.config.link.llcrd_flush_flits);
+        Some(due.max(now + 1))
+    }
+}

@@ -1,0 +1,368 @@
+//! The receiver of an [`End`]: protocol ID, CRC, retry, initialisation, credits, delivery.
+//!
+//! A walk through one unit: its protocol ID says whether it is ours; in NORMAL the rollover count tells data from
+//! control, a bad unit starts a retry, a good retryable one counts; outside NORMAL only framed RETRY sequences do.
+
+use super::{End, FLITS_AN_AK, Init};
+use crate::link::cxl68::event::{Event, Severity, finding};
+use crate::link::cxl68::mutant::Mutant;
+use crate::link::cxl68::retry::{Local, RemoteTrigger, Trigger};
+use scalepool_protocols::cxl::cxl68::check;
+use scalepool_protocols::cxl::cxl68::config::{StaticBitFault, WrapMeaning};
+use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};
+use scalepool_protocols::cxl::cxl68::message::Class;
+use scalepool_protocols::cxl::cxl68::pid::{self, PidAction, PidKind, PidLog};
+use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Size, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+
+impl End {
+    pub(super) fn event(&mut self, severity: Severity, violation: scalepool_protocols::wire::Violation) {
+        if severity == Severity::Uncorrectable {
+            self.halted = Some(violation.rule);
+        }
+        self.events.push(Event { severity, unit: self.received, violation });
+    }
+
+    /// Takes a unit off the wire. Messages are read with [`End::take`], events with [`End::take_events`].
+    pub fn receive(&mut self, unit: &Unit, now: u64) {
+        if self.config.mutant == Some(Mutant::AbortLeaves) && self.local.state == Local::Abort && unit.crc_ok() {
+            (self.local.state, self.halted) = (Local::Normal, None);
+        }
+        if self.halted.is_some() {
+            self.received += 1;
+            return;
+        }
+        let action = pid::receive(unit.pid(), self.config.enabled);
+        if action.log.is_some() || action.accept.is_none_or(|p| p.kind != PidKind::Cachemem) {
+            self.not_plain_cachemem(unit, action);
+        }
+        if action.accept.is_some_and(|p| p.kind == PidKind::Cachemem) {
+            if self.local.state == Local::Normal {
+                self.receive_normal(unit, action);
+            } else {
+                self.receive_in_retry(unit);
+            }
+        }
+        self.received += 1;
+        self.note_waiting(now);
+    }
+
+    fn not_plain_cachemem(&mut self, unit: &Unit, action: PidAction) {
+        // A decoder of its own: ID, NULL and ALMP findings need no stream.
+        let decoded =
+            Unpacker::new(self.config.dir.opposite(), self.config.link.revision, self.config.enabled).read(unit);
+        let findings = check::unit(&decoded, &self.config.link);
+        let of_id = |rule: &str| rule.starts_with("CXL68-PID");
+        for violation in findings.violations {
+            let severity = match action.log {
+                Some(PidLog::CorrectableFraming) if of_id(violation.rule) => Severity::Corrected,
+                Some(_) if of_id(violation.rule) => Severity::Retrain,
+                _ if decoded.kind == Kind::Null || decoded.kind == Kind::Almp => Severity::Protocol,
+                _ => continue,
+            };
+            self.event(severity, violation);
+        }
+        if action.accept.is_none() {
+            self.stats.pid_errors += 1;
+            self.retrain_wanted = true;
+            self.frames = 0;
+            // The unit may have held a number: nothing counts until it has come again, even if training begins later.
+            self.local.step(Trigger::Error);
+        }
+    }
+
+    /// In NORMAL the stream is in step: the rollover count tells data from control.
+    fn receive_normal(&mut self, unit: &Unit, action: PidAction) {
+        let unpacked_before = (self.config.mutant == Some(Mutant::BadFlitDelivered)).then(|| self.unpacker.clone());
+        let decoded = self.unpacker.read_as(unit, action);
+        self.coverage.record(&decoded);
+        if decoded.crc_ok == Some(false) {
+            self.bad_flit();
+            if let Some(mut unpacker) = unpacked_before {
+                let mut good = *unit;
+                good.set_tail(unit.expected_crc());
+                unpacker.read_as(&good, action);
+                self.unpacker = unpacker;
+                self.deliver();
+            }
+            return;
+        }
+        if let Kind::Control(_) = decoded.kind
+            && !Control::static_bits_ok(unit.slot(0))
+        {
+            self.static_bits(&decoded);
+            return;
+        }
+        self.clean_flit();
+        match decoded.kind {
+            Kind::Control(control) if !control.is_retryable() => self.retry_flit(&control),
+            Kind::Control(control) => {
+                self.frames = 0;
+                self.retryable();
+                self.control(&control);
+            }
+            Kind::Protocol(_) | Kind::AllData => {
+                self.frames = 0;
+                self.retryable();
+                self.protocol(&decoded);
+            }
+            Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => (),
+        }
+    }
+
+    fn bad_flit(&mut self) {
+        self.stats.crc_errors += 1;
+        self.frames = 0;
+        self.local.step(Trigger::Error);
+        if self.config.mutant == Some(Mutant::CountedWhileFrozen) {
+            self.eseq = self.after_eseq(1);
+        }
+    }
+
+    fn static_bits(&mut self, decoded: &Decoded) {
+        let found = check::unit(decoded, &self.config.link);
+        for violation in found.violations {
+            let severity = match self.config.link.static_bit_fault {
+                StaticBitFault::FatalInNormal => Severity::Uncorrectable,
+                StaticBitFault::CrcError => Severity::Protocol,
+            };
+            self.event(severity, violation);
+        }
+        if self.config.link.static_bit_fault == StaticBitFault::CrcError {
+            self.bad_flit();
+        }
+    }
+
+    fn clean_flit(&mut self) {
+        self.init.clean_seen = true;
+        if let Some((modulus, left)) = self.peer_modulus_soon {
+            let late = self.config.mutant == Some(Mutant::WrapNeverChanges);
+            match (left, late) {
+                (_, true) => (),
+                (0, _) => (self.peer_modulus, self.peer_modulus_soon) = (modulus, None),
+                (n, _) => self.peer_modulus_soon = Some((modulus, n - 1)),
+            }
+        }
+    }
+
+    fn after_eseq(&self, n: u16) -> u8 {
+        ((u16::from(self.eseq) + n) % self.peer_modulus) as u8
+    }
+
+    /// A good retryable flit in NORMAL (LRS-01).
+    fn retryable(&mut self) {
+        self.local.step(Trigger::Retryable);
+        self.eseq = self.after_eseq(1);
+        self.num_ack += 1;
+    }
+
+    /// RETRY flits: the only ones that count outside NORMAL too. Req and Ack need their Frames directly before.
+    fn retry_flit(&mut self, control: &Control) {
+        let framed = self.frames >= u16::from(self.config.link.frames_before_sequence);
+        self.frames = if matches!(control, Control::RetryFrame(_)) { self.frames.saturating_add(1) } else { 0 };
+        if self.config.mutant == Some(Mutant::RetryFlitCounted) && self.local.state == Local::Normal {
+            self.retryable();
+        }
+        match control {
+            Control::RetryReq(req) if framed => self.req_sequence(req),
+            Control::RetryAck(ack) if framed => self.ack_sequence(ack),
+            _ => {
+                self.local.step(Trigger::NotRetryable);
+            }
+        }
+    }
+
+    fn req_sequence(&mut self, req: &RetryReq) {
+        self.local.step(Trigger::ReqSequence);
+        if self.config.mutant == Some(Mutant::ReqMovesLocal) {
+            self.local.state = Local::LlrReq;
+        }
+        if !self.buffer.holds(req.eseq) {
+            let expected = format!("{} flits before {}", self.buffer.unacknowledged(), self.buffer.wr_ptr());
+            self.event(
+                Severity::Protocol,
+                finding("CXL68-RRS-01", req.eseq, expected, "Eseq of a RETRY.Req is not in the retry buffer"),
+            );
+            return;
+        }
+        self.remote = self.remote.step(RemoteTrigger::Req { num_retry: req.num_retry, eseq: req.eseq });
+        self.rewind(req.eseq);
+    }
+
+    pub(super) fn rewind(&mut self, eseq: u8) {
+        self.buffer.rewind(eseq);
+        if self.config.mutant == Some(Mutant::ReplayOffByOne) {
+            self.buffer.skip_one();
+        }
+    }
+
+    fn ack_sequence(&mut self, ack: &RetryAck) {
+        let matches = ack.num_retry == self.req_echo;
+        match self.local.state {
+            Local::Normal => {
+                self.event(
+                    Severity::Protocol,
+                    finding("CXL68-LLR-15", "a RETRY.Ack sequence", "none", "an Ack that nobody asked for"),
+                );
+                return;
+            }
+            Local::LocalIdle if matches || self.config.mutant == Some(Mutant::StaleAckAccepted) => {
+                if matches && ack.eseq != self.eseq {
+                    let text = "Eseq of a RETRY.Ack is not the one that was asked for";
+                    self.event(Severity::Protocol, finding("CXL68-LLR-14", ack.eseq, self.eseq, text));
+                }
+                self.local.step(if ack.empty { Trigger::AckMatchEmpty } else { Trigger::AckMatch });
+            }
+            _ => {
+                self.local.step(Trigger::AckOther);
+                return;
+            }
+        }
+        if ack.viral {
+            self.peer_viral = Some(ack.viral_ld_id);
+        }
+    }
+
+    /// Outside NORMAL only framed RETRY sequences count; everything else is discarded, whatever it is.
+    fn receive_in_retry(&mut self, unit: &Unit) {
+        if matches!(self.local.state, Local::PhyReinit | Local::Abort) {
+            return;
+        }
+        let slot = unit.slot(0);
+        if !unit.crc_ok() {
+            self.bad_flit();
+            return;
+        }
+        let retry = match Control::from_slot(slot) {
+            control if slot & 1 == 1 && !control.is_retryable() && Control::static_bits_ok(slot) => Some(control),
+            _ => None,
+        };
+        if let Some(control) = retry {
+            self.init.clean_seen = true;
+            self.retry_flit(&control);
+            return;
+        }
+        self.frames = 0;
+        self.local.step(Trigger::Retryable);
+        let leaks = matches!(
+            (self.config.mutant, self.local.state),
+            (Some(Mutant::DeliversInLlrReq), Local::LlrReq) | (Some(Mutant::DeliversInLocalIdle), Local::LocalIdle)
+        );
+        if leaks {
+            self.unpacker.read(unit);
+            self.deliver();
+        }
+        if self.config.mutant == Some(Mutant::CountedWhileFrozen) {
+            self.eseq = self.after_eseq(1);
+        }
+    }
+
+    fn control(&mut self, control: &Control) {
+        if let Control::InitParam(init) = control {
+            self.init_param(init);
+            return;
+        }
+        if self.too_early(control.name()) {
+            return;
+        }
+        if let Control::LlcrdAcknowledge(llcrd) = control {
+            let mut llcrd = *llcrd;
+            if self.config.mutant == Some(Mutant::AkBitDropped) {
+                llcrd.ak = false;
+            }
+            self.acknowledged(u16::from(llcrd.full_ack()), "CXL68-LLR-05");
+            self.credits.receive([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]);
+        }
+    }
+
+    /// Judges a flit that is neither RETRY nor INIT.Param by how far the link has come up. `true`: it stops the link.
+    fn too_early(&mut self, found: &'static str) -> bool {
+        let (rule, text) = match self.init {
+            Init { received: true, sent: true, .. } => return false,
+            Init { received: true, sent: false, .. } => {
+                ("CXL68-INI-03", "the peer cannot have our INIT.Param, it has not been sent")
+            }
+            _ if self.stats.sent == 0 => ("CXL68-INI-01", "the peer cannot have a clean flit, none has been sent"),
+            _ => ("CXL68-INI-05", "a flit that is not RETRY before INIT.Param"),
+        };
+        self.event(Severity::Uncorrectable, finding(rule, found, "RETRY flits", text));
+        true
+    }
+
+    fn init_param(&mut self, init: &InitParam) {
+        if self.init.received {
+            let text = "a second INIT.Param";
+            self.event(Severity::Uncorrectable, finding("CXL68-INI-02", "INIT.Param", "one in all", text));
+            return;
+        }
+        self.init.received = true;
+        let modulus = match self.config.link.wrap_meaning {
+            WrapMeaning::HighestNumber => u16::from(init.wrap) + 1,
+            WrapMeaning::Modulus => u16::from(init.wrap).max(1),
+        };
+        self.peer_modulus_soon = Some((modulus, self.config.param_delay_flits.min(8)));
+    }
+
+    fn acknowledged(&mut self, count: u16, rule: &'static str) {
+        if !self.buffer.acknowledge(count) {
+            let expected = format!("at most {}", self.buffer.unacknowledged());
+            self.event(Severity::Protocol, finding(rule, count, expected, "acknowledges flits that were not sent"));
+        }
+    }
+
+    fn protocol(&mut self, decoded: &Decoded) {
+        if self.too_early("a protocol flit") {
+            return;
+        }
+        for violation in check::unit(decoded, &self.config.link).violations {
+            let severity = match violation.rule {
+                "CXL68-HDR-03" | "CXL68-HDR-04" | "CXL68-PCK-14" => Severity::Uncorrectable,
+                // Reserved bits are ignored; the protocol ID has been judged already.
+                rule if rule.starts_with("CXL68-MSG") || rule.starts_with("CXL68-PID") => continue,
+                _ => Severity::Protocol,
+            };
+            self.event(severity, violation);
+        }
+        if self.halted.is_some() {
+            return;
+        }
+        if let Kind::Protocol(header) = decoded.kind {
+            if header.ak {
+                self.acknowledged(FLITS_AN_AK, "CXL68-LLR-09");
+            }
+            self.credits.receive([header.rsp_crd, header.req_crd, header.data_crd]);
+            for (slot, class, _) in decoded.messages() {
+                if !self.credits.arrived(class) {
+                    let text = format!("{} in slot {slot} without a credit", class.def().name);
+                    self.event(Severity::Protocol, finding("CXL68-CRD-04", "a message", "no message", &text));
+                }
+            }
+        }
+        self.deliver();
+    }
+
+    fn deliver(&mut self) {
+        for mut message in self.unpacker.delivered().iter().copied() {
+            if let Some(data) = &mut message.data {
+                match self.config.mutant {
+                    Some(Mutant::StaleByteEnables) if data.byte_enables.is_none() && data.size == Size::Line => {
+                        data.byte_enables = Some(self.last_enables);
+                    }
+                    Some(Mutant::HighHalfStoredLow) if data.size == Size::UpperHalf => {
+                        data.bytes.rotate_left(32);
+                        data.size = Size::LowerHalf;
+                    }
+                    Some(Mutant::PoisonLost) => message.bits = without_poison(message.class, message.bits),
+                    _ => (),
+                }
+                self.last_enables = data.enabled();
+            }
+            self.inbox.push_back(message);
+        }
+    }
+}
+
+fn without_poison(class: Class, bits: u128) -> u128 {
+    let field = class.def().fields.iter().find(|f| f.name == "poison");
+    field.map_or(bits, |f| bits & !(1 << f.lsb))
+}

@@ -1,0 +1,359 @@
+//! The transmitter of an [`End`]: what goes out in a flit clock.
+//!
+//! A walk through one flit clock: the rest of an all-data run, a framed Ack or Req sequence, INIT.Param or filler while the
+//! link comes up, replayed flits, an LLCRD that is forced, new flits.
+
+use super::{End, FLITS_AN_AK, TIMED_ACKS};
+use crate::link::cxl68::event::{Severity, finding};
+use crate::link::cxl68::mutant::Mutant;
+use crate::link::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
+use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, ReqCount, WrapMeaning};
+use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
+use scalepool_protocols::cxl::cxl68::header::FlitHeader;
+use scalepool_protocols::cxl::cxl68::message::Class;
+use scalepool_protocols::cxl::cxl68::packer::Packed;
+use scalepool_protocols::cxl::cxl68::pid::{self};
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::wire::Wire;
+
+impl End {
+    pub(super) fn note_waiting(&mut self, now: u64) {
+        let credits = self.credits.pending() > 0 && !self.credits_held;
+        if self.num_ack > TIMED_ACKS || credits {
+            self.waiting_since.get_or_insert(now);
+        } else {
+            self.waiting_since = None;
+        }
+    }
+
+    /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
+    pub fn transmit(&mut self, now: u64) -> Option<Unit> {
+        self.note_waiting(now);
+        if self.halted.is_some() || self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
+            return None;
+        }
+        if self.local.state == Local::LocalIdle
+            && self.local.timeout_flits >= self.config.link.timeout_flits
+            && self.config.mutant != Some(Mutant::NoTimeout)
+        {
+            self.local.step(Trigger::Timeout);
+        }
+        let retry_flits = self.stats.sent_retry;
+        // The Req itself leads to LOCAL_IDLE and is not counted.
+        let counts = self.local.state == Local::LocalIdle;
+        let unit = self.next_unit(now);
+        if unit.is_some() {
+            self.stats.sent += 1;
+            self.local.timeout_flits += u32::from(counts);
+        }
+        self.note_waiting(now);
+        let mut unit = unit?;
+        if self.viral_to_signal && self.stats.sent_retry == retry_flits {
+            self.viral_to_signal = false;
+            if self.config.mutant != Some(Mutant::ViralWithoutSpoil) {
+                unit.set_tail(match self.config.link.crc_spoil {
+                    CrcSpoil::InvertAll => !unit.tail(),
+                    CrcSpoil::InvertLowest => unit.tail() ^ 1,
+                });
+            }
+        }
+        Some(unit)
+    }
+
+    fn next_unit(&mut self, now: u64) -> Option<Unit> {
+        if self.run.is_some() {
+            return self.rest_of_run(now);
+        }
+        if self.sequence.is_empty() {
+            self.begin_sequence();
+        }
+        if let Some(unit) = self.sequence.pop_front() {
+            self.stats.sent_retry += 1;
+            if self.sequence.is_empty() {
+                self.end_sequence();
+            }
+            return Some(unit);
+        }
+        if matches!(self.local.state, Local::PhyReinit | Local::Abort) {
+            return None;
+        }
+        let replays = self.buffer.replaying();
+        if replays && self.config.mutant != Some(Mutant::ReplayOrderChanged) {
+            return self.replay();
+        }
+        if !self.init.clean_seen {
+            return Some(self.retry_idle());
+        }
+        if !self.init.sent {
+            self.init.sent = true;
+            return self.store(self.init_flit(), 0, 0);
+        }
+        if !self.init.received {
+            return Some(self.retry_idle());
+        }
+        match self.new_flit(now) {
+            Some(unit) => Some(unit),
+            None if replays => self.replay(),
+            // TIMEOUT counts flits, so something has to be sent while an Ack is awaited.
+            None if self.local.state == Local::LocalIdle => Some(self.retry_idle()),
+            None => None,
+        }
+    }
+
+    fn retry_idle(&mut self) -> Unit {
+        self.stats.sent_retry += 1;
+        let unit = control_unit(Control::by_name("RETRY.Idle"));
+        if self.config.mutant == Some(Mutant::IdleStored) && self.buffer.num_free() > 2 {
+            self.buffer.store(Stored { unit, rollover_after: 0, acks: 0 });
+        }
+        unit
+    }
+
+    fn init_flit(&self) -> Unit {
+        let entries = self.buffer.modulus();
+        let wrap = match self.config.link.wrap_meaning {
+            WrapMeaning::HighestNumber => entries - 1,
+            WrapMeaning::Modulus => entries,
+        };
+        let version = self.config.link.revision.init_version();
+        control_unit(Some(Control::InitParam(InitParam { version, wrap: wrap as u8, ..InitParam::default() })))
+    }
+
+    /// Ack first, then Req (LLR-16).
+    fn begin_sequence(&mut self) {
+        let mutant = self.config.mutant;
+        let req_first = mutant == Some(Mutant::ReqBeforeAck) && self.local.state == Local::LlrReq;
+        if let (Remote::LlrAck { num_retry, eseq }, false) = (self.remote, req_first) {
+            if mutant == Some(Mutant::DataBeforeAck) && self.buffer.replaying() && self.frames == 0 {
+                // The mutant lets one replayed flit go first.
+                if let Some(flit) = self.buffer.replay() {
+                    self.buffer.rewind(eseq);
+                    self.sequence.push_back(flit.unit);
+                }
+            }
+            let viral = self.viral.is_some() || mutant == Some(Mutant::ViralUnasked);
+            let last = Control::RetryAck(RetryAck {
+                empty: eseq == self.buffer.wr_ptr() || mutant == Some(Mutant::EmptyWithData),
+                viral,
+                num_retry,
+                wr_ptr: self.buffer.wr_ptr(),
+                eseq,
+                num_free_buf: self.buffer.num_free() as u8,
+                viral_ld_id: self.viral.unwrap_or(0),
+                ..RetryAck::default()
+            });
+            self.frame(last);
+            self.answers = Some(self.remote);
+            return;
+        }
+        if self.local.state != Local::LlrReq {
+            return;
+        }
+        let link = &self.config.link;
+        if self.local.num_retry >= link.max_num_retry {
+            if self.local.num_phy_reinit >= link.max_num_phy_reinit {
+                self.local.step(Trigger::BothLimits);
+                let found = format!("NUM_RETRY {}, NUM_PHY_REINIT {}", link.max_num_retry, link.max_num_phy_reinit);
+                let text = "link failure: RETRY_ABORT";
+                self.event(Severity::Uncorrectable, finding("CXL68-LRS-06", found, "an answer of the peer", text));
+            } else {
+                self.local.step(Trigger::RetryLimit);
+                self.retrain_wanted = true;
+                self.stats.reinits += 1;
+            }
+            return;
+        }
+        let after = u8::from(link.req_count == ReqCount::AfterIncrement);
+        self.req_echo = self.local.num_retry + after;
+        let last = Control::RetryReq(RetryReq {
+            eseq: self.eseq,
+            num_retry: self.req_echo,
+            num_phy_reinit: self.local.num_phy_reinit,
+            ..RetryReq::default()
+        });
+        self.frame(last);
+        self.answers = None;
+        self.stats.retries += 1;
+    }
+
+    fn frame(&mut self, last: Control) {
+        // Five Frames, more than the four all-data flits that could look like one (`cxl-68b` §7.2).
+        let frames = if self.config.mutant == Some(Mutant::FourFrames) { 4 } else { 5 };
+        let frame = control_unit(Control::by_name("RETRY.Frame"));
+        self.sequence.extend(std::iter::repeat_n(frame, frames));
+        self.sequence.push_back(control_unit(Some(last)));
+    }
+
+    fn end_sequence(&mut self) {
+        let Some(answered) = self.answers.take() else {
+            self.local.step(Trigger::ReqSent);
+            return;
+        };
+        // A Req that came while the Ack of an older one was leaving is still due: the peer waits for its own echo.
+        if answered != self.remote {
+            return;
+        }
+        // A run that was finished after the Req has moved the pointers on; the replay starts where it was asked for.
+        if let Remote::LlrAck { eseq, .. } = self.remote {
+            self.rewind(eseq);
+            self.run = self.buffer.starts_in_run(eseq).then_some(eseq);
+        }
+        self.remote = self.remote.step(RemoteTrigger::AckSent);
+    }
+
+    /// An all-data run is finished before anything else (LLR-16).
+    fn rest_of_run(&mut self, now: u64) -> Option<Unit> {
+        let at = self.run?;
+        if at == self.buffer.wr_ptr() {
+            return self.new_flit(now);
+        }
+        let flit = *self.buffer.entry(at)?;
+        let next = self.buffer.after(at, 1);
+        // A Req during the run has moved the read pointer already; the Ack sequence will set it again.
+        if self.buffer.rd_ptr() == at {
+            self.buffer.rewind(next);
+        }
+        self.run = (flit.rollover_after > 3).then_some(next);
+        self.stats.replayed += 1;
+        Some(flit.unit)
+    }
+
+    fn replay(&mut self) -> Option<Unit> {
+        let flit = self.buffer.replay()?;
+        self.run = (flit.rollover_after > 3).then_some(self.buffer.rd_ptr());
+        self.stats.replayed += 1;
+        let mut unit = flit.unit;
+        match self.config.mutant {
+            Some(Mutant::ReplayedAkDecrements) => self.num_ack = self.num_ack.saturating_sub(flit.acks.into()),
+            Some(Mutant::ReplayAltered) if unit.slot(0) & 1 == 0 && self.run.is_none() => {
+                unit.0[4] &= 0x0f;
+                unit.0[5] = 0;
+                unit.set_tail(unit.expected_crc());
+            }
+            _ => (),
+        }
+        Some(unit)
+    }
+
+    /// A new retryable flit, if one is due and may be sent.
+    fn new_flit(&mut self, now: u64) -> Option<Unit> {
+        let free = self.buffer.num_free();
+        let floor = if self.config.mutant == Some(Mutant::LastEntryUsed) { 0 } else { 1 };
+        if free <= floor {
+            return None;
+        }
+        if self.packer.in_data_run() {
+            let mut none = [0; 10];
+            let Packed::AllData(slots) = self.packer.pack(&mut none, 0) else { return None };
+            self.stats.sent_all_data += 1;
+            return self.store(Unit::from_slots(pid::CACHEMEM, &slots), self.packer.rollover(), 0);
+        }
+        if self.llcrd_forced(now) && (free > 2 || self.num_ack > 0 || floor == 0) {
+            return self.llcrd(now);
+        }
+        let ak_from = if self.config.mutant == Some(Mutant::AkTooEarly) { FLITS_AN_AK - 1 } else { FLITS_AN_AK };
+        let ak = self.num_ack >= ak_from;
+        if free <= 2 && !ak && floor == 1 {
+            // With two entries left only a flit that returns acknowledgements may go (LLR-07).
+            return if self.num_ack > 0 && !self.packer.is_empty() { self.llcrd(now) } else { None };
+        }
+        // A run that cannot finish before two entries are left is not begun (LLR-08): this flit takes one entry, each
+        // all-data flit another one, and each of them needs at least three before it.
+        let runs = match self.config.mutant {
+            Some(Mutant::RunNotReserved) => usize::MAX,
+            _ => usize::from(free.saturating_sub(3)),
+        };
+        let waited = !self.packer.is_empty();
+        let before: [usize; 10] = std::array::from_fn(|i| self.packer.waiting(Class::ALL[i]));
+        match self.packer.pack(&mut self.credits.spend, runs) {
+            Packed::Protocol(header, slots) => {
+                self.count_messages(&before);
+                self.protocol_flit(header, slots, ak, now)
+            }
+            Packed::AllData(_) | Packed::Nothing => {
+                self.stats.credit_stalls += u64::from(waited && self.init.received);
+                (self.viral_to_signal).then(|| self.llcrd(now)).flatten()
+            }
+        }
+    }
+
+    fn count_messages(&mut self, before: &[usize; 10]) {
+        for (class, before) in Class::ALL.into_iter().zip(before) {
+            self.stats.messages[class.index()] += (before - self.packer.waiting(class)) as u64;
+        }
+    }
+
+    fn protocol_flit(&mut self, mut header: FlitHeader, mut slots: [u128; 4], ak: bool, now: u64) -> Option<Unit> {
+        let mut acks = 0;
+        if ak {
+            header.ak = true;
+            acks = FLITS_AN_AK;
+            self.num_ack = self.num_ack.saturating_sub(FLITS_AN_AK);
+        }
+        if self.first_credits_sent {
+            [header.rsp_crd, header.req_crd, header.data_crd] = self.take_credits();
+        }
+        slots[0] |= header.to_bits().ok()?;
+        self.stats.sent_protocol += 1;
+        // A flit without either leaves the flush timer running.
+        if ak || header.rsp_crd | header.req_crd | header.data_crd != 0 {
+            self.restart_timer(now);
+        }
+        self.store(Unit::from_slots(pid::CACHEMEM, &slots), self.packer.rollover(), acks as u8)
+    }
+
+    fn take_credits(&mut self) -> [u8; 3] {
+        if self.credits_held {
+            return [0; 3];
+        }
+        let (codes, broken) = self.credits.take();
+        if let Some(rule) = broken {
+            let text = "credits of one protocol wait while the other one is served";
+            self.event(Severity::Protocol, finding(rule, "more than 64 flits", "alternation", text));
+        }
+        codes
+    }
+
+    /// Whether an LLCRD goes before protocol flits (`cxl-68b` §7.1); the first credits after INIT travel in LLCRDs.
+    fn llcrd_forced(&self, now: u64) -> bool {
+        if self.config.mutant == Some(Mutant::FlushTimerOff) && self.first_credits_sent {
+            return false;
+        }
+        let link = &self.config.link;
+        let first = !self.first_credits_sent && self.credits.pending() > 0 && !self.credits_held;
+        let late = self.waiting_since.is_some_and(|since| now >= since + u64::from(link.llcrd_flush_flits));
+        // An LLCRD is acknowledged too: one that is sent for a single flit would be answered by another one for ever.
+        let many = self.num_ack > TIMED_ACKS && self.num_ack >= u16::from(link.llcrd_ack_threshold);
+        first || late || many
+    }
+
+    fn llcrd(&mut self, now: u64) -> Option<Unit> {
+        let acks = self.num_ack.min(255);
+        self.num_ack -= acks;
+        let [rsp_crd, req_crd, data_crd] = self.take_credits();
+        let mut llcrd = Llcrd { rsp_crd, req_crd, data_crd, ..Llcrd::default() };
+        llcrd.set_full_ack(acks as u8);
+        // The first credits are all that our buffers hold; when they are out, headers carry the returns.
+        self.first_credits_sent |= self.credits.pending() == 0;
+        self.stats.sent_llcrd += 1;
+        self.restart_timer(now);
+        self.store(control_unit(Some(Control::LlcrdAcknowledge(llcrd))), 0, acks as u8)
+    }
+
+    fn restart_timer(&mut self, now: u64) {
+        self.waiting_since = None;
+        self.note_waiting(now);
+    }
+
+    fn store(&mut self, unit: Unit, rollover_after: usize, acks: u8) -> Option<Unit> {
+        self.buffer.store(Stored { unit, rollover_after, acks });
+        self.run = (rollover_after > 3).then(|| self.buffer.wr_ptr());
+        Some(unit)
+    }
+}
+
+fn control_unit(control: Option<Control>) -> Unit {
+    // All fields of our own control flits fit by construction; a zero slot would be a NULL-like protocol flit.
+    let slot = control.and_then(|c| c.to_slot().ok()).unwrap_or(0);
+    Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0])
+}

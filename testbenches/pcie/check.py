@@ -65,9 +65,9 @@ def number(rng, bits):
     return rng.choice([0, (1 << bits) - 1]) if rng.random() < 0.1 else rng.getrandbits(bits)
 
 
-def random_tlp(rng, small=False):
+def random_tlp(rng, kind, small=False):
     tlp = Tlp()
-    kind = tlp.fmt_type = rng.choice(TYPES)
+    tlp.fmt_type = kind
     tlp.tc = TlpTc(number(rng, 3))
     tlp.attr = TlpAttr(number(rng, 3))
     tlp.at = rng.choice(list(TlpAt))
@@ -346,8 +346,8 @@ def blind_spots(program, kit, objects):
 def sample():
     rng = random.Random(SEED)
     lines = []
-    for _ in range(SAMPLE // 2):
-        tlp = random_tlp(rng, small=True)
+    for n in range(SAMPLE // 2):
+        tlp = random_tlp(rng, TYPES[n % len(TYPES)], small=True)
         lines.append(tlp_line(rng, tlp, tlp_header(tlp)))
         lines.append(dllp_line(random_dllp(rng).pack_crc()))
     return lines
@@ -364,7 +364,7 @@ def main():
     rng = random.Random(SEED)
     lines, wrong, flipped = [], [], 0
 
-    down, up = ([random_tlp(rng) for _ in range(TLPS)] for _ in range(2))
+    down, up = ([random_tlp(rng, rng.choice(TYPES)) for _ in range(TLPS)] for _ in range(2))
     wrong += to_program(program, Tlps, down)
     found, packets = to_client(program, Tlps, up)
     wrong += found

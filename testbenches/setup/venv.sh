@@ -11,9 +11,9 @@ fi
 # --clear: what is left of an interrupted installation, or of another version of python, is of no use. pip is called
 # through python, because its own first line holds the folder's name, which may have changed or hold spaces.
 /usr/bin/python3 -m venv --clear .venv
-install=(.venv/bin/python3 -m pip install --disable-pip-version-check --quiet --requirement "$wanted")
-if ! "${install[@]}"; then
-    printf 'missing: python packages of %s\nto install them: %s\n' "$wanted" "${install[*]}" >&2
+if ! .venv/bin/python3 -m pip install --disable-pip-version-check --quiet --requirement "$wanted"; then
+    printf 'missing: python packages of %s\nto install them: %s\n' "$wanted" \
+        'bash testbenches/setup/venv.sh, where pip reaches PyPI or a mirror of it' >&2
     exit 1
 fi
 cp "$wanted" "$done"

@@ -4,8 +4,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 wanted=testbenches/setup/requirements.txt
-done=.venv/requirements.txt # as it was at the last complete installation
-if cmp -s "$wanted" "$done" && .venv/bin/python3 -c 'import cocotbext.pcie.core' 2>/dev/null; then
+installed=.venv/requirements.txt # as it was at the last complete installation
+if cmp -s "$wanted" "$installed" && .venv/bin/python3 -c 'import cocotbext.pcie.core' 2>/dev/null; then
     exit
 fi
 # --clear: what is left of an interrupted installation, or of another version of python, is of no use. pip is called
@@ -16,4 +16,4 @@ if ! .venv/bin/python3 -m pip install --disable-pip-version-check --quiet --requ
         'bash testbenches/setup/venv.sh, where pip reaches PyPI or a mirror of it' >&2
     exit 1
 fi
-cp "$wanted" "$done"
+cp "$wanted" "$installed"

@@ -68,6 +68,14 @@ profiles() {
     bash testbenches/setup/profiles.sh "$target/debug/scalepool" "$target/release/scalepool"
 }
 
+# Packets both ways between the program and cocotbext-pcie; their checksums go to the library through a file.
+pcie() {
+    local vectors
+    vectors=$(realpath "$target")/pcie_vectors.txt
+    .venv/bin/python3 -B testbenches/pcie/check.py "$target/debug/scalepool" "$vectors"
+    SCALEPOOL_PCIE_VECTORS=$vectors cargo test --workspace --test pcie_vectors
+}
+
 oracle() {
     if [ -z "${ORACLE+set}" ]; then
         echo 'oracle: not run'
@@ -83,4 +91,5 @@ step clippy cargo clippy --workspace --all-targets -- -D warnings
 step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 step tests tests
 step profiles profiles
+step pcie pcie
 step oracle oracle

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Looks for what `make test` needs and installs what is missing: Rust components through rustup, system packages through
-# apt, the latter only as root or where sudo asks for no password. Where it may not install, it names the command.
+# Looks for what `make test` needs and installs what is missing: Rust components through rustup, python packages through
+# pip into .venv, system packages through apt, the last only as root or where sudo asks for no password. Where it may
+# not install, it names the command.
 set -euo pipefail
 
 missing() {
@@ -11,6 +12,8 @@ missing() {
 packages=()
 command -v cc >/dev/null || packages+=(gcc libc6-dev)
 command -v python3 >/dev/null || packages+=(python3)
+# Of the system's python3: a package of Debian cannot serve another one.
+/usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
     install="apt-get install -y --no-install-recommends ${packages[*]}"
     if ! command -v apt-get >/dev/null; then
@@ -38,6 +41,8 @@ if [ ${#components[@]} -gt 0 ]; then
     command -v rustup >/dev/null || missing "${components[*]}" "$install (there is no rustup here: take them from where cargo came from)"
     $install
 fi
+
+bash testbenches/setup/venv.sh
 
 cargo --version
 python3 --version

@@ -100,9 +100,9 @@ fn check_and_parity(protected: &[u8], group: usize) -> (u8, u8) {
 }
 
 /// Corrects up to one byte a group of the 250 protected bytes; the index and the difference of each corrected byte in
-/// the order of groups 0, 1, 2, or the first group beyond repair, in which case nothing is corrected.
-pub fn correct(protected: &mut [u8; 250], fec: [u8; 6]) -> Result<Vec<(usize, u8)>, usize> {
-    let mut found = vec![];
+/// the order of groups 0, 1, 2, or the groups beyond repair, in which case nothing is corrected.
+pub fn correct(protected: &mut [u8; 250], fec: [u8; 6]) -> Result<Vec<(usize, u8)>, Vec<usize>> {
+    let (mut found, mut beyond) = (vec![], vec![]);
     for group in 0..3 {
         let place = GROUPS_ON_WIRE.iter().position(|g| *g == group).unwrap();
         let (c, p) = check_and_parity(protected, group);
@@ -111,12 +111,15 @@ pub fn correct(protected: &mut [u8; 250], fec: [u8; 6]) -> Result<Vec<(usize, u8
             continue; // no error, or in a FEC byte
         }
         let row = (0..ROWS).find(|row| product(FEC_FIELD, s_p, power(FEC_FIELD, ROWS - row)) == s_c);
-        let byte = row.map(|row| 3 * row + group).filter(|byte| *byte < protected.len());
-        found.push((byte.ok_or(group)?, s_p));
+        match row.map(|row| 3 * row + group).filter(|byte| *byte < protected.len()) {
+            Some(byte) => found.push((byte, s_p)),
+            None => beyond.push(group), // no row, or the implied zero of groups 1 and 2
+        }
     }
-    for &(byte, difference) in &found {
-        protected[byte] ^= difference;
+    if !beyond.is_empty() {
+        return Err(beyond);
     }
+    found.iter().for_each(|&(byte, difference)| protected[byte] ^= difference);
     Ok(found)
 }
 

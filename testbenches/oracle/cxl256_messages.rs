@@ -5,7 +5,8 @@
 //!
 //! Both sides of a row are written down: the width is the field's type and fixes the position inside the struct, the
 //! highest and lowest bit are the numbers after `@`, as the sheet prints them. The structs never see those numbers; a
-//! test walks a one through every setter and demands that it appears there.
+//! test walks a one through every setter and demands that it appears there. Addr\[7:6\] of a BIRsp, a chunk code by
+//! itself, is `low_addr`; every other address is the bits from Addr\[6\] upward.
 
 use modular_bitfield::prelude::*;
 
@@ -154,7 +155,7 @@ layouts! {
         opcode B4 @ 4 1 set_opcode
         bi_id B12 @ 16 5 set_bi_id
         bi_tag B12 @ 28 17 set_bi_tag
-        address B2 @ 30 29 set_address
+        low_addr B2 @ 30 29 set_low_addr
         rsvd B9 @ 39 31 set_rsvd
     }
     /// §3.1; order [A].
@@ -285,7 +286,7 @@ layouts! {
         valid B1 @ 0 0 set_valid
         opcode B4 @ 4 1 set_opcode
         bi_tag B12 @ 16 5 set_bi_tag
-        address B2 @ 18 17 set_address
+        low_addr B2 @ 18 17 set_low_addr
         spid B12 @ 30 19 set_spid
         dpid B12 @ 42 31 set_dpid
         rsvd B9 @ 51 43 set_rsvd

@@ -214,23 +214,67 @@ mod tests {
         fields.filter(|f| f.1 + f.2 > kept).map(|f| (f.0, f.2.min(f.1 + f.2 - kept))).collect()
     }
 
-    /// Slot example of §10: G4 MemRdData with MetaField 3, Tag 1234, Addr 1_2345_6780, LD-ID 2.
+    /// One message of an example: its place, and the fields that are not 0 besides `valid`.
+    type Example = (usize, &'static [(&'static str, u128)]);
+
+    /// The slot with those messages; each is placed alone, and the slots are laid over each other.
+    fn filled(space: Space, kind: Kind, code: u8, examples: &[Example]) -> Vec<u8> {
+        let format = slot(space, kind, code).unwrap();
+        let mut slot = vec![0; kind.bytes()];
+        for (index, fields) in examples {
+            let m = message(format.messages[*index]);
+            let known = |name: &str| m.fields.iter().any(|f| f.0 == name);
+            assert!(fields.iter().all(|(name, _)| known(name)), "{}: {fields:?}", m.name);
+            let value = |name: &str| match fields.iter().find(|f| f.0 == name) {
+                Some((_, value)) => *value,
+                None => u128::from(name == "valid"),
+            };
+            let bytes = (m.build)(&m.fields.iter().map(|f| value(f.0)).collect::<Vec<_>>());
+            let one = format.place(*index, &bytes.view_bits::<Lsb0>()[..m.bits as usize]).unwrap();
+            slot.iter_mut().zip(one).for_each(|(byte, one)| *byte |= one);
+        }
+        slot
+    }
+
+    /// All slot examples of §10; the bytes behind those given are 0. Addresses are written without their low 6 bits.
     #[test]
-    fn the_example_of_the_sheet() {
-        let m = message("cxl256.m2s_req");
-        let value = |field: &str| match field {
-            "valid" => 1,
-            "opcode" => 2,
-            "meta_field" => 3,
-            "tag" => 0x1234,
-            "address" => 0x1_2345_6780 >> 6,
-            "ld_id" => 2,
-            _ => 0,
-        };
-        let values: Vec<u128> = m.fields.iter().map(|f| value(f.0)).collect();
-        let bytes = (m.build)(&values);
-        let slot = slot(Space::Hbr, G, 4).unwrap().place(0, &bytes.view_bits::<Lsb0>()[..100]);
-        let expected = [0x54, 0x30, 0x34, 0x12, 0x9E, 0x15, 0x8D, 0x04, 0x00, 0x80, 0, 0, 0, 0, 0, 0];
-        assert_eq!(slot.as_deref(), Some(&expected[..]));
+    #[rustfmt::skip] // one example a line or two, as in the sheet
+    fn the_examples_of_the_sheet() {
+        use Space::{Hbr, Pbr};
+        let examples: [(Space, Kind, u8, &[Example], &[u8]); 13] = [
+            (Hbr, G, 4, &[(0, &[("opcode", 2), ("meta_field", 3), ("tag", 0x1234), ("address", 0x1_2345_6780 >> 6), ("ld_id", 2)])],
+                &[0x54, 0x30, 0x34, 0x12, 0x9E, 0x15, 0x8D, 0x04, 0x00, 0x80]),
+            (Hbr, H, 14, &[(0, &[("opcode", 1), ("snp_type", 3), ("tag", 0xABCD), ("address", 0x40 >> 6), ("ld_id", 1)])],
+                &[0x3E, 0x06, 0xCD, 0xAB, 0x01, 0, 0, 0, 0, 0, 0x01]),
+            (Hbr, G, 7, &[(0, &[("opcode", 0), ("meta_field", 3), ("tag", 1)]),
+                (1, &[("opcode", 2), ("meta_value", 2), ("tag", 2), ("ld_id", 1), ("devload", 1)])],
+                &[0x17, 0x13, 0x00, 0x00, 0x00, 0x50, 0x28, 0x00, 0x10, 0x01]),
+            (Hbr, G, 15, &[(0, &[("meta_value", 3), ("tag", 0x55AA), ("devload", 3), ("ld_id", 2)])],
+                &[0x1F, 0xAC, 0x5A, 0x65, 0x01]),
+            (Hbr, H, 6, &[(0, &[("opcode", 2), ("bi_id", 0x123), ("bi_tag", 0x456), ("address", 0x1000 >> 6)])],
+                &[0x56, 0x46, 0xC2, 0x8A, 0x80]),
+            (Hbr, H, 5, &[(0, &[("bi_id", 0x123), ("bi_tag", 0x456)])], &[0x15, 0x46, 0xC2, 0x8A]),
+            (Hbr, G, 0, &[(0, &[("opcode", 1), ("address", 0x2000 >> 6), ("uqid", 0x0A5), ("cache_id", 1)]),
+                (1, &[("opcode", 4), ("rsp_data", 2), ("cqid", 0x077), ("cache_id", 1)])],
+                &[0x30, 0x80, 0x00, 0x00, 0x00, 0x00, 0x40, 0x29, 0x04, 0x90, 0x04, 0x80, 0x3B, 0x08]),
+            (Hbr, H, 2, &[(0, &[("opcode", 3), ("cqid", 0x077), ("cache_id", 1), ("address", 0x2000 >> 6)]),
+                (1, &[("opcode", 4), ("uqid", 0x0A5)])],
+                &[0x72, 0xDC, 0x81, 0x00, 0x20, 0x00, 0x00, 0x00, 0x00, 0x00, 0x49, 0x29]),
+            (Hbr, H, 12, &[(0, &[("cqid", 0x077)]), (1, &[("cqid", 0x078), ("cache_id", 2)])],
+                &[0xFC, 0x0E, 0x00, 0x00, 0xF1, 0x00, 0x01]),
+            (Hbr, Hs, 13, &[(0, &[("uqid", 1)]), (1, &[("uqid", 2)]), (2, &[("uqid", 3)])],
+                &[0x3D, 0x00, 0x00, 0x50, 0x00, 0x00, 0x70]),
+            (Hbr, Hs, 4, &[(0, &[("opcode", 1), ("tag", 7), ("address", 0x80 >> 6), ("ld_id", 1)])],
+                &[0x34, 0x00, 0x07, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x40]),
+            (Pbr, G, 15, &[(0, &[("meta_value", 3), ("tag", 0x55AA), ("devload", 3), ("dpid", 0x321)])],
+                &[0x1F, 0xAC, 0x5A, 0xE5, 0x90, 0x01]),
+            (Pbr, G, 14, &[(0, &[("opcode", 1), ("tag", 0xABCD), ("address", 0x40 >> 6), ("spid", 0x111), ("dpid", 0x222)])],
+                &[0x3E, 0x00, 0xCD, 0xAB, 0x01, 0, 0, 0, 0, 0, 0x11, 0x21, 0x22]),
+        ];
+        for (space, kind, code, messages, bytes) in examples {
+            let mut expected = bytes.to_vec();
+            expected.resize(kind.bytes(), 0);
+            assert_eq!(filled(space, kind, code, messages), expected, "{space:?} {kind:?}{code}");
+        }
     }
 }

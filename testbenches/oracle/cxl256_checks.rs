@@ -1,7 +1,7 @@
 //! CRC and FEC of 256-byte flits as arithmetic on polynomials (sheet cxl-256b §7, §8).
 //!
-//! Modelled: the 8-byte CRC of standard and PBR flits, the two 6-byte CRCs of a latency-optimised flit, the six FEC bytes
-//! of both, and correction. No table: a product in GF(256) is a carry-less product reduced by long division, a
+//! Modelled: the 8-byte CRC of standard and PBR flits, the two 6-byte CRCs of a latency-optimised flit, the six FEC
+//! bytes of both, and correction. No table: a product in GF(256) is a carry-less product reduced by long division, a
 //! CRC is the remainder of schoolbook division by a generator multiplied out from its roots, a check byte is a sum of
 //! powers, and a correction is found by trying every row. Left out: the rules of retry.
 

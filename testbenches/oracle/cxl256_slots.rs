@@ -188,13 +188,16 @@ mod tests {
         }
     }
 
+    /// A format that cuts its message off, with the name and the lost width of each field.
+    type Cut = (Space, Kind, u8, &'static [(&'static str, u32)]);
+
     /// §2.3: the four formats that cut their message off, and the fields that must then be 0.
     #[test]
     fn the_cut_messages_lose_the_fields_of_the_sheet() {
         let cut = |s: &&SlotOracle| s.places()[0].len() < message(s.messages[0]).bits as usize;
         let found: Vec<_> = slots().iter().filter(cut).collect();
         let lost: Vec<Vec<(&str, u32)>> = found.iter().map(|s| lost_fields(s)).collect();
-        let expected: [(Space, Kind, u8, &[(&str, u32)]); 4] = [
+        let expected: [Cut; 4] = [
             (Space::Hbr, Hs, 4, &[("rsvd", 6), ("tc", 2)]),
             (Space::Hbr, Hs, 14, &[("ckid", 1), ("rsvd", 9), ("tc", 2)]),
             (Space::Pbr, H, 4, &[("ckid", 3), ("rsvd", 7), ("tc", 2)]),
@@ -216,6 +219,8 @@ mod tests {
 
     /// One message of an example: its place, and the fields that are not 0 besides `valid`.
     type Example = (usize, &'static [(&'static str, u128)]);
+    /// A slot of §10: its format, its messages, its first bytes.
+    type SlotExample = (Space, Kind, u8, &'static [Example], &'static [u8]);
 
     /// The slot with those messages; each is placed alone, and the slots are laid over each other.
     fn filled(space: Space, kind: Kind, code: u8, examples: &[Example]) -> Vec<u8> {
@@ -241,10 +246,12 @@ mod tests {
     #[rustfmt::skip] // one example a line or two, as in the sheet
     fn the_examples_of_the_sheet() {
         use Space::{Hbr, Pbr};
-        let examples: [(Space, Kind, u8, &[Example], &[u8]); 13] = [
-            (Hbr, G, 4, &[(0, &[("opcode", 2), ("meta_field", 3), ("tag", 0x1234), ("address", 0x1_2345_6780 >> 6), ("ld_id", 2)])],
+        let examples: [SlotExample; 13] = [
+            (Hbr, G, 4, &[(0, &[("opcode", 2), ("meta_field", 3), ("tag", 0x1234),
+                ("address", 0x1_2345_6780 >> 6), ("ld_id", 2)])],
                 &[0x54, 0x30, 0x34, 0x12, 0x9E, 0x15, 0x8D, 0x04, 0x00, 0x80]),
-            (Hbr, H, 14, &[(0, &[("opcode", 1), ("snp_type", 3), ("tag", 0xABCD), ("address", 0x40 >> 6), ("ld_id", 1)])],
+            (Hbr, H, 14, &[(0, &[("opcode", 1), ("snp_type", 3), ("tag", 0xABCD),
+                ("address", 0x40 >> 6), ("ld_id", 1)])],
                 &[0x3E, 0x06, 0xCD, 0xAB, 0x01, 0, 0, 0, 0, 0, 0x01]),
             (Hbr, G, 7, &[(0, &[("opcode", 0), ("meta_field", 3), ("tag", 1)]),
                 (1, &[("opcode", 2), ("meta_value", 2), ("tag", 2), ("ld_id", 1), ("devload", 1)])],
@@ -268,7 +275,8 @@ mod tests {
                 &[0x34, 0x00, 0x07, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x40]),
             (Pbr, G, 15, &[(0, &[("meta_value", 3), ("tag", 0x55AA), ("devload", 3), ("dpid", 0x321)])],
                 &[0x1F, 0xAC, 0x5A, 0xE5, 0x90, 0x01]),
-            (Pbr, G, 14, &[(0, &[("opcode", 1), ("tag", 0xABCD), ("address", 0x40 >> 6), ("spid", 0x111), ("dpid", 0x222)])],
+            (Pbr, G, 14, &[(0, &[("opcode", 1), ("tag", 0xABCD),
+                ("address", 0x40 >> 6), ("spid", 0x111), ("dpid", 0x222)])],
                 &[0x3E, 0x00, 0xCD, 0xAB, 0x01, 0, 0, 0, 0, 0, 0x11, 0x21, 0x22]),
         ];
         for (space, kind, code, messages, bytes) in examples {

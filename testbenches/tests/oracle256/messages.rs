@@ -1,4 +1,4 @@
-//! The 24 messages: table, bytes and types.
+//! The 24 messages, and header, credits, control slots and ALMPs: table, bytes and types.
 
 use super::common::{ones, patterns};
 use scalepool_protocols::cxl::cxl256::{message, pbr};
@@ -7,10 +7,10 @@ use scalepool_protocols::wire::{LayoutDef, Wire};
 use scalepool_testbenches::oracle::cxl68_messages::MessageOracle;
 use scalepool_testbenches::oracle::cxl256_messages as oracle;
 
-/// Every message in both spellings.
+/// Every layout in both spellings.
 fn pairs() -> Vec<(&'static LayoutDef, &'static MessageOracle)> {
     let def = |name| registry::layout(name).unwrap_or_else(|| panic!("the registry has no {name}"));
-    oracle::messages().iter().map(|theirs| (def(theirs.name), theirs)).collect()
+    oracle::messages().iter().chain(oracle::frames()).map(|theirs| (def(theirs.name), theirs)).collect()
 }
 
 /// The raw fields, in order, as the model builds them: field by field, through the checks of width and alignment.
@@ -22,13 +22,22 @@ fn build(def: &'static LayoutDef, raw: &[u128]) -> Vec<u8> {
     def.to_bytes(bits)
 }
 
+/// The oracle's bytes in the order they are sent: the flit header alone has its high byte first (§1.3).
+fn sent(theirs: &MessageOracle, raw: &[u128]) -> Vec<u8> {
+    let mut bytes = (theirs.build)(raw);
+    if theirs.name == "cxl256.flit_header" {
+        bytes.reverse();
+    }
+    bytes
+}
+
 #[track_caller]
 fn same_both_ways(def: &'static LayoutDef, theirs: &MessageOracle, raw: &[u128]) {
-    let bytes = (theirs.build)(raw);
+    let bytes = sent(theirs, raw);
     assert_eq!(build(def, raw), bytes, "{} {raw:x?}", def.name);
     let bits = def.from_bytes(&bytes).expect("the bytes of the oracle are a message");
     let read: Vec<u128> = def.fields.iter().map(|f| f.extract(bits)).collect();
-    assert_eq!(read, (theirs.read)(&bytes), "{} {bytes:02x?}", def.name);
+    assert_eq!(read, (theirs.read)(&(theirs.build)(raw)), "{} {bytes:02x?}", def.name);
     assert_eq!(read, raw, "{} {bytes:02x?}", def.name);
 }
 
@@ -52,7 +61,7 @@ fn patterns_over_the_whole_message() {
         for bits in patterns(def.bits) {
             let raw: Vec<u128> = theirs.fields.iter().map(|&(_, low, width)| bits >> low & ones(width)).collect();
             same_both_ways(def, theirs, &raw);
-            assert_eq!(def.to_bytes(bits), (theirs.build)(&raw), "{} {bits:#x}", def.name);
+            assert_eq!(def.to_bytes(bits), sent(theirs, &raw), "{} {bits:#x}", def.name);
         }
     }
 }
@@ -96,4 +105,19 @@ fn types_keep_every_bit() {
     }
     let names: Vec<_> = oracle::messages().iter().map(|m| m.name).collect();
     assert_eq!(names, kept!(message, pbr));
+}
+
+/// The example of §1.3: type 10b, prior 1, command 00, sequence 123h; the NOP and the L0p request of §10.
+#[test]
+fn examples_of_the_frames() {
+    let cases: [(&str, &[u128], &[u8]); 3] = [
+        ("cxl256.flit_header", &[0x123, 0, 0, 1, 2], &[0xA1, 0x23]),
+        ("cxl256.flit_header", &[5, 1, 0, 0, 0], &[0x04, 0x05]),
+        ("cxl256.almp_l0p", &[0, 1, 0, 0, 1, 4, 1], &[0x00, 0x01, 0x80, 0x14]),
+    ];
+    for (name, raw, bytes) in cases {
+        let theirs = oracle::message(name);
+        let def = registry::layout(name).unwrap();
+        assert_eq!((sent(theirs, raw), build(def, raw)), (bytes.to_vec(), bytes.to_vec()), "{name}");
+    }
 }

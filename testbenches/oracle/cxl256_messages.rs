@@ -1,7 +1,7 @@
 //! CXL 256-byte flit mode: the messages of both identifier spaces, spelled with `modular-bitfield`.
 //!
 //! Modelled: every bit of the twelve HBR messages (sheet cxl-256b §3.1) and of the twelve PBR messages (§3.2); the
-//! flit header (§1.3), the credit field (§1.6), the control slots and the ALMPs (§6). Left out: codes and their meaning.
+//! flit header (§1.3), the credit field (§1.6), the control slots and the ALMPs (§6). Left out: meaning of codes.
 //!
 //! Both sides of a row are written down: the width is the field's type and fixes the position inside the struct, the
 //! highest and lowest bit are the numbers after `@`, as the sheet prints them. The structs never see those numbers; a

@@ -5,6 +5,10 @@
 //! slip would have to be made twice, in two notations, to stay unseen. Test code: a value or a length that does not fit
 //! its field is a mistake of the test and panics.
 
+pub mod cxl256_checks;
+pub mod cxl256_flit;
+pub mod cxl256_messages;
+pub mod cxl256_slots;
 pub mod cxl68_crc;
 pub mod cxl68_messages;
 pub mod cxl68_slots;

@@ -1,8 +1,8 @@
 //! One end of a CXL 68B link: what transmitter and receiver share, and what its neighbours see.
 //!
-//! [`receive`] holds the receiver, [`transmit`] the transmitter; both are methods of [`End`], because acknowledgements,
+//! `receive` holds the receiver, `transmit` the transmitter; both are methods of [`End`], because acknowledgements,
 //! credits and retry tie the two. Branches on `config.mutant` are deliberate faults for tests of the checkers, see
-//! [`Mutant`](super::Mutant).
+//! [`Mutant`].
 
 mod receive;
 mod transmit;

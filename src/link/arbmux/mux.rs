@@ -211,7 +211,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         self.up = false;
         for instance in Instance::ALL {
             self.vlsms[instance.index()].phy_down();
-            // A client that never was Active has nothing to repair.
+            // A client that never was Active has nothing to repair: before it has sent a flit its peer sends RETRY flits alone.
             if self.is_bypassed() || self.vlsm(instance).state() != State::Reset {
                 self.tell_down(instance);
             }

@@ -207,13 +207,14 @@ impl Rig {
     fn physical_layer(&mut self) {
         let wanted = [self.host.take_retrain_request(), self.device.take_retrain_request()];
         let asked = [self.host.phy_request(), self.device.phy_request()];
+        let sleepy = asked[0] == asked[1]
+            && matches!(asked[0], State::L1(_) | State::L2)
+            && self.in_flight.iter().all(VecDeque::is_empty);
         match self.phy {
             Phy::L0 if wanted.contains(&true) => self.train(),
-            Phy::L0 if asked[0] == asked[1] && matches!(asked[0], State::L1(_) | State::L2) => {
-                if self.in_flight.iter().all(VecDeque::is_empty) {
-                    self.down(Phy::Sleeps(asked[0]));
-                    self.slept.push(asked[0]);
-                }
+            Phy::L0 if sleepy => {
+                self.down(Phy::Sleeps(asked[0]));
+                self.slept.push(asked[0]);
             }
             Phy::Sleeps(level) if asked.contains(&State::Active) => {
                 let entry = if level == State::L2 { Entry::First } else { Entry::Recovery };

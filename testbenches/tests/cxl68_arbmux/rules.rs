@@ -4,6 +4,7 @@ use crate::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config,
 use scalepool::link::arbmux::almp::{self, Says};
 use scalepool::link::arbmux::state::{Cause, Family, Move, RESOLUTION, TRANSITIONS, check_move, check_phy, resolve};
 use scalepool::link::arbmux::{ArbMux, ArbMuxConfig, Arbiter, Ask, Entry, Instance, IoQueue, Level, Mutant, State};
+use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::{End, EndConfig, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
@@ -50,15 +51,10 @@ fn recovered(snapshot: State) -> ArbMux<IoQueue, End> {
     port
 }
 
-/// Every state that a Status can carry.
-fn statuses() -> [State; 8] {
-    State::ALL
-}
-
 #[test]
 fn every_almp_of_ours_is_legal_and_reads_back() {
     let asks = [Ask::Active, Ask::L2, Ask::Deepest].into_iter().chain(Level::ALL.map(Ask::L1));
-    for says in asks.map(Says::Request).chain(statuses().map(Says::Status)) {
+    for says in asks.map(Says::Request).chain(State::ALL.map(Says::Status)) {
         for instance in Instance::ALL {
             let unit = almp::unit(instance, says);
             let decoded = Unpacker::new(Dir::Down, Revision::V2_0, Enabled::ALL).read(&unit);
@@ -85,7 +81,71 @@ fn any_bytes_are_taken_without_panic() {
         rig.step();
     }
     assert!(rig.trainings > 0);
-    rig.log.clear();
+}
+
+/// Clients that change their minds, noise on both wires: whatever happened, the link comes back and every change of state
+/// has a row.
+#[test]
+fn noise_and_changing_wishes_end_in_active() {
+    let mut trainings = 0;
+    let mut slept = 0;
+    for seed in 0..150 {
+        let mut rng = scalepool::kernel::Rng::from_seed(seed);
+        let mut rig = Rig::active();
+        for dir in Dir::ALL {
+            rig.faults(dir, (0..12).map(|_| Fault::Noise { unit: rng.below(600) }).collect());
+        }
+        for _ in 0..40 {
+            let ask =
+                [None, Some(Ask::Active), Some(ASK_L1), Some(Ask::L1(Level::L1_2)), Some(Ask::L2), Some(Ask::Deepest)];
+            let ask = ask[rng.below(6) as usize];
+            let instance = Instance::ALL[rng.below(2) as usize];
+            match rng.below(3) {
+                0 => rig.ask_both(instance, ask),
+                1 => rig.host.ask(instance, ask),
+                _ => rig.device.ask(instance, ask),
+            }
+            rig.send_io(Dir::ALL[rng.below(2) as usize], rng.below(4));
+            rig.run(rng.below(120));
+        }
+        for dir in Dir::ALL {
+            rig.faults(dir, Vec::new());
+        }
+        for instance in Instance::ALL {
+            rig.ask_both(instance, Some(Ask::Active));
+        }
+        rig.run(2500);
+        rig.assert_states(State::Active, State::Active);
+        rig.assert_legal_moves();
+        for (dir, event) in &rig.events {
+            assert_eq!(event.severity, Severity::Retrain, "seed {seed} {dir:?}: {event}");
+        }
+        rig.assert_traffic();
+        trainings += rig.trainings;
+        slept += rig.slept.len();
+    }
+    assert!(trainings > 150 && slept > 20, "{trainings} {slept}");
+}
+
+/// Noise in the place of any unit while the link comes up, among them the Status that makes one side Active and not the
+/// other.
+#[test]
+fn noise_at_any_unit_of_the_start_is_repaired() {
+    for dir in Dir::ALL {
+        for unit in 0..30 {
+            let mut rig = Rig::new();
+            rig.faults(dir, vec![Fault::Noise { unit }]);
+            for instance in Instance::ALL {
+                rig.ask_both(instance, Some(Ask::Active));
+            }
+            rig.run(700);
+            assert_eq!(rig.trainings, 1, "{dir:?} {unit}");
+            rig.assert_states(State::Active, State::Active);
+            assert!(rig.host.cachemem.is_up() && rig.device.cachemem.is_up(), "{dir:?} {unit}");
+            rig.assert_traffic();
+            rig.assert_no_errors();
+        }
+    }
 }
 
 // ---- VLS --------------------------------------------------------------------------------------------------------------
@@ -99,7 +159,7 @@ fn cxl68_vls_01_p() {
     for _ in 0..200 {
         let before = rig.log.len();
         rig.step();
-        for (_, dir, unit) in rig.log[before..].to_vec() {
+        for (_, dir, unit) in rig.log[before..].iter().copied() {
             match (kind(&unit), almp::read(&unit)) {
                 // Sent by this side, and received by it from the other one before payload leaves.
                 (PidKind::Almp, Some((_, Says::Status(State::Active)))) => seen[usize::from(dir == Dir::Up)][0] = true,
@@ -183,7 +243,7 @@ fn cxl68_vls_03_p() {
 
 #[test]
 fn cxl68_vls_03_n() {
-    for wrong in statuses().into_iter().filter(|&s| s != State::Active) {
+    for wrong in State::ALL.into_iter().filter(|&s| s != State::Active) {
         let mut rig = waits_for_active();
         rig.inject(Dir::Down, Instance::Io, Says::Status(wrong));
         assert!(rig.saw(Dir::Up, "CXL68-VLS-03", Severity::Retrain), "{wrong:?}");
@@ -349,8 +409,8 @@ fn cxl68_vls_07_p() {
     let text = RESOLUTION.map(|r| format!("{:?},{:?}->{:?}", r.sent, r.received, r.resolved)).join("; ");
     assert_eq!(text, SHEET);
     let mut rows = 0;
-    for sent in statuses() {
-        for received in statuses() {
+    for sent in State::ALL {
+        for received in State::ALL {
             let row = RESOLUTION.iter().find(|r| r.sent == sent.family() && r.received == received.family());
             let Some(row) = row else { continue };
             let (events, state) = synchronise(sent, received);
@@ -367,8 +427,8 @@ fn cxl68_vls_07_p() {
 #[test]
 fn cxl68_vls_07_n() {
     let mut undefined = 0;
-    for sent in statuses() {
-        for received in statuses().into_iter().filter(|&r| resolve(sent, r).is_none()) {
+    for sent in State::ALL {
+        for received in State::ALL.into_iter().filter(|&r| resolve(sent, r).is_none()) {
             let (events, state) = synchronise(sent, received);
             assert_eq!(events, ["CXL68-VLS-07"], "{sent:?} {received:?}");
             assert_eq!(state, sent, "it stays");

@@ -5,4 +5,5 @@
 //! them a place and a latency. A protocol violation by a peer is an [`Event`](cxl68::Event) with a rule id, never a
 //! panic. Left out: lane training, electrical states.
 
+pub mod arbmux;
 pub mod cxl68;

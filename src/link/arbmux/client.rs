@@ -1,0 +1,93 @@
+//! What sits above an ARB/MUX: link layers that make and take units.
+
+use crate::link::cxl68::End;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use std::collections::VecDeque;
+
+/// A link layer of one protocol.
+pub trait Client {
+    /// The unit for this place, `None`: nothing to send. Called only while the vLSM is Active.
+    fn transmit(&mut self, now: u64) -> Option<Unit>;
+    /// Takes a unit of its protocol.
+    fn receive(&mut self, unit: &Unit, now: u64);
+    /// The vLSM has left Active for training: units on the wire are lost.
+    fn phy_down(&mut self);
+    /// The vLSM is Active again.
+    fn phy_up(&mut self);
+    /// The vLSM has gone to Reset: begin again.
+    fn link_reset(&mut self);
+    /// Whether nothing waits, so that a power state may be entered.
+    fn is_quiet(&self) -> bool;
+    /// Whether it asks the physical layer to train; the request is taken.
+    fn take_retrain_request(&mut self) -> bool;
+}
+
+impl Client for End {
+    fn transmit(&mut self, now: u64) -> Option<Unit> {
+        End::transmit(self, now)
+    }
+
+    fn receive(&mut self, unit: &Unit, now: u64) {
+        End::receive(self, unit, now);
+    }
+
+    fn phy_down(&mut self) {
+        End::phy_down(self);
+    }
+
+    fn phy_up(&mut self) {
+        End::phy_up(self);
+    }
+
+    /// An end as it was built: messages and counters are gone.
+    fn link_reset(&mut self) {
+        // The configuration was accepted once, so it is again.
+        if let Ok(fresh) = End::new(self.config().clone()) {
+            *self = fresh;
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        End::is_quiet(self)
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        End::take_retrain_request(self)
+    }
+}
+
+/// CXL.io as opaque units: whatever is queued travels, whatever arrives is kept. It repairs nothing that training loses.
+#[derive(Debug, Clone, Default)]
+pub struct IoQueue {
+    /// Units to be sent, with the protocol ID of CXL.io.
+    pub outgoing: VecDeque<Unit>,
+    /// Units that came.
+    pub incoming: VecDeque<Unit>,
+}
+
+impl Client for IoQueue {
+    fn transmit(&mut self, _now: u64) -> Option<Unit> {
+        self.outgoing.pop_front()
+    }
+
+    fn receive(&mut self, unit: &Unit, _now: u64) {
+        self.incoming.push_back(*unit);
+    }
+
+    fn phy_down(&mut self) {}
+
+    fn phy_up(&mut self) {}
+
+    /// Units that waited are gone; those that came stay.
+    fn link_reset(&mut self) {
+        self.outgoing.clear();
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.outgoing.is_empty()
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        false
+    }
+}

@@ -9,7 +9,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::crd::{Crd, RequestCredit};
 use scalepool_protocols::cxl::cxl256::flit::SLOTS;
-use scalepool_protocols::cxl::cxl256::slot::Place;
+use scalepool_protocols::cxl::cxl256::slot::{self, Place};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, control};
 
 /// All of one direction. What a latency-optimised flit has in common with a standard one is left to the latter.
@@ -100,10 +100,14 @@ fn packing(s: &mut Sender) -> Vec<Case> {
         s.raw(1, second.unwrap_or(0));
     };
     cases.push(broken(s, "CXL256-PCK-03", 1, put));
-    // One answer in slot 0, which has place for two, and one more in slot 1.
+    // One answer in slot 0, which has place for two, and more in slot 1.
+    let answers = |n: usize| {
+        let rows = slot::formats(mode, n);
+        rows.iter().find(|f| f.classes.len() > 1 && f.classes.iter().all(|c| *c == answer)).unwrap_or(&rows[0])
+    };
     let put = |s: &mut Sender| {
-        s.fill(0, format_of(mode, 0, answer), 1, &mut with(mode, &[]));
-        s.fill(1, format_of(mode, 1, answer), 1, &mut with(mode, &[]));
+        s.fill(0, answers(0), 1, &mut with(mode, &[]));
+        s.fill(1, answers(1), 1, &mut with(mode, &[]));
     };
     cases.push(broken(s, "CXL256-PCK-05", 1, put));
     // Headers late in one flit and at the start of the next one.
@@ -119,15 +123,12 @@ fn packing(s: &mut Sender) -> Vec<Case> {
     cases.push(StreamCase::breaks("CXL256-PCK-06", flits));
     // More answers than fit two groups.
     let put = |s: &mut Sender| {
-        let format = format_of(mode, 1, answer);
-        let count = format.places().filter(|p| p.class == answer).count();
+        let count = answers(1).classes.len();
         for n in (1..).take(usize::from(answer.max_per_window()) / count + 1) {
-            s.fill(n, format_of(mode, n, answer), format.classes.len(), &mut with(mode, &[]));
+            s.fill(n, answers(n), count, &mut with(mode, &[]));
         }
     };
-    if format_of(mode, 1, answer).classes.iter().all(|c| *c == answer) {
-        cases.push(broken(s, "CXL256-PCK-07", 5, put));
-    }
+    cases.push(broken(s, "CXL256-PCK-07", 5, put));
     if mode != Mode::Pbr && s.dir == Dir::Up {
         // Four lines with byte enables are 20 slots owed, then a data header in slot 0.
         s.begin();
@@ -140,18 +141,18 @@ fn packing(s: &mut Sender) -> Vec<Case> {
 }
 
 fn controls(s: &mut Sender) -> Vec<Case> {
-    let slot = |name: &str| control::by_name(name).map_or(0, control::ControlKind::default_slot);
+    let of = |name: &str| control::by_name(name).map_or(0, control::ControlKind::default_slot);
     let mut cases = vec![
-        broken(s, "CXL256-CTL-01", 0, |s| s.raw(0, slot("IDE.Idle") | 1 << 12)),
-        broken(s, "CXL256-CTL-01", 0, |s| s.raw(0, slot("INIT.Param") | 1 << 40)),
+        broken(s, "CXL256-CTL-01", 0, |s| s.raw(0, of("IDE.Idle") | 1 << 12)),
+        broken(s, "CXL256-CTL-01", 0, |s| s.raw(0, of("INIT.Param") | 1 << 40)),
         broken(s, "CXL256-CTL-03", 0, |s| {
-            s.raw(0, slot("INIT.Param"));
+            s.raw(0, of("INIT.Param"));
             s.raw(5, 1 << 16);
         }),
-        broken(s, "CXL256-CTL-06", 0, |s| s.raw(0, slot("Poison"))),
+        broken(s, "CXL256-CTL-06", 0, |s| s.raw(0, of("Poison"))),
     ];
     if s.mode.is_lopt() {
-        let hs = ["IDE.Start", "INIT.Param"].map(|name| broken(s, "CXL256-CTL-02", 8, |s| s.raw(8, slot(name))));
+        let hs = ["IDE.Start", "INIT.Param"].map(|name| broken(s, "CXL256-CTL-02", 8, |s| s.raw(8, of(name))));
         cases.extend(hs);
     }
     cases

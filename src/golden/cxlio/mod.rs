@@ -29,7 +29,7 @@ const DLLP_NOP: [u8; 4] = [0x31, 0, 0, 0];
 /// Most types shown in one flit: at most 8 TLPs may start in its first 128 bytes.
 const TLPS_PER_FLIT: usize = 4;
 
-/// The vectors of one direction; `count` TLPs of random traffic for every flit of it.
+/// The vectors of one direction; about `4 * count` TLPs of random traffic.
 pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
     let mode = Mode::Standard;
     let path = format!("cxlio/flit_{PROTOCOL}_{}", dir.name());

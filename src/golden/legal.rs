@@ -88,7 +88,7 @@ fn obey(def: &LayoutDef, bits: u128, rng: &mut Rng) -> u128 {
 }
 
 /// The first rule that a bare pattern breaks, in layout order: reserved bits that are set and, unless the message is
-/// absent, reserved codes and what [`cross`] says. Meant for patterns of `cxl68` that no rule between fields touches.
+/// absent, reserved codes and rules between fields. Meant for patterns of `cxl68` that no rule between fields touches.
 ///
 /// This is the generator's own statement; tests hold it against [`LayoutDef::check`].
 pub fn first_broken(def: &LayoutDef, bits: u128) -> Option<&'static str> {

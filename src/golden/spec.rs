@@ -34,7 +34,7 @@ pub struct Spec {
     /// Seed, at most [`MAX_SEED`].
     pub seed: u64,
     /// Random vectors of each layout, at most [`MAX_COUNT`]; traffic has four flits for each. Families other than `cxl68`
-    /// take one for every [`THINNED`], and as many flits of traffic.
+    /// take one for every 16, and as many flits of traffic.
     pub count: u32,
     /// Version of the model, for the headers.
     pub model_version: String,

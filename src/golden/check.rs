@@ -2,13 +2,14 @@
 
 use super::error::SetError;
 use super::hex::parse_hex;
-use super::locate::{Difference, in_message, in_stream};
+use super::locate::{Difference, in_flit, in_message, in_stream};
 use super::manifest::{FileEntry, MANIFEST, Manifest, SUMS, sha256};
 use super::rsp::{RspCase, parse_rsp};
 use super::text::Form;
 use super::vectors::{Content, VectorSet};
 use super::write::{Progress, files_of};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -146,6 +147,9 @@ fn in_hex(set: &VectorSet, found: &str, expected: &str) -> Option<Difference> {
                 Content::Cxl68(dir, _) => {
                     unit_of(&f.digits, true).and_then(|unit| in_stream(*dir, units(set).take(n + 1), &unit))
                 }
+                Content::Flits256(stream, _) => flit_of(&f.digits, true)
+                    .zip(flit_of(&e.digits, true))
+                    .and_then(|(f, e)| in_flit(stream.mode, &f, &e)),
             };
             return Some(inner.unwrap_or_else(|| Difference::new("", &f.digits, &e.digits)).within(&outer));
         }
@@ -165,18 +169,27 @@ fn lengths(what: &str, found: usize, expected: usize) -> Option<Difference> {
 fn units(set: &VectorSet) -> impl Iterator<Item = &Unit> {
     let groups = match &set.content {
         Content::Cxl68(_, groups) => groups.as_slice(),
-        Content::Messages(..) => &[],
+        Content::Messages(..) | Content::Flits256(..) => &[],
     };
     groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units)
 }
 
 /// A unit of digits, byte 0 first or, when `reversed`, last.
 fn unit_of(digits: &str, reversed: bool) -> Option<Unit> {
+    Unit::from_bytes(&bytes_of(digits, reversed)?).ok()
+}
+
+/// As [`unit_of`], of 256 bytes.
+fn flit_of(digits: &str, reversed: bool) -> Option<Flit> {
+    Flit::from_bytes(&bytes_of(digits, reversed)?).ok()
+}
+
+fn bytes_of(digits: &str, reversed: bool) -> Option<Vec<u8>> {
     let mut bytes = crate::forms::number::bytes_of(digits, "").ok()?;
     if reversed {
         bytes.reverse();
     }
-    Unit::from_bytes(&bytes).ok()
+    Some(bytes)
 }
 
 fn in_rsp(set: &VectorSet, found: &str, expected: &str) -> Option<Difference> {
@@ -211,6 +224,10 @@ fn in_case(set: &VectorSet, found: &RspCase, expected: &RspCase, flits: usize) -
             let inner = match &set.content {
                 Content::Cxl68(dir, _) => unit_of(&f.hex, false)
                     .and_then(|unit| in_stream(*dir, units(set).take(flits + n + 1), &unit))
+                    .map(|d| d.within(&format!("flit {n}"))),
+                Content::Flits256(stream, _) => flit_of(&f.hex, false)
+                    .zip(flit_of(&e.hex, false))
+                    .and_then(|(f, e)| in_flit(stream.mode, &f, &e))
                     .map(|d| d.within(&format!("flit {n}"))),
                 Content::Messages(def, _) if f.key == "Bytes" => {
                     let bits = |hex| def.from_bytes(&crate::forms::number::bytes_of(hex, "").ok()?).ok();

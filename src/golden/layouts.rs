@@ -1,11 +1,12 @@
 //! Vectors of one layout.
 
+use super::cross;
 use super::legal::{first_broken, plain, random, with};
 use super::vectors::{Content, Group, MessageCase, VectorSet};
 use crate::kernel::Rng;
 use scalepool_protocols::cxl::cxl68::code::{GoState, H2dRspOpcode};
 use scalepool_protocols::cxl::cxl68::message::H2dRsp;
-use scalepool_protocols::wire::{FieldDef, LayoutDef, Wire};
+use scalepool_protocols::wire::{CodeTable, FieldDef, LayoutDef, Wire};
 
 /// The vectors of a layout: zeros, ones, walking ones, every code, field maxima, random, invalid.
 pub fn vectors(def: &'static LayoutDef, seed: u64, count: u32) -> VectorSet {
@@ -13,6 +14,8 @@ pub fn vectors(def: &'static LayoutDef, seed: u64, count: u32) -> VectorSet {
     let pattern = |bits| MessageCase { bits, rule: first_broken(def, bits) };
     let breaks = |rule| move |bits| MessageCase { bits, rule: Some(rule) };
     let base = plain(def);
+    // Whatever a rule over several fields says: a code, a maximum.
+    let judged = |bits| MessageCase { bits, rule: first_broken(def, bits) };
     let ones = def.fields.iter().fold(0, |bits, f| bits | f.max_raw() << f.lsb);
 
     let mut groups = vec![
@@ -21,7 +24,12 @@ pub fn vectors(def: &'static LayoutDef, seed: u64, count: u32) -> VectorSet {
         Group::new("walking ones, bit 0 first", (0..def.bits).map(|i| pattern(1 << i)).collect()),
     ];
     for (field, table) in coded(def) {
-        let codes = table.codes.iter().map(|c| legal(with(base, field, c.value))).collect();
+        let codes = table
+            .codes
+            .iter()
+            .filter(|c| cross::shows(def, field, c.value))
+            .map(|c| judged(with(base, field, c.value)))
+            .collect();
         groups.push(Group::new(format!("every code of {}", field.name), codes));
     }
     if def.name == H2dRsp::DEF.name {
@@ -31,12 +39,13 @@ pub fn vectors(def: &'static LayoutDef, seed: u64, count: u32) -> VectorSet {
         ));
     }
     let free = def.fields.iter().filter(|f| !f.reserved && f.codes.is_none());
-    groups.push(Group::new("maximum of each field", free.map(|f| legal(with(base, f, f.max_raw()))).collect()));
+    groups.push(Group::new("maximum of each field", free.map(|f| judged(with(base, f, f.max_raw()))).collect()));
+    groups.extend(cross::groups(def, base));
     let mut rng = Rng::for_name(seed, def.name);
     groups.push(Group::new("random", (0..count).map(|_| legal(random(def, &mut rng))).collect()));
 
     for (field, table) in coded(def) {
-        let reserved = (0..=field.max_raw()).filter(|&raw| table.name_of(raw).is_none());
+        let reserved = (0..=field.max_raw()).filter(|&raw| is_sample(field, table, raw));
         let cases =
             reserved.map(|raw| with(base, field, raw)).map(breaks(field.codes_rule.unwrap_or(table.rule))).collect();
         groups.push(Group::new(format!("reserved codes of {}", field.name), cases));
@@ -65,11 +74,18 @@ pub fn vectors(def: &'static LayoutDef, seed: u64, count: u32) -> VectorSet {
 }
 
 /// Fields with a code table.
-fn coded(
-    def: &'static LayoutDef,
-) -> impl Iterator<Item = (&'static FieldDef, &'static scalepool_protocols::wire::CodeTable)> {
+fn coded(def: &'static LayoutDef) -> impl Iterator<Item = (&'static FieldDef, &'static CodeTable)> {
     def.fields.iter().filter_map(|f| f.codes.map(|table| (f, table)))
 }
+
+/// Whether a code is reserved and shown: of wide fields the highest of each sixteen.
+fn is_sample(field: &FieldDef, table: &CodeTable, raw: u128) -> bool {
+    let named = |raw| table.name_of(raw).is_some();
+    !named(raw) && (field.width < WIDE || raw % 16 == 15)
+}
+
+/// Width from which reserved codes are sampled.
+const WIDE: u32 = 8;
 
 /// A GO with each of the numbers as RspData.
 fn go(rsp_data: impl Iterator<Item = u16>) -> impl Iterator<Item = u128> {

@@ -1,5 +1,6 @@
 //! Legal messages, and the generator's own judgement of patterns.
 
+use super::cross;
 use crate::kernel::Rng;
 use scalepool_protocols::cxl::cxl68::code::{
     DrsOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
@@ -8,7 +9,7 @@ use scalepool_protocols::cxl::cxl68::message::{H2dRsp, M2sReq, S2mDrs};
 use scalepool_protocols::wire::{FieldDef, LayoutDef, Wire};
 
 /// Fields that say what the message is: they keep the value of the layout where the rest is free.
-const KIND_FIELDS: [&str; 6] = ["valid", "flit_type", "ctl_fmt", "llctrl", "sub_type", "code"];
+const KIND_FIELDS: [&str; 8] = ["valid", "flit_type", "ctl_fmt", "llctrl", "sub_type", "code", "slot_fmt", "marker"];
 
 /// Uniform bits, `width` of them.
 pub fn random_bits(rng: &mut Rng, width: u32) -> u128 {
@@ -36,7 +37,7 @@ pub fn plain(def: &LayoutDef) -> u128 {
         let go = H2dRsp { rsp_data: GoState::Invalid.0.into(), ..H2dRsp::from_bits(bits) };
         bits = go.to_bits().unwrap_or(bits);
     }
-    bits
+    cross::plain(def, bits)
 }
 
 /// A present message with random fields: reserved ones 0, codes out of their tables, rules between fields obeyed.
@@ -47,7 +48,11 @@ pub fn random(def: &LayoutDef, rng: &mut Rng) -> u128 {
             continue;
         }
         let raw = match field.codes {
-            Some(table) => table.codes[rng.below(table.codes.len() as u64) as usize].value,
+            Some(table) => {
+                let codes: Vec<u128> =
+                    table.codes.iter().map(|c| c.value).filter(|&c| cross::may_be(def, field, c)).collect();
+                codes[rng.below(codes.len() as u64) as usize]
+            }
             None => random_bits(rng, field.width),
         };
         bits = with(bits, field, raw);
@@ -77,18 +82,18 @@ fn obey(def: &LayoutDef, bits: u128, rng: &mut Rng) -> u128 {
         // CXL68-ENC-06: MemDataNXM is not sent.
         S2mDrs { opcode: DrsOpcode::MemData, ..S2mDrs::from_bits(bits) }.to_bits()
     } else {
-        return bits;
+        return cross::obey(def, bits, rng);
     };
     settled.unwrap_or(bits)
 }
 
 /// The first rule that a bare pattern breaks, in layout order: reserved bits that are set and, unless the message is
-/// absent, reserved codes. Meant for patterns that no rule between fields touches.
+/// absent, reserved codes and rules between fields. Meant for patterns of `cxl68` that no rule between fields touches.
 ///
 /// This is the generator's own statement; tests hold it against [`LayoutDef::check`].
 pub fn first_broken(def: &LayoutDef, bits: u128) -> Option<&'static str> {
     let absent = def.fields[0].name == "valid" && bits & 1 == 0;
-    def.fields.iter().find_map(|field| {
+    let of_field = def.fields.iter().find_map(|field| {
         let raw = field.extract(bits);
         match field.codes {
             _ if field.reserved && raw != 0 => Some(def.rule),
@@ -97,5 +102,6 @@ pub fn first_broken(def: &LayoutDef, bits: u128) -> Option<&'static str> {
             }
             _ => None,
         }
-    })
+    });
+    of_field.or_else(|| if absent { None } else { cross::broken(def, bits) })
 }

@@ -8,6 +8,8 @@ use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::{Unit, map};
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit, SLOTS, crc_parts, fec_bytes, slot_byte, standard};
 use scalepool_protocols::wire::{FieldDef, LayoutDef, Wire};
 
 /// A difference: where, what was found, what was expected.
@@ -99,6 +101,22 @@ fn in_unit(decoded: &Decoded, found: &Unit) -> Option<Difference> {
         _ => "bits without a field",
     };
     whole(Unit::slot_byte(n)..Unit::slot_byte(n) + 16, &format!("slot {n}, {what}"))
+}
+
+/// The first byte in which a flit of 256 bytes differs, with the part of the flit map it stands in. A body is named by its
+/// slot whatever the flit carries.
+pub(super) fn in_flit(mode: Mode, found: &Flit, expected: &Flit) -> Option<Difference> {
+    let byte = (0..FLIT_BYTES).find(|&n| found.0[n] != expected.0[n])?;
+    let slot = (0..SLOTS).find(|&n| (0..mode.slot_kind(n).bytes()).any(|k| slot_byte(mode, n, k) == byte));
+    let part = match slot {
+        Some(n) => format!("slot {n}"),
+        None if standard::HEADER.contains(&byte) => "flit header".to_owned(),
+        None if crc_parts(mode).iter().any(|p| p.bytes.contains(&byte)) => "CRC".to_owned(),
+        None if fec_bytes(mode).contains(&byte) => "FEC".to_owned(),
+        None => "credits".to_owned(),
+    };
+    let shown = |flit: &Flit| format!("{:02x}", flit.0[byte]);
+    Some(Difference::new(format!("byte {byte}, {part}"), shown(found), shown(expected)))
 }
 
 #[cfg(test)]

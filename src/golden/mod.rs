@@ -17,7 +17,10 @@
 //! every case of flits begins and ends with no data owed.
 
 mod check;
+mod cross;
+pub mod cxl256;
 pub mod cxl68;
+pub mod cxlio;
 mod error;
 pub mod hex;
 pub mod layouts;
@@ -37,5 +40,5 @@ pub use lines::FormatError;
 pub use locate::Difference;
 pub use manifest::{FileEntry, MANIFEST, Manifest, SUMS, sha256};
 pub use spec::{DEFAULT_COUNT, DEFAULT_SEED, FORMAT_VERSION, MAX_COUNT, MAX_SEED, Source, Spec, protocols};
-pub use vectors::{Content, Context, Group, MessageCase, StreamCase, VectorSet};
+pub use vectors::{Content, Context, Group, MessageCase, Stream256, StreamCase, VectorSet};
 pub use write::{Progress, write_set};

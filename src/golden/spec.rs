@@ -1,8 +1,10 @@
 //! Which sets there are, and what they are made from.
 
 use super::vectors::VectorSet;
-use super::{cxl68, layouts};
-use scalepool_protocols::cxl::cxl68::Dir;
+use super::{cxl68, cxl256, cxlio, layouts};
+use crate::forms::{flit_io, flit256};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
 use scalepool_protocols::wire::LayoutDef;
 
@@ -14,6 +16,9 @@ pub const DEFAULT_SEED: u64 = 1;
 
 /// Random vectors of a layout when no count is given.
 pub const DEFAULT_COUNT: u32 = 64;
+
+/// Families other than `cxl68` take one random vector for so many of the count: their lines are up to four times as long.
+pub const THINNED: u32 = 16;
 
 /// Most random vectors of a layout: a file of traffic then has about 150 MB.
 pub const MAX_COUNT: u32 = 10_000;
@@ -28,7 +33,8 @@ pub struct Spec {
     pub protocols: Vec<&'static Protocol>,
     /// Seed, at most [`MAX_SEED`].
     pub seed: u64,
-    /// Random vectors of each layout, at most [`MAX_COUNT`]; traffic has four flits for each.
+    /// Random vectors of each layout, at most [`MAX_COUNT`]; traffic has four flits for each. Families other than `cxl68`
+    /// take one for every 16, and as many flits of traffic.
     pub count: u32,
     /// Version of the model, for the headers.
     pub model_version: String,
@@ -36,7 +42,7 @@ pub struct Spec {
 
 /// Protocols that have vector sets, in order of the registry.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
-    PROTOCOLS.iter().filter(|p| p.name == "cxl-68b")
+    PROTOCOLS.iter()
 }
 
 impl Default for Spec {
@@ -73,9 +79,13 @@ impl Spec {
             if self.protocols[..n].iter().all(|p| p.family != protocol.family) {
                 sources.extend(registry::layouts().filter(|l| l.family() == protocol.family).map(Source::Layout));
             }
-            if protocol.name == "cxl-68b" {
-                let kinds = [Source::Flits, Source::Control, Source::Retry, Source::Context];
-                sources.extend(kinds.iter().flat_map(|kind| Dir::ALL.map(kind)));
+            match (flit256::mode_of(protocol.name), protocol.name) {
+                (Some(mode), _) => sources.extend(Dir::ALL.map(|dir| Source::Flits256(mode, dir))),
+                (None, flit_io::PROTOCOL) => sources.extend(Dir::ALL.map(Source::FlitsIo)),
+                (None, _) => {
+                    let kinds = [Source::Flits, Source::Control, Source::Retry, Source::Context];
+                    sources.extend(kinds.iter().flat_map(|kind| Dir::ALL.map(kind)));
+                }
             }
         }
         sources
@@ -95,17 +105,29 @@ pub enum Source {
     Retry(Dir),
     /// Breaks of `cxl-68b` that need context.
     Context(Dir),
+    /// Flits of a 256-byte mode with slots.
+    Flits256(Mode, Dir),
+    /// Flits of `cxl-io`.
+    FlitsIo(Dir),
 }
 
 impl Source {
     /// Makes the set.
     pub fn vectors(self, spec: &Spec) -> VectorSet {
         match self {
-            Source::Layout(def) => layouts::vectors(def, spec.seed, spec.count),
+            Source::Layout(def) if def.family() == "cxl68" => layouts::vectors(def, spec.seed, spec.count),
+            Source::Layout(def) => layouts::vectors(def, spec.seed, thinned(spec.count)),
+            Source::Flits256(mode, dir) => cxl256::flits::vectors(mode, dir, spec.seed, thinned(spec.count)),
+            Source::FlitsIo(dir) => cxlio::vectors(dir, spec.seed, thinned(spec.count)),
             Source::Flits(dir) => cxl68::flits::vectors(dir, spec.seed, spec.count),
             Source::Control(dir) => cxl68::control::vectors(dir, spec.seed, spec.count),
             Source::Retry(dir) => cxl68::retry::vectors(dir, spec.seed),
             Source::Context(dir) => cxl68::context::vectors(dir, spec.seed),
         }
     }
+}
+
+/// Random vectors of the families whose lines are long.
+fn thinned(count: u32) -> u32 {
+    count.div_ceil(THINNED)
 }

@@ -3,14 +3,15 @@
 //! LF endings, ASCII, integers, fixed order; no date, no path. The headers name versions, command and the ranges of cases.
 
 use super::spec::{FORMAT_VERSION, Spec};
-use super::vectors::{Content, Group, VectorSet};
-use crate::forms::{flit68, message};
+use super::vectors::{Content, Group, Stream256, StreamCase, VectorSet};
+use crate::forms::{flit_io, flit68, flit256, message};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::stream::Unpacker;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
-use scalepool_protocols::wire::{FieldDef, LayoutDef};
+use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::wire::{ByteOrder, FieldDef, LayoutDef};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::ops::Range;
@@ -74,9 +75,12 @@ pub fn message_number(def: &LayoutDef, bits: u128) -> String {
 
 /// The number of a unit, most significant digit first: byte 67 to byte 0.
 pub fn unit_number(unit: &Unit) -> String {
-    let mut bytes = unit.0;
-    bytes.reverse();
-    bytes_hex(&bytes)
+    reversed_hex(&unit.0)
+}
+
+/// The number of a unit of any length, most significant digit first: last byte to byte 0.
+fn reversed_hex(bytes: &[u8]) -> String {
+    bytes_hex(&bytes.iter().rev().copied().collect::<Vec<_>>())
 }
 
 /// A field value of a `.rsp` case: the byte address for an address field, digits for all bits up to its highest.
@@ -116,11 +120,22 @@ fn ranges<C>(
     rows.collect()
 }
 
+/// Header line of a `.hex` file of flits.
+const STREAM: &str = "the flits are one stream in order; cases and their results stand in the .rsp file; \
+                      what each flit is, by its number from 0:";
+
 fn hex(set: &VectorSet, spec: &Spec) -> String {
     let form = "for $readmemh: one vector a line, the whole as one number, most significant digit first, byte 0 lowest";
     match &set.content {
         Content::Messages(def, groups) => {
             let result = "which vectors are valid stands in the .rsp file; what each vector is, by its number from 0:";
+            let form = match def.order {
+                ByteOrder::Little => form,
+                ByteOrder::Big => {
+                    "for $readmemh: one vector a line, the whole as one number, most significant digit first; big-endian: \
+                     bit 0 is the lowest bit of the last byte, so the digits are those of Bytes in the .rsp file"
+                }
+            };
             let mut text = header(set, spec, "//", &[form, result], &ranges(groups, |_| 1, |c| c.rule.is_none()));
             for case in groups.iter().flat_map(|g| &g.cases) {
                 text += &message_number(def, case.bits);
@@ -128,11 +143,18 @@ fn hex(set: &VectorSet, spec: &Spec) -> String {
             }
             text
         }
+        Content::Flits256(_, groups) => {
+            let size = |c: &StreamCase<Flit>| c.units.len();
+            let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
+            for flit in groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units) {
+                text += &reversed_hex(&flit.0);
+                text.push('\n');
+            }
+            text
+        }
         Content::Cxl68(_, groups) => {
-            let stream = "the flits are one stream in order; cases and their results stand in the .rsp file; \
-                          what each flit is, by its number from 0:";
-            let size = |c: &super::StreamCase| c.units.len();
-            let mut text = header(set, spec, "//", &[form, stream], &ranges(groups, size, |c| c.rule.is_none()));
+            let size = |c: &StreamCase| c.units.len();
+            let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
             for unit in groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units) {
                 text += &unit_number(unit);
                 text.push('\n');
@@ -155,11 +177,16 @@ fn result(text: &mut String, rule: Option<&str>) {
 fn rsp(set: &VectorSet, spec: &Spec) -> String {
     match &set.content {
         Content::Messages(def, groups) => {
-            let form = [
+            let mut form = vec![
                 "fields as hex in layout order; an address field is the byte address; Bytes: byte 0 first",
                 "RESULT judges the layout alone; RULE is the first rule broken, in layout order",
                 "what each case is, by Count (decimal):",
             ];
+            if def.order == ByteOrder::Big {
+                let big = "big-endian: bit 0 of the layout is the lowest bit of the last byte; read from left to right, \
+                           Bytes is the number of the .hex file";
+                form.insert(1, big);
+            }
             let mut text = header(set, spec, "#", &form, &ranges(groups, |_| 1, |c| c.rule.is_none()));
             let _ = write!(text, "\n[Layout = {}]\n\n", def.name);
             for (n, case) in groups.iter().flat_map(|g| &g.cases).enumerate() {
@@ -180,24 +207,41 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
                 "what each case is, by Count (decimal):",
             ];
             let mut text = header(set, spec, "#", &form, &ranges(groups, |_| 1, |c| c.rule.is_none()));
-            let _ = write!(text, "\n[Protocol = cxl-68b]\n[Dir = {}]\n\n", dir.name());
-            let mut context = None;
-            for (n, case) in groups.iter().flat_map(|g| &g.cases).enumerate() {
-                if case.context != context {
-                    context = case.context;
-                    let shown = context.map_or("none".to_owned(), |c| c.to_string());
-                    let _ = write!(text, "[Context = {shown}]\n\n");
-                }
-                let _ = writeln!(text, "Count = {n}");
-                for unit in &case.units {
-                    let _ = writeln!(text, "Flit = {}", bytes_hex(&unit.0));
-                }
-                result(&mut text, case.rule);
-            }
-            text.pop();
+            cases(&mut text, "cxl-68b", dir.name(), groups, |unit| bytes_hex(&unit.0));
+            text
+        }
+        Content::Flits256(stream, groups) => {
+            let form = [
+                "Flit: 256 bytes in order of the wire, byte 0 first; every case begins and ends with no data owed",
+                "RULE is the rule the case breaks; a CRC that fails behind a failed FEC is not named besides",
+                "seq counts on over the file; a flit that cannot be used is sent once more",
+                "[Context = ..] holds for the cases behind it",
+                "what each case is, by Count (decimal):",
+            ];
+            let mut text = header(set, spec, "#", &form, &ranges(groups, |_| 1, |c| c.rule.is_none()));
+            cases(&mut text, stream.protocol, stream.dir.name(), groups, |flit| bytes_hex(&flit.0));
             text
         }
     }
+}
+
+/// The cases of a `.rsp` file of flits.
+fn cases<U>(text: &mut String, protocol: &str, dir: &str, groups: &[Group<StreamCase<U>>], hex: impl Fn(&U) -> String) {
+    let _ = write!(text, "\n[Protocol = {protocol}]\n[Dir = {dir}]\n\n");
+    let mut context = None;
+    for (n, case) in groups.iter().flat_map(|g| &g.cases).enumerate() {
+        if case.context != context {
+            context = case.context;
+            let shown = context.map_or("none".to_owned(), |c| c.to_string());
+            let _ = write!(text, "[Context = {shown}]\n\n");
+        }
+        let _ = writeln!(text, "Count = {n}");
+        for unit in &case.units {
+            let _ = writeln!(text, "Flit = {}", hex(unit));
+        }
+        result(text, case.rule);
+    }
+    text.pop();
 }
 
 fn jsonl(set: &VectorSet) -> String {
@@ -207,6 +251,12 @@ fn jsonl(set: &VectorSet) -> String {
             for case in groups.iter().flat_map(|g| &g.cases) {
                 let _ = writeln!(text, "{}", message_line(def, case.bits, case.rule));
             }
+        }
+        Content::Flits256(stream, groups) => {
+            let flits = groups.iter().flat_map(|g| &g.cases).flat_map(|c| c.units.iter().copied());
+            objects(stream, flits, |value| {
+                let _ = writeln!(text, "{value}");
+            });
         }
         Content::Cxl68(dir, groups) => {
             let mut reader = Unpacker::new(*dir, Revision::V2_0, Enabled::ALL);
@@ -219,6 +269,20 @@ fn jsonl(set: &VectorSet) -> String {
         }
     }
     text
+}
+
+/// The objects of flits of 256 bytes, as `flit decode` prints them.
+fn objects(stream: &Stream256, flits: impl Iterator<Item = Flit>, mut line: impl FnMut(Value)) {
+    if stream.protocol == flit_io::PROTOCOL {
+        let mut decoder = flit_io::Decoder::new(stream.dir);
+        flits.zip(0..).for_each(|(flit, index)| line(decoder.read(&flit, index).0));
+    } else {
+        let mut decoder = flit256::Decoder::new(stream.mode, stream.dir);
+        flits.zip(0..).for_each(|(flit, index)| {
+            let (decoded, findings) = decoder.read(&flit);
+            line(flit256::to_json(&decoded, &findings, index));
+        });
+    }
 }
 
 /// `{"layout":..,"fields":{..},"hex":..,"result":..,"rule":..}`, the rule when invalid.

@@ -1,8 +1,10 @@
 //! What a vector file holds, before it becomes text.
 
-use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::wire::LayoutDef;
 use std::fmt;
 
@@ -33,23 +35,23 @@ pub struct MessageCase {
 
 /// A run of flits that starts and ends with no data owed.
 #[derive(Debug, Clone)]
-pub struct StreamCase {
+pub struct StreamCase<U = Unit> {
     /// What has to be known beside the flits to judge them.
     pub context: Option<Context>,
     /// Flits in order of the wire.
-    pub units: Vec<Unit>,
+    pub units: Vec<U>,
     /// The one rule it breaks, as the generator means it; `None` for a legal one.
     pub rule: Option<&'static str>,
 }
 
-impl StreamCase {
+impl<U> StreamCase<U> {
     /// A legal run.
-    pub fn legal(units: Vec<Unit>) -> StreamCase {
+    pub fn legal(units: Vec<U>) -> StreamCase<U> {
         StreamCase { context: None, units, rule: None }
     }
 
     /// A run that breaks one rule, visibly.
-    pub fn breaks(rule: &'static str, units: Vec<Unit>) -> StreamCase {
+    pub fn breaks(rule: &'static str, units: Vec<U>) -> StreamCase<U> {
         StreamCase { context: None, units, rule: Some(rule) }
     }
 }
@@ -75,6 +77,8 @@ pub enum Context {
     NoRequestOpen,
     /// The sequence number of the first flit that takes one.
     FirstSequence(u8),
+    /// The sender means this number in a field of the message in slot n of the first flit; the slot drops it.
+    Dropped(usize, &'static str, u64),
 }
 
 impl fmt::Display for Context {
@@ -88,9 +92,23 @@ impl fmt::Display for Context {
             Context::MeantControl(n) => write!(f, "the sender means flit {n} to be a control flit"),
             Context::Credits(class, n) => write!(f, "the receiver has granted {n} credits of {}", class.def().name),
             Context::NoRequestOpen => f.write_str("the receiver has not asked for a replay"),
+            Context::Dropped(slot, field, value) => {
+                write!(f, "the sender means {value} in the field {field} of the message in slot {slot}")
+            }
             Context::FirstSequence(n) => write!(f, "the first flit that takes a sequence number has number {n}"),
         }
     }
+}
+
+/// One direction of a protocol with flits of 256 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stream256 {
+    /// Name of the protocol.
+    pub protocol: &'static str,
+    /// Byte map and routing of its flits.
+    pub mode: Mode,
+    /// Direction.
+    pub dir: Dir,
 }
 
 /// The cases of a file.
@@ -100,6 +118,8 @@ pub enum Content {
     Messages(&'static LayoutDef, Vec<Group<MessageCase>>),
     /// Flits of `cxl-68b` in one direction.
     Cxl68(Dir, Vec<Group<StreamCase>>),
+    /// Flits of 256 bytes in one direction.
+    Flits256(Stream256, Vec<Group<StreamCase<Flit>>>),
 }
 
 /// One vector set: it becomes a `.hex`, a `.rsp` and a `.jsonl` file.
@@ -119,6 +139,7 @@ impl VectorSet {
         match &self.content {
             Content::Messages(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
             Content::Cxl68(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
+            Content::Flits256(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
         }
     }
 
@@ -127,6 +148,7 @@ impl VectorSet {
         match &self.content {
             Content::Messages(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
             Content::Cxl68(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
+            Content::Flits256(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Golden {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, conflicts_with = "check",
           value_parser = clap::value_parser!(u64).range(..=MAX_SEED))]
     seed: u64,
-    /// Random vectors of each layout; traffic has four flits for each.
+    /// Random vectors of each 68B layout, and four flits of traffic for each; the other families take a sixteenth.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_COUNT, conflicts_with = "check",
           value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_COUNT)))]
     count: u32,

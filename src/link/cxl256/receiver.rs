@@ -1,0 +1,129 @@
+//! Numbers of received flits: which one is due, what is missing, what to ask for (`cxl-256b` §9).
+//!
+//! Modelled: numbers stated and implied, one bad flit judged by the Prior bit of the next, two bad flits in a row,
+//! standard Nak. Left out: selective Nak.
+//!
+//! A walk through one error: a bad flit comes. If the next good one says that it was a NOP, nothing is missing. If it was
+//! payload, or a second bad flit comes first, a Nak is due and goes out in three flits; what is in flight until then lies
+//! ahead and is dropped. The replay begins with the number that is due, stated; taking it ends the wait.
+
+use super::number::{self, Place};
+use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
+use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+
+/// Flits in a row that carry a Nak (`cxl-256b` §9).
+pub const NAK_FLITS: u8 = 3;
+
+/// Whether flits of a type take a number and stand in the retry buffer (`cxl-256b` §1.4).
+pub fn is_payload(flit_type: FlitType) -> bool {
+    flit_type != FlitType::Nop
+}
+
+/// What becomes of a good flit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The payload that was due.
+    Take,
+    /// Not payload.
+    Nothing,
+    /// Payload that has been here.
+    Duplicate,
+    /// Payload that lies ahead of one that is missing, or has no known number.
+    Ahead,
+    /// Payload with number 0.
+    Zero,
+}
+
+/// Receive side of the sequence numbers.
+#[derive(Debug, Clone)]
+pub struct Receiver {
+    /// Number of the payload that is due.
+    pub expected: u16,
+    /// Number of the last payload of the stream as the sender counts; `None`: not known until one is stated.
+    last: Option<u16>,
+    bad_run: u8,
+    /// A Nak has been asked for and what it asks for has not come.
+    pub nak_open: bool,
+    /// Flits that still have to carry the Nak.
+    pub nak_flits: u8,
+    /// Whether the flit before was payload; `None`: there was none, or it was bad.
+    before: Option<bool>,
+}
+
+impl Default for Receiver {
+    fn default() -> Self {
+        Receiver { expected: 1, last: None, bad_run: 0, nak_open: false, nak_flits: 0, before: None }
+    }
+}
+
+impl Receiver {
+    /// The last number received well, which Ack and Nak carry.
+    pub fn last_good(&self) -> u16 {
+        number::previous(self.expected)
+    }
+
+    /// The link is trained: what was on the wire is gone, the number that is due stays.
+    pub fn trained(&mut self) {
+        *self = Receiver { expected: self.expected, ..Receiver::default() };
+    }
+
+    fn nak(&mut self) {
+        self.nak_open = true;
+        self.nak_flits = NAK_FLITS;
+    }
+
+    /// A flit that could not be repaired.
+    pub fn bad(&mut self) {
+        self.bad_run = self.bad_run.saturating_add(1);
+        self.before = None;
+        if self.bad_run >= 2 {
+            self.last = None;
+            self.nak();
+        }
+    }
+
+    /// Whether the Prior bit of a good flit fits the flit before it, as far as that is known.
+    pub fn prior_fits(&self, header: &FlitHeader) -> bool {
+        self.before.is_none_or(|payload| payload == header.prior)
+    }
+
+    /// A good flit.
+    pub fn good(&mut self, header: &FlitHeader) -> Verdict {
+        let payload = is_payload(header.flit_type);
+        let explicit = header.command == ReplayCommand::Explicit;
+        if explicit && header.seq == 0 {
+            // IDLE, or payload that must not have this number.
+            return if payload { Verdict::Zero } else { Verdict::Nothing };
+        }
+        self.before = Some(payload);
+        let bad_run = std::mem::take(&mut self.bad_run);
+        if bad_run == 1 && header.prior {
+            self.last = self.last.map(number::next);
+            if self.last.is_none_or(|lost| number::place(self.expected, lost) != Place::Duplicate) {
+                self.nak();
+            }
+        }
+        let own = match (explicit, payload) {
+            (true, _) => Some(header.seq),
+            (false, true) => self.last.map(number::next),
+            (false, false) => self.last,
+        };
+        self.last = own;
+        let Some(own) = own else { return if payload { Verdict::Ahead } else { Verdict::Nothing } };
+        let place = number::place(self.expected, own);
+        match (payload, place) {
+            (true, Place::Expected) => {
+                self.expected = number::next(self.expected);
+                self.nak_open = false;
+                return Verdict::Take;
+            }
+            (true, Place::Duplicate) => return Verdict::Duplicate,
+            // A NOP repeats the last payload's number: all is here.
+            (false, Place::Duplicate) => self.nak_open &= own != self.last_good(),
+            // One is missing, and it has not been asked for.
+            _ if !self.nak_open => self.nak(),
+            _ => (),
+        }
+        if payload { Verdict::Ahead } else { Verdict::Nothing }
+    }
+}

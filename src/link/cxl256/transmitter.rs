@@ -195,7 +195,9 @@ impl Transmitter {
             self.handshake_flits += 1;
             if *acks >= HANDSHAKE.0 && *sent >= HANDSHAKE.1 {
                 self.handshake = None;
-                self.begin_replay(link);
+                if !self.kept.is_empty() {
+                    self.begin_replay(link);
+                }
             }
         }
         self.deaf_flits = self.deaf_flits.saturating_sub(1);

@@ -170,7 +170,11 @@ impl<U: OnWire> Lane<U> {
 
     /// The next unit that has arrived by flit clock `now`.
     pub fn arrival(&mut self, now: u64) -> Option<U> {
-        let (_, unit) = self.in_flight.pop_front_if(|(due, _)| *due <= now)?;
+        let &(due, unit) = self.in_flight.front()?;
+        if due > now {
+            return None;
+        }
+        self.in_flight.pop_front();
         Some(unit)
     }
 

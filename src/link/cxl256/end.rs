@@ -234,6 +234,10 @@ impl End {
             let text = "the Prior bit against the flit before";
             self.event(Severity::Protocol, finding("CXL256-HDR-02", header.prior, !header.prior, text));
         }
+        if let Some(naks) = self.receiver.short_nak_run(&header) {
+            let text = "flits in a row with a Nak";
+            self.event(Severity::Protocol, finding("CXL256-RTY-06", naks, "at least 3", text));
+        }
         let verdict = self.receiver.good(&header);
         if header.command != ReplayCommand::Explicit && !self.acks_held {
             self.acknowledged(&header);
@@ -315,7 +319,7 @@ impl End {
     pub fn transmit(&mut self) -> Flit {
         let heard = self.transmitter.clock(&self.config.link);
         self.act_on(heard);
-        let mut flit = match self.transmitter.next_replayed() {
+        let mut flit = match self.transmitter.next_replayed(self.receiver.amid_nak()) {
             Some(flit) => {
                 self.stats.replayed += 1;
                 flit

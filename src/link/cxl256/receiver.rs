@@ -46,13 +46,26 @@ pub struct Receiver {
     pub nak_open: bool,
     /// Flits that still have to carry the Nak.
     pub nak_flits: u8,
+    /// One of them has gone out.
+    nak_begun: bool,
     /// Whether the flit before was payload; `None`: there was none, or it was bad.
     before: Option<bool>,
+    /// Naks of the peer in a row; `None`: a bad flit may have been one of them.
+    peer_naks: Option<u8>,
 }
 
 impl Default for Receiver {
     fn default() -> Self {
-        Receiver { expected: 1, last: None, bad_run: 0, nak_open: false, nak_flits: 0, before: None }
+        Receiver {
+            expected: 1,
+            last: None,
+            bad_run: 0,
+            nak_open: false,
+            nak_flits: 0,
+            nak_begun: false,
+            before: None,
+            peer_naks: Some(0),
+        }
     }
 }
 
@@ -76,6 +89,7 @@ impl Receiver {
     pub fn bad(&mut self) {
         self.bad_run = self.bad_run.saturating_add(1);
         self.before = None;
+        self.peer_naks = None;
         if self.bad_run >= 2 {
             self.last = None;
             self.nak();
@@ -85,6 +99,27 @@ impl Receiver {
     /// Whether the Prior bit of a good flit fits the flit before it, as far as that is known.
     pub fn prior_fits(&self, header: &FlitHeader) -> bool {
         self.before.is_none_or(|payload| payload == header.prior)
+    }
+
+    /// Follows the Naks of the peer: how many stood in a row when a good flit ends a run that was too short.
+    pub fn short_nak_run(&mut self, header: &FlitHeader) -> Option<u8> {
+        let is_nak = matches!(header.command, ReplayCommand::NakStandard | ReplayCommand::NakSelective);
+        if is_nak {
+            self.peer_naks = self.peer_naks.map(|n| n.saturating_add(1));
+            return None;
+        }
+        self.peer_naks.replace(0).filter(|n| (1..NAK_FLITS).contains(n))
+    }
+
+    /// Whether a Nak has gone out in a flit and has to go out in more.
+    pub const fn amid_nak(&self) -> bool {
+        self.nak_begun
+    }
+
+    /// A flit goes out with the Nak.
+    pub fn nak_sent(&mut self) {
+        self.nak_flits = self.nak_flits.saturating_sub(1);
+        self.nak_begun = self.nak_flits > 0;
     }
 
     /// A good flit.

@@ -114,9 +114,9 @@ impl Transmitter {
         (self.tries, self.without_progress, self.deaf_flits) = (0, 0, 0);
     }
 
-    /// The flit of the replay that goes now.
-    pub fn next_replayed(&mut self) -> Option<Flit> {
-        let at = self.replay?;
+    /// The flit of the replay that goes now. The first one waits while a Nak is going out.
+    pub fn next_replayed(&mut self, amid_nak: bool) -> Option<Flit> {
+        let at = self.replay.filter(|_| !amid_nak)?;
         let flit = self.kept.get(at).copied();
         self.replay = (at + 1 < self.kept.len()).then_some(at + 1);
         if flit.is_some() {
@@ -172,13 +172,13 @@ impl Transmitter {
     /// The header of the flit that goes now, and the clocks of one flit.
     pub fn header(&mut self, flit: &Flit, receiver: &mut Receiver, link: &LinkConfig) -> FlitHeader {
         let flit_type = flit.header().flit_type;
-        let command = if self.explicit_first > 0 {
+        let command = if self.explicit_first > 0 && !receiver.amid_nak() {
             self.explicit_first -= 1;
             // Three of them, not four: an Ack comes next.
             self.explicit = 0;
             ReplayCommand::Explicit
         } else if receiver.nak_flits > 0 {
-            receiver.nak_flits -= 1;
+            receiver.nak_sent();
             ReplayCommand::NakStandard
         } else if self.explicit > 0 {
             self.explicit -= 1;

@@ -36,6 +36,32 @@ fn cxl256_hdr_02_n() {
 }
 
 #[test]
+fn cxl256_typ_02_p() {
+    let mut solo = Solo::up(LinkConfig::default());
+    let link = LinkConfig { force_credits: u16::MAX, force_credits_flits: u32::MAX, ..LinkConfig::default() };
+    let mut idle = Solo::up(link);
+    for _ in 0..100 {
+        let flit = idle.end.transmit();
+        assert_eq!(flit.header().flit_type, FlitType::Nop);
+        assert!(flit.body(Mode::Standard).all(|b| b == 0));
+    }
+    assert_eq!(idle.end.transmitter().unacknowledged(), 0);
+    (0..9).for_each(|_| solo.nop(ReplayCommand::Explicit, 1));
+    assert_eq!((solo.end.receiver().last_good(), solo.rules()), (1, vec![]));
+}
+
+#[test]
+fn cxl256_typ_02_n() {
+    let mut solo = Solo::up(LinkConfig::default());
+    for seq in [2, 3, 4] {
+        solo.nop(ReplayCommand::Explicit, seq);
+    }
+    // A NOP that counts is taken for a sign of lost payload, and moves nothing on.
+    assert_eq!(solo.end.receiver().last_good(), 1);
+    assert!(solo.headers(8).iter().any(|h| h.command == ReplayCommand::NakStandard));
+}
+
+#[test]
 fn cxl256_rty_01_p() {
     let mut expected = 1;
     let mut payload = 0;

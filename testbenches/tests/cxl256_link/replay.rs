@@ -25,6 +25,48 @@ fn with_traffic(link: LinkConfig, count: u16) -> Solo {
 }
 
 #[test]
+fn cxl256_rty_06_p() {
+    let mut bench = Bench::new(LinkConfig::default(), 32, 1);
+    // Both directions at once, so that a Nak and a replay meet.
+    for dir in Dir::ALL {
+        bench.wire(dir, vec![Fault::Drop { unit: 300 }], 0.0, 1);
+    }
+    (bench.phases, bench.produce) = (false, [64; 12]);
+    bench.pair.keep_log();
+    for _ in 0..600 {
+        bench.step();
+    }
+    let log = bench.pair.take_log();
+    for dir in Dir::ALL {
+        let headers: Vec<_> = log.iter().filter(|s| s.dir == dir).map(|s| s.flit.header()).collect();
+        let is_nak = |h: &FlitHeader| h.command == ReplayCommand::NakStandard;
+        let first = headers.iter().position(is_nak).expect("a Nak");
+        assert!(headers[first..first + 3].iter().all(is_nak), "{dir:?}");
+    }
+    assert!(bench.rest(5000));
+    bench.assert_clean();
+    // How a replay starts, on an end alone.
+    let mut solo = with_traffic(LinkConfig::default(), 16);
+    solo.headers(12);
+    solo.nop(ReplayCommand::NakStandard, 3);
+    let headers = solo.headers(4);
+    let stated: Vec<bool> = headers.iter().map(|h| h.command == ReplayCommand::Explicit).collect();
+    assert_eq!((headers[0].seq, stated), (4, vec![true, true, true, false]));
+}
+
+#[test]
+fn cxl256_rty_06_n() {
+    for naks in [1, 2] {
+        let mut solo = Solo::up(LinkConfig::default());
+        for _ in 0..naks {
+            solo.nop(ReplayCommand::NakStandard, 1);
+        }
+        solo.nop(ReplayCommand::Ack, 1);
+        assert_eq!(solo.rules(), ["CXL256-RTY-06"]);
+    }
+}
+
+#[test]
 fn cxl256_rty_07_p() {
     // Two snoops a flit: enough for 511 flits with the one for credits.
     let mut solo = with_traffic(LinkConfig { replay_timer_flits: 5000, ..LinkConfig::default() }, 4800);

@@ -111,7 +111,7 @@ impl Bench {
 
     /// One flit clock with everything around it.
     pub fn step(&mut self) {
-        if self.phases && self.pair.now() % PHASE_FLITS == 0 {
+        if self.phases && self.pair.now().is_multiple_of(PHASE_FLITS) {
             self.produce = [0; 12].map(|_: u64| SPEEDS[self.rng.below(4) as usize]);
             self.consume = [0; 2].map(|_: u64| SPEEDS[1 + self.rng.below(3) as usize]);
         }

@@ -109,6 +109,11 @@ pub static RULES: &[Rule] = &[
     rule("CXL256-RTY-07", "cxl-256b §9", "at most 511 flits not acknowledged"),
     rule("CXL256-RTY-08", "cxl-256b §9", "replay timer of 1500 flits"),
     rule("CXL256-RTY-09", "cxl-256b §9", "replay count and its limits, then training"),
+    rule(
+        "CXL256-RTY-10",
+        "cxl-256b §9",
+        "selective Nak: one flit comes again; a second bad flit before makes it standard",
+    ),
     rule("CXL256-RTY-11", "cxl-256b §9", "two bad flits in a row: standard Nak"),
     rule("CXL256-RTY-12", "cxl-256b §9", "a bad flit that was a NOP is not asked for"),
     rule("CXL256-RTY-13", "cxl-256b §9", "a Nak is not heard shortly after the start of a replay"),

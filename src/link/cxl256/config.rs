@@ -34,6 +34,8 @@ pub struct LinkConfig {
     /// Flits behind the start of a replay in which a Nak is not heard: at most 300 ns, 150 flits of 2 ns at x16 and
     /// 64 GT/s (§9). The sheet gives no least number; three copies of a Nak must fit.
     pub nak_ignore_flits: u16,
+    /// A single loss is asked for alone (§9).
+    pub selective_nak: bool,
     /// Tries of a replay.
     pub replay_limit: ReplayLimit,
     /// Flits after which a handshake without end asks for training: 256 or, at 64 GT/s, 512 (§9).
@@ -50,6 +52,7 @@ impl Default for LinkConfig {
             buffer_flits: 511,
             replay_timer_flits: 1500,
             nak_ignore_flits: 16,
+            selective_nak: false,
             replay_limit: ReplayLimit::UpTo7,
             handshake_flits: 512,
             force_credits: 16,

@@ -14,7 +14,7 @@ use scalepool_protocols::cxl::cxl256::packer::{Packer, Refused};
 use scalepool_protocols::cxl::cxl256::stream::{Kind, Message, Role, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, check};
 use scalepool_protocols::wire::{Violation, Wire};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Flit format of this link.
 const MODE: Mode = Mode::Standard;
@@ -59,6 +59,8 @@ pub struct End {
     credits: CreditBook,
     receiver: Receiver,
     transmitter: Transmitter,
+    /// Payload ahead of the one flit that is missing, by number.
+    kept: BTreeMap<u16, Flit>,
     init_sent: bool,
     init_received: bool,
     credits_held: bool,
@@ -78,7 +80,8 @@ impl End {
             packer: Packer::new(MODE, config.dir, config.codec),
             unpacker: Unpacker::new(MODE, config.dir.opposite()),
             credits: CreditBook::new(config.sends, config.buffers),
-            receiver: Receiver::default(),
+            receiver: Receiver::new(config.link.selective_nak),
+            kept: BTreeMap::new(),
             transmitter: Transmitter::default(),
             init_sent: false,
             init_received: false,
@@ -141,6 +144,7 @@ impl End {
     /// Training is over: what was on the wires is lost, numbers are agreed again.
     pub fn trained(&mut self) {
         self.receiver.trained();
+        self.kept.clear();
         self.transmitter.trained();
         self.train_wanted = false;
     }
@@ -243,7 +247,13 @@ impl End {
             self.acknowledged(&header);
         }
         match verdict {
-            Verdict::Take => self.payload(&received.flit),
+            Verdict::Take => {
+                self.payload(&received.flit);
+                self.kept_payload();
+            }
+            Verdict::Keep(number) => {
+                self.kept.insert(number, received.flit);
+            }
             Verdict::Nothing => (),
             Verdict::Duplicate => self.stats.duplicates += 1,
             Verdict::Ahead => self.stats.ahead += 1,
@@ -252,6 +262,15 @@ impl End {
                 self.event(Severity::Protocol, found);
             }
         }
+    }
+
+    /// Payload that was kept and is due now. What is left behind a gap comes again.
+    fn kept_payload(&mut self) {
+        while let Some(flit) = self.kept.remove(&self.receiver.expected) {
+            self.receiver.take_kept();
+            self.payload(&flit);
+        }
+        self.kept.clear();
     }
 
     fn acknowledged(&mut self, header: &FlitHeader) {
@@ -333,7 +352,8 @@ impl End {
             },
         };
         let header = self.transmitter.header(&flit, &mut self.receiver, &self.config.link);
-        self.stats.sent_naks += u64::from(header.command == ReplayCommand::NakStandard);
+        self.stats.sent_naks +=
+            u64::from(header.command == ReplayCommand::NakStandard || header.command == ReplayCommand::NakSelective);
         self.stats.sent += 1;
         self.credits.flit_sent();
         put_header(&mut flit, &header);
@@ -343,7 +363,7 @@ impl End {
 
     /// New payload, if any may go.
     fn new_payload(&mut self) -> Option<Flit> {
-        if self.halted.is_some() || !self.transmitter.has_room(&self.config.link) {
+        if self.halted.is_some() || !self.transmitter.has_room(&self.config.link, self.receiver.amid_nak()) {
             return None;
         }
         if !self.init_sent {

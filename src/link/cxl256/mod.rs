@@ -1,8 +1,8 @@
 //! The CXL 256B link layer for standard flits with CXL.cache and CXL.mem (`cxl-256b` sections 1.4, 1.6, 6 and 9).
 //!
-//! Modelled: handshake of sequence numbers, numbers stated and implied, Ack and standard Nak, retry buffer, replay timer
+//! Modelled: handshake of sequence numbers, numbers stated and implied, Ack, standard and selective Nak, retry buffer, replay timer
 //! and count, INIT.Param, credits in the CRD field, Empty and NOP flits, FEC on the receive path. Detail: one flit a flit
-//! clock in each direction. Left out: selective Nak, viral, IDE, CXL.io and ALMP content (such flits are numbered and
+//! clock in each direction. Left out: viral, IDE, CXL.io and ALMP content (such flits are numbered and
 //! passed over), latency-optimised flits, electrical retraining (its effect and duration are inputs).
 //!
 //! One [`End`] is one side of the link. A walk through one flit clock: [`End::receive`] repairs and checks the flit; a bad

@@ -1,11 +1,12 @@
 //! Numbers of received flits: which one is due, what is missing, what to ask for (`cxl-256b` §9).
 //!
 //! Modelled: numbers stated and implied, one bad flit judged by the Prior bit of the next, two bad flits in a row,
-//! standard Nak. Left out: selective Nak.
+//! standard Nak, selective Nak for a single loss. Left out: what the flits hold.
 //!
 //! A walk through one error: a bad flit comes. If the next good one says that it was a NOP, nothing is missing. If it was
 //! payload, or a second bad flit comes first, a Nak is due and goes out in three flits; what is in flight until then lies
-//! ahead and is dropped. The replay begins with the number that is due, stated; taking it ends the wait.
+//! ahead and is dropped. The replay begins with the number that is due, stated; taking it ends the wait. With a selective
+//! Nak what lies ahead is kept and the one missing flit comes alone; one more bad flit before that makes it a standard Nak.
 
 use super::number::{self, Place};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
@@ -30,6 +31,8 @@ pub enum Verdict {
     Duplicate,
     /// Payload that lies ahead of one that is missing, or has no known number.
     Ahead,
+    /// Payload with this number that lies ahead of the only one that is missing: it is kept.
+    Keep(u16),
     /// Payload with number 0.
     Zero,
 }
@@ -44,6 +47,10 @@ pub struct Receiver {
     bad_run: u8,
     /// A Nak has been asked for and what it asks for has not come.
     pub nak_open: bool,
+    /// It has asked for one flit alone.
+    one_missing: bool,
+    /// Whether a single loss is asked for alone.
+    selective: bool,
     /// Flits that still have to carry the Nak.
     pub nak_flits: u8,
     /// One of them has gone out.
@@ -61,6 +68,8 @@ impl Default for Receiver {
             last: None,
             bad_run: 0,
             nak_open: false,
+            one_missing: false,
+            selective: false,
             nak_flits: 0,
             nak_begun: false,
             before: None,
@@ -70,6 +79,21 @@ impl Default for Receiver {
 }
 
 impl Receiver {
+    /// One that asks for a single loss alone, or never does.
+    pub fn new(selective: bool) -> Receiver {
+        Receiver { selective, ..Receiver::default() }
+    }
+
+    /// The Nak that is due.
+    pub fn nak_command(&self) -> ReplayCommand {
+        if self.one_missing { ReplayCommand::NakSelective } else { ReplayCommand::NakStandard }
+    }
+
+    /// Payload that was kept has become due and is taken.
+    pub fn take_kept(&mut self) {
+        self.expected = number::next(self.expected);
+    }
+
     /// The last number received well, which Ack and Nak carry.
     pub fn last_good(&self) -> u16 {
         number::previous(self.expected)
@@ -77,11 +101,12 @@ impl Receiver {
 
     /// The link is trained: what was on the wire is gone, the number that is due stays.
     pub fn trained(&mut self) {
-        *self = Receiver { expected: self.expected, ..Receiver::default() };
+        *self = Receiver { expected: self.expected, ..Receiver::new(self.selective) };
     }
 
     fn nak(&mut self) {
         self.nak_open = true;
+        self.one_missing = false;
         self.nak_flits = NAK_FLITS;
     }
 
@@ -92,6 +117,8 @@ impl Receiver {
         self.peer_naks = None;
         if self.bad_run >= 2 {
             self.last = None;
+            self.nak();
+        } else if self.one_missing {
             self.nak();
         }
     }
@@ -116,10 +143,11 @@ impl Receiver {
         self.nak_begun
     }
 
-    /// A flit goes out with the Nak.
-    pub fn nak_sent(&mut self) {
+    /// A flit goes out with the Nak that is due.
+    pub fn nak_command_sent(&mut self) -> ReplayCommand {
         self.nak_flits = self.nak_flits.saturating_sub(1);
         self.nak_begun = self.nak_flits > 0;
+        self.nak_command()
     }
 
     /// A good flit.
@@ -134,8 +162,13 @@ impl Receiver {
         let bad_run = std::mem::take(&mut self.bad_run);
         if bad_run == 1 && header.prior {
             self.last = self.last.map(number::next);
-            if self.last.is_none_or(|lost| number::place(self.expected, lost) != Place::Duplicate) {
-                self.nak();
+            match self.last.map(|lost| number::place(self.expected, lost)) {
+                Some(Place::Duplicate) => (),
+                Some(Place::Expected) if self.selective && !self.nak_open => {
+                    self.nak();
+                    self.one_missing = true;
+                }
+                _ => self.nak(),
             }
         }
         let own = match (explicit, payload) {
@@ -149,12 +182,16 @@ impl Receiver {
         match (payload, place) {
             (true, Place::Expected) => {
                 self.expected = number::next(self.expected);
-                self.nak_open = false;
+                (self.nak_open, self.one_missing) = (false, false);
                 return Verdict::Take;
             }
             (true, Place::Duplicate) => return Verdict::Duplicate,
             // A NOP repeats the last payload's number: all is here.
-            (false, Place::Duplicate) => self.nak_open &= own != self.last_good(),
+            (false, Place::Duplicate) => {
+                self.nak_open &= own != self.last_good();
+                self.one_missing &= self.nak_open;
+            }
+            (true, Place::Future) if self.one_missing => return Verdict::Keep(own),
             // One is missing, and it has not been asked for.
             _ if !self.nak_open => self.nak(),
             _ => (),

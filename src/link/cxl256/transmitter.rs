@@ -1,7 +1,7 @@
 //! Numbers of sent flits: the retry buffer, replays, their timer and count (`cxl-256b` §9).
 //!
-//! Modelled: go-back-N, the least number of stated numbers at its start, the window in which a Nak is not heard, the
-//! pattern of three stated numbers and one Ack. Left out: what a flit holds; selective replay.
+//! Modelled: go-back-N, replay of one flit, the least number of stated numbers at its start, the window in which a Nak is not heard, the
+//! pattern of three stated numbers and one Ack. Left out: what a flit holds.
 //!
 //! A walk: new payload gets the next number and is kept. An Ack frees everything up to its number. A Nak does the same,
 //! then everything that is kept goes again, in order, before anything new.
@@ -43,6 +43,8 @@ pub struct Transmitter {
     kept: VecDeque<Flit>,
     /// Next flit of a replay, counted from the front of `kept`.
     replay: Option<usize>,
+    /// The replay is of one flit.
+    single: bool,
     /// Number of the payload sent last.
     last: u16,
     /// Whether the flit sent last was payload.
@@ -66,6 +68,7 @@ impl Default for Transmitter {
             acked: number::LAST,
             kept: VecDeque::new(),
             replay: None,
+            single: false,
             last: number::LAST,
             prior: false,
             explicit: EXPLICIT_FLITS,
@@ -100,9 +103,11 @@ impl Transmitter {
         self.tries
     }
 
-    /// Whether new payload may go.
-    pub fn has_room(&self, link: &LinkConfig) -> bool {
-        !self.in_handshake()
+    /// Whether new payload may go: not while its number must be stated and a Nak is going out.
+    pub fn has_room(&self, link: &LinkConfig, amid_nak: bool) -> bool {
+        let must_wait = amid_nak && self.explicit_first > 0;
+        !must_wait
+            && !self.in_handshake()
             && !self.replaying()
             && self.kept.len() < usize::from(link.buffer_flits.min(number::WINDOW))
     }
@@ -114,11 +119,12 @@ impl Transmitter {
         (self.tries, self.without_progress, self.deaf_flits) = (0, 0, 0);
     }
 
-    /// The flit of the replay that goes now. The first one waits while a Nak is going out.
+    /// The flit of the replay that goes now. It waits while its number must be stated and a Nak is
+    /// going out.
     pub fn next_replayed(&mut self, amid_nak: bool) -> Option<Flit> {
-        let at = self.replay.filter(|_| !amid_nak)?;
+        let at = self.replay.filter(|_| !amid_nak || self.explicit_first == 0)?;
         let flit = self.kept.get(at).copied();
-        self.replay = (at + 1 < self.kept.len()).then_some(at + 1);
+        self.replay = (!self.single && at + 1 < self.kept.len()).then_some(at + 1);
         if flit.is_some() {
             self.last = number::plus(self.acked, at as u16 + 1);
         }
@@ -134,6 +140,7 @@ impl Transmitter {
 
     fn begin_replay(&mut self, link: &LinkConfig) {
         self.replay = (!self.kept.is_empty()).then_some(0);
+        self.single = false;
         self.explicit_first = EXPLICIT_FLITS;
         self.without_progress = 0;
         self.deaf_flits = link.nak_ignore_flits;
@@ -155,7 +162,15 @@ impl Transmitter {
         if freed > 0 {
             self.kept.drain(..usize::from(freed));
             // What the peer has meanwhile need not go again.
-            self.replay = self.replay.map(|at| at.saturating_sub(freed.into())).filter(|&at| at < self.kept.len());
+            // Where that leaves out numbers, the next ones are stated: an implied one would be too low.
+            if self.replay.is_some_and(|at| self.single || at < usize::from(freed)) {
+                self.explicit_first = EXPLICIT_FLITS;
+            }
+            let left = self.replay.filter(|_| !self.single).map(|at| at.saturating_sub(freed.into()));
+            self.replay = left.filter(|&at| at < self.kept.len());
+            if self.replay.is_none() {
+                self.last = number::previous(self.next);
+            }
             self.acked = n;
             (self.tries, self.without_progress) = (0, 0);
         }
@@ -163,8 +178,14 @@ impl Transmitter {
             if let Some((acks, _)) = &mut self.handshake {
                 *acks = acks.saturating_add(1);
             }
-        } else if self.deaf_flits == 0 && !self.in_handshake() {
-            return self.try_replay(link);
+        } else if !self.in_handshake() {
+            // A standard Nak behind a selective one asks for more than is on its way.
+            let one = command == ReplayCommand::NakSelective;
+            if self.deaf_flits == 0 || self.single && !one {
+                let heard = self.try_replay(link);
+                self.single = one && heard == Heard::Replay;
+                return heard;
+            }
         }
         Heard::Fine
     }
@@ -178,8 +199,7 @@ impl Transmitter {
             self.explicit = 0;
             ReplayCommand::Explicit
         } else if receiver.nak_flits > 0 {
-            receiver.nak_sent();
-            ReplayCommand::NakStandard
+            receiver.nak_command_sent()
         } else if self.explicit > 0 {
             self.explicit -= 1;
             ReplayCommand::Explicit
@@ -189,12 +209,17 @@ impl Transmitter {
         };
         let explicit = command == ReplayCommand::Explicit;
         let seq = if explicit { self.last } else { receiver.last_good() };
+        if self.single && self.replay.is_none() && is_payload(flit_type) {
+            // Behind a flit that went again alone the stream goes on where it was.
+            self.last = number::previous(self.next);
+        }
         let prior = std::mem::replace(&mut self.prior, is_payload(flit_type));
         if let Some((acks, sent)) = &mut self.handshake {
             *sent = sent.saturating_add(explicit.into());
             self.handshake_flits += 1;
             if *acks >= HANDSHAKE.0 && *sent >= HANDSHAKE.1 {
                 self.handshake = None;
+                self.explicit_first = EXPLICIT_FLITS;
                 if !self.kept.is_empty() {
                     self.begin_replay(link);
                 }

@@ -146,6 +146,61 @@ fn cxl256_rty_09_n() {
     assert_eq!(solo.end.stats().trainings, 1);
 }
 
+const SELECTIVE: LinkConfig = LinkConfig {
+    buffer_flits: 511,
+    replay_timer_flits: 1500,
+    nak_ignore_flits: 16,
+    selective_nak: true,
+    replay_limit: ReplayLimit::UpTo7,
+    handshake_flits: 512,
+    force_credits: 16,
+    force_credits_flits: 64,
+};
+
+/// One flit lost on a busy link: flits sent again, and the messages of each class in the order they came out.
+fn single_loss(link: LinkConfig) -> (u64, [u64; 12]) {
+    let mut bench = Bench::new(link, 32, 1);
+    bench.wire(Dir::Down, vec![Fault::Drop { unit: 300 }], 0.0, 1);
+    (bench.phases, bench.produce) = (false, [64; 12]);
+    for _ in 0..1000 {
+        bench.step();
+    }
+    assert!(bench.rest(5000));
+    bench.assert_clean();
+    (bench.pair.host.stats().replayed, bench.delivered)
+}
+
+#[test]
+fn cxl256_rty_10_p() {
+    let (alone, _) = single_loss(SELECTIVE);
+    let (all, _) = single_loss(LinkConfig::default());
+    assert_eq!(alone, 1);
+    assert!(all > 20, "{all} flits went again with a standard Nak");
+    // The end alone: what lies ahead is kept and follows at once.
+    let mut solo = Solo::up(SELECTIVE);
+    solo.bad(true);
+    (3..6).for_each(|seq| solo.payload(seq, &[]));
+    let headers = solo.headers(8);
+    let naks: Vec<u16> = headers.iter().filter(|h| h.command == ReplayCommand::NakSelective).map(|h| h.seq).collect();
+    assert_eq!((naks, solo.end.receiver().expected), (vec![1; 3], 2));
+    solo.payload(2, &[]);
+    assert_eq!(solo.end.receiver().expected, 6);
+}
+
+#[test]
+fn cxl256_rty_10_n() {
+    let mut solo = Solo::up(SELECTIVE);
+    solo.bad(true);
+    solo.payload(3, &[]);
+    solo.headers(4);
+    // A second one before the repair: everything is asked for.
+    solo.bad(true);
+    solo.payload(5, &[]);
+    assert_eq!(naks(&mut solo, 8), [1; 3]);
+    (2..6).for_each(|seq| solo.payload(seq, &[]));
+    assert_eq!((solo.end.receiver().expected, solo.end.receiver().nak_open), (6, false));
+}
+
 #[test]
 fn cxl256_rty_11_p() {
     let mut solo = Solo::up(LinkConfig::default());

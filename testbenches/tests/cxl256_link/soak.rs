@@ -55,6 +55,16 @@ fn soak_at_1e_3_with_a_short_buffer() {
 }
 
 #[test]
+fn soak_at_1e_4_with_selective_naks() {
+    soak(1e-4, 32, LinkConfig { selective_nak: true, ..LinkConfig::default() }, 7);
+}
+
+#[test]
+fn soak_at_1e_3_with_selective_naks() {
+    soak(1e-3, 20, LinkConfig { selective_nak: true, replay_timer_flits: 200, ..LinkConfig::default() }, 8);
+}
+
+#[test]
 fn clean_link_never_replays() {
     let mut bench = Bench::new(LinkConfig::default(), 32, 4);
     while bench.pair.now() < 10_000 {

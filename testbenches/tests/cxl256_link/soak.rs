@@ -65,6 +65,14 @@ fn soak_at_1e_3_with_selective_naks() {
 }
 
 #[test]
+fn soak_of_many_seeds() {
+    for seed in 10..18 {
+        let link = LinkConfig { selective_nak: seed % 2 == 0, replay_timer_flits: 200, ..LinkConfig::default() };
+        soak(8e-4, 24, link, seed);
+    }
+}
+
+#[test]
 fn clean_link_never_replays() {
     let mut bench = Bench::new(LinkConfig::default(), 32, 4);
     while bench.pair.now() < 10_000 {

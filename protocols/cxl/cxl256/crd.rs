@@ -170,7 +170,7 @@ layout! {
 /// First codes of the four channels of each group, in order H2D, D2H, M2S, S2M.
 const FIRST_CODES: [u8; 4] = [0x04, 0x09, 0x14, 0x19];
 /// Channels of the request, data and response group.
-const CHANNELS: [[Class; 4]; 3] = [
+pub const CHANNELS: [[Class; 4]; 3] = [
     [Class::H2dReq, Class::D2hReq, Class::M2sReq, Class::S2mBisnp],
     [Class::H2dData, Class::D2hData, Class::M2sRwd, Class::S2mDrs],
     [Class::H2dRsp, Class::D2hRsp, Class::M2sBirsp, Class::S2mNdr],

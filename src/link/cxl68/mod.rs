@@ -13,7 +13,6 @@
 pub mod coverage;
 pub mod credit;
 pub mod end;
-pub mod event;
 pub mod fault;
 pub mod fill;
 pub mod monitor;
@@ -23,9 +22,9 @@ pub mod port;
 pub mod retry;
 pub mod timing;
 
+pub use super::event::{self, Event, Severity};
 pub use credit::CreditBook;
 pub use end::{End, EndConfig, Stats};
-pub use event::{Event, Severity};
 pub use fill::phy_fill;
 pub use monitor::{Monitor, MonitorConfig};
 pub use mutant::Mutant;

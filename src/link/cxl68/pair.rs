@@ -5,21 +5,12 @@
 //! train takes the link down.
 
 use super::end::{End, EndConfig};
-use super::event::Event;
-use super::fault::FaultyWire;
 use super::monitor::{Monitor, MonitorConfig};
-use crate::kernel::Rng;
+use crate::link::event::Event;
+use crate::link::fault::{FaultyWire, Lane};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::ConfigError;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
-use std::collections::VecDeque;
-
-/// One direction of the wire.
-#[derive(Debug, Clone)]
-struct Lane {
-    wire: FaultyWire,
-    in_flight: VecDeque<(u64, Unit)>,
-}
 
 /// What happened in one direction in one flit clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +30,8 @@ pub struct Pair {
     pub host: End,
     /// The end that sends up.
     pub device: End,
-    down: Lane,
-    up: Lane,
+    down: Lane<Unit>,
+    up: Lane<Unit>,
     latency_flits: u64,
     retrain_flits: u64,
     training: Option<u64>,
@@ -54,11 +45,6 @@ pub struct Pair {
     monitors: Option<Box<[Monitor; 2]>>,
 }
 
-/// A link without faults in either direction.
-pub fn clean_wire() -> FaultyWire {
-    FaultyWire::new(Vec::new(), 0.0, Rng::from_seed(0))
-}
-
 impl Pair {
     /// A link whose wires take `latency_flits` (at least 1) and whose training takes `retrain_flits`.
     ///
@@ -70,12 +56,11 @@ impl Pair {
         latency_flits: u64,
         retrain_flits: u64,
     ) -> Result<Pair, ConfigError> {
-        let lane = || Lane { wire: clean_wire(), in_flight: VecDeque::new() };
         Ok(Pair {
             host: End::new(host)?,
             device: End::new(device)?,
-            down: lane(),
-            up: lane(),
+            down: Lane::clean(),
+            up: Lane::clean(),
             latency_flits: latency_flits.max(1),
             retrain_flits,
             training: None,
@@ -166,7 +151,7 @@ impl Pair {
         self.sender(dir.opposite())
     }
 
-    fn lane(&mut self, dir: Dir) -> &mut Lane {
+    fn lane(&mut self, dir: Dir) -> &mut Lane<Unit> {
         match dir {
             Dir::Down => &mut self.down,
             Dir::Up => &mut self.up,
@@ -181,8 +166,8 @@ impl Pair {
     /// Takes the link down for training, whoever wants it.
     pub fn train(&mut self) {
         self.trainings += 1;
-        self.down.in_flight.clear();
-        self.up.in_flight.clear();
+        self.down.clear();
+        self.up.clear();
         self.host.phy_down();
         self.device.phy_down();
         for monitor in self.monitors.iter_mut().flat_map(|m| m.iter_mut()) {
@@ -201,10 +186,7 @@ impl Pair {
         }
         for dir in Dir::ALL {
             let (now, cut) = (self.now, self.cut);
-            while let Some(&(due, unit)) = self.lane(dir).in_flight.front()
-                && due <= now
-            {
-                self.lane(dir).in_flight.pop_front();
+            while let Some(unit) = self.lane(dir).arrival(now) {
                 if !cut {
                     self.arrives(dir, &unit);
                 }
@@ -230,10 +212,7 @@ impl Pair {
         if let Some(monitor) = self.monitor(dir) {
             monitor.sent(&unit, now);
         }
-        let lane = self.lane(dir);
-        for arrives in lane.wire.send(unit).into_iter().flatten() {
-            lane.in_flight.push_back((due, arrives));
-        }
+        self.lane(dir).send(unit, due);
     }
 
     /// Steps until both ends are quiet and the wires empty. `false`: still busy after `limit_flits`.
@@ -253,8 +232,8 @@ impl Pair {
             && self.device.is_up()
             && self.host.is_quiet()
             && self.device.is_quiet()
-            && self.down.in_flight.is_empty()
-            && self.up.in_flight.is_empty()
+            && self.down.is_empty()
+            && self.up.is_empty()
             && self.training.is_none()
     }
 }
@@ -262,6 +241,7 @@ impl Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Rng;
     use crate::link::cxl68::{Event, Severity};
     use scalepool_protocols::cxl::cxl68::code::M2sRwdOpcode;
     use scalepool_protocols::cxl::cxl68::config::Cxl68Config;

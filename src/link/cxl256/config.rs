@@ -1,0 +1,102 @@
+//! Choices of the 256B link: what the sheet leaves open or marks \[D\], and what an end has.
+
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::Class;
+use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
+
+/// How often a replay may be tried without progress (`cxl-256b` §9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayLimit {
+    /// 64 GT/s: one more each time, training when it would pass 7.
+    UpTo7,
+    /// 32 GT/s and below: two more each time, training at 6 and above.
+    Below6,
+}
+
+impl ReplayLimit {
+    /// The count behind one more replay; `None`: the link has to be trained.
+    pub const fn after(self, count: u8) -> Option<u8> {
+        let (next, last) = match self {
+            ReplayLimit::UpTo7 => (count + 1, 7),
+            ReplayLimit::Below6 => (count + 2, 5),
+        };
+        if next <= last { Some(next) } else { None }
+    }
+}
+
+/// Choices of the link layer. `Default` is what the sheet uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkConfig {
+    /// Flits of the retry buffer; more than 511 are not used (§9).
+    pub buffer_flits: u16,
+    /// Flits without progress after which everything not acknowledged is sent again (§9).
+    pub replay_timer_flits: u32,
+    /// Flits behind the start of a replay in which a Nak is not heard: at most 300 ns, 150 flits of 2 ns at x16 and
+    /// 64 GT/s (§9). The sheet gives no least number; three copies of a Nak must fit.
+    pub nak_ignore_flits: u16,
+    /// A single loss is asked for alone (§9).
+    pub selective_nak: bool,
+    /// Tries of a replay.
+    pub replay_limit: ReplayLimit,
+    /// Flits after which a handshake without end asks for training: 256 or, at 64 GT/s, 512 (§9).
+    pub handshake_flits: u32,
+    /// Credits of one channel that are returned without waiting for a message \[D\] (§9).
+    pub force_credits: u16,
+    /// Flits that credits wait for a message to go with \[D\] (§9).
+    pub force_credits_flits: u32,
+}
+
+impl Default for LinkConfig {
+    fn default() -> Self {
+        LinkConfig {
+            buffer_flits: 511,
+            replay_timer_flits: 1500,
+            nak_ignore_flits: 16,
+            selective_nak: false,
+            replay_limit: ReplayLimit::UpTo7,
+            handshake_flits: 512,
+            force_credits: 16,
+            force_credits_flits: 64,
+        }
+    }
+}
+
+/// What one end is and has.
+#[derive(Debug, Clone)]
+pub struct EndConfig {
+    /// Direction of its transmitter: the host sends down.
+    pub dir: Dir,
+    /// Choices of the link layer.
+    pub link: LinkConfig,
+    /// Choices of the codec.
+    pub codec: Cxl256Config,
+    /// Receive buffers, in messages, by [`Class::index`]; 0 for classes that the end does not support.
+    pub buffers: [u16; 12],
+    /// Classes that the end may send; credits for others are named and not used.
+    pub sends: [bool; 12],
+}
+
+impl EndConfig {
+    /// A host (`Dir::Down`) or device (`Dir::Up`) with buffers of `messages` a channel, for the classes that `supported`
+    /// picks.
+    pub fn new(dir: Dir, link: LinkConfig, messages: u16, supported: fn(Class) -> bool) -> EndConfig {
+        let receives = |c: Class| supported(c) && c.dir() != dir;
+        EndConfig {
+            dir,
+            link,
+            codec: Cxl256Config::default(),
+            buffers: Class::ALL.map(|c| if receives(c) { messages } else { 0 }),
+            sends: Class::ALL.map(|c| supported(c) && c.dir() == dir),
+        }
+    }
+
+    /// One that speaks CXL.mem alone.
+    pub fn mem(dir: Dir, link: LinkConfig, messages: u16) -> EndConfig {
+        EndConfig::new(dir, link, messages, Class::is_mem)
+    }
+
+    /// One that speaks CXL.cache and CXL.mem.
+    pub fn cachemem(dir: Dir, link: LinkConfig, messages: u16) -> EndConfig {
+        EndConfig::new(dir, link, messages, |_| true)
+    }
+}

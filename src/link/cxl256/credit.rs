@@ -1,0 +1,113 @@
+//! The credit book of one end (`cxl-256b` §1.6, §9).
+//!
+//! Modelled: credits to spend on the peer's buffers, credits to return for our own, one channel a group and flit in turn,
+//! returns that are forced. One credit is one message with its line and trailer. Left out: what a buffer holds.
+//!
+//! A walk: the peer's CRD fields add to `spend`; the packer takes one off a message. A message that we received used one
+//! of `granted`; when its consumer takes it, one is `pending` and goes back in a CRD field, the largest count that fits.
+
+use super::config::LinkConfig;
+use scalepool_protocols::cxl::cxl256::Class;
+use scalepool_protocols::cxl::cxl256::crd::{CHANNELS, Crd, RequestCredit};
+
+/// Group of the request channels, whose bits also mark an Empty flit.
+const REQUESTS: usize = 0;
+
+/// Credits of one end, by [`Class::index`].
+#[derive(Debug, Clone)]
+pub struct CreditBook {
+    sends: [bool; 12],
+    /// Messages that may be sent now.
+    pub spend: [u16; 12],
+    /// Buffers of our own that are free and not granted.
+    pending: [u16; 12],
+    /// Credits granted to the peer and not used by it.
+    granted: [u16; 12],
+    /// Channel of each group that is asked first.
+    turn: [usize; 3],
+    waiting_flits: u32,
+}
+
+impl CreditBook {
+    /// The book of an end that may send `sends` and has `buffers` free messages a class.
+    pub fn new(sends: [bool; 12], buffers: [u16; 12]) -> CreditBook {
+        let (spend, granted) = ([0; 12], [0; 12]);
+        CreditBook { sends, spend, pending: buffers, granted, turn: [0; 3], waiting_flits: 0 }
+    }
+
+    /// Takes the credits of a received flit; gives the channels that this end does not send.
+    pub fn receive(&mut self, crd: &Crd) -> Vec<Class> {
+        let mut foreign = Vec::new();
+        for (class, count) in crd.credits() {
+            let spend = &mut self.spend[class.index()];
+            if self.sends[class.index()] {
+                *spend = spend.saturating_add(count.into());
+            } else {
+                foreign.push(class);
+            }
+        }
+        foreign
+    }
+
+    /// A message has come in. `false`: the peer had no credit for it.
+    pub fn arrived(&mut self, class: Class) -> bool {
+        let granted = &mut self.granted[class.index()];
+        let had = *granted > 0;
+        *granted = granted.saturating_sub(1);
+        had
+    }
+
+    /// The consumer has taken a message out of its buffer.
+    pub fn freed(&mut self, class: Class) {
+        self.pending[class.index()] += 1;
+    }
+
+    /// Credits that wait to be returned, over all classes.
+    pub fn pending(&self) -> u32 {
+        self.pending.iter().map(|&n| u32::from(n)).sum()
+    }
+
+    /// Credits granted to the peer and not used by it.
+    pub fn granted(&self, class: Class) -> u16 {
+        self.granted[class.index()]
+    }
+
+    /// One flit has gone: credits that wait have waited for it.
+    pub fn flit_sent(&mut self) {
+        self.waiting_flits = if self.pending() > 0 { self.waiting_flits + 1 } else { 0 };
+    }
+
+    /// Whether credits go now even without a message.
+    pub fn is_forced(&self, link: &LinkConfig) -> bool {
+        let full = self.pending.iter().any(|&n| n >= link.force_credits);
+        self.pending() > 0 && (full || self.waiting_flits >= link.force_credits_flits)
+    }
+
+    /// The CRD field of the next flit with messages; the credits count as returned.
+    pub fn take(&mut self) -> Crd {
+        self.groups(REQUESTS)
+    }
+
+    /// The CRD field of the next flit without messages. Request credits and the mark of an Empty flit share their bits:
+    /// with request credits due it is a flit with credits alone, which is not marked.
+    pub fn take_alone(&mut self) -> Crd {
+        let requests = CHANNELS[REQUESTS].iter().any(|c| self.pending[c.index()] > 0);
+        let crd = self.groups(if requests { REQUESTS } else { REQUESTS + 1 });
+        if requests { crd } else { Crd { request: RequestCredit::EmptyFlit, ..crd } }
+    }
+
+    fn groups(&mut self, first: usize) -> Crd {
+        let mut crd = Crd::default();
+        for (group, turn) in CHANNELS.iter().zip(&mut self.turn).skip(first) {
+            let order = (0..group.len()).map(|k| (*turn + k) % group.len());
+            let Some(at) = order.into_iter().find(|&k| self.pending[group[k].index()] > 0) else { continue };
+            let i = group[at].index();
+            let given = u16::from(crd.give(group[at], self.pending[i]));
+            self.pending[i] -= given;
+            self.granted[i] += given;
+            *turn = (at + 1) % group.len();
+        }
+        self.waiting_flits = 0;
+        crd
+    }
+}

@@ -1,0 +1,228 @@
+//! Faults of the wire (`architecture` section 5): inputs, never accidents.
+//!
+//! Modelled: bits of unit n flipped, unit n replaced by noise (a *drop* on a real wire: its place carries no valid
+//! unit), unit n sent twice, unit n lost without a trace (which this link layer cannot see), bit errors at a rate.
+//! Left out: bursts over lanes.
+//!
+//! What a unit is, and what a bad one looks like, is told by its link layer: [`OnWire`].
+
+use crate::kernel::Rng;
+use std::collections::VecDeque;
+
+/// One fault at one unit, counted from 0 in the order of transmission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// Flip a bit of a unit, bit 8n+b; bits behind its end hit nothing.
+    Flip {
+        /// Unit.
+        unit: u64,
+        /// Bit.
+        bit: u16,
+    },
+    /// The place of a unit carries noise: nothing that looks like a unit.
+    Noise {
+        /// Unit.
+        unit: u64,
+    },
+    /// The place of a unit carries noise that the link layer repairs without training.
+    Drop {
+        /// Unit.
+        unit: u64,
+    },
+    /// A unit vanishes without a trace.
+    Vanish {
+        /// Unit.
+        unit: u64,
+    },
+    /// A unit comes twice.
+    Duplicate {
+        /// Unit.
+        unit: u64,
+    },
+}
+
+/// A unit of a link layer, as a wire sees it.
+pub trait OnWire: Copy {
+    /// All bytes that travel.
+    fn bytes_mut(&mut self) -> &mut [u8];
+    /// Becomes noise, see [`Fault::Noise`].
+    fn make_noise(&mut self, rng: &mut Rng);
+    /// Becomes a unit that the link layer drops, see [`Fault::Drop`].
+    fn make_bad(&mut self, rng: &mut Rng);
+    /// Whether a receiver takes it for good though it is not what was sent.
+    fn deceives(&self, sent: &Self) -> bool;
+}
+
+/// What arrives for one unit that was sent.
+pub type Arrivals<U> = [Option<U>; 2];
+
+/// The faulty wire of one direction.
+#[derive(Debug, Clone)]
+pub struct FaultyWire {
+    faults: Vec<Fault>,
+    rng: Rng,
+    sent: u64,
+    /// Bits until the next random error.
+    next_error_bits: u64,
+    ber: f64,
+    /// Units that arrived changed: what a link layer repairs.
+    pub damaged: u64,
+    /// Of them those that look good and are not what was sent: what it cannot see either.
+    pub undetected: u64,
+    /// Units that vanished or came twice: what it cannot see.
+    pub unseen: u64,
+}
+
+impl FaultyWire {
+    /// A wire with listed faults and a bit error rate of 0 up to 1.
+    pub fn new(faults: Vec<Fault>, ber: f64, rng: Rng) -> FaultyWire {
+        let mut wire =
+            FaultyWire { faults, rng, sent: 0, next_error_bits: 0, ber, damaged: 0, undetected: 0, unseen: 0 };
+        wire.next_error_bits = wire.draw_gap();
+        wire
+    }
+
+    /// A wire without faults.
+    pub fn clean() -> FaultyWire {
+        FaultyWire::new(Vec::new(), 0.0, Rng::from_seed(0))
+    }
+
+    /// Bits to the next error: geometric distribution by inversion, so that a good unit costs one comparison.
+    fn draw_gap(&mut self) -> u64 {
+        if self.ber <= 0.0 {
+            return u64::MAX;
+        }
+        if self.ber >= 1.0 {
+            return 0;
+        }
+        // 53 random bits in (0, 1]; ln is not used, because its last bit may differ between machines.
+        let uniform = (self.rng.next_u64() >> 11) + 1;
+        gap_of(uniform, self.ber)
+    }
+
+    /// Sends a unit over the wire.
+    pub fn send<U: OnWire>(&mut self, unit: U) -> Arrivals<U> {
+        let n = self.sent;
+        self.sent += 1;
+        let mut arrives = unit;
+        let mut out: Arrivals<U> = [None, None];
+        let (mut lost, mut twice, mut hit) = (false, false, false);
+        for fault in &self.faults {
+            match *fault {
+                Fault::Flip { unit, bit } if unit == n => {
+                    if let Some(byte) = arrives.bytes_mut().get_mut(usize::from(bit) / 8) {
+                        *byte ^= 1 << (bit % 8);
+                        hit = true;
+                    }
+                }
+                Fault::Noise { unit } if unit == n => {
+                    arrives.make_noise(&mut self.rng);
+                    hit = true;
+                }
+                Fault::Drop { unit: at } if at == n => {
+                    arrives.make_bad(&mut self.rng);
+                    hit = true;
+                }
+                Fault::Vanish { unit } if unit == n => lost = true,
+                Fault::Duplicate { unit } if unit == n => twice = true,
+                _ => (),
+            }
+        }
+        let bits = 8 * arrives.bytes_mut().len() as u64;
+        while self.next_error_bits < bits {
+            let bit = self.next_error_bits as usize;
+            arrives.bytes_mut()[bit / 8] ^= 1 << (bit % 8);
+            hit = true;
+            self.next_error_bits += 1 + self.draw_gap();
+        }
+        self.next_error_bits = self.next_error_bits.saturating_sub(bits);
+        self.damaged += u64::from(hit);
+        self.undetected += u64::from(hit && arrives.deceives(&unit));
+        self.unseen += u64::from(lost || twice);
+        if !lost {
+            out[0] = Some(arrives);
+        }
+        if twice {
+            out[1] = Some(arrives);
+        }
+        out
+    }
+}
+
+/// One direction of a link: the faulty wire and what is under way on it.
+#[derive(Debug, Clone)]
+pub struct Lane<U> {
+    /// The wire.
+    pub wire: FaultyWire,
+    in_flight: VecDeque<(u64, U)>,
+}
+
+impl<U: OnWire> Lane<U> {
+    /// A lane without faults.
+    pub fn clean() -> Lane<U> {
+        Lane { wire: FaultyWire::clean(), in_flight: VecDeque::new() }
+    }
+
+    /// Sends a unit that arrives at flit clock `due`.
+    pub fn send(&mut self, unit: U, due: u64) {
+        self.in_flight.extend(self.wire.send(unit).into_iter().flatten().map(|arrives| (due, arrives)));
+    }
+
+    /// The next unit that has arrived by flit clock `now`.
+    pub fn arrival(&mut self, now: u64) -> Option<U> {
+        let &(due, unit) = self.in_flight.front()?;
+        if due > now {
+            return None;
+        }
+        self.in_flight.pop_front();
+        Some(unit)
+    }
+
+    /// Loses what is under way.
+    pub fn clear(&mut self) {
+        self.in_flight.clear();
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.in_flight.is_empty()
+    }
+}
+
+/// floor(log(u) / log(1 - p)) for u = `uniform` / 2^53, by binary search over exact products of squares, with IEEE
+/// multiplication alone: the same on every machine.
+fn gap_of(uniform: u64, p: f64) -> u64 {
+    let u = uniform as f64 / (1u64 << 53) as f64;
+    // powers[k] = (1 - p)^(2^k)
+    let mut powers = [0.0f64; 48];
+    let mut q = 1.0 - p;
+    for power in &mut powers {
+        *power = q;
+        q *= q;
+    }
+    // Largest n with (1 - p)^n >= u.
+    let (mut n, mut product) = (0u64, 1.0f64);
+    for k in (0..48).rev() {
+        if product * powers[k] >= u {
+            product *= powers[k];
+            n += 1 << k;
+        }
+    }
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_follow_the_rate() {
+        for p in [0.5, 1e-2, 1e-4, 1e-6] {
+            // The mean of evenly spaced quantiles is near the mean of the distribution, (1 - p) / p.
+            let n = 20_000u64;
+            let sum: f64 = (0..n).map(|i| gap_of((2 * i + 1) * ((1 << 53) / (2 * n)), p) as f64).sum();
+            let (mean, want) = (sum / n as f64, (1.0 - p) / p);
+            assert!((mean - want).abs() < 0.01 * want + 0.01, "rate {p}: mean {mean}, expected {want}");
+        }
+    }
+}

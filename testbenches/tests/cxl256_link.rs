@@ -1,0 +1,12 @@
+//! Conformance of the CXL 256-byte link layer over time: numbers, replay, credits, initialisation. For every rule a test
+//! that obeys it (`<rule>_p`) and one that breaks it (`<rule>_n`); then noise, and the goodput of the packer.
+#![forbid(unsafe_code)]
+
+mod cxl256_link {
+    mod credits;
+    mod goodput;
+    mod numbers;
+    mod replay;
+    mod rig;
+    mod soak;
+}

@@ -14,6 +14,8 @@ pub enum Severity {
     Retrain,
     /// The link stops.
     Uncorrectable,
+    /// The peer has declared viral: the link goes on, whoever uses it has to contain the damage.
+    Fatal,
 }
 
 /// A broken rule, seen by one end.

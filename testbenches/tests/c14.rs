@@ -437,7 +437,7 @@ fn c14_6_13() {
 // ---- 14.9 viral -------------------------------------------------------------------------------------------------------
 
 /// A device that goes viral in the middle of traffic. Nothing that it sends after the spoiled flit reaches the host's
-/// agent before the host knows.
+/// agent before the host knows, and the host reports a fatal event once.
 fn viral(mut rig: Rig, space: Space, vector: u16) {
     rig.bring_up();
     rig.traffic(space, 10, 1);
@@ -459,6 +459,7 @@ fn viral(mut rig: Rig, space: Space, vector: u16) {
     assert!(spoiled_at.is_some());
     assert_eq!(rig.pair.host.peer_viral(), Some(vector));
     assert_eq!(rig.pair.host.stats().retries, 1);
+    rig.assert_one_fatal(vector);
     rig.takes = true;
     rig.assert_no_loss();
 }

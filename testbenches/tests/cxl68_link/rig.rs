@@ -368,6 +368,17 @@ impl Rig {
         self.broken.iter().map(|b| b.rule).collect()
     }
 
+    /// Takes out the fatal event of a peer in viral, which a run with viral must have seen exactly once.
+    pub fn assert_one_fatal(&mut self, logical_devices: u16) {
+        let all = std::mem::take(&mut self.events);
+        let (fatal, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, e)| e.severity == Severity::Fatal);
+        self.events = rest;
+        assert_eq!(fatal.len(), 1, "{fatal:?}");
+        let violation = &fatal[0].1.violation;
+        assert_eq!(violation.rule, "CXL68-VIR-02");
+        assert!(violation.found.ends_with(&format!("{logical_devices:#06x}")), "{violation}");
+    }
+
     /// Ends a run that must end well: all answered, memory as expected, credits home, no event but repaired ones.
     pub fn assert_no_loss(&mut self) {
         self.settle();

@@ -85,6 +85,7 @@ fn cxl68_vir_01_p() {
             assert!(watch.spoiled && watch.acked);
             assert_eq!(rig.pair.host.stats().crc_errors, 1, "one flit is spoiled");
             assert_eq!(rig.pair.host.peer_viral(), Some(0));
+            rig.assert_one_fatal(0);
             rig.assert_no_loss();
         }
     }
@@ -107,6 +108,7 @@ fn cxl68_vir_02_p() {
         assert_eq!(watch.broken, [] as [&str; 0]);
         assert_eq!(rig.pair.host.peer_viral(), Some(vector));
         assert_eq!(rig.pair.device.peer_viral(), None);
+        rig.assert_one_fatal(vector);
         rig.assert_no_loss();
     }
     // Without local viral a retry says nothing of it.

@@ -219,6 +219,11 @@ impl End {
             }
         }
         if ack.viral {
+            if self.peer_viral.is_none() {
+                let found = format!("Viral, logical devices {:#06x}", ack.viral_ld_id);
+                let text = "the peer has declared viral";
+                self.event(Severity::Fatal, finding("CXL68-VIR-02", found, "no viral", text));
+            }
             self.peer_viral = Some(ack.viral_ld_id);
         }
     }

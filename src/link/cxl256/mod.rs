@@ -10,6 +10,7 @@
 //! are read. [`End::transmit`] then sends, in this order: NOPs while numbers are being agreed, flits of a replay,
 //! INIT.Param, new messages, credits alone, a NOP; the header carries the Nak, Ack or number that is due.
 
+pub mod client;
 pub mod config;
 pub mod credit;
 pub mod end;

@@ -1,0 +1,58 @@
+//! What stands above the numbers of a 256B link: a link layer, or the ARB/MUX in front of two of them.
+//!
+//! The end of the link numbers, keeps, repeats and checks flits and knows nothing of their content; its client fills
+//! payload flits and takes those that came well, in order and once. A walk through one flit clock: payload that arrived is
+//! handed over with [`Client::receive`]; then, if a new flit may go, [`Client::transmit`] is asked for one.
+
+use crate::link::event::Event;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
+
+/// How much of a flit has arrived (`cxl-256b` §7.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The even half of a latency-optimised flit; the other bytes must not be read yet.
+    Even,
+    /// The odd half, after the even one was handed over; the flit is whole.
+    Odd,
+}
+
+/// A link layer over a 256B link.
+pub trait Client {
+    /// The next payload flit, with its Flit Type and body; number, CRC and FEC are added below. `None`: nothing to send.
+    fn transmit(&mut self, now_flits: u64) -> Option<Flit>;
+
+    /// Takes payload that came well: each flit once, in the order of the numbers.
+    fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64);
+
+    /// The four DLLP bytes for a CXL.io flit or a NOP that leaves now, also when a flit goes again (`cxl-256b` §9).
+    /// `None`: the bytes of a new flit stay as they are, those of a repeated one and of a NOP are 0.
+    fn dllp(&mut self, now_flits: u64) -> Option<[u8; 4]> {
+        let _ = now_flits;
+        None
+    }
+
+    /// Takes the DLLP bytes of every good CXL.io flit and NOP, whether its payload is new or not.
+    fn receive_dllp(&mut self, bytes: [u8; 4], now_flits: u64) {
+        let _ = (bytes, now_flits);
+    }
+
+    /// The physical layer leaves L0: for training, or into a power state.
+    fn phy_down(&mut self);
+
+    /// The physical layer is in L0 again; everything not acknowledged will go again.
+    fn phy_up(&mut self);
+
+    /// Whether this layer asks for training; the request is taken.
+    fn take_retrain_request(&mut self) -> bool;
+
+    /// Nothing waits to be sent, taken or returned.
+    fn is_quiet(&self) -> bool;
+
+    /// Flit clock at which it has something to do without being called before; `None`: never.
+    fn wakes_at(&self, now_flits: u64) -> Option<u64>;
+
+    /// Events since the last call.
+    fn take_events(&mut self) -> Vec<Event>;
+}

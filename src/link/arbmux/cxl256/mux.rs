@@ -50,8 +50,8 @@ impl ArbMuxConfig {
             dir,
             mode,
             weights: [1, 1],
-            pm_patience_flits: 256,
-            pm_refusal_flits: Some(64),
+            pm_patience_flits: 512,
+            pm_refusal_flits: Some(128),
             width: Width::X16,
             narrowest: Width::X1,
             mutant: None,
@@ -255,22 +255,24 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     }
 
     fn receive_payload(&mut self, instance: Instance, flit: &Flit, part: Part, now: u64) {
-        let vlsm = self.vlsm(instance);
-        let found = format!("{instance:?} in {:?}", vlsm.state());
-        let is_first = part != Part::Odd;
-        if !vlsm.state().may_receive() {
-            self.stats.dropped += u64::from(is_first);
-            if is_first {
-                let text = "payload while the vLSM is not Active";
-                self.event(Violation::at_byte("CXL256-ALM-03", 0, found, "ALMPs only", text));
-            }
-            return;
+        let state = self.vlsm(instance).state();
+        let fault = if !state.may_receive() {
+            Some(("CXL256-ALM-03", "ALMPs only", "payload while the vLSM is not Active"))
+        } else if self.vlsm(instance).is_peer_refused() {
+            Some(("CXL256-ALM-04", "Request{Active} first", "payload of a peer in PMNAK"))
+        } else {
+            None
+        };
+        // Both halves of a flit are one finding.
+        if let Some((rule, expected, text)) = fault
+            && part != Part::Odd
+        {
+            self.stats.dropped += u64::from(!state.may_receive());
+            self.event(Violation::at_byte(rule, 0, format!("{instance:?} in {state:?}"), expected, text));
         }
-        if vlsm.is_peer_refused() && is_first {
-            let text = "payload of a peer in PMNAK";
-            self.event(Violation::at_byte("CXL256-ALM-04", 0, found, "Request{Active} first", text));
+        if state.may_receive() {
+            self.client_mut(instance).receive(flit, part, now);
         }
-        self.client_mut(instance).receive(flit, part, now);
     }
 }
 

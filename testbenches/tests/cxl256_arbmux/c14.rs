@@ -1,11 +1,12 @@
 //! Chapter 14 of the specification, section 14.5 in 256B mode; a name is a section number.
 
 use crate::cxl256_arbmux::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, REFUSAL_FLITS, Rig, config};
-use scalepool::link::arbmux::cxl256::almp::Says;
+use scalepool::link::arbmux::cxl256::almp::{self, Content, Says};
 use scalepool::link::arbmux::cxl256::{ArbMuxConfig, State, Width};
 use scalepool::link::arbmux::{self, Ask, Instance, Level};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
 
 const L1: State = State::L1(Level::L1_0);
 const PHY_L1: arbmux::State = arbmux::State::L1(Level::L1_0);
@@ -29,7 +30,8 @@ fn c14_5_1_256() {
             said.sort();
             assert_eq!(said, [OPEN, ACTIVE]);
             let payload = rig.log.iter().position(|f| f.1 == dir && f.2.header().flit_type == flit_type);
-            let last_almp = rig.log.iter().rposition(|f| f.1 == dir && f.2.header().flit_type == FlitType::Almp);
+            let is_almp = |f: &Flit| matches!(almp::read(f), Some(Content::Vlsm(i, _)) if i == instance);
+            let last_almp = rig.log.iter().rposition(|f| f.1 == dir && is_almp(&f.2));
             assert!(payload.is_some() && last_almp < payload, "no payload earlier");
             assert_eq!(rig.taken(dir, instance), [0, 1, 2]);
         }
@@ -231,7 +233,7 @@ fn c14_5_9_2_256() {
     rig.run(PATIENCE_FLITS / 2);
     rig.give(Dir::Up, Instance::Io, 1);
     rig.run(20);
-    assert_eq!(rig.taken(Dir::Up, Instance::Io), [], "it waits for the answer");
+    assert_eq!(rig.taken(Dir::Up, Instance::Io), [0; 0], "it waits for the answer");
     rig.run(PATIENCE_FLITS);
     assert_eq!(rig.said(Dir::Up, Instance::Io), [Says::Request(ASK_L1), OPEN]);
     assert_eq!(rig.said(Dir::Down, Instance::Io), [ACTIVE]);

@@ -117,7 +117,6 @@ pub enum Phy {
 #[derive(Debug, Clone, Copy)]
 struct Word {
     wakes_at: Option<u64>,
-    end_wakes_at: Option<u64>,
     delivered: u64,
     almps_and_payload: u64,
 }
@@ -307,10 +306,8 @@ impl Rig {
             self.up(reset);
         }
         if self.phy == Phy::L0 {
-            let arrived = Dir::ALL.map(|dir| self.arrivals(dir));
-            for dir in Dir::ALL {
-                self.send(dir, arrived[side(dir.opposite())]);
-            }
+            Dir::ALL.into_iter().for_each(|dir| self.arrivals(dir));
+            Dir::ALL.into_iter().for_each(|dir| self.send(dir));
             self.collect();
             for dir in Dir::ALL {
                 self.words[side(dir)] = Some(self.word(dir));
@@ -319,23 +316,20 @@ impl Rig {
         self.physical_layer();
     }
 
-    fn arrivals(&mut self, dir: Dir) -> bool {
+    fn arrivals(&mut self, dir: Dir) {
         let now = self.now;
-        let mut any = false;
         while self.in_flight[side(dir)].front().is_some_and(|f| f.0 <= now) {
             if let Some((_, flit)) = self.in_flight[side(dir)].pop_front() {
                 self.end(dir.opposite()).receive(&flit, now);
-                any = true;
             }
         }
-        any
     }
 
-    fn send(&mut self, dir: Dir, arrived: bool) {
+    fn send(&mut self, dir: Dir) {
         let now = self.now;
         let word = self.words[side(dir)];
         let rests = |at: Option<u64>| at.is_none_or(|at| at > now);
-        if self.skips && !arrived && word.is_some_and(|w| rests(w.end_wakes_at)) {
+        if self.skips && rests(self.end(dir).wakes_at(now - 1)) {
             self.left_out += 1;
             return;
         }
@@ -362,7 +356,6 @@ impl Rig {
         let stats = end.client.stats();
         Word {
             wakes_at: end.client.wakes_at(now),
-            end_wakes_at: end.wakes_at(now),
             delivered: end.stats().delivered,
             almps_and_payload: stats.almps_sent + stats.sent[0] + stats.sent[1],
         }

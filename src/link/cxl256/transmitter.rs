@@ -141,6 +141,8 @@ impl Transmitter {
         self.handshake = Some((0, 0));
         (self.handshake_flits, self.replay, self.prior, self.told) = (0, None, false, None);
         (self.tries, self.without_progress, self.deaf_flits) = (0, 0, 0);
+        // The pattern begins anew, whatever NOPs were sent or left out before.
+        self.explicit = EXPLICIT_FLITS;
     }
 
     /// The flit of the replay that goes now. It waits while a Nak goes out.

@@ -27,6 +27,31 @@ fn message(dir: Dir, number: u64) -> Message {
     Message { class, bits: tag.insert(1, number.into()).expect("16 bits"), data: None }
 }
 
+/// Viral of CXL.cachemem gets ahead of payload of CXL.io too, and waits for its vLSM and for ALMPs.
+#[test]
+fn viral_passes_the_arbiter() {
+    for mode in [Mode::Standard, Mode::LatencyOptimised] {
+        let mut pair = Pair::new(end(mode, Dir::Down, false), end(mode, Dir::Up, false), 12, 64);
+        let open = |pair: &mut Pair<Port>| {
+            for dir in Dir::ALL {
+                Instance::ALL.into_iter().for_each(|i| pair.sender(dir).client.ask(i, Some(Ask::Active)));
+            }
+        };
+        pair.host.client.cachemem.set_viral(0x0003);
+        (0..30).for_each(|_| pair.step());
+        assert_eq!(pair.host.stats().spoilt, 0, "the vLSM is in Reset");
+        open(&mut pair);
+        (0..200).for_each(|n| pair.host.client.io.outgoing.push_back(n));
+        (0..400).for_each(|_| pair.step());
+        assert_eq!(pair.device.client.cachemem.peer_viral(), Some(0x0003));
+        assert_eq!(pair.host.stats().spoilt, 1);
+        assert_eq!(pair.device.client.io.incoming, (0..200).collect::<Vec<u64>>());
+        let rules: Vec<_> = pair.device.take_events().into_iter().map(|e| e.violation.rule).collect();
+        assert_eq!(rules, ["CXL256-VIR-01"]);
+        assert_eq!(pair.host.take_events(), []);
+    }
+}
+
 #[test]
 fn both_protocols_over_a_noisy_link() {
     for (seed, mode) in [(1, Mode::Standard), (2, Mode::Standard), (3, Mode::LatencyOptimised)] {

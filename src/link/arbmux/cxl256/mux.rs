@@ -6,7 +6,7 @@ use super::state::Move;
 use super::vlsm::Vlsm;
 use crate::link::arbmux::arbiter::Arbiter;
 use crate::link::arbmux::state::{Ask, Instance, State, resolve_phy};
-use crate::link::cxl256::client::{Client, Part};
+use crate::link::cxl256::client::{Client, Part, Urgent};
 use crate::link::event::{Event, Severity};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
@@ -306,6 +306,16 @@ impl<I: Client, C: Client> Client for ArbMux<I, C> {
             _ => (),
         }
         self.received += u64::from(part != Part::Even);
+    }
+
+    /// Not in front of an ALMP, which may be the one that opens the vLSM of the urgent flit.
+    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
+        if leaving.is_some_and(|flit| flit.header().flit_type == FlitType::Almp) {
+            return None;
+        }
+        let may_send = Instance::ALL.map(|instance| self.may_send(instance));
+        let mut active = Instance::ALL.into_iter().filter(|i| may_send[i.index()]);
+        active.find_map(|instance| self.client_mut(instance).urgent(leaving))
     }
 
     fn dllp(&mut self, now_flits: u64) -> Option<[u8; 4]> {

@@ -63,11 +63,8 @@ fn c14_5_2_256() {
     rig.give(Dir::Down, Instance::Io, 6);
     rig.give(Dir::Down, Instance::Cachemem, 6);
     rig.run(12);
-    let order: String = rig
-        .log
-        .iter()
-        .map(|f| if f.2.header().flit_type == FlitType::Io { 'i' } else { 'c' })
-        .collect();
+    let order: String =
+        rig.log.iter().map(|f| if f.2.header().flit_type == FlitType::Io { 'i' } else { 'c' }).collect();
     assert_eq!(order, "iciiciiciccc");
     rig.assert_no_events();
 }

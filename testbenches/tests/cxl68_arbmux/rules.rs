@@ -2,7 +2,9 @@
 
 use crate::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config, io_unit, kind};
 use scalepool::link::arbmux::cxl68::almp::{self, Says};
-use scalepool::link::arbmux::cxl68::table::{Cause, Family, Move, RESOLUTION, TRANSITIONS, check_move, check_phy, resolve};
+use scalepool::link::arbmux::cxl68::table::{
+    Cause, Family, Move, RESOLUTION, TRANSITIONS, check_move, check_phy, resolve,
+};
 use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry, IoQueue, Mutant};
 use scalepool::link::arbmux::{Arbiter, Ask, Instance, Level, State};
 use scalepool::link::cxl68::fault::Fault;

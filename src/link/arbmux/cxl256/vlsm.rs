@@ -282,7 +282,11 @@ impl Vlsm {
             self.open();
         }
         let text = "the upstream port begins";
-        if is_early { odd("CXL256-ALM-03", says, "no ALMP before Request{Active} of the downstream port", text) } else { None }
+        if is_early {
+            odd("CXL256-ALM-03", says, "no ALMP before Request{Active} of the downstream port", text)
+        } else {
+            None
+        }
     }
 
     fn receive_power_request(&mut self, says: Says, ask: Ask, now: u64) -> Option<Violation> {

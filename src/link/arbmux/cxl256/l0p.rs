@@ -4,7 +4,7 @@
 //! follows. Left out: what lanes do. The width is one for both directions; it changes at a side when an answer other than
 //! NAK leaves or comes, so the two sides differ for the time that the answer is under way.
 //!
-//! The sheet gives the messages; who yields is our choice and stands in [`L0p::yields`] and [`L0p::agrees`].
+//! The sheet gives the messages; who yields is our choice and stands in the private `yields` and `agrees`.
 
 use super::mux::Mutant;
 use super::state::STATE_BYTE;

@@ -38,9 +38,13 @@ fn saturated_reads_and_writes_fill_the_flit() {
         ("requests of reads and writes", &[Class::M2sRwd, Class::M2sReq], 8.0),
     ];
     for mode in Mode::ALL {
-    for (name, classes, _) in cases {
-        let slots = data_slots(mode, classes);
-        println!("{} {name}: {slots:.3} data slots a flit of 14, {:.1} % of 256 B", mode.protocol(), 100.0 * slots * 16.0 / 256.0);
-    }
+        for (name, classes, _) in cases {
+            let slots = data_slots(mode, classes);
+            println!(
+                "{} {name}: {slots:.3} data slots a flit of 14, {:.1} % of 256 B",
+                mode.protocol(),
+                100.0 * slots * 16.0 / 256.0
+            );
+        }
     }
 }

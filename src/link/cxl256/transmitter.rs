@@ -113,9 +113,15 @@ impl Transmitter {
         }
         self.prior = false;
         self.deaf_flits = self.deaf_flits.saturating_sub(flits.min(u64::from(u16::MAX)) as u16);
+        // Stated numbers that were still due go first, then an Ack.
+        let first = flits.min(u64::from(self.explicit_first));
+        if first > 0 {
+            self.explicit_first -= first as u8;
+            self.explicit = 0;
+        }
         let round = u64::from(EXPLICIT_FLITS) + 1;
         // Counted down to 0, then an Ack, which starts again from the top.
-        self.explicit = ((u64::from(self.explicit) + round - flits % round) % round) as u8;
+        self.explicit = ((u64::from(self.explicit) + round - (flits - first) % round) % round) as u8;
     }
 
     /// Replays since the last progress, as the limit counts them.

@@ -179,3 +179,37 @@ fn idle_time_may_be_skipped() {
     }
     assert!(skipped > 1500 * seeds(), "{skipped}");
 }
+
+/// NOPs that the ends of the link say they need not send change nothing else that is sent, through trainings, resets and
+/// power states.
+#[test]
+fn nops_may_be_left_out_below() {
+    let mut left_out = 0;
+    for seed in 0..8 {
+        let run = |skips| {
+            let mut rng = Rng::for_name(seed, "arbmux256.nops");
+            let mut rig = Rig::with(random_config(&mut rng, Dir::Down), random_config(&mut rng, Dir::Up));
+            rig.skips = skips;
+            rig.ask_all(Some(Ask::Active));
+            for n in 0..2400 {
+                if n % 150 < 12 {
+                    random_step(&mut rig, &mut rng)
+                } else {
+                    rig.step()
+                }
+                match n {
+                    500 => rig.reset(),
+                    1200 => rig.train(),
+                    800 | 1600 => rig.ask_all(Some(Ask::Active)),
+                    _ => (),
+                }
+            }
+            rig
+        };
+        let (all, some) = (run(false), run(true));
+        assert_eq!(all.log, some.log, "seed {seed}");
+        assert_eq!((all.moves, all.slept, all.trainings), (some.moves, some.slept, some.trainings));
+        left_out += some.left_out;
+    }
+    assert!(left_out > 8 * 2400, "{left_out}");
+}

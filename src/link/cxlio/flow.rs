@@ -93,7 +93,7 @@ impl FlowControl {
             speak_at: [0; 3],
             heard_at: [0; 3],
             silence_told: [false; 3],
-            speak_flits: silence_flits / 2,
+            speak_flits: silence_flits / 4,
             silence_flits,
             init_repeat_flits: config.init_repeat_flits.max(1),
             held: false,

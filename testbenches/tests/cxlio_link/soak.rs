@@ -108,7 +108,7 @@ fn traffic(link: &mut dyn Link, seed: u64, at_each_step: fn(&mut dyn Link, &mut 
         }
         link.step();
     }
-    // An UpdateFC may have been lost; another one goes every 5 us.
+    // An UpdateFC may have been lost; another one goes every 2.5 us.
     link.steps(20_000);
     for dir in Dir::ALL {
         let lost: usize = expected[dir as usize].open.iter().map(VecDeque::len).sum();

@@ -68,14 +68,6 @@ impl FlitEnd {
         })
     }
 
-    /// Begins again: TLPs that wait and credits are gone.
-    pub fn link_reset(&mut self) {
-        self.channel.reset();
-        self.stream.clear();
-        self.reader = Reader::new(self.flit.mode == Mode::Pbr);
-        (self.starts, self.dllp_since, self.resumed) = ([0; 2], None, true);
-    }
-
     fn tick(&mut self, now: u64) {
         self.now = now;
         if std::mem::take(&mut self.resumed) {
@@ -273,6 +265,14 @@ impl Client for FlitEnd {
 
     fn phy_up(&mut self) {
         self.resumed = true;
+    }
+
+    /// Begins again: TLPs that wait and credits are gone.
+    fn link_reset(&mut self) {
+        self.channel.reset();
+        self.stream.clear();
+        self.reader = Reader::new(self.flit.mode == Mode::Pbr);
+        (self.starts, self.dllp_since, self.resumed) = ([0; 2], None, true);
     }
 
     fn take_retrain_request(&mut self) -> bool {

@@ -9,7 +9,7 @@ use super::deframer::{Deframer, Item};
 use super::port::{Channel, Port};
 use super::sequence::{Heard, Receiver, Sender, Verdict};
 use super::tlp::Form;
-use crate::link::arbmux::Client;
+use crate::link::arbmux::cxl68::Client;
 use crate::link::event::{Severity, finding};
 use scalepool_protocols::check::pcie;
 use scalepool_protocols::cxl::cxl68::pid;

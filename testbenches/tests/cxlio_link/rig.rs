@@ -1,8 +1,9 @@
 //! TLPs made by hand in both forms, and two ends with the wires between them.
 
 use scalepool::kernel::Rng;
-pub use scalepool::link::arbmux::Client as UnitClient;
-use scalepool::link::arbmux::{ArbMux, ArbMuxConfig, Ask, Entry, Instance, IoQueue};
+pub use scalepool::link::arbmux::cxl68::Client as UnitClient;
+use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry, IoQueue};
+use scalepool::link::arbmux::{Ask, Instance};
 pub use scalepool::link::cxl256::client::{Client as FlitClient, Part};
 pub use scalepool::link::cxlio::*;
 pub use scalepool::link::event::{Event, Severity};
@@ -423,4 +424,28 @@ pub fn links_of(config: [IoConfig; 2]) -> Vec<Box<dyn Link>> {
 /// Bytes that tell their place.
 pub fn pattern(first: u8, count: usize) -> Vec<u8> {
     (0..count).map(|i| first.wrapping_add(i as u8).wrapping_mul(7)).collect()
+}
+
+use scalepool::link::cxl256::{End as End256, LinkConfig, Pair};
+
+impl Link for Pair<FlitEnd> {
+    fn form(&self) -> Form {
+        self.host.client.form()
+    }
+    fn end(&mut self, dir: Dir) -> &mut dyn IoEnd {
+        &mut self.sender(dir).client
+    }
+    fn is_empty(&self) -> bool {
+        self.is_quiet()
+    }
+    fn inject_dllp(&mut self, _: Dir, _: Dllp) {}
+    fn step(&mut self) {
+        Pair::step(self)
+    }
+}
+
+pub fn pair(mode: Mode, selective_nak: bool) -> Pair<FlitEnd> {
+    let link = LinkConfig { mode, selective_nak, ..LinkConfig::default() };
+    let end = || End256::new(link, FlitEnd::new(config(), FlitConfig::new(mode)).expect("legal"));
+    Pair::new(end(), end(), LATENCY_FLITS, 64)
 }

@@ -276,3 +276,35 @@ fn units_of_two_protocols() {
     assert!(expected.open.iter().all(VecDeque::is_empty), "{:?}", expected.open.each_ref().map(VecDeque::len));
     assert_eq!((came, expected.sent > 1000, link.trainings > 0), (tags, true, true));
 }
+
+#[test]
+fn real_256b() {
+    for (seed, mode) in (20..).zip(Mode::ALL) {
+        for ber in [0.0, 1e-4, 4e-4] {
+            let mut link = pair(mode, seed % 2 == 0);
+            for dir in Dir::ALL {
+                link.set_wire(
+                    dir,
+                    FaultyWire::new(
+                        (1..100).map(|n| Fault::Drop { unit: n * 397 }).collect(),
+                        ber,
+                        Rng::for_name(seed, dir.name()),
+                    ),
+                );
+            }
+            let expected = traffic(&mut link, seed, |_, _| ());
+            println!(
+                "{mode:?} {ber}: {} flit clocks, {} TLPs {:?} {} trainings",
+                link.now(),
+                expected.iter().map(|e| e.sent).sum::<u64>(),
+                link.host.stats(),
+                link.trainings
+            );
+            for end in [&mut link.host, &mut link.device] {
+                for e in end.take_events() {
+                    println!("{e}");
+                }
+            }
+        }
+    }
+}

@@ -14,6 +14,8 @@ use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::cxl::cxlio::framing::{EDB, EDS, IDL, frame_dllp, frame_tlp};
+use scalepool_protocols::cxl::cxlio::non_flit_mode::tlp_bytes;
+use scalepool_protocols::cxl::cxlio::tlp::{Parts, Size};
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::Wire;
 use scalepool_testbenches::fuzzing;
@@ -25,13 +27,15 @@ const INPUTS: u64 = 300;
 const UNITS: usize = 32;
 /// Most changes of an input.
 const CHANGES: u64 = 20;
+/// Most changes of a text, which has to stay one for the most part.
+const TEXT_CHANGES: u64 = 3;
 
 /// What texts are made of.
 const TEXT: &[u8] = b"0123456789abcdefx \n\",:{}[]=#/";
 
-/// Changes some bytes behind the first `keep`: bits flip, bytes get another value, short runs go or come twice.
-fn change(rng: &mut Rng, bytes: &mut Vec<u8>, keep: usize) {
-    for _ in 0..rng.below(CHANGES) {
+/// Changes up to `most` places behind the first `keep` bytes: bits flip, bytes get another value, short runs go or come twice.
+fn change(rng: &mut Rng, bytes: &mut Vec<u8>, keep: usize, most: u64) {
+    for _ in 0..=rng.below(most) {
         let behind = bytes.len().saturating_sub(keep) as u64;
         if behind == 0 {
             return;
@@ -175,7 +179,7 @@ fn flit256_on_any_bytes() {
         // Two directions, sealed or not, three modes; then the type.
         bytes[0] = (n % 12) as u8;
         let flit_type = (n / 12 % 4) as u8;
-        bytes[1..].chunks_exact_mut(256).for_each(|flit| flit[0] = flit[0] & 0x1f | flit_type << 5);
+        bytes[1..].chunks_exact_mut(256).for_each(|flit| flit[0] = flit[0] & 0x3f | flit_type << 6);
         fuzzing::flit256(&bytes);
         fuzzing::flit_io(&bytes);
     }
@@ -205,20 +209,34 @@ fn tlps_on_mutated_streams() {
         for run in flits.chunks(UNITS) {
             let mut bytes = vec![u8::from(mode.is_some())];
             bytes.extend(run.iter().flat_map(|flit| flit.body(Mode::Standard).take(236)));
-            change(&mut rng, &mut bytes, 1);
+            change(&mut rng, &mut bytes, 1, CHANGES);
             fuzzing::tlp_flit_mode(&bytes);
         }
     }
-    // Whole TLPs: a first DW of each type with any lengths and parts, cut where it says.
+    // Whole TLPs: any first DW, and as many bytes as it announces; on a link with port based routing behind a header.
+    let mut whole = 0;
     for n in 0..20 * INPUTS {
-        let mut bytes = vec![0; 1 + 4 * (3 + rng.below(30) as usize)];
+        let mut dw0 = [n as u8, rng.below(256) as u8, rng.below(256) as u8 & 0xfc, rng.below(16) as u8];
+        let pbr = n % 3 == 0;
+        let dw = Size::of(dw0).map_or(4, |size| size.dw()) + usize::from(pbr);
+        let mut bytes = vec![0; 1 + 4 * dw];
         rng.fill_bytes(&mut bytes);
-        bytes[1] = n as u8;
-        bytes[3] &= 0xfc;
-        bytes[4] &= 0x0f;
+        bytes[0] = u8::from(pbr);
+        let at = if pbr { 5 } else { 1 };
+        if pbr {
+            // Both high bits: such a header (`cxl-io` §3.8).
+            bytes[1] |= 0xc0;
+        }
+        bytes[at..at + 4].copy_from_slice(&dw0);
+        whole += usize::from(Parts::split(&bytes[1..], pbr).is_ok());
         fuzzing::tlp_flit_mode(&bytes);
-        fuzzing::tlp_non_flit_mode(&bytes[1..]);
+        dw0[2] &= 0x7c;
+        let mut bytes = vec![0; tlp_bytes(dw0).unwrap_or(16)];
+        rng.fill_bytes(&mut bytes);
+        bytes[..4].copy_from_slice(&dw0);
+        fuzzing::tlp_non_flit_mode(&bytes);
     }
+    assert!(whole as u64 > 3 * INPUTS, "{whole} whole TLPs");
 }
 
 #[test]
@@ -241,7 +259,7 @@ fn framing_on_mutated_streams() {
             }
         }
         fuzzing::framing(&bytes);
-        change(&mut rng, &mut bytes, 0);
+        change(&mut rng, &mut bytes, 0, CHANGES);
         fuzzing::framing(&bytes);
     }
 }
@@ -257,9 +275,16 @@ fn messages_of_every_layout() {
             bytes[..2].copy_from_slice(&(n as u16).to_le_bytes());
             fuzzing::message(&bytes);
             let bits = u128::from_le_bytes(*bytes.last_chunk().expect("16 bytes")) >> (128 - def.bits);
-            let mut object = message::message_to_json(def, bits).to_string().into_bytes();
-            if round > 0 {
-                change(&mut rng, &mut object, 0);
+            let mut form = message::message_to_json(def, bits);
+            if round % 2 == 0 {
+                // Another value, that may fit or not.
+                let field = &def.fields[rng.below(def.fields.len() as u64) as usize];
+                let value = rng.next_u64() >> rng.below(64);
+                form["fields"][field.name] = if round % 4 == 0 { value.into() } else { format!("{value:#x}").into() };
+            }
+            let mut object = form.to_string().into_bytes();
+            if round % 2 == 1 {
+                change(&mut rng, &mut object, 0, TEXT_CHANGES);
             }
             fuzzing::message_object(&object);
         }
@@ -290,10 +315,12 @@ fn flit_objects_on_mutated_lines() {
             }
             let mut bytes = vec![protocol << 1 | dir as u8];
             bytes.extend(form.to_string().bytes());
-            if n % 4 != 0 {
-                change(&mut rng, &mut bytes, 1);
-            }
             fuzzing::flit_object(&bytes);
+            for _ in 0..4 {
+                let mut changed = bytes.clone();
+                change(&mut rng, &mut changed, 1, TEXT_CHANGES);
+                fuzzing::flit_object(&changed);
+            }
         }
     }
     let mut random = Random::new(2);
@@ -305,7 +332,7 @@ fn flit_objects_on_mutated_lines() {
             let form = scalepool::forms::flit68::to_json(&decoded, &findings, index as u64);
             let mut bytes = vec![5 << 1 | dir as u8];
             bytes.extend(form.to_string().bytes());
-            change(&mut rng, &mut bytes, 1);
+            change(&mut rng, &mut bytes, 1, TEXT_CHANGES);
             fuzzing::flit_object(&bytes);
         }
     }
@@ -324,7 +351,7 @@ fn vector_files_on_mutated_files() {
             for round in 0..20 {
                 let mut bytes = text.clone();
                 if round > 0 {
-                    change(&mut rng, &mut bytes, 0);
+                    change(&mut rng, &mut bytes, 0, TEXT_CHANGES);
                 }
                 fuzzing::vectors(&bytes);
             }
@@ -342,7 +369,7 @@ fn stimulus_on_mutated_traces() {
             let mut bytes = vec![n as u8 & 3];
             bytes.extend(text.bytes());
             if n > 3 {
-                change(&mut rng, &mut bytes, 1);
+                change(&mut rng, &mut bytes, 1, TEXT_CHANGES);
             }
             fuzzing::stimulus(&bytes);
         }

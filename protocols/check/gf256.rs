@@ -11,7 +11,7 @@ const CPU_FIELD: u16 = 0x11b;
 pub(super) const BLOCK_BYTES: usize = 32;
 
 /// a * b in GF(2^8) with the polynomial `field`.
-pub const fn mul(a: u8, b: u8, field: u16) -> u8 {
+pub(super) const fn mul(a: u8, b: u8, field: u16) -> u8 {
     let mut product = 0;
     let mut shifted = a as u16;
     let mut bit = 0;

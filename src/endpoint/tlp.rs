@@ -72,6 +72,18 @@ impl Enables {
         };
         be >> (n % DW_BYTES) & 1 == 1
     }
+
+    /// First enabled byte of a request of `dw` DW, and the number of bytes from there to the last enabled one: what byte
+    /// count and lower address of its completions count. A request of no byte counts as one of its first byte.
+    pub fn bounds(self, dw: usize) -> (usize, usize) {
+        let all = 0..dw * DW_BYTES;
+        let first = all.clone().find(|&n| self.has(n, dw));
+        let last = all.rev().find(|&n| self.has(n, dw));
+        match (first, last) {
+            (Some(first), Some(last)) => (first, last + 1 - first),
+            _ => (0, 1),
+        }
+    }
 }
 
 /// What a TLP is for.
@@ -206,7 +218,7 @@ pub enum TlpError {
     },
 }
 
-/// Lower address and high half of the 4 GiB: what does not fit in there needs a header of 4 DW.
+/// Addresses below go into a header of 3 DW, others need 4.
 const BELOW_4G: u64 = 1 << 32;
 
 impl Tlp {

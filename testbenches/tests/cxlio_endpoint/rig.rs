@@ -104,8 +104,9 @@ impl Rig {
         done.remove(0)
     }
 
+    /// The DW that holds a register.
     pub fn read_config(&mut self, register: u16) -> u32 {
-        let read = Kind::ConfigRead { level: 0, target: DEVICE, register, enables: 0xf };
+        let read = Kind::ConfigRead { level: 0, target: DEVICE, register: register & !3, enables: 0xf };
         let data = self.ask(read, Vec::new()).outcome.expect("answered");
         u32::from_le_bytes(data.try_into().expect("a DW"))
     }

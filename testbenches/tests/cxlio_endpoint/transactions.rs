@@ -21,7 +21,7 @@ fn the_bytes_are_those_of_the_public_tool() {
         (
             Form::NonFlit,
             Tlp {
-                tag: 15,
+                tag: 0x15,
                 ..Tlp::new(
                     Kind::MemWrite { address: 0x1234_5678, enables: Enables::all(1) },
                     0x0113,

@@ -4,6 +4,11 @@
 #![forbid(unsafe_code)]
 
 mod cxlio_link {
+    mod c14;
+    mod credits;
+    mod flits;
+    mod framing;
     mod order;
     mod rig;
+    mod soak;
 }

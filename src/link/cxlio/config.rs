@@ -52,7 +52,8 @@ pub struct IoConfig {
     pub buffers: [Buffers; 3],
     /// TLPs of one kind that may wait to be sent.
     pub queue_tlps: usize,
-    /// Longest silence about credits: 10 us (`cxl-io` §2.5). This end speaks after half of it.
+    /// Longest silence about credits: 10 us (`cxl-io` §2.5). This end speaks four times as often, as a DLLP may be
+    /// lost \[D\].
     pub update_fc_fs: u64,
     /// Flits after which InitFC goes again while the peer is silent \[D\].
     pub init_repeat_flits: u64,

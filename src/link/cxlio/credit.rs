@@ -73,7 +73,7 @@ impl Field {
 /// Credits that an end advertises in one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advertised {
-    /// Counts of the scale, at most 127 headers or 2047 data; 0: infinite.
+    /// Counts of the scale, at most 127 headers or 2047 data \[C\]; 0: infinite.
     pub field: u16,
     /// Credits of one count.
     pub scale: Scale,
@@ -217,9 +217,14 @@ impl Ledger {
         self.advertised
     }
 
+    /// Credits whose buffers are free, `None`: infinite.
+    pub fn free_credits(&self) -> Option<u64> {
+        self.given.map(|given| given - self.arrived)
+    }
+
     /// Whether there is room for what has arrived.
     pub fn covers(&self, credits: u32) -> bool {
-        self.given.is_none_or(|given| given - self.arrived >= credits.into())
+        self.free_credits().is_none_or(|free| free >= credits.into())
     }
 
     /// What has room arrives.
@@ -242,7 +247,7 @@ impl Ledger {
 
     /// All buffers are free.
     pub fn is_home(&self) -> bool {
-        self.given.is_none_or(|given| Some(given - self.arrived) == self.advertised.credits().map(u64::from))
+        self.free_credits() == self.advertised.credits().map(u64::from)
     }
 }
 

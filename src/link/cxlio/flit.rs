@@ -10,7 +10,7 @@ use super::config::{ConfigError, FlitConfig, IoConfig};
 use super::port::{Channel, Port};
 use super::tlp::Form;
 use crate::link::cxl256::client::{Client, Part};
-use crate::link::event::{Event, finding};
+use crate::link::event::Event;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, body_byte, body_bytes};
@@ -18,8 +18,8 @@ use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{DllpType, FcType};
 use scalepool_protocols::cxl::cxlio::dllp::{DLLP_BYTES, Dllp, DllpFc};
-use scalepool_protocols::cxl::cxlio::stream::{GROUP_BYTES, Kind as PieceKind, Reader, STARTS_PER_GROUP};
-use scalepool_protocols::wire::Wire;
+use scalepool_protocols::cxl::cxlio::stream::{self, GROUP_BYTES, Kind as PieceKind, Reader, STARTS_PER_GROUP};
+use scalepool_protocols::wire::{At, Violation, Wire};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -116,16 +116,15 @@ impl FlitEnd {
                 let group = usize::from(at >= GROUP_BYTES);
                 self.starts[group] += 1;
                 if self.starts[group] == STARTS_PER_GROUP + 1 {
-                    let text = format!("TLPs that start in group {group} of a flit, at TLP byte {at}");
-                    self.channel.protocol(finding("CXLIO-PLC-02", STARTS_PER_GROUP + 1, STARTS_PER_GROUP, &text));
+                    let text = format!("TLPs that start in group {group} of a flit");
+                    self.protocol("CXLIO-PLC-02", at, STARTS_PER_GROUP + 1, &STARTS_PER_GROUP.to_string(), &text);
                 }
             }
             let bytes = piece.of(region);
             match (piece.kind, found.whole) {
                 (PieceKind::Nop, _) if bytes != [0; DW_BYTES] => {
-                    let text = format!("a NOP that is not one whole DW, at TLP byte {at}");
-                    let found = finding("CXLIO-PLC-01", format!("{bytes:02x?}"), "four bytes of 0", &text);
-                    self.channel.protocol(found);
+                    let found = format!("{bytes:02x?}");
+                    self.protocol("CXLIO-PLC-01", at, found, "four bytes of 0", "a NOP that is not one whole DW");
                 }
                 (PieceKind::Nop, _) => (),
                 (PieceKind::Dropped, _) => {
@@ -135,14 +134,25 @@ impl FlitEnd {
                         true => ("CXLIO-PTH-02", "a NOP, or prefixes and a PBR header before each TLP"),
                         false => ("CXLIO-FMT-03", "a NOP, a prefix or a TLP of known size"),
                     };
-                    let text = format!("the rest of the flit is dropped, from TLP byte {at}");
                     let head = &bytes[..bytes.len().min(2 * DW_BYTES)];
-                    self.channel.protocol(finding(rule, format!("{head:02x?}"), expected, &text));
+                    self.protocol(rule, at, format!("{head:02x?}"), expected, "the rest of the flit is dropped");
                 }
                 (PieceKind::Tlp, Some(tlp)) => self.channel.arrived(tlp),
                 (PieceKind::Tlp, None) => (),
             }
         }
+    }
+
+    /// A finding at a TLP byte.
+    fn protocol(&mut self, rule: &'static str, at: usize, found: impl ToString, expected: &str, text: &str) {
+        let byte = body_byte(self.flit.mode, at);
+        self.channel.protocol(Violation::at_byte(rule, byte, found, expected, text));
+    }
+
+    /// A finding in the DLLP field.
+    fn protocol_dllp(&mut self, violation: Violation) {
+        let at = At::Byte(body_byte(self.flit.mode, tlp_bytes(self.flit.mode)));
+        self.channel.protocol(Violation { at, ..violation });
     }
 
     fn take_dllp(&mut self, dllp: Dllp, now: u64) {
@@ -151,7 +161,7 @@ impl FlitEnd {
             if fc.vc != 0 || fc.shared {
                 self.channel.stats.dllps_dropped += 1;
             } else if let Some(wrong) = self.channel.flow.receive(&fc, now) {
-                self.channel.protocol(wrong);
+                self.protocol_dllp(wrong);
             }
             return;
         }
@@ -163,7 +173,7 @@ impl FlitEnd {
                 if code.name().is_none() {
                     let mut found = Vec::new();
                     dllp.check(false, &mut found);
-                    found.into_iter().for_each(|violation| self.channel.protocol(violation));
+                    found.into_iter().for_each(|violation| self.protocol_dllp(violation));
                 }
             }
         }
@@ -229,10 +239,14 @@ impl Client for FlitEnd {
         match flit.header().flit_type {
             FlitType::Io => self.read(&bytes, range.start),
             FlitType::Nop => {
-                if let Some(at) = bytes.iter().position(|&b| b != 0) {
-                    let text = format!("a NOP flit with TLP bytes, from byte {}", range.start + at);
-                    let found = finding("CXLIO-PLC-04", format!("{:#04x}", bytes[at]), "0", &text);
-                    self.channel.protocol(found);
+                let mut found = Vec::new();
+                stream::check_nop(&bytes, &mut found);
+                for violation in found {
+                    let at = match violation.at {
+                        At::Byte(at) => range.start + at,
+                        At::Bits { .. } => range.start,
+                    };
+                    self.channel.protocol(Violation { at: At::Byte(body_byte(self.flit.mode, at)), ..violation });
                 }
             }
             // Whoever shares the flits between protocols keeps them apart.

@@ -65,8 +65,10 @@ pub struct FlowControl {
     burst: usize,
     /// Flit clock of the next round.
     next_burst: u64,
-    /// What was said last of headers and data, and when.
-    said: [([u16; 2], u64); 3],
+    /// What was said last of headers and data.
+    said: [[u16; 2]; 3],
+    /// Flit clock at which it is said again.
+    speak_at: [u64; 3],
     heard_at: [u64; 3],
     silence_told: [bool; 3],
     speak_flits: u64,
@@ -87,10 +89,11 @@ impl FlowControl {
             ledgers,
             burst: 0,
             next_burst: 0,
-            said: ledgers.map(|l| (l.map(|l| l.said()), 0)),
+            said: ledgers.map(|l| l.map(|l| l.said())),
+            speak_at: [0; 3],
             heard_at: [0; 3],
             silence_told: [false; 3],
-            speak_flits: silence_flits / 2,
+            speak_flits: silence_flits / 4,
             silence_flits,
             init_repeat_flits: config.init_repeat_flits.max(1),
             held: false,
@@ -117,11 +120,11 @@ impl FlowControl {
         self.ledgers.as_flattened().iter().all(Ledger::is_home)
     }
 
-    /// Both ends count afresh from here: the link was down.
+    /// Both ends count afresh from here: the link was down. What was said before may be lost.
     pub fn restart_clocks(&mut self, now: u64) {
         self.heard_at = [now; 3];
         self.silence_told = [false; 3];
-        self.said.iter_mut().for_each(|said| said.1 = now);
+        self.speak_at = [now; 3];
     }
 
     // ---- credits of TLPs -----------------------------------------------------------------------------------------
@@ -229,15 +232,15 @@ impl FlowControl {
     }
 
     fn update_due(&self, kind: Kind, now: u64) -> bool {
-        let (said, at) = self.said[kind.index()];
-        let changed = self.ledgers(kind).map(|l| l.said()) != said;
-        !self.held && (changed || now >= at + self.speak_flits)
+        let n = kind.index();
+        let changed = self.ledgers(kind).map(|l| l.said()) != self.said[n];
+        !self.held && (changed || now >= self.speak_at[n])
     }
 
     /// Flit clock at which a DLLP is due or a silence is too long, without anything that happens before.
     pub fn wakes_at(&self, now: u64) -> Option<u64> {
         let Step::Up = self.step else { return Some(self.next_burst.max(now)) };
-        let speak = self.said.iter().map(|said| said.1 + self.speak_flits).filter(|_| !self.held);
+        let speak = self.speak_at.into_iter().filter(|_| !self.held);
         let listen = Kind::ALL
             .into_iter()
             .filter(|&kind| self.listens(kind))
@@ -275,7 +278,8 @@ impl FlowControl {
             Says::Init1 | Says::Init2 => ledgers.map(|l| l.advertised().field),
         };
         let [hdr_scale, data_scale] = ledgers.map(|l| l.advertised().scale.code());
-        self.said[kind.index()] = ([headers, data], now);
+        self.said[kind.index()] = [headers, data];
+        self.speak_at[kind.index()] = now + self.speak_flits;
         let fc = DllpFc {
             fc_type: type_of(says, kind),
             hdr_fc: headers as u8,

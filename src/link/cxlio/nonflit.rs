@@ -14,6 +14,7 @@ use crate::link::event::{Severity, finding};
 use scalepool_protocols::check::pcie;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, Unit};
+use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{DllpType, FcType};
 use scalepool_protocols::cxl::cxlio::dllp::{Dllp, DllpAckNak, DllpFc};
 use scalepool_protocols::cxl::cxlio::framing::{self, EDB, Framed, IDL};
@@ -48,6 +49,7 @@ impl NonFlitEnd {
     /// # Errors
     /// A choice outside its range.
     pub fn new(config: IoConfig, replay: ReplayConfig) -> Result<NonFlitEnd, ConfigError> {
+        config.check()?;
         replay.check()?;
         Ok(NonFlitEnd {
             sender: Sender::new(&replay, &config),
@@ -89,12 +91,13 @@ impl NonFlitEnd {
         }
     }
 
-    /// A TLP with the number that the next one will get: dropped by its receiver.
-    fn put_nullified(&mut self, tlp: &[u8]) {
+    /// A TLP that was spoilt on its way here, with the number that the next one will get: dropped by its receiver.
+    fn put_nullified(&mut self, mut tlp: Vec<u8>) {
+        tlp.last_mut().into_iter().for_each(|byte| *byte = !*byte);
         let number = self.sender.next_number();
-        if let Some((token, _)) = framing::frame_tlp(number, tlp) {
-            let lcrc = pcie::lcrc_nullified(number, tlp);
-            self.stream.extend(token.iter().chain(tlp).chain(&lcrc).chain(&EDB));
+        if let Some((token, _)) = framing::frame_tlp(number, &tlp) {
+            let lcrc = pcie::lcrc_nullified(number, &tlp);
+            self.stream.extend(token.iter().chain(&tlp).chain(&lcrc).chain(&EDB));
         }
     }
 
@@ -124,7 +127,7 @@ impl NonFlitEnd {
         let nullified = self.nullify > 0;
         if nullified {
             self.nullify -= 1;
-            self.put_nullified(&tlp);
+            self.put_nullified(tlp.clone());
         }
         let number = self.sender.keep(tlp.clone(), now);
         self.put_tlp(number, &tlp);
@@ -158,12 +161,15 @@ impl NonFlitEnd {
         self.train_wanted = true;
     }
 
-    fn take_tlp(&mut self, framed: &[u8], edb: bool, now: u64) {
+    fn take_tlp(&mut self, bytes: &[u8], edb: bool, now: u64) {
         // Token and length were judged where it was cut out.
-        let Ok(Some(framed)) = framing::unframe_tlp(framed) else { return };
-        let takes_nullified = self.channel.config.mutant == Some(Mutant::TakesNullified);
+        let Ok(Some(mut framed)) = framing::unframe_tlp(bytes) else { return };
+        let mut edb = edb;
+        if let (Framed::Nullified(number), Some(Mutant::TakesNullified)) = (framed, self.channel.config.mutant) {
+            (framed, edb) = (Framed::Good(number, &bytes[DW_BYTES..bytes.len() - DW_BYTES]), false);
+        }
         match framed {
-            Framed::Good(number, tlp) if !edb || takes_nullified => match self.receiver.good(number, now) {
+            Framed::Good(number, tlp) if !edb => match self.receiver.good(number, now) {
                 Verdict::Take => self.channel.arrived(tlp.to_vec()),
                 Verdict::Duplicate => self.channel.stats.duplicates += 1,
                 Verdict::Ahead => (),

@@ -83,6 +83,8 @@ pub struct Stats {
     pub dllps_dropped: u64,
     /// TLPs dropped: without credit, unreadable, or with a prefix that does not belong here.
     pub dropped: u64,
+    /// Of the TLPs received those with poisoned data.
+    pub poisoned: u64,
     /// Parts of a flit that could not be read.
     pub unreadable: u64,
     /// Bad LCRC, bad CRC-16 or bad tokens.
@@ -288,10 +290,11 @@ impl Channel {
         };
         if !self.flow.arrived(&tlp) {
             self.stats.dropped += 1;
-            let [headers, data] = self.flow.ledgers(tlp.kind());
             let found = format!("1 header and {} data credits", tlp.data_credits());
-            let text = format!("a TLP without credit, {:?}: headers {headers:?}, data {data:?}", tlp.kind());
-            self.protocol(finding("CXLIO-FCC-01", found, "no more than was advertised", &text));
+            let [headers, data] = self.flow.ledgers(tlp.kind()).map(|l| l.free_credits());
+            let expected = format!("at most {headers:?} and {data:?}");
+            let text = format!("a TLP without credit, {:?}", tlp.kind());
+            self.protocol(finding("CXLIO-FCC-01", found, expected, &text));
             return;
         }
         if !self.prefix_fits(&tlp) {
@@ -303,6 +306,7 @@ impl Channel {
             return;
         }
         self.stats.received[tlp.kind().index()] += 1;
+        self.stats.poisoned += u64::from(tlp.is_poisoned());
         self.incoming.push(tlp);
     }
 

@@ -10,12 +10,14 @@ use scalepool::link::fault::Lane;
 pub use scalepool::link::fault::{Fault, FaultyWire};
 pub use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
-use scalepool_protocols::cxl::cxl68::pid::Enabled;
+use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 pub use scalepool_protocols::cxl::cxl68::unit::Unit;
 pub use scalepool_protocols::cxl::cxl256::Mode;
 pub use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxlio::code::FmType;
+use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use scalepool_protocols::cxl::cxlio::flit_mode::{FmCpl, FmMem32, Pth};
+use scalepool_protocols::cxl::cxlio::framing::frame_dllp;
 use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCpl, NfmMem32};
 use scalepool_protocols::wire::Wire;
 use std::collections::VecDeque;
@@ -24,9 +26,6 @@ use std::collections::VecDeque;
 pub const LATENCY_FLITS: u64 = 12;
 /// Flits that training takes.
 const RETRAIN_FLITS: u64 = 64;
-
-/// All forms, with the formats of flits that carry them.
-pub const FORMS: [Form; 3] = [Form::NonFlit, Form::Flit { pbr: false }, Form::Flit { pbr: true }];
 
 fn bytes<W: Wire>(header: W) -> Vec<u8> {
     let bits = header.to_bits().expect("the fields fit");
@@ -133,6 +132,8 @@ pub trait Link {
     fn end(&mut self, dir: Dir) -> &mut dyn IoEnd;
     fn step(&mut self);
     fn is_empty(&self) -> bool;
+    /// Hands a DLLP to the far end of a direction.
+    fn inject_dllp(&mut self, dir: Dir, dllp: Dllp);
 
     fn steps(&mut self, flits: u64) {
         (0..flits).for_each(|_| self.step());
@@ -260,6 +261,12 @@ impl Link for Units {
         self.lanes.iter().all(Lane::is_empty) && self.training.is_none()
     }
 
+    fn inject_dllp(&mut self, dir: Dir, dllp: Dllp) {
+        let mut payload = [0; 64];
+        payload[..8].copy_from_slice(&frame_dllp(dllp));
+        self.inject(dir, &Unit::plain(pid::IO, &payload));
+    }
+
     fn step(&mut self) {
         self.now += 1;
         let now = self.now;
@@ -325,6 +332,11 @@ impl Flits {
         Flits::new([config(), config()], mode)
     }
 
+    /// DLLPs that have just been sent down.
+    pub fn under_way(&self) -> impl Iterator<Item = Dllp> + '_ {
+        self.pipes[0].back().and_then(|u| u.dllp).map(Dllp).into_iter()
+    }
+
     /// Hands a flit to the receiver of a direction, in halves where the format has them.
     pub fn inject(&mut self, dir: Dir, flit: &Flit) {
         let (now, halves) = (self.now, self.mode.is_lopt());
@@ -352,6 +364,11 @@ impl Link for Flits {
 
     fn is_empty(&self) -> bool {
         self.pipes.iter().flatten().all(|u| u.payload.is_none() && u.dllp.is_none())
+    }
+
+    fn inject_dllp(&mut self, dir: Dir, dllp: Dllp) {
+        let now = self.now;
+        self.ends[dir.opposite() as usize].receive_dllp(dllp.0, now);
     }
 
     fn step(&mut self) {
@@ -388,8 +405,13 @@ pub fn config() -> IoConfig {
 
 /// Every link that there is.
 pub fn links() -> Vec<Box<dyn Link>> {
-    let mut all: Vec<Box<dyn Link>> = vec![Box::new(Units::plain())];
-    all.extend(Mode::ALL.map(|mode| Box::new(Flits::plain(mode)) as Box<dyn Link>));
+    links_of([config(), config()])
+}
+
+/// Every link, with the configurations of the ends that send down and up.
+pub fn links_of(config: [IoConfig; 2]) -> Vec<Box<dyn Link>> {
+    let mut all: Vec<Box<dyn Link>> = vec![Box::new(Units::new(config.clone(), ReplayConfig::default()))];
+    all.extend(Mode::ALL.map(|mode| Box::new(Flits::new(config.clone(), mode)) as Box<dyn Link>));
     all
 }
 

@@ -261,7 +261,13 @@ impl PmAgent {
     pub fn saw_cache_request(&mut self) {
         if self.phase > 0 && !self.waiting.contains_key(&PmOpcode::Gpf.0) || self.phase > 1 {
             let phase = self.phase;
-            self.broken("CXLIO-VDM-07", 6, format!("a request in phase {phase}"), "none", "cache traffic after phase 1");
+            self.broken(
+                "CXLIO-VDM-07",
+                6,
+                format!("a request in phase {phase}"),
+                "none",
+                "cache traffic after phase 1",
+            );
         }
     }
 
@@ -276,7 +282,12 @@ impl PmAgent {
                 Side::Device => PmConfig::new(Side::Host).agent,
             };
             let payload = u128::from(credits) | u128::from(target) << 8;
-            return Some(self.message(Pm { opcode: PmOpcode::CreditRtn, agent: self.config.agent, parameter: 0, payload }));
+            return Some(self.message(Pm {
+                opcode: PmOpcode::CreditRtn,
+                agent: self.config.agent,
+                parameter: 0,
+                payload,
+            }));
         }
         if self.credits == 0 {
             return None;

@@ -94,6 +94,11 @@ impl Requester {
         self.config.id
     }
 
+    /// Time until a request is given up.
+    pub fn timeout(&self) -> u64 {
+        self.config.timeout
+    }
+
     /// Requests that are open.
     pub fn open(&self) -> usize {
         self.open.len()

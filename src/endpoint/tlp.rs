@@ -9,13 +9,9 @@ use scalepool_protocols::cxl::cxlio::code::{CplStatus, FmType};
 use scalepool_protocols::cxl::cxlio::flit_mode::{
     Base, FmCfg, FmCpl, FmMem32, FmMem64, FmMsg, OhcA1, OhcA3, OhcA5, Pth,
 };
-use scalepool_protocols::cxl::cxlio::non_flit_mode::{
-    NfmCfg, NfmCpl, NfmMem32, NfmMem64, NfmMsg, Shape, tlp_bytes,
-};
+use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCfg, NfmCpl, NfmMem32, NfmMem64, NfmMsg, Shape, tlp_bytes};
 use scalepool_protocols::cxl::cxlio::tlp::{Parts, TlpFault};
-use scalepool_protocols::cxl::cxlio::{
-    DW_BYTES, byte_count_bytes, byte_count_field, length_dw, length_field,
-};
+use scalepool_protocols::cxl::cxlio::{DW_BYTES, byte_count_bytes, byte_count_field, length_dw, length_field};
 use scalepool_protocols::wire::{FieldError, Wire};
 
 /// How TLPs are written on a link.
@@ -307,7 +303,8 @@ impl Tlp {
                 true => header!(NfmMem32 { address: address, first_be: enables.first, last_be: enables.last }),
                 false => header!(NfmMem64 { address: address, first_be: enables.first, last_be: enables.last }),
             },
-            Kind::ConfigRead { target, register, enables, .. } | Kind::ConfigWrite { target, register, enables, .. } => {
+            Kind::ConfigRead { target, register, enables, .. }
+            | Kind::ConfigWrite { target, register, enables, .. } => {
                 let dw = register / DW_BYTES as u16;
                 header!(NfmCfg {
                     completer: target,
@@ -367,7 +364,8 @@ impl Tlp {
                     false => header!(FmMem64, ohc, { tag: self.tag, address: address }),
                 }
             }
-            Kind::ConfigRead { target, register, enables, .. } | Kind::ConfigWrite { target, register, enables, .. } => {
+            Kind::ConfigRead { target, register, enables, .. }
+            | Kind::ConfigWrite { target, register, enables, .. } => {
                 let ohc = Some(to_bytes(&OhcA3 { first_be: enables, ..OhcA3::default() })?);
                 header!(FmCfg, ohc, { tag: self.tag, completer: target, reg_dw: register / DW_BYTES as u16 })
             }

@@ -8,5 +8,6 @@ mod cxlio_endpoint {
     mod pm;
     mod registers;
     mod rig;
+    mod scenario;
     mod transactions;
 }

@@ -14,14 +14,8 @@ use crate::wire::{LayoutDef, Violation, Wire};
 use crate::{frame, layout};
 
 /// Registers of the DVSECs.
-pub static LAYOUTS: &[&LayoutDef] = &[
-    DvsecHeader::DEF,
-    DeviceCapability::DEF,
-    DeviceControl::DEF,
-    RangeSizeLow::DEF,
-    FlexBus::DEF,
-    FlexBusStatus::DEF,
-];
+pub static LAYOUTS: &[&LayoutDef] =
+    &[DvsecHeader::DEF, DeviceCapability::DEF, DeviceControl::DEF, RangeSizeLow::DEF, FlexBus::DEF, FlexBusStatus::DEF];
 
 /// Extended capability ID of every DVSEC.
 pub const CAPABILITY_ID: u16 = 0x0023;

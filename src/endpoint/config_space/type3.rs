@@ -1,9 +1,7 @@
 //! Configuration space of a CXL Type 3 device: type 0 header, one PCI Express capability, the DVSECs that it has to show.
 
 use super::{ConfigSpace, bytes_of, registers as reg};
-use scalepool_protocols::cxl::cxlio::dvsec::{
-    self, DeviceCapability, DeviceControl, DvsecId, FlexBus, RangeSizeLow,
-};
+use scalepool_protocols::cxl::cxlio::dvsec::{self, DeviceCapability, DeviceControl, DvsecId, FlexBus, RangeSizeLow};
 use scalepool_protocols::cxl::cxlio::vdm::VENDOR_ID;
 
 /// What a device is.

@@ -33,7 +33,10 @@ impl Talk {
         let mut talk = Talk::new(form, PmConfig::new(Side::Host), PmConfig::new(Side::Device));
         talk.settle();
         assert!(talk.host.is_ready() && talk.device.is_ready());
-        assert_eq!((talk.host.take_happened(), talk.device.take_happened()), (vec![Happened::Ready], vec![Happened::Ready]));
+        assert_eq!(
+            (talk.host.take_happened(), talk.device.take_happened()),
+            (vec![Happened::Ready], vec![Happened::Ready])
+        );
         talk.log.clear();
         talk
     }

@@ -116,7 +116,16 @@ pub const NO_FLITS: Trained = Trained { flit_mode: false, rate_gtps: 32 };
 #[test]
 fn cxlio_dvs_03_p() {
     // Bits of the sheet, then the whole table: 8 capabilities of one port by 8 of the other, with and without flit mode.
-    let bits = FlexBus { cache: true, io: true, mem: true, vh_68b: true, mld: true, lopt_256b: true, pbr: true, ..FlexBus::default() };
+    let bits = FlexBus {
+        cache: true,
+        io: true,
+        mem: true,
+        vh_68b: true,
+        mld: true,
+        lopt_256b: true,
+        pbr: true,
+        ..FlexBus::default()
+    };
     assert_eq!(bits.to_bits(), Ok(0b0110_0000_0110_0111));
     let all = || (0..8).map(|n| (n & 1 == 1, n & 2 == 2, n & 4 == 4));
     for (vh_a, lopt_a, pbr_a) in all() {
@@ -175,7 +184,9 @@ fn cxlio_dvs_04_p() {
     let io_only = Enabled { io: true, cachemem: false };
     let code = |kind| PIDS.iter().find(|p| p.kind == kind && !p.eds).expect("listed").code;
     let (io, cachemem) = (code(PidKind::Io), code(PidKind::Cachemem));
-    for (pair, bit) in [([io, 0], 1), ([0, io], 1), ([0, 0], 2), ([io, cachemem], 2), ([cachemem; 2], 3), ([cachemem, 0], 3)] {
+    for (pair, bit) in
+        [([io, 0], 1), ([0, io], 1), ([0, 0], 2), ([io, cachemem], 2), ([cachemem; 2], 3), ([cachemem, 0], 3)]
+    {
         let mut space = port(can(true, false, false));
         space.trained(&can(true, false, false), ConnectedMode::Vh68b);
         let log = pid::receive(u16::from_le_bytes(pair), io_only).log.expect("an error");

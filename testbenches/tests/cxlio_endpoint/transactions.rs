@@ -46,11 +46,7 @@ fn the_bytes_are_those_of_the_public_tool() {
             Form::NonFlit,
             Tlp {
                 tag: 1,
-                ..Tlp::new(
-                    Kind::ConfigRead { level: 0, target: 0x0500, register: 0x104, enables: 0xf },
-                    0,
-                    vec![],
-                )
+                ..Tlp::new(Kind::ConfigRead { level: 0, target: 0x0500, register: 0x104, enables: 0xf }, 0, vec![])
             },
             "04000001 0000010f 05000104",
         ),
@@ -203,7 +199,8 @@ fn parts_of_several_reads_may_come_between_each_other() {
     let tags: Vec<u16> = (0..4).map(|n| rig.send(read_of(BARS[0] + 256 * n + 3, 250), Vec::new()).tag).collect();
     // Each read in its own order, the reads mixed: sorted by their parts.
     let parts = std::mem::take(&mut rig.up);
-    let mut by_tag: Vec<Vec<Tlp>> = tags.iter().map(|t| parts.iter().filter(|p| p.tag == *t).cloned().collect()).collect();
+    let mut by_tag: Vec<Vec<Tlp>> =
+        tags.iter().map(|t| parts.iter().filter(|p| p.tag == *t).cloned().collect()).collect();
     while by_tag.iter().any(|q| !q.is_empty()) {
         for queue in by_tag.iter_mut().rev().filter(|q| !q.is_empty()) {
             rig.up.push(queue.remove(0));
@@ -320,10 +317,7 @@ fn a_late_completion_meets_a_free_tag() {
     assert_eq!(rig.requester.expire(rig.now).len(), 1);
     assert!(rig.settle().is_empty());
     let events = rig.events();
-    assert!(
-        matches!(events[..], [Event::CompletionTimeout { .. }, Event::UnexpectedCompletion { .. }]),
-        "{events:?}"
-    );
+    assert!(matches!(events[..], [Event::CompletionTimeout { .. }, Event::UnexpectedCompletion { .. }]), "{events:?}");
     assert_eq!(rig.read(BARS[0], 4), (vec![0; 4], false));
 }
 

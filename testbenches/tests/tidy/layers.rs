@@ -36,7 +36,19 @@ const MODEL: &[Layer] = &[
     // Its input is the layout table alone; a wave mapping is one more table.
     Layer {
         name: "export",
-        never: &["kernel", "forms", "trace", "link", "memory", "endpoint", "coherence", "fabric", "bridge", "scenario", "golden"],
+        never: &[
+            "kernel",
+            "forms",
+            "trace",
+            "link",
+            "memory",
+            "endpoint",
+            "coherence",
+            "fabric",
+            "bridge",
+            "scenario",
+            "golden",
+        ],
     },
     layer("paper"),
     layer("ffi"),

@@ -1,0 +1,480 @@
+//! `cxlio-enumerate`: a root complex finds a CXL Type 3 device over CXL.io and brings it up.
+//!
+//! Modelled: two partitions, each an agent and a link end, joined by the two directions of the wire. Three clocks: the
+//! host's (the reference), the flit clock of the line rate, the device's. The host walks configuration space, sizes and
+//! places BARs, programs the memory ranges of CXL.mem and locks them, then writes and reads behind the BARs; both sides
+//! start power management beside it. Left out: CXL.cachemem on the same link, switches, several devices.
+//!
+//! A walk through one configuration read: the root complex gives it a tag and its bytes go to the host's link end, which
+//! frames them, with sequence number and LCRC or in a flit; the device's end checks them and hands them over; the completer
+//! answers after its latency; the completion finds its tag and the walk goes on with the next access.
+
+mod function;
+mod port;
+mod root;
+mod tlps;
+mod walk;
+
+use super::observe::Observer;
+use super::report::{Broken, Report, Spread};
+use super::settings::{Key, Range, SettingError, Settings};
+use super::{Request, RunError};
+use crate::endpoint::completer::{Completer, CompleterConfig};
+use crate::endpoint::config_space::ConfigSpace;
+use crate::endpoint::config_space::port::port as root_port;
+use crate::endpoint::config_space::type3::{Type3Config, type3};
+use crate::endpoint::event::Event;
+use crate::endpoint::pm::{PmAgent, PmConfig, Side};
+use crate::endpoint::requester::{Requester, RequesterConfig};
+use crate::endpoint::tlp::Form;
+use crate::kernel::{BuildError, Clock, RunOptions, SimError, Simulation, Time};
+use crate::link::arbmux::{ArbMux, ArbMuxConfig, Entry};
+use crate::link::cxl68::timing::LineRate;
+use crate::link::cxlio::{IoConfig, NonFlitEnd, ReplayConfig};
+use crate::link::fault::{Fault, FaultyWire};
+use crate::memory::store::{Background, Store};
+use crate::trace::{Header, Hub, PlaceKind, Tap};
+use function::{Function, FunctionResult};
+use port::{IO_ONLY, Item, OnWire, PidLog, Port, PortConfig, PortResult, Ports, SIGNALS};
+use root::{Root, RootConfig, RootResult};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::lanes::Width;
+use scalepool_protocols::cxl::cxlio::dvsec::{ConnectedMode, FlexBus, Trained, negotiate};
+use scalepool_protocols::wire::Violation;
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, Mutex, PoisonError};
+use walk::Windows;
+
+/// Name on the command line.
+pub const NAME: &str = "cxlio-enumerate";
+/// What it is.
+pub const DOC: &str = "root complex that finds a CXL Type 3 device over CXL.io and brings it up";
+
+const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
+    Key { name, default, unit, range, doc }
+}
+
+/// Settings. Numbers without another source are of the model (basis: model).
+pub static KEYS: &[Key] = &[
+    key("link.rate_gtps", "32", "GT/s a lane", Range::Words(&["8", "16", "32"]), "line rate (cxl-68b §1.3)"),
+    key("link.width", "16", "lanes", Range::Words(&["1", "2", "4", "8", "16"]), "lanes (cxl-68b §1.3)"),
+    key("link.mode", "cxl-68b", "-", Range::Words(&["cxl-68b"]), "best mode of both ends (cxl-io §7)"),
+    key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.01), "bit error rate of both directions"),
+    key(
+        "link.fault",
+        "",
+        "-",
+        Range::List(
+            "flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits",
+        ),
+        "faults at numbered flits, counted from 0 as they are sent",
+    ),
+    key("link.credits_hold", "0", "flit clocks", Range::Int(0, 1 << 20), "the device holds its credits back so long"),
+    key("link.tx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "transmit pipeline"),
+    key("link.rx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "receive pipeline"),
+    key("link.propagation_fs", "2000000", "fs", Range::Int(0, 1 << 40), "flight time on the wire"),
+    key("link.retrain_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "time that training takes"),
+    key("host.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "period of the host clock, the reference"),
+    key("host.outstanding", "32", "requests", Range::Int(1, 1024), "requests that may be open; tags have 10 bits"),
+    key("host.timeout_fs", "50000000000", "fs", Range::Int(1_000_000, 1 << 50), "completion time-out, 50 us"),
+    key("host.retry_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "wait behind a Request Retry Status"),
+    key("host.max_payload_bytes", "256", "bytes", Range::Int(128, 4096), "largest payload of the host"),
+    key("host.mmio_base", "0x1000000000", "address", Range::Int(1 << 20, 1 << 50), "where BARs are placed"),
+    key("host.memory_base", "0x10000000000", "address", Range::Int(1 << 28, 1 << 50), "where memory ranges are placed"),
+    key("host.accesses", "200", "accesses", Range::Int(0, 1 << 24), "writes and reads behind the BARs"),
+    key("host.access_bytes", "512", "bytes", Range::Int(1, 4096), "longest of them; lengths are drawn"),
+    key("device.bar0_bytes", "64k", "bytes", Range::Int(0, 1 << 40), "size of BAR 0: a power of two from 4k, or 0"),
+    key("device.bar1_bytes", "1m", "bytes", Range::Int(0, 1 << 40), "size of BAR 1, likewise"),
+    key("device.range0_bytes", "16g", "bytes", Range::Int(0, 1 << 46), "memory range 0: a multiple of 256m"),
+    key("device.range1_bytes", "0", "bytes", Range::Int(0, 1 << 46), "memory range 1, likewise"),
+    key("device.logical_devices", "1", "devices", Range::Int(1, 16), "more than one show an MLD DVSEC"),
+    key("device.max_payload_bytes", "512", "bytes", Range::Int(128, 4096), "largest payload of the device"),
+    key("device.boundary_bytes", "64", "bytes", Range::Words(&["64", "128"]), "read completion boundary"),
+    key("device.not_ready", "2", "requests", Range::Int(0, 1000), "configuration requests answered with a retry"),
+    key("device.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "period of the device clock"),
+    key("device.latency_cycles", "40", "device cycles", Range::Int(1, 1 << 30), "request to completion in the device"),
+];
+
+/// TLPs between an agent and its link end: room for the longest access in the smallest payloads.
+const CHANNEL_DEPTH: u32 = 64;
+/// Content of registers behind BARs that nothing has written.
+const BACKGROUND: Background = Background::Zero;
+/// Silence after which a run has failed: above completion time-out and training.
+const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
+/// Root complex: bus 0, device 0, function 0.
+const ROOT_ID: u16 = 0;
+/// Bus behind the root port.
+const DEVICE_BUS: u8 = 1;
+
+fn together(key: &'static str, text: impl ToString) -> SettingError {
+    SettingError::Together { key, text: text.to_string() }
+}
+
+/// What a port that reaches a mode can do.
+fn capability(mode: &str) -> FlexBus {
+    FlexBus {
+        io: true,
+        mem: true,
+        vh_68b: true,
+        lopt_256b: mode == "cxl-256b-lopt",
+        pbr: mode == "cxl-256b-pbr",
+        ..FlexBus::default()
+    }
+}
+
+fn faults(settings: &Settings) -> Result<[Vec<Fault>; 2], SettingError> {
+    let mut by_dir = [Vec::new(), Vec::new()];
+    for text in settings.list("link.fault") {
+        let (up, fault) = match text.strip_prefix("up:") {
+            Some(rest) => (1, rest),
+            None => (0, text.strip_prefix("down:").unwrap_or(text)),
+        };
+        by_dir[up].push(fault.parse().map_err(|_| settings.refuse("link.fault", text))?);
+    }
+    Ok(by_dir)
+}
+
+/// Hash of everything that decides the result, but the seed.
+fn scenario_hash(settings: &Settings, cycles: Option<u64>) -> String {
+    let mut sha = Sha256::new();
+    sha.update(NAME);
+    for (key, value) in settings.iter() {
+        sha.update(format!("\n{key}={value}"));
+    }
+    sha.update(format!("\ncycles={cycles:?}\n"));
+    crate::forms::number::hex(&sha.finalize())
+}
+
+/// What was read from the settings, apart from clocks.
+struct Plan {
+    line: LineRate,
+    form: Form,
+    mode: ConnectedMode,
+    faults: [Vec<Fault>; 2],
+    ber: f64,
+    port: ConfigSpace,
+    device: ConfigSpace,
+    ends: [ArbMux<NonFlitEnd, PidLog>; 2],
+}
+
+fn plan(settings: &Settings) -> Result<Plan, RunError> {
+    let width = settings.int("link.width");
+    let width = Width::new(width as u8).ok_or_else(|| settings.refuse("link.width", width))?;
+    let rate_gtps = settings.int("link.rate_gtps") as u32;
+    let line = LineRate { rate_gtps, width, sync_headers: false, skip_ordered_sets: false };
+    let can = capability(settings.word("link.mode"));
+    let config = Type3Config {
+        flex_bus: can,
+        bar_bytes: [settings.int("device.bar0_bytes"), settings.int("device.bar1_bytes")],
+        range_bytes: [settings.int("device.range0_bytes"), settings.int("device.range1_bytes")],
+        logical_devices: settings.int("device.logical_devices") as u16,
+        max_payload_bytes: settings.int("device.max_payload_bytes") as usize,
+        ..Type3Config::default()
+    };
+    let mut device = type3(&config).map_err(|e| together("device", e))?;
+    let mut port = root_port(can);
+    let trained = Trained { flit_mode: settings.word("link.mode") != "cxl-68b", rate_gtps };
+    let Some(mode) = negotiate(&port.flex_bus(), &device.flex_bus(), trained) else {
+        return Err(together("link.rate_gtps", "no CXL link comes up at this rate").into());
+    };
+    let (of_port, of_device) = (port.flex_bus(), device.flex_bus());
+    port.trained(&of_device, mode);
+    device.trained(&of_port, mode);
+    let end = |dir| end(dir, &line).map_err(|e| together("link.rate_gtps", e));
+    let ends = [end(Dir::Down)?, end(Dir::Up)?];
+    let (form, ber) = (Form::NonFlit, settings.real("link.ber"));
+    Ok(Plan { line, form, mode, faults: faults(settings)?, ber, port, device, ends })
+}
+
+struct Taps {
+    root: Tap,
+    host_flits: Tap,
+    host_signals: Tap,
+    function: Tap,
+    device_flits: Tap,
+    device_signals: Tap,
+}
+
+#[derive(Default)]
+struct Results {
+    root: Arc<Mutex<RootResult>>,
+    function: Arc<Mutex<FunctionResult>>,
+    host_port: Arc<Mutex<PortResult>>,
+    device_port: Arc<Mutex<PortResult>>,
+}
+
+/// Runs the scenario.
+///
+/// # Errors
+/// Anything that keeps it from running.
+pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+    let plan = plan(settings)?;
+    let (mode, line) = (plan.mode, plan.line);
+    let mut hub = Hub::new(request.outputs.any());
+    let flits = |dir| PlaceKind::Flits { protocol: "cxl-68b", dir };
+    let taps = Taps {
+        root: hub.tap(root::PLACE, tlps::shows(plan.form)),
+        host_flits: hub.tap("host.link", flits("up")),
+        host_signals: hub.tap("host.link", PlaceKind::Values(SIGNALS)),
+        function: hub.tap(function::PLACE, tlps::shows(plan.form)),
+        device_flits: hub.tap("device.link", flits("down")),
+        device_signals: hub.tap("device.link", PlaceKind::Values(SIGNALS)),
+    };
+    let header = Header {
+        model_version: env!("CARGO_PKG_VERSION").into(),
+        scenario_hash: scenario_hash(settings, request.cycles),
+        seed: request.seed,
+    };
+    let mut observer = Observer::open(&request.outputs, &header, &hub)?;
+    let results = Results::default();
+    let sim = build(request.seed, settings, plan, taps, &results).map_err(|e| RunError::Build(SimError::Build(e)))?;
+    let clock_fs = settings.int("host.clock_fs");
+    let options = RunOptions {
+        limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(clock_fs))),
+        open_at_limit_allowed: true,
+        stall_limit_fs: Some(STALL_LIMIT_FS),
+        threads: request.threads.max(1),
+        shuffle: request.modes.shuffle,
+        evaluate_idle: request.modes.evaluate_idle,
+    };
+    let mut output = Ok(());
+    let outcome = sim.run(&options, |window_end| {
+        on_window(window_end);
+        if output.is_ok() {
+            output = observer.drain(&mut hub);
+        }
+    });
+    output?;
+    observer.finish(&mut hub)?;
+    report(request, mode, line.unit_bytes_per_s(), clock_fs, outcome, &results)
+}
+
+/// A link end of one direction.
+fn end(dir: Dir, line: &LineRate) -> Result<ArbMux<NonFlitEnd, PidLog>, crate::link::cxlio::ConfigError> {
+    let (num, den) = line.unit_time_fs();
+    let io = IoConfig { flit_fs: num.div_ceil(den), ..IoConfig::default() };
+    let io = NonFlitEnd::new(io, ReplayConfig::default())?;
+    let config = ArbMuxConfig { enabled: IO_ONLY, ..ArbMuxConfig::new(dir, Cxl68Config::default()) };
+    let mut mux = ArbMux::new(config, io, PidLog::default());
+    mux.phy_up(Entry::First);
+    Ok(mux)
+}
+
+fn build(seed: u64, settings: &Settings, plan: Plan, taps: Taps, results: &Results) -> Result<Simulation, BuildError> {
+    let (num, den) = plan.line.unit_time_fs();
+    let flit_clock = Clock::new(num, den, 0)?;
+    // A unit is there when its last byte is.
+    let latency_fs = settings.int("link.tx_pipeline_fs")
+        + settings.int("link.propagation_fs")
+        + settings.int("link.rx_pipeline_fs")
+        + num.div_ceil(den);
+    let mut sim = Simulation::new(seed);
+    let (down_out, down_in) = sim.link::<OnWire>("wire.down", latency_fs)?;
+    let (up_out, up_in) = sim.link::<OnWire>("wire.up", latency_fs)?;
+    let (form, ber) = (plan.form, plan.ber);
+    let retrain_fs = settings.int("link.retrain_fs");
+    let faulty = ber > 0.0 || plan.faults.iter().any(|f| !f.is_empty());
+    let [down_faults, up_faults] = plan.faults;
+    let port_config =
+        move |dir, end, wire, hold_credits_flits| PortConfig { dir, end, wire, faulty, retrain_fs, hold_credits_flits };
+    let [host_end, device_end] = plan.ends;
+
+    let clock_fs = settings.int("host.clock_fs");
+    let host_clock = Clock::with_period_fs(clock_fs)?;
+    let cycles = |key| settings.int(key).div_ceil(clock_fs);
+    let timeout = cycles("host.timeout_fs");
+    let config = RootConfig {
+        form,
+        requester: Requester::new(RequesterConfig {
+            id: ROOT_ID,
+            outstanding: settings.int("host.outstanding") as usize,
+            timeout,
+        }),
+        agent: PmAgent::new(PmConfig { timeout, ..PmConfig::new(Side::Host) }),
+        port: plan.port,
+        windows: Windows {
+            bus: DEVICE_BUS,
+            mmio: settings.int("host.mmio_base"),
+            memory: settings.int("host.memory_base"),
+            max_payload_bytes: settings.int("host.max_payload_bytes") as usize,
+        },
+        accesses: settings.int("host.accesses"),
+        access_bytes: settings.int("host.access_bytes"),
+        retry_cycles: cycles("host.retry_fs"),
+    };
+    let (root_result, port_result) = (results.root.clone(), results.host_port.clone());
+    let (root_tap, flits, signals) = (taps.root, taps.host_flits, taps.host_signals);
+    sim.partition(move |p| {
+        let core = p.clock("host", host_clock)?;
+        let flit = p.clock("flit", flit_clock)?;
+        let (tx, to_link) = p.channel::<Item>("host.tx", CHANNEL_DEPTH, 1)?;
+        let (from_link, rx) = p.channel::<Item>("host.rx", CHANNEL_DEPTH, 1)?;
+        p.module("host.root", core, |bind| {
+            let (tx, rx, rng) = (bind.attach(tx), bind.attach(rx), bind.rng());
+            Root::new(config, tx, rx, rng, root_tap, root_result)
+        })?;
+        p.module("host.link", flit, |bind| {
+            let wire = FaultyWire::new(down_faults, ber, bind.rng());
+            let ports = Ports {
+                tx: bind.attach(to_link),
+                rx: bind.attach(from_link),
+                wire_out: bind.attach(down_out),
+                wire_in: bind.attach(up_in),
+                flits,
+                signals,
+            };
+            Port::new(port_config(Dir::Down, host_end, wire, 0), ports, port_result)
+        })
+    });
+
+    let device_clock = Clock::with_period_fs(settings.int("device.clock_fs"))?;
+    let completer = CompleterConfig {
+        boundary_bytes: settings.int("device.boundary_bytes"),
+        not_ready: settings.int("device.not_ready") as u32,
+    };
+    let space = plan.device;
+    let latency = settings.int("device.latency_cycles");
+    let hold = settings.int("link.credits_hold");
+    let (function_result, port_result) = (results.function.clone(), results.device_port.clone());
+    let (function_tap, flits, signals) = (taps.function, taps.device_flits, taps.device_signals);
+    sim.partition(move |p| {
+        let core = p.clock("device", device_clock)?;
+        let flit = p.clock("flit", flit_clock)?;
+        let (tx, to_link) = p.channel::<Item>("device.tx", CHANNEL_DEPTH, 1)?;
+        let (from_link, rx) = p.channel::<Item>("device.rx", CHANNEL_DEPTH, 1)?;
+        p.module("device.link", flit, |bind| {
+            let wire = FaultyWire::new(up_faults, ber, bind.rng());
+            let ports = Ports {
+                tx: bind.attach(to_link),
+                rx: bind.attach(from_link),
+                wire_out: bind.attach(up_out),
+                wire_in: bind.attach(down_in),
+                flits,
+                signals,
+            };
+            Port::new(port_config(Dir::Up, device_end, wire, hold), ports, port_result)
+        })?;
+        p.module("device.function", core, |bind| {
+            let completer = Completer::new(completer, space, Store::new(BACKGROUND));
+            let agent = PmAgent::new(PmConfig::new(Side::Device));
+            let (rx, tx) = (bind.attach(rx), bind.attach(tx));
+            Function::new(completer, agent, form, latency, rx, tx, function_tap, function_result)
+        })
+    });
+    Ok(sim)
+}
+
+/// The broken rule of an event; `None`: nothing is wrong, somebody asked for what is not there.
+fn violation_of(event: &Event) -> Option<Violation> {
+    let rule = match event {
+        Event::Rule(violation) => return Some(violation.clone()),
+        Event::Refused { .. } | Event::Poisoned { .. } => return None,
+        Event::Malformed(_) => "CXLIO-NFM-03",
+        Event::UnexpectedCompletion { .. } => "SIM-E2E-02",
+        Event::CompletionTimeout { .. } => "SIM-E2E-03",
+    };
+    Some(Violation::at_byte(rule, 0, event, "requests and their completions", "an end of a transaction is wrong"))
+}
+
+fn read<T: Clone>(result: &Mutex<T>) -> T {
+    result.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn report(
+    request: &Request,
+    mode: ConnectedMode,
+    unit_bytes_per_s: f64,
+    clock_fs: u64,
+    outcome: Result<crate::kernel::RunReport, SimError>,
+    results: &Results,
+) -> Result<Report, RunError> {
+    let (root, function) = (read(&results.root), read(&results.function));
+    let ports = [read(&results.host_port), read(&results.device_port)];
+    let mut violations: Vec<Broken> = Vec::new();
+    for (place, port) in ["host.link", "device.link"].into_iter().zip(&ports) {
+        let of_port = port.violations.iter().map(|e| Broken { place: place.into(), violation: e.violation.clone() });
+        violations.extend(of_port);
+    }
+    for (place, events) in [(root::PLACE, &root.events), (function::PLACE, &function.events)] {
+        let of_agent = events.iter().filter_map(violation_of);
+        violations.extend(of_agent.map(|violation| Broken { place: place.into(), violation }));
+    }
+    violations.extend(root.broken.clone());
+    let ended_well = outcome.is_ok();
+    let end = match outcome {
+        Ok(report) => report.end,
+        Err(SimError::Build(e)) => return Err(RunError::Build(SimError::Build(e))),
+        Err(e) => {
+            let at = match &e {
+                SimError::Stall { at, .. } | SimError::Deadlock { at, .. } | SimError::OpenAtLimit { at, .. } => *at,
+                SimError::Build(_) => Time::ZERO,
+            };
+            let violation = Violation::at_byte("SIM-E2E-03", 0, "open work", "none", e.to_string());
+            violations.push(Broken { place: "simulation".into(), violation });
+            at
+        }
+    };
+    let time_fs = end.as_fs();
+    let goodput = if time_fs == 0 { 0.0 } else { root.bytes as f64 / (time_fs as f64 / 1e15) };
+    let found = root.found.clone().unwrap_or_default();
+    let bytes = |ranges: &[std::ops::Range<u64>]| ranges.iter().map(|r| r.end - r.start).sum::<u64>();
+    let both = |count: fn(&PortResult) -> u64| ports.iter().map(count).sum::<u64>();
+    let status = scalepool_protocols::wire::Wire::to_bits;
+    let mut counts: Vec<(String, u64)> = [
+        ("connected mode", mode as u64),
+        ("functions", found.functions.len() as u64),
+        ("capabilities", found.capabilities),
+        ("extended capabilities", found.extended.len() as u64),
+        ("DVSECs of CXL", found.dvsecs.len() as u64),
+    ]
+    .map(|(k, v)| (k.to_owned(), v))
+    .into();
+    counts.extend(found.dvsecs.iter().map(|(id, length)| (format!("DVSEC {id} [bytes]"), u64::from(*length))));
+    counts.extend(
+        [
+            ("BARs", found.bars.len() as u64),
+            ("BARs [bytes]", bytes(&found.bars)),
+            ("memory ranges", found.ranges.len() as u64),
+            ("memory ranges [bytes]", bytes(&found.ranges)),
+            ("logical devices", found.logical_devices.into()),
+            ("largest payload [bytes]", found.max_payload_bytes as u64),
+            ("CXL.mem enabled", u64::from(found.mem_enabled && function.mem_enabled)),
+            ("power management ready", u64::from(root.pm_ready && function.pm_ready)),
+            ("host port status", status(&root.status).unwrap_or(0) as u64),
+            ("device port status", status(&found.status).unwrap_or(0) as u64),
+            ("configuration reads", root.config[0]),
+            ("configuration writes", root.config[1]),
+            ("configuration retries", root.config[2]),
+            ("memory writes", root.memory[0]),
+            ("memory reads", root.memory[1]),
+            ("requests served", function.requests),
+            ("completions", function.completions),
+            ("replayed TLPs", both(|p| p.stats.replayed)),
+            ("trainings", both(|p| p.trainings)),
+        ]
+        .map(|(k, v)| (k.to_owned(), v)),
+    );
+    let names = ["posted", "non-posted", "completion"];
+    let messages = ["down", "up"].into_iter().zip(&ports).flat_map(|(dir, port)| {
+        names.into_iter().zip(port.stats.sent).map(move |(name, n)| (format!("{name} {dir}"), n))
+    });
+    Ok(Report {
+        scenario: NAME.into(),
+        seed: request.seed,
+        cycles: time_fs / clock_fs,
+        time_fs,
+        flits: vec![("down".into(), ports[0].units), ("up".into(), ports[1].units)],
+        messages: messages.collect(),
+        goodput_bytes_per_s: goodput,
+        efficiency: goodput / unit_bytes_per_s,
+        latency_cycles: Spread::of(root.latency_cycles),
+        latency_fs: Spread::of(root.latency_fs),
+        retries: both(|p| p.stats.replays),
+        errors_repaired: if ended_well { both(|p| p.damaged) } else { 0 },
+        credit_stalls: 0,
+        counts,
+        coverage: Vec::new(),
+        violations,
+    })
+}

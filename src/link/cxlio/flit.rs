@@ -92,11 +92,12 @@ impl FlitEnd {
         let mut starts = [0; 2];
         while region.len() < tlp_bytes(self.flit.mode) {
             let group = usize::from(region.len() >= GROUP_BYTES);
-            if self.stream.is_empty() && starts[group] < STARTS_PER_GROUP {
-                if let Some(tlp) = self.channel.next_tlp() {
-                    starts[group] += 1;
-                    self.stream.extend(tlp.into_bytes());
-                }
+            if self.stream.is_empty()
+                && starts[group] < STARTS_PER_GROUP
+                && let Some(tlp) = self.channel.next_tlp()
+            {
+                starts[group] += 1;
+                self.stream.extend(tlp.into_bytes());
             }
             // A NOP is one DW of zeros.
             let dw = self.stream.len().min(DW_BYTES);
@@ -198,12 +199,8 @@ fn region(flit: &Flit, mode: Mode, range: Range<usize>) -> Vec<u8> {
 impl Client for FlitEnd {
     fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
         self.tick(now_flits);
-        self.channel.stats.flits += 1;
         let region = match self.fill() {
-            Some(region) => {
-                self.channel.stats.flits_used += 1;
-                region
-            }
+            Some(region) => region,
             None => {
                 if !self.channel.flow.has_dllp(now_flits) {
                     self.dllp_since = None;
@@ -217,6 +214,7 @@ impl Client for FlitEnd {
                 vec![0; tlp_bytes(self.flit.mode)]
             }
         };
+        self.channel.stats.flits += 1;
         let mut flit = Flit::ZERO;
         let fits = flit.set_header(&FlitHeader { flit_type: FlitType::Io, ..FlitHeader::default() });
         debug_assert!(fits.is_ok(), "a type of a table has two bits");

@@ -237,16 +237,18 @@ impl FlowControl {
         !self.held && (changed || now >= self.speak_at[n])
     }
 
-    /// Flit clock at which a DLLP is due or a silence is too long, without anything that happens before.
+    /// Flit clock, later than `now`, at which a DLLP is due or a silence is too long, if nothing happens before.
     pub fn wakes_at(&self, now: u64) -> Option<u64> {
-        let Step::Up = self.step else { return Some(self.next_burst.max(now)) };
+        if self.has_dllp(now) {
+            return Some(now + 1);
+        }
+        let Step::Up = self.step else { return Some(self.next_burst.max(now + 1)) };
         let speak = self.speak_at.into_iter().filter(|_| !self.held);
         let listen = Kind::ALL
             .into_iter()
             .filter(|&kind| self.listens(kind))
             .map(|kind| self.heard_at[kind.index()] + self.silence_flits + 1);
-        let due = self.has_dllp(now).then_some(now);
-        speak.chain(listen).chain(due).min().map(|at| at.max(now))
+        speak.chain(listen).min().map(|at| at.max(now + 1))
     }
 
     /// Whether a silence about a kind would be told.

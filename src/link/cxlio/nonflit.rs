@@ -245,7 +245,6 @@ impl Client for NonFlitEnd {
         let here = self.stream.len().min(PAYLOAD_BYTES);
         payload.iter_mut().zip(self.stream.drain(..here)).for_each(|(to, from)| *to = from);
         self.channel.stats.flits += 1;
-        self.channel.stats.flits_used += 1;
         Some(Unit::plain(pid::IO, &payload))
     }
 

@@ -69,10 +69,8 @@ pub struct Room {
 /// Counters of one end, all from the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Flits sent.
+    /// Units made, or new payload flits.
     pub flits: u64,
-    /// Flits with TLP bytes or, on 68B links, with any token; repeated ones included on 68B links.
-    pub flits_used: u64,
     /// TLPs sent, first copies, by [`Kind::index`].
     pub sent: [u64; 3],
     /// TLPs handed to the queue above, by [`Kind::index`].

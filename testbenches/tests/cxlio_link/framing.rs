@@ -218,3 +218,28 @@ fn an_ack_of_what_was_never_sent_frees_nothing() {
     link.push(Dir::Down, framed(40));
     assert_eq!(link.collect(Dir::Down, 100), [framed(40)]);
 }
+
+#[test]
+fn a_tlp_that_is_missing_is_asked_for_once() {
+    let mut link = rested(config(), ReplayConfig::default());
+    link.set_wire(Dir::Down, FaultyWire::new(vanish(1), 0.0, Rng::from_seed(1)));
+    // The first fills a unit and is lost with it; the others come too early.
+    let sent = [framed(64), framed(64), framed(64), framed(64)];
+    sent.iter().for_each(|tlp| link.push(Dir::Down, tlp.clone()));
+    assert_eq!(link.collect(Dir::Down, 200), sent);
+    let (near, far) = (*link.io(Dir::Down).stats(), *link.io(Dir::Up).stats());
+    assert_eq!((near.replays, near.replayed, far.naks), (1, 4, 1));
+    link.rest();
+    link.assert_no_events();
+}
+
+#[test]
+fn initialisation_goes_in_two_steps() {
+    let mut link = Units::plain();
+    link.bring_up();
+    link.steps(5);
+    let stream: Vec<u8> = link.log.iter().flat_map(|unit| *unit.payload()).collect();
+    let types: Vec<u8> = stream.chunks(8).filter(|c| c[..2] == [0xf0, 0xac]).map(|c| c[2] >> 4).collect();
+    // InitFC1 of P, NP and Cpl, then InitFC2, then UpdateFC.
+    assert_eq!(types, [4, 5, 6, 12, 13, 14, 8, 9, 10]);
+}

@@ -2,7 +2,7 @@
 
 use scalepool::kernel::Rng;
 pub use scalepool::link::arbmux::Client as UnitClient;
-use scalepool::link::arbmux::{ArbMux, ArbMuxConfig, Entry, IoQueue};
+use scalepool::link::arbmux::{ArbMux, ArbMuxConfig, Ask, Entry, Instance, IoQueue};
 pub use scalepool::link::cxl256::client::{Client as FlitClient, Part};
 pub use scalepool::link::cxlio::*;
 pub use scalepool::link::event::{Event, Severity};
@@ -196,11 +196,9 @@ pub fn rules(events: &[Event]) -> Vec<&'static str> {
     events.iter().map(|e| e.violation.rule).collect()
 }
 
-type Mux = ArbMux<NonFlitEnd, IoQueue>;
-
-/// 68B units between two ARB/MUX with CXL.io alone.
-pub struct Units {
-    ends: [Mux; 2],
+/// 68B units between two ARB/MUX, with CXL.io alone or a second client.
+pub struct Units<C: UnitClient = IoQueue> {
+    pub ends: [ArbMux<NonFlitEnd, C>; 2],
     lanes: [Lane<Unit>; 2],
     pub now: u64,
     training: Option<u64>,
@@ -211,22 +209,29 @@ pub struct Units {
 
 impl Units {
     pub fn new(config: [IoConfig; 2], replay: ReplayConfig) -> Units {
-        let io = Enabled { io: true, cachemem: false };
-        let mut n = 0;
-        let ends = config.map(|config| {
-            let end = NonFlitEnd::new(config, replay.clone()).expect("legal choices");
-            let mux = ArbMuxConfig { enabled: io, ..ArbMuxConfig::new(Dir::ALL[n], Cxl68Config::default()) };
-            n += 1;
-            let mut mux = ArbMux::new(mux, end, IoQueue::default());
+        let alone = Enabled { io: true, cachemem: false };
+        Units::with(config, replay, alone, Dir::ALL.map(|_| IoQueue::default()))
+    }
+
+    pub fn plain() -> Units {
+        Units::new([config(), config()], ReplayConfig::default())
+    }
+}
+
+impl<C: UnitClient> Units<C> {
+    pub fn with(config: [IoConfig; 2], replay: ReplayConfig, enabled: Enabled, second: [C; 2]) -> Units<C> {
+        let mut second = second.into_iter();
+        let mut config = config.into_iter();
+        let ends = Dir::ALL.map(|dir| {
+            let end = NonFlitEnd::new(config.next().expect("two"), replay.clone()).expect("legal choices");
+            let mux = ArbMuxConfig { enabled, ..ArbMuxConfig::new(dir, Cxl68Config::default()) };
+            let mut mux = ArbMux::new(mux, end, second.next().expect("two"));
+            Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
             mux.phy_up(Entry::First);
             mux
         });
         let lanes = [Lane::clean(), Lane::clean()];
         Units { ends, lanes, now: 0, training: None, trainings: 0, log: Vec::new() }
-    }
-
-    pub fn plain() -> Units {
-        Units::new([config(), config()], ReplayConfig::default())
     }
 
     pub fn io(&mut self, dir: Dir) -> &mut NonFlitEnd {
@@ -248,7 +253,7 @@ impl Units {
     }
 }
 
-impl Link for Units {
+impl<C: UnitClient> Link for Units<C> {
     fn form(&self) -> Form {
         Form::NonFlit
     }

@@ -3,8 +3,14 @@
 
 use super::rig::*;
 use scalepool::kernel::Rng;
-use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxlio::framing::frame_tlp;
+use scalepool::link::cxl68::{End, EndConfig};
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq};
+use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
+use scalepool_protocols::cxl::cxl68::stream::Message;
+use scalepool_protocols::cxl::cxlio::dllp::Dllp;
+use scalepool_protocols::cxl::cxlio::framing::{frame_dllp, frame_tlp};
+use scalepool_protocols::wire::Wire;
 use std::collections::VecDeque;
 
 /// Flits of each direction, unless the environment says otherwise.
@@ -197,11 +203,8 @@ fn bytes_that_mean_nothing_hurt_nobody() {
                 3 => {
                     let mut dllp = [0; 4];
                     rng.fill_bytes(&mut dllp);
-                    let framed = scalepool_protocols::cxl::cxlio::framing::frame_dllp(
-                        scalepool_protocols::cxl::cxlio::dllp::Dllp(dllp),
-                    );
                     payload = [0; 64];
-                    payload[8 * (round % 8)..][..8].copy_from_slice(&framed);
+                    payload[8 * (round % 8)..][..8].copy_from_slice(&frame_dllp(Dllp(dllp)));
                 }
                 _ => payload[4 * (round % 16)..].fill(0),
             }
@@ -235,4 +238,41 @@ fn bytes_that_mean_nothing_hurt_nobody() {
             }
         }
     }
+}
+
+/// CXL.io and CXL.mem over one wire: the ARB/MUX with both link layers, and training that both survive.
+#[test]
+fn units_of_two_protocols() {
+    let link_config = Cxl68Config { timeout_flits: 256, ..Cxl68Config::default() };
+    let second = Dir::ALL.map(|dir| End::new(EndConfig::mem(dir, link_config, 64)).expect("legal choices"));
+    let mut link = Units::with([config(), config()], ReplayConfig::default(), Enabled::ALL, second);
+    for dir in Dir::ALL {
+        link.set_wire(dir, FaultyWire::new(Vec::new(), 1e-5, Rng::for_name(4, dir.name())));
+    }
+    let mut rng = Rng::for_name(4, "two");
+    let (mut expected, mut tags, mut came) = (Expected::default(), 0u16, 0u16);
+    link.bring_up();
+    for flit in 0..20_000 {
+        if flit < 15_000 && rng.ratio(1, 8) {
+            let tlp = random_tlp(&mut rng, Form::NonFlit, flit as u16);
+            if link.io(Dir::Down).push(tlp.clone()).is_ok() {
+                expected.sent(tlp);
+            }
+        }
+        if flit < 15_000 && link.ends[0].cachemem.waiting(Class::M2sReq) < 8 {
+            let bits = M2sReq { tag: tags, ..M2sReq::default() }.to_bits().expect("fits");
+            link.ends[0].cachemem.send(Message::new(Class::M2sReq, bits)).expect("legal");
+            tags = tags.wrapping_add(1);
+        }
+        link.step();
+        while let Some(tlp) = link.io(Dir::Up).pop() {
+            expected.came(&tlp);
+        }
+        while let Some(message) = link.ends[1].cachemem.take() {
+            assert_eq!(M2sReq::from_bits(message.bits).tag, came);
+            came = came.wrapping_add(1);
+        }
+    }
+    assert!(expected.open.iter().all(VecDeque::is_empty), "{:?}", expected.open.each_ref().map(VecDeque::len));
+    assert_eq!((came, expected.sent > 1000, link.trainings > 0), (tags, true, true));
 }

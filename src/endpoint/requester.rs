@@ -169,7 +169,7 @@ impl Requester {
         open.data.extend(&tlp.data[skip..skip + bytes]);
         open.missing -= bytes;
         // What follows begins at a boundary, so its address is that of the next byte.
-        open.lower = (usize::from(open.lower) + bytes & 0x7f) as u8;
+        open.lower = ((usize::from(open.lower) + bytes) & 0x7f) as u8;
         open.poison |= tlp.poison;
         match open.missing {
             0 => {

@@ -130,7 +130,7 @@ impl ConfigSpace {
     pub fn extended_capabilities(&self) -> Vec<(usize, u16)> {
         let mut found = Vec::new();
         let mut at = EXTENDED_AT;
-        while at >= EXTENDED_AT && at < BYTES {
+        while (EXTENDED_AT..BYTES).contains(&at) {
             let header = DvsecHeader::from_bits(u128::from(self.read(at as u16)));
             if header.capability_id == 0 || found.len() > BYTES / 4 {
                 break;

@@ -8,7 +8,11 @@
 //! A walk through one configuration read: the root complex gives it a tag and its bytes go to the host's link end, which
 //! frames them, with sequence number and LCRC or in a flit; the device's end checks them and hands them over; the completer
 //! answers after its latency; the completion finds its tag and the walk goes on with the next access.
+//!
+//! Faults are for 68B links, whose TLPs are replayed here. The replay of 256B flits belongs to their own link layer, which
+//! is not in this scenario: their wires are clean.
 
+mod flits;
 mod function;
 mod port;
 mod root;
@@ -30,16 +34,20 @@ use crate::endpoint::tlp::Form;
 use crate::kernel::{BuildError, Clock, RunOptions, SimError, Simulation, Time};
 use crate::link::arbmux::{ArbMux, ArbMuxConfig, Entry};
 use crate::link::cxl68::timing::LineRate;
-use crate::link::cxlio::{IoConfig, NonFlitEnd, ReplayConfig};
+use crate::link::cxlio::{FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig};
 use crate::link::fault::{Fault, FaultyWire};
 use crate::memory::store::{Background, Store};
 use crate::trace::{Header, Hub, PlaceKind, Tap};
+use flits::FlitLine;
 use function::{Function, FunctionResult};
-use port::{IO_ONLY, Item, OnWire, PidLog, Port, PortConfig, PortResult, Ports, SIGNALS};
+use port::{IO_ONLY, Item, Line, OnWire, PidLog, Port, PortConfig, PortResult, Ports, SIGNALS};
 use root::{Root, RootConfig, RootResult};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::lanes::Width;
+use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::cxlio::dvsec::{ConnectedMode, FlexBus, Trained, negotiate};
 use scalepool_protocols::wire::Violation;
 use sha2::{Digest, Sha256};
@@ -55,11 +63,20 @@ const fn key(name: &'static str, default: &'static str, unit: &'static str, rang
     Key { name, default, unit, range, doc }
 }
 
+/// Flit formats, each a mode that a port reaches.
+const MODES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
+
 /// Settings. Numbers without another source are of the model (basis: model).
 pub static KEYS: &[Key] = &[
-    key("link.rate_gtps", "32", "GT/s a lane", Range::Words(&["8", "16", "32"]), "line rate (cxl-68b §1.3)"),
+    key(
+        "link.rate_gtps",
+        "32",
+        "GT/s a lane",
+        Range::Words(&["8", "16", "32", "64"]),
+        "line rate (cxl-68b §1.3); 64 takes 256B flits (cxl-io §7)",
+    ),
     key("link.width", "16", "lanes", Range::Words(&["1", "2", "4", "8", "16"]), "lanes (cxl-68b §1.3)"),
-    key("link.mode", "cxl-68b", "-", Range::Words(&["cxl-68b"]), "best mode of both ends (cxl-io §7)"),
+    key("link.mode", "cxl-68b", "-", Range::Words(MODES), "best mode of the host's port (cxl-io §7)"),
     key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.01), "bit error rate of both directions"),
     key(
         "link.fault",
@@ -84,6 +101,13 @@ pub static KEYS: &[Key] = &[
     key("host.memory_base", "0x10000000000", "address", Range::Int(1 << 28, 1 << 50), "where memory ranges are placed"),
     key("host.accesses", "200", "accesses", Range::Int(0, 1 << 24), "writes and reads behind the BARs"),
     key("host.access_bytes", "512", "bytes", Range::Int(1, 4096), "longest of them; lengths are drawn"),
+    key(
+        "device.mode",
+        "cxl-256b-pbr",
+        "-",
+        Range::Words(MODES),
+        "best mode of the device; the link gets the best that both can do, and has 256B flits if both can",
+    ),
     key("device.bar0_bytes", "64k", "bytes", Range::Int(0, 1 << 40), "size of BAR 0: a power of two from 4k, or 0"),
     key("device.bar1_bytes", "1m", "bytes", Range::Int(0, 1 << 40), "size of BAR 1, likewise"),
     key("device.range0_bytes", "16g", "bytes", Range::Int(0, 1 << 46), "memory range 0: a multiple of 256m"),
@@ -104,6 +128,9 @@ const BACKGROUND: Background = Background::Zero;
 const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
 /// Root complex: bus 0, device 0, function 0.
 const ROOT_ID: u16 = 0;
+/// PBR IDs of the two ends.
+const HOST_PORT: u16 = 0x001;
+const DEVICE_PORT: u16 = 0x002;
 /// Bus behind the root port.
 const DEVICE_BUS: u8 = 1;
 
@@ -111,8 +138,8 @@ fn together(key: &'static str, text: impl ToString) -> SettingError {
     SettingError::Together { key, text: text.to_string() }
 }
 
-/// What a port that reaches a mode can do.
-fn capability(mode: &str) -> FlexBus {
+/// What the host's port can do that reaches a mode.
+fn host_can(mode: &str) -> FlexBus {
     FlexBus {
         io: true,
         mem: true,
@@ -120,6 +147,24 @@ fn capability(mode: &str) -> FlexBus {
         lopt_256b: mode == "cxl-256b-lopt",
         pbr: mode == "cxl-256b-pbr",
         ..FlexBus::default()
+    }
+}
+
+/// What a device can do whose best mode this is: everything up to it.
+fn device_can(mode: &str) -> FlexBus {
+    FlexBus { lopt_256b: matches!(mode, "cxl-256b-lopt" | "cxl-256b-pbr"), ..host_can(mode) }
+}
+
+/// How TLPs are written at both ends, host first, and the format of 256B flits.
+fn forms(mode: ConnectedMode) -> ([Form; 2], Option<Mode>) {
+    match mode {
+        ConnectedMode::Rcd | ConnectedMode::Vh68b => ([Form::NonFlit; 2], None),
+        ConnectedMode::Standard256b => ([Form::Flit; 2], Some(Mode::Standard)),
+        ConnectedMode::LatencyOptimised256b => ([Form::Flit; 2], Some(Mode::LatencyOptimised)),
+        ConnectedMode::Pbr => {
+            let to = |spid, dpid| Form::Pbr { spid, dpid };
+            ([to(HOST_PORT, DEVICE_PORT), to(DEVICE_PORT, HOST_PORT)], Some(Mode::Pbr))
+        }
     }
 }
 
@@ -148,14 +193,52 @@ fn scenario_hash(settings: &Settings, cycles: Option<u64>) -> String {
 
 /// What was read from the settings, apart from clocks.
 struct Plan {
-    line: LineRate,
-    form: Form,
+    pace: Pace,
+    /// Host first, as everything that is there twice.
+    forms: [Form; 2],
+    protocol: &'static str,
     mode: ConnectedMode,
     faults: [Vec<Fault>; 2],
     ber: f64,
     port: ConfigSpace,
     device: ConfigSpace,
-    ends: [ArbMux<NonFlitEnd, PidLog>; 2],
+    ends: [End; 2],
+}
+
+/// A link end before its wire is known.
+enum End {
+    Units(Box<ArbMux<NonFlitEnd, PidLog>>),
+    Flits(Box<FlitLine>),
+}
+
+/// How long a unit takes, as a fraction of femtoseconds, and its length.
+#[derive(Clone, Copy)]
+struct Pace {
+    num: u64,
+    den: u64,
+    unit_bytes: u64,
+}
+
+impl Pace {
+    /// Of 68B units or 256B flits. 10^6 fs over the rate in GT/s is the time of one bit on one lane.
+    fn new(line: &LineRate, flits: bool) -> Pace {
+        if !flits {
+            let (num, den) = line.unit_time_fs();
+            return Pace { num, den, unit_bytes: UNIT_BYTES as u64 };
+        }
+        let unit_bytes = FLIT_BYTES as u64;
+        let den = u64::from(line.rate_gtps) * line.width.lanes() as u64;
+        Pace { num: unit_bytes * 8 * 1_000_000, den, unit_bytes }
+    }
+
+    /// Time of a unit \[fs\], rounded up.
+    const fn unit_fs(&self) -> u64 {
+        self.num.div_ceil(self.den)
+    }
+
+    fn unit_bytes_per_s(&self) -> f64 {
+        self.unit_bytes as f64 * 1e15 * self.den as f64 / self.num as f64
+    }
 }
 
 fn plan(settings: &Settings) -> Result<Plan, RunError> {
@@ -163,9 +246,9 @@ fn plan(settings: &Settings) -> Result<Plan, RunError> {
     let width = Width::new(width as u8).ok_or_else(|| settings.refuse("link.width", width))?;
     let rate_gtps = settings.int("link.rate_gtps") as u32;
     let line = LineRate { rate_gtps, width, sync_headers: false, skip_ordered_sets: false };
-    let can = capability(settings.word("link.mode"));
+    let (host_mode, device_mode) = (settings.word("link.mode"), settings.word("device.mode"));
     let config = Type3Config {
-        flex_bus: can,
+        flex_bus: device_can(device_mode),
         bar_bytes: [settings.int("device.bar0_bytes"), settings.int("device.bar1_bytes")],
         range_bytes: [settings.int("device.range0_bytes"), settings.int("device.range1_bytes")],
         logical_devices: settings.int("device.logical_devices") as u16,
@@ -173,18 +256,26 @@ fn plan(settings: &Settings) -> Result<Plan, RunError> {
         ..Type3Config::default()
     };
     let mut device = type3(&config).map_err(|e| together("device", e))?;
-    let mut port = root_port(can);
-    let trained = Trained { flit_mode: settings.word("link.mode") != "cxl-68b", rate_gtps };
+    let mut port = root_port(host_can(host_mode));
+    let flit_mode = host_mode != "cxl-68b" && device_mode != "cxl-68b";
+    let trained = Trained { flit_mode, rate_gtps };
     let Some(mode) = negotiate(&port.flex_bus(), &device.flex_bus(), trained) else {
         return Err(together("link.rate_gtps", "no CXL link comes up at this rate").into());
     };
     let (of_port, of_device) = (port.flex_bus(), device.flex_bus());
     port.trained(&of_device, mode);
     device.trained(&of_port, mode);
-    let end = |dir| end(dir, &line).map_err(|e| together("link.rate_gtps", e));
+    let (forms, flits) = forms(mode);
+    let pace = Pace::new(&line, flits.is_some());
+    let (faults, ber) = (faults(settings)?, settings.real("link.ber"));
+    if flits.is_some() && (ber > 0.0 || faults.iter().any(|f| !f.is_empty())) {
+        let text = "found faults on a link of 256B flits, expected link.mode=cxl-68b";
+        return Err(together(if ber > 0.0 { "link.ber" } else { "link.fault" }, text).into());
+    }
+    let end = |dir| end(dir, &pace, flits).map_err(|e| together("link.rate_gtps", e));
     let ends = [end(Dir::Down)?, end(Dir::Up)?];
-    let (form, ber) = (Form::NonFlit, settings.real("link.ber"));
-    Ok(Plan { line, form, mode, faults: faults(settings)?, ber, port, device, ends })
+    let protocol = flits.map_or("cxl-68b", Mode::protocol);
+    Ok(Plan { pace, forms, protocol, mode, faults, ber, port, device, ends })
 }
 
 struct Taps {
@@ -210,14 +301,18 @@ struct Results {
 /// Anything that keeps it from running.
 pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
     let plan = plan(settings)?;
-    let (mode, line) = (plan.mode, plan.line);
+    let (mode, pace) = (plan.mode, plan.pace);
     let mut hub = Hub::new(request.outputs.any());
-    let flits = |dir| PlaceKind::Flits { protocol: "cxl-68b", dir };
+    // Waves show 68B units; other flits are in the JSON lines.
+    let flits = |dir| match plan.protocol {
+        "cxl-68b" => PlaceKind::Flits { protocol: plan.protocol, dir },
+        _ => PlaceKind::Values(&[]),
+    };
     let taps = Taps {
-        root: hub.tap(root::PLACE, tlps::shows(plan.form)),
+        root: hub.tap(root::PLACE, tlps::shows(plan.forms[0])),
         host_flits: hub.tap("host.link", flits("up")),
         host_signals: hub.tap("host.link", PlaceKind::Values(SIGNALS)),
-        function: hub.tap(function::PLACE, tlps::shows(plan.form)),
+        function: hub.tap(function::PLACE, tlps::shows(plan.forms[0])),
         device_flits: hub.tap("device.link", flits("down")),
         device_signals: hub.tap("device.link", PlaceKind::Values(SIGNALS)),
     };
@@ -247,37 +342,49 @@ pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Tim
     });
     output?;
     observer.finish(&mut hub)?;
-    report(request, mode, line.unit_bytes_per_s(), clock_fs, outcome, &results)
+    report(request, mode, pace.unit_bytes_per_s(), clock_fs, outcome, &results)
 }
 
 /// A link end of one direction.
-fn end(dir: Dir, line: &LineRate) -> Result<ArbMux<NonFlitEnd, PidLog>, crate::link::cxlio::ConfigError> {
-    let (num, den) = line.unit_time_fs();
-    let io = IoConfig { flit_fs: num.div_ceil(den), ..IoConfig::default() };
+fn end(dir: Dir, pace: &Pace, flits: Option<Mode>) -> Result<End, crate::link::cxlio::ConfigError> {
+    let io = IoConfig { flit_fs: pace.unit_fs(), ..IoConfig::default() };
+    if let Some(mode) = flits {
+        let io = FlitEnd::new(io, FlitConfig::new(mode))?;
+        return Ok(End::Flits(Box::new(FlitLine::new(io, mode))));
+    }
     let io = NonFlitEnd::new(io, ReplayConfig::default())?;
     let config = ArbMuxConfig { enabled: IO_ONLY, ..ArbMuxConfig::new(dir, Cxl68Config::default()) };
     let mut mux = ArbMux::new(config, io, PidLog::default());
     mux.phy_up(Entry::First);
-    Ok(mux)
+    Ok(End::Units(Box::new(mux)))
+}
+
+impl End {
+    fn with(self, wire: FaultyWire) -> Line {
+        match self {
+            End::Units(mux) => Line::Units(mux, wire),
+            End::Flits(line) => Line::Flits(line),
+        }
+    }
 }
 
 fn build(seed: u64, settings: &Settings, plan: Plan, taps: Taps, results: &Results) -> Result<Simulation, BuildError> {
-    let (num, den) = plan.line.unit_time_fs();
-    let flit_clock = Clock::new(num, den, 0)?;
+    let flit_clock = Clock::new(plan.pace.num, plan.pace.den, 0)?;
     // A unit is there when its last byte is.
     let latency_fs = settings.int("link.tx_pipeline_fs")
         + settings.int("link.propagation_fs")
         + settings.int("link.rx_pipeline_fs")
-        + num.div_ceil(den);
+        + plan.pace.unit_fs();
     let mut sim = Simulation::new(seed);
     let (down_out, down_in) = sim.link::<OnWire>("wire.down", latency_fs)?;
     let (up_out, up_in) = sim.link::<OnWire>("wire.up", latency_fs)?;
-    let (form, ber) = (plan.form, plan.ber);
+    let (protocol, ber) = (plan.protocol, plan.ber);
+    let [host_form, device_form] = plan.forms;
     let retrain_fs = settings.int("link.retrain_fs");
     let faulty = ber > 0.0 || plan.faults.iter().any(|f| !f.is_empty());
     let [down_faults, up_faults] = plan.faults;
     let port_config =
-        move |dir, end, wire, hold_credits_flits| PortConfig { dir, end, wire, faulty, retrain_fs, hold_credits_flits };
+        move |dir, line, hold_credits_flits| PortConfig { dir, line, protocol, faulty, retrain_fs, hold_credits_flits };
     let [host_end, device_end] = plan.ends;
 
     let clock_fs = settings.int("host.clock_fs");
@@ -285,7 +392,7 @@ fn build(seed: u64, settings: &Settings, plan: Plan, taps: Taps, results: &Resul
     let cycles = |key| settings.int(key).div_ceil(clock_fs);
     let timeout = cycles("host.timeout_fs");
     let config = RootConfig {
-        form,
+        form: host_form,
         requester: Requester::new(RequesterConfig {
             id: ROOT_ID,
             outstanding: settings.int("host.outstanding") as usize,
@@ -324,7 +431,7 @@ fn build(seed: u64, settings: &Settings, plan: Plan, taps: Taps, results: &Resul
                 flits,
                 signals,
             };
-            Port::new(port_config(Dir::Down, host_end, wire, 0), ports, port_result)
+            Port::new(port_config(Dir::Down, host_end.with(wire), 0), ports, port_result)
         })
     });
 
@@ -353,13 +460,13 @@ fn build(seed: u64, settings: &Settings, plan: Plan, taps: Taps, results: &Resul
                 flits,
                 signals,
             };
-            Port::new(port_config(Dir::Up, device_end, wire, hold), ports, port_result)
+            Port::new(port_config(Dir::Up, device_end.with(wire), hold), ports, port_result)
         })?;
         p.module("device.function", core, |bind| {
             let completer = Completer::new(completer, space, Store::new(BACKGROUND));
             let agent = PmAgent::new(PmConfig::new(Side::Device));
             let (rx, tx) = (bind.attach(rx), bind.attach(tx));
-            Function::new(completer, agent, form, latency, rx, tx, function_tap, function_result)
+            Function::new(completer, agent, device_form, latency, rx, tx, function_tap, function_result)
         })
     });
     Ok(sim)

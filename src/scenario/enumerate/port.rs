@@ -2,7 +2,7 @@
 //!
 //! Modelled: one unit a flit clock, the faulty wire behind the transmitter, training that takes both ends down, errors of
 //! protocol IDs told to those above. Detail: the latency of pipelines and lanes is that of the kernel link between two
-//! ports. Left out: what the TLPs mean; NULL units, which carry nothing.
+//! ports. Left out: what the TLPs mean; NULL units and NOPs that carry nothing; faults of 256B flits.
 //!
 //! Training takes both ends down, one telling the other, as in [`crate::link::cxl68::port`].
 //!
@@ -10,6 +10,7 @@
 //! up as far as the channel has room, which frees their buffers; TLPs from above go to the link layer; one unit is sent. The
 //! timers of the link layer run on until the host says that it is done and the link is at rest.
 
+use super::flits::FlitLine;
 use crate::endpoint::config_space::LinkError;
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::link::arbmux::{ArbMux, Client, Entry};
@@ -20,6 +21,7 @@ use crate::trace::{Body, Kind, Stamp, Tap};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::wire::Violation;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -39,6 +41,8 @@ pub enum Item {
 pub enum OnWire {
     /// A unit as it arrives.
     Unit(Unit),
+    /// A 256B flit.
+    Flit(Flit),
     /// The sender trains the link.
     Train,
     /// The host has nothing more to ask.
@@ -87,6 +91,94 @@ impl Client for PidLog {
     }
 }
 
+/// A link end in one of the modes.
+pub enum Line {
+    /// 68B units, with the faults of the transmitter.
+    Units(Box<ArbMux<NonFlitEnd, PidLog>>, FaultyWire),
+    /// 256B flits.
+    Flits(Box<FlitLine>),
+}
+
+impl Line {
+    /// The link layer of CXL.io.
+    fn io(&self) -> &dyn IoPort {
+        match self {
+            Line::Units(mux, _) => &mux.io,
+            Line::Flits(line) => &line.io,
+        }
+    }
+
+    fn io_mut(&mut self) -> &mut dyn IoPort {
+        match self {
+            Line::Units(mux, _) => &mut mux.io,
+            Line::Flits(line) => &mut line.io,
+        }
+    }
+
+    /// What leaves in this flit clock: one unit, or, by a fault, none or two.
+    fn transmit(&mut self, now: u64) -> Option<[Option<OnWire>; 2]> {
+        match self {
+            Line::Units(mux, wire) => mux.transmit(now).map(|unit| wire.send(unit).map(|u| u.map(OnWire::Unit))),
+            Line::Flits(line) => line.transmit(now).map(|flit| [Some(OnWire::Flit(flit)), None]),
+        }
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        let mut events = match self {
+            Line::Units(mux, _) => {
+                let mut events = mux.take_events();
+                events.append(&mut mux.cachemem.events);
+                events
+            }
+            Line::Flits(line) => line.take_events(),
+        };
+        events.extend(self.io_mut().take_io_events());
+        events
+    }
+
+    fn phy_down(&mut self) {
+        if let Line::Units(mux, _) = self {
+            mux.phy_down();
+        }
+    }
+
+    fn phy_up(&mut self) {
+        if let Line::Units(mux, _) = self {
+            mux.phy_up(Entry::Recovery);
+        }
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        match self {
+            Line::Units(mux, _) => mux.take_retrain_request(),
+            Line::Flits(_) => false,
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        match self {
+            Line::Units(mux, _) => mux.io.is_quiet(),
+            Line::Flits(line) => line.is_quiet(),
+        }
+    }
+
+    /// TLPs in the replay buffer of a 68B link.
+    fn unacknowledged(&self) -> usize {
+        match self {
+            Line::Units(mux, _) => mux.io.unacknowledged(),
+            Line::Flits(_) => 0,
+        }
+    }
+
+    /// Units that the faults have changed.
+    fn damaged(&self) -> u64 {
+        match self {
+            Line::Units(_, wire) => wire.damaged,
+            Line::Flits(_) => 0,
+        }
+    }
+}
+
 /// What a port leaves behind for the report of the run.
 #[derive(Debug, Clone, Default)]
 pub struct PortResult {
@@ -123,9 +215,9 @@ pub struct PortConfig {
     /// Direction of its transmitter.
     pub dir: Dir,
     /// The link end, in L0.
-    pub end: ArbMux<NonFlitEnd, PidLog>,
-    /// Faults of its transmitter.
-    pub wire: FaultyWire,
+    pub line: Line,
+    /// Name of the flit format.
+    pub protocol: &'static str,
     /// Faults of either wire are asked for, so the link may have something to repair.
     pub faulty: bool,
     /// Time that training takes \[fs\].
@@ -178,7 +270,7 @@ impl Port {
     }
 
     fn train(&mut self, cx: &mut Cx, peer: bool) {
-        self.config.end.phy_down();
+        self.config.line.phy_down();
         self.ports.wire_out.push(cx, OnWire::Train);
         self.training = Some(Training { until: cx.now().plus_fs(self.config.retrain_fs), peer });
         self.trainings += 1;
@@ -195,8 +287,13 @@ impl Port {
     fn trained(&mut self, now: Time) {
         if self.training.is_some_and(|t| t.peer && now >= t.until) {
             self.training = None;
-            self.config.end.phy_up(Entry::Recovery);
+            self.config.line.phy_up();
         }
+    }
+
+    fn show_unit(&mut self, bytes: &[u8], at: Stamp) {
+        let (protocol, dir) = (self.config.protocol, self.config.dir.opposite().name());
+        self.ports.flits.record(at, Kind::Flit, 0, 0, || Body::Flit { protocol, dir, bytes: bytes.to_vec() });
     }
 
     /// Whether anything came.
@@ -208,13 +305,16 @@ impl Port {
                 OnWire::Train => self.peer_trains(cx),
                 OnWire::Done => self.done = true,
                 OnWire::Unit(unit) => {
-                    let dir = self.config.dir.opposite().name();
-                    self.ports.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
-                        protocol: "cxl-68b",
-                        dir,
-                        bytes: unit.0.to_vec(),
-                    });
-                    self.config.end.receive(&unit, at.cycle);
+                    self.show_unit(&unit.0, at);
+                    if let Line::Units(mux, _) = &mut self.config.line {
+                        mux.receive(&unit, at.cycle);
+                    }
+                }
+                OnWire::Flit(flit) => {
+                    self.show_unit(&flit.0, at);
+                    if let Line::Flits(line) = &mut self.config.line {
+                        line.receive(&flit, at.cycle);
+                    }
                 }
             }
         }
@@ -223,11 +323,7 @@ impl Port {
 
     /// Tells those above what a Flex Bus port remembers, and keeps events that no fault input explains.
     fn report(&mut self, cx: &mut Cx, at: Stamp) {
-        let end = &mut self.config.end;
-        let mut events = end.take_events();
-        events.append(&mut end.cachemem.events);
-        events.extend(end.io.take_io_events());
-        for event in events {
+        for event in self.config.line.take_events() {
             if let Some(error) = LinkError::of_rule(event.violation.rule)
                 && self.ports.rx.has_room(cx, 1)
             {
@@ -244,7 +340,7 @@ impl Port {
 
     fn deliver(&mut self, cx: &mut Cx) {
         while self.ports.rx.has_room(cx, 1) {
-            let Some(tlp) = self.config.end.io.pop() else { break };
+            let Some(tlp) = self.config.line.io_mut().pop() else { break };
             let _ = self.ports.rx.push(cx, Item::Tlp(tlp.into_bytes()));
         }
     }
@@ -252,14 +348,14 @@ impl Port {
     fn fetch(&mut self, cx: &mut Cx) {
         loop {
             if let Some(tlp) = self.held.take()
-                && let Err(refused) = self.config.end.io.push(tlp)
+                && let Err(refused) = self.config.line.io_mut().push(tlp)
             {
                 self.held = Some(refused.tlp);
                 return;
             }
             match self.ports.tx.pop(cx) {
                 // An agent of this model sends whole TLPs of the form of its link.
-                Some(Item::Tlp(bytes)) => self.held = Tlp::new(self.config.end.io.form(), bytes).ok(),
+                Some(Item::Tlp(bytes)) => self.held = Tlp::new(self.config.line.io().form(), bytes).ok(),
                 Some(Item::Done) => self.done = true,
                 Some(Item::Error(_)) => {}
                 None => return,
@@ -268,29 +364,29 @@ impl Port {
     }
 
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
-        if let Some(unit) = self.config.end.transmit(at.cycle) {
+        if let Some(arrives) = self.config.line.transmit(at.cycle) {
             self.units += 1;
-            for arrives in self.config.wire.send(unit).into_iter().flatten() {
-                self.ports.wire_out.push(cx, OnWire::Unit(arrives));
+            for unit in arrives.into_iter().flatten() {
+                self.ports.wire_out.push(cx, unit);
             }
         }
-        if self.config.end.take_retrain_request() {
+        if self.config.line.take_retrain_request() {
             self.train(cx, false);
         }
     }
 
     fn is_quiet(&self) -> bool {
-        self.held.is_none() && self.training.is_none() && self.config.end.io.is_quiet()
+        self.held.is_none() && self.training.is_none() && self.config.line.is_quiet()
     }
 
     fn show(&mut self, at: Stamp) {
         if !self.ports.signals.is_on() {
             return;
         }
-        let io = &self.config.end.io;
+        let io = self.config.line.io();
         let values: [u64; SIGNALS.len()] = [
             io.is_up().into(),
-            io.unacknowledged() as u64,
+            self.config.line.unacknowledged() as u64,
             io.stats().sent.iter().sum(),
             io.stats().received.iter().sum(),
         ];
@@ -313,7 +409,7 @@ impl Module for Port {
             return Next::Idle;
         }
         self.trained(cx.now());
-        self.config.end.io.hold_credits(at.cycle < self.config.hold_credits_flits);
+        self.config.line.io_mut().hold_credits(at.cycle < self.config.hold_credits_flits);
         self.fetch(cx);
         if self.training.is_none() {
             self.send(cx, at);
@@ -341,8 +437,7 @@ impl Module for Port {
         if self.is_quiet() {
             return Ok(());
         }
-        let io = &self.config.end.io;
-        let what = format!("the link is not at rest: {} TLPs not acknowledged", io.unacknowledged());
+        let what = format!("the link is not at rest: {} TLPs not acknowledged", self.config.line.unacknowledged());
         Err(Pending::new(what, self.busy_since.unwrap_or(Time::ZERO)))
     }
 
@@ -355,9 +450,9 @@ impl Drop for Port {
     /// The simulation is over, however it ended.
     fn drop(&mut self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.stats = *self.config.end.io.stats();
+        result.stats = *self.config.line.io().stats();
         result.units = self.units;
-        result.damaged = self.config.wire.damaged;
+        result.damaged = self.config.line.damaged();
         result.trainings = self.trainings;
     }
 }

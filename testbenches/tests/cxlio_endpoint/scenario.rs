@@ -3,6 +3,8 @@
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Modes, Request};
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
 use std::fs;
 
 const NAME: &str = "cxlio-enumerate";
@@ -144,4 +146,79 @@ fn every_transaction_of_the_trace_begins_and_ends_once() {
     }
     assert!(open.is_empty() && ended > 200, "{ended} ended, open: {open:?}");
     assert!(read("0.vcd").contains("nfm_cfg"));
+}
+
+#[test]
+fn every_mode_that_two_ends_agree_on_brings_the_device_up() {
+    // Host, device, rate, connected mode, status bits besides CXL.io and CXL.mem: 68B with VH 5, LOpt 13, PBR 14.
+    for (host, device, rate, mode, status) in [
+        ("cxl-68b", "cxl-256b-pbr", 32, 2, 1 << 5),
+        ("cxl-256b-pbr", "cxl-68b", 16, 2, 1 << 5),
+        ("cxl-256b", "cxl-256b-pbr", 64, 3, 1 << 5),
+        ("cxl-256b-pbr", "cxl-256b-lopt", 32, 3, 1 << 5),
+        ("cxl-256b-lopt", "cxl-256b-pbr", 64, 4, 1 << 5 | 1 << 13),
+        ("cxl-256b-pbr", "cxl-256b-pbr", 64, 5, 1 << 5 | 1 << 14),
+    ] {
+        let set = [
+            &format!("link.mode={host}")[..],
+            &format!("device.mode={device}"),
+            &format!("link.rate_gtps={rate}"),
+            "host.accesses=300",
+            "link.credits_hold=400",
+        ];
+        let report = run(&set);
+        assert!(report.violations.is_empty(), "{set:?} {:?}", report.violations);
+        for (name, expected) in [
+            ("connected mode", mode),
+            ("host port status", status | 6),
+            ("device port status", status | 6),
+            ("DVSECs of CXL", 5),
+            ("CXL.mem enabled", 1),
+            ("power management ready", 1),
+        ] {
+            assert_eq!(count(&report, name), expected, "{set:?} {name}");
+        }
+        let modes = Modes { shuffle: Some(1), evaluate_idle: true };
+        let again = scenario::run(&Request { threads: 1, modes, ..request(&set) }, &mut |_| ()).expect("legal");
+        assert_eq!(again, report, "{set:?}");
+    }
+}
+
+#[test]
+fn what_cannot_train_or_repair_is_refused() {
+    for (set, says) in [
+        (vec!["link.rate_gtps=64"], "no CXL link"),
+        (vec!["link.mode=cxl-256b", "link.ber=1e-9"], "link.ber"),
+        (vec!["link.mode=cxl-256b", "link.fault=drop:3"], "link.fault"),
+    ] {
+        let error = scenario::run(&request(&set), &mut |_| ()).expect_err("refused").to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn flits_of_256_bytes_decode_in_every_mode() {
+    // Every flit of the trace is sealed, numbered in order and read back by the codec.
+    for mode in Mode::ALL {
+        let folder = tempfile::tempdir().expect("a folder");
+        let trace = folder.path().join("t.jsonl");
+        let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+        let link = format!("link.mode={}", mode.protocol());
+        let set = [&link[..], "host.accesses=20"];
+        scenario::run(&Request { outputs, ..request(&set) }, &mut |_| ()).expect("legal");
+        let mut flits = 0;
+        for line in fs::read_to_string(&trace).expect("written").lines().skip(1) {
+            let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            if record["kind"] != "flit" {
+                continue;
+            }
+            let hex = record["hex"].as_str().expect("raw bytes");
+            let bytes: Vec<u8> =
+                (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).expect("hex")).collect();
+            let flit = Flit::from_bytes(&bytes).expect("256 bytes");
+            assert!(flit.crc_ok(mode), "{line}");
+            flits += 1;
+        }
+        assert!(flits > 200, "{flits}");
+    }
 }

@@ -413,6 +413,11 @@ impl PmAgent {
         self.asleep = false;
     }
 
+    /// When the oldest open request is overdue, in the unit of the `now` that calls pass.
+    pub fn due(&self) -> Option<u64> {
+        self.waiting.values().min().map(|since| since + self.config.timeout)
+    }
+
     /// Reports answers that are overdue; each is given up (CXLIO-VDM-05).
     pub fn expire(&mut self, now: u64) {
         let overdue: Vec<(u8, u64)> = self

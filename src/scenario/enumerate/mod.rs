@@ -28,7 +28,7 @@ use crate::endpoint::config_space::ConfigSpace;
 use crate::endpoint::config_space::port::port as root_port;
 use crate::endpoint::config_space::type3::{Type3Config, type3};
 use crate::endpoint::event::Event;
-use crate::endpoint::pm::{PmAgent, PmConfig, Side};
+use crate::endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side};
 use crate::endpoint::requester::{Requester, RequesterConfig};
 use crate::endpoint::tlp::Form;
 use crate::kernel::{BuildError, Clock, RunOptions, SimError, Simulation, Time};
@@ -100,6 +100,13 @@ pub static KEYS: &[Key] = &[
     key("host.mmio_base", "0x1000000000", "address", Range::Int(1 << 20, 1 << 50), "where BARs are placed"),
     key("host.memory_base", "0x10000000000", "address", Range::Int(1 << 28, 1 << 50), "where memory ranges are placed"),
     key("host.accesses", "200", "accesses", Range::Int(0, 1 << 24), "writes and reads behind the BARs"),
+    key(
+        "host.power",
+        "none",
+        "-",
+        Range::Words(&["none", "reset", "s3", "flush"]),
+        "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)",
+    ),
     key("host.access_bytes", "512", "bytes", Range::Int(1, 4096), "longest of them; lengths are drawn"),
     key(
         "device.mode",
@@ -409,6 +416,12 @@ fn build(seed: u64, settings: &Settings, plan: Plan, taps: Taps, results: &Resul
         accesses: settings.int("host.accesses"),
         access_bytes: settings.int("host.access_bytes"),
         retry_cycles: cycles("host.retry_fs"),
+        power: match settings.word("host.power") {
+            "reset" => Some(Ask::ResetPrep(ResetKind::Reset)),
+            "s3" => Some(Ask::ResetPrep(ResetKind::S3)),
+            "flush" => Some(Ask::Flush),
+            _ => None,
+        },
     };
     let (root_result, port_result) = (results.root.clone(), results.host_port.clone());
     let (root_tap, flits, signals) = (taps.root, taps.host_flits, taps.host_signals);
@@ -548,6 +561,7 @@ fn report(
             ("largest payload [bytes]", found.max_payload_bytes as u64),
             ("CXL.mem enabled", u64::from(found.mem_enabled && function.mem_enabled)),
             ("power management ready", u64::from(root.pm_ready && function.pm_ready)),
+            ("power requests answered", root.power_answered),
             ("host port status", status(&root.status).unwrap_or(0) as u64),
             ("device port status", status(&found.status).unwrap_or(0) as u64),
             ("configuration reads", root.config[0]),

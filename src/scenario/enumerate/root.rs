@@ -13,7 +13,7 @@ use super::tlps;
 use super::walk::{Access, Found, Log, Pause, Windows, enumerate};
 use crate::endpoint::config_space::ConfigSpace;
 use crate::endpoint::event::Event;
-use crate::endpoint::pm::PmAgent;
+use crate::endpoint::pm::{Ask, Happened, PmAgent};
 use crate::endpoint::requester::{Done, Failure, Requester};
 use crate::endpoint::tlp::{Enables, Form, Kind as TlpKind, Tlp};
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
@@ -54,6 +54,8 @@ pub struct RootResult {
     pub broken: Vec<Broken>,
     /// The agents of both sides have met.
     pub pm_ready: bool,
+    /// Resets that the device acknowledged and phases of a flush that it finished.
+    pub power_answered: u64,
 }
 
 /// How the root complex is built.
@@ -74,6 +76,8 @@ pub struct RootConfig {
     pub access_bytes: u64,
     /// Cycles between a retry of a configuration access and the next try.
     pub retry_cycles: u64,
+    /// What power management is asked for at the end.
+    pub power: Option<Ask>,
 }
 
 /// What an open request is for.
@@ -267,6 +271,15 @@ impl Root {
         true
     }
 
+    /// Sends what the agent has to say.
+    fn speak(&mut self, cx: &mut Cx, at: Stamp) {
+        while self.tx.has_room(cx, 1)
+            && let Some(message) = self.config.agent.next_message()
+        {
+            self.send(message, None, cx, at);
+        }
+    }
+
     fn send_config(&mut self, cx: &mut Cx, at: Stamp) {
         let Some((access, _)) = self.next.filter(|(_, from)| *from <= at.cycle) else { return };
         let Access { target, register, write } = access;
@@ -397,11 +410,7 @@ impl Module for Root {
             self.end(done, cx, at);
         }
         self.config.agent.expire(at.cycle);
-        while self.tx.has_room(cx, 1)
-            && let Some(message) = self.config.agent.next_message()
-        {
-            self.send(message, None, cx, at);
-        }
+        self.speak(cx, at);
         match self.phase {
             Phase::Walk => self.send_config(cx, at),
             Phase::Memory => self.memory(cx, at),
@@ -409,14 +418,23 @@ impl Module for Root {
         }
         self.mine.events.extend(self.config.requester.take_events());
         self.mine.events.extend(self.config.agent.take_events());
-        if !self.told && self.is_finished() && self.tx.push(cx, Item::Done).is_ok() {
-            (self.told, self.phase) = (true, Phase::Over);
+        let answered = |h: &Happened| matches!(h, Happened::ResetAcknowledged | Happened::FlushAnswered(_));
+        self.mine.power_answered += self.config.agent.take_happened().iter().filter(|h| answered(h)).count() as u64;
+        if !self.told && self.is_finished() {
+            match self.config.power.take() {
+                Some(ask) => {
+                    self.config.agent.ask(ask, at.cycle);
+                    self.speak(cx, at);
+                }
+                None if self.tx.push(cx, Item::Done).is_ok() => (self.told, self.phase) = (true, Phase::Over),
+                None => {}
+            }
         }
-        // Timers: the next try of a configuration access, the time-out of the oldest request. Room in the channel and
+        // Timers: the next try of a configuration access, the time-outs of the oldest requests. Room in the channel and
         // what comes wake the module without them.
         let retry = self.next.map(|(_, from)| from).filter(|from| *from > at.cycle);
         let timeout = self.config.requester.oldest().map(|(_, since)| since + self.config.requester.timeout());
-        match retry.into_iter().chain(timeout).min() {
+        match retry.into_iter().chain(timeout).chain(self.config.agent.due()).min() {
             Some(cycle) => Next::At(cx.in_cycles(cycle.saturating_sub(at.cycle).max(1))),
             None => Next::Idle,
         }

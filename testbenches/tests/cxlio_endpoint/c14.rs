@@ -300,22 +300,6 @@ fn c14_6_6() {
     }
 }
 
-#[test]
-fn c14_12_1_2() {
-    for form in FORMS {
-        let mut rig = Rig::enabled(form);
-        rig.write(BARS[1] + 64, &[0x5a; 64], true);
-        assert_eq!(rig.events(), [Event::Poisoned { address: BARS[1] + 64 }]);
-        // The mark stays with the bytes until all of them are written again.
-        assert_eq!(rig.read(BARS[1] + 64, 64), (vec![0x5a; 64], true));
-        rig.write(BARS[1] + 64, &[1; 8], false);
-        assert!(rig.read(BARS[1] + 64, 64).1);
-        assert_eq!(rig.read(BARS[1], 64), (vec![0; 64], false), "the neighbour is good");
-        rig.write(BARS[1] + 64, &[2; 64], false);
-        assert_eq!(rig.read(BARS[1] + 64, 64), (vec![2; 64], false));
-    }
-}
-
 /// The form of CXL.io; a completion of CXL.mem is tested beside the 68B link.
 #[test]
 fn c14_12_1_8_1() {

@@ -185,6 +185,18 @@ fn every_mode_that_two_ends_agree_on_brings_the_device_up() {
 }
 
 #[test]
+fn the_device_is_told_of_resets_and_flushes() {
+    for (power, answered) in [("none", 0), ("reset", 1), ("s3", 1), ("flush", 2)] {
+        for mode in ["cxl-68b", "cxl-256b"] {
+            let set = [format!("host.power={power}"), format!("link.mode={mode}"), "host.accesses=10".into()];
+            let report = run(&[&set[0], &set[1], &set[2]]);
+            assert!(report.violations.is_empty(), "{set:?} {:?}", report.violations);
+            assert_eq!(count(&report, "power requests answered"), answered, "{set:?}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_train_or_repair_is_refused() {
     for (set, says) in [
         (vec!["link.rate_gtps=64"], "no CXL link"),

@@ -310,6 +310,22 @@ fn enables_of_every_span() {
 }
 
 #[test]
+fn poison_of_a_write_stays_with_its_bytes() {
+    for form in FORMS {
+        let mut rig = Rig::enabled(form);
+        rig.write(BARS[1] + 64, &[0x5a; 64], true);
+        assert_eq!(rig.events(), [Event::Poisoned { address: BARS[1] + 64 }]);
+        // The mark stays with the bytes until all of them are written again.
+        assert_eq!(rig.read(BARS[1] + 64, 64), (vec![0x5a; 64], true));
+        rig.write(BARS[1] + 64, &[1; 8], false);
+        assert!(rig.read(BARS[1] + 64, 64).1);
+        assert_eq!(rig.read(BARS[1], 64), (vec![0; 64], false), "the neighbour is good");
+        rig.write(BARS[1] + 64, &[2; 64], false);
+        assert_eq!(rig.read(BARS[1] + 64, 64), (vec![2; 64], false));
+    }
+}
+
+#[test]
 fn a_late_completion_meets_a_free_tag() {
     let mut rig = Rig::enabled(Form::NonFlit);
     rig.send(read_of(BARS[0], 4), Vec::new());

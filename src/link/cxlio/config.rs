@@ -65,8 +65,8 @@ pub struct IoConfig {
 
 impl Default for IoConfig {
     fn default() -> Self {
-        // Room for 64 headers and 16 KiB of each kind \[D\]; completions are taken without limit, as their requester
-        // has made room for them \[C\].
+        // Room for 64 headers and 16 KiB of each kind [D]; completions are taken without limit, as their requester
+        // has made room for them [C].
         let finite = Buffers { headers: Advertised::x1(64), data: Advertised::x1(1024) };
         let endless = Buffers { headers: Advertised::INFINITE, data: Advertised::INFINITE };
         IoConfig {

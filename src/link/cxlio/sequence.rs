@@ -187,7 +187,7 @@ impl Receiver {
             self.ack_at.get_or_insert(now + self.latency_flits);
             return Verdict::Take;
         }
-        // More than half of the numbers behind: a new one that came too early \[C\].
+        // At most half of the numbers behind; any other came too early [C].
         if steps(number, self.next) <= MODULUS / 2 {
             self.ack_at = Some(now);
             return Verdict::Duplicate;

@@ -4,7 +4,9 @@ use super::rig::*;
 use scalepool::kernel::Rng;
 use scalepool_protocols::cxl::cxl68::lanes::{Width, stripe, unstripe};
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxlio::framing::{IDL, Token, frame_tlp};
+use scalepool_protocols::cxl::cxlio::dllp::Dllp;
+use scalepool_protocols::cxl::cxlio::framing::{EDB, EDS, IDL, Stp, Token, frame_dllp, frame_tlp};
+use scalepool_protocols::wire::At;
 
 /// A link that is up and at rest; its log is empty.
 pub fn rested(receiver: IoConfig, replay: ReplayConfig) -> Units {
@@ -212,8 +214,7 @@ fn one_replay_too_many_asks_for_training() {
 #[test]
 fn an_ack_of_what_was_never_sent_frees_nothing() {
     let mut link = rested(config(), ReplayConfig::default());
-    let dllp = scalepool_protocols::cxl::cxlio::dllp::Dllp([0, 0, 0x01, 0x23]);
-    link.inject_dllp(Dir::Up, dllp);
+    link.inject_dllp(Dir::Up, Dllp([0, 0, 0x01, 0x23]));
     assert_eq!(link.io(Dir::Down).stats().bad_acks, 1);
     link.push(Dir::Down, framed(40));
     assert_eq!(link.collect(Dir::Down, 100), [framed(40)]);
@@ -242,4 +243,84 @@ fn initialisation_goes_in_two_steps() {
     let types: Vec<u8> = stream.chunks(8).filter(|c| c[..2] == [0xf0, 0xac]).map(|c| c[2] >> 4).collect();
     // InitFC1 of P, NP and Cpl, then InitFC2, then UpdateFC.
     assert_eq!(types, [4, 5, 6, 12, 13, 14, 8, 9, 10]);
+}
+
+#[test]
+fn tokens_out_of_place_end_the_stream() {
+    let short = Stp { length_dw: 4, sequence: 0 }.to_bytes();
+    let mut wrong_check = Stp { length_dw: 6, sequence: 0 }.to_bytes();
+    wrong_check[2] ^= 0x10;
+    let cases = [
+        (short, "CXLIO-STP-01"),
+        (wrong_check, "CXLIO-STP-01"),
+        (EDB, "CXLIO-STP-02"),
+        ([0xf0, 0xad, 0, 0], "CXLIO-STP-02"),
+        ([0xc0, 0xc0, 0xc0, 0], "CXLIO-STP-02"),
+    ];
+    for (token, rule) in cases {
+        let mut link = rested(config(), ReplayConfig::default());
+        let mut payload = [IDL; 64];
+        payload[8..12].copy_from_slice(&token);
+        // What stands behind it is not read.
+        payload[16..24].copy_from_slice(&frame_dllp(Dllp([0x10, 0, 0, 0])));
+        link.inject(Dir::Down, &Unit::plain(pid::IO, &payload));
+        let events = link.events(Dir::Up);
+        assert_eq!(rules(&events), [rule], "{token:02x?}");
+        assert_eq!((events[0].severity, events[0].violation.at), (Severity::Retrain, At::Byte(10)));
+        link.push(Dir::Down, framed(40));
+        assert_eq!(link.collect(Dir::Down, 300), [framed(40)]);
+        assert_eq!(link.trainings, 1);
+    }
+    // The end of the data stream is no error here.
+    let mut link = rested(config(), ReplayConfig::default());
+    let mut payload = [IDL; 64];
+    payload[60..].copy_from_slice(&EDS);
+    link.inject(Dir::Down, &Unit::plain(pid::IO, &payload));
+    link.assert_no_events();
+}
+
+#[test]
+fn packets_that_mean_nothing_are_named() {
+    let mut link = rested(config(), ReplayConfig::default());
+    // Fmt and Type 7Fh under a good LCRC; the number after those sent so far is 0.
+    let (token, lcrc) = frame_tlp(0, &[0x7f; 12]).expect("it fits");
+    let mut payload = [IDL; 64];
+    let bytes: Vec<u8> = token.iter().chain(&[0x7f; 12]).chain(&lcrc).copied().collect();
+    payload[..bytes.len()].copy_from_slice(&bytes);
+    link.inject(Dir::Down, &Unit::plain(pid::IO, &payload));
+    assert_eq!(rules(&link.events(Dir::Up)), ["CXLIO-NFM-02"]);
+    assert_eq!(link.io(Dir::Up).stats().dropped, 1);
+    // DLLPs: an unlisted type, one of a channel that is not there, one of power states, nothing, a CRC that does not fit.
+    link.inject_dllp(Dir::Down, Dllp([0x7f, 0, 0, 0]));
+    assert_eq!(rules(&link.events(Dir::Up)), ["CXLIO-DLL-01"]);
+    for dllp in [[0x81, 0, 0, 0], [0x20, 0, 0, 0], [0x31, 0, 0, 0]] {
+        link.inject_dllp(Dir::Down, Dllp(dllp));
+    }
+    assert_eq!(link.events(Dir::Up), []);
+    assert_eq!(link.io(Dir::Up).stats().dllps_dropped, 3);
+    let mut payload = [IDL; 64];
+    payload[..8].copy_from_slice(&frame_dllp(Dllp([0x31, 0, 0, 0])));
+    payload[7] ^= 1;
+    link.inject(Dir::Down, &Unit::plain(pid::IO, &payload));
+    let events = link.events(Dir::Up);
+    assert_eq!((rules(&events), events[0].severity), (vec!["CXLIO-DLL-04"], Severity::Corrected));
+}
+
+#[test]
+fn what_no_token_can_say_is_refused() {
+    let mut link = rested(IoConfig { id_prefix: IdPrefix::LdId, ..config() }, ReplayConfig::default());
+    let long = (0..1025).fold(write(Form::NonFlit, 1, 0, &[1; 4096]), |tlp, _| tlp.with_id_prefix(1));
+    let refused = link.io(Dir::Up).push(long).expect_err("too long");
+    assert_eq!(refused.why, Why::TooLong { found: 1025 + 3 + 1024, expected: 2045 });
+    // The longest that has data alone goes, over 65 units.
+    let longest = write(Form::NonFlit, 1, 0, &pattern(1, 4096)).with_id_prefix(7);
+    link.push(Dir::Up, longest.clone());
+    link.steps(100);
+    assert_eq!(rules(&link.events(Dir::Down)), ["CXLIO-PTH-04"], "the host has one device behind it");
+    assert_eq!(link.io(Dir::Down).stats().dropped, 1);
+    let plain = write(Form::NonFlit, 1, 0, &pattern(1, 4096));
+    link.push(Dir::Down, plain.clone());
+    link.steps(100);
+    assert_eq!(rules(&link.events(Dir::Up)), ["CXLIO-PTH-04"], "no ID where there are several devices");
+    assert_eq!((plain.data_credits(), longest.bytes().len()), (256, 4 + 12 + 4096));
 }

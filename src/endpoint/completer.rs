@@ -12,6 +12,7 @@
 //! becomes a completion that says how many bytes are still to come, itself included.
 
 use super::config_space::ConfigSpace;
+use super::config_space::type3::MAX_BAR_BYTES;
 use super::event::Event;
 use super::tlp::{Enables, Kind, Tlp};
 use crate::memory::store::Store;
@@ -38,7 +39,7 @@ impl Default for CompleterConfig {
 pub struct Completer {
     config: CompleterConfig,
     space: ConfigSpace,
-    /// Bytes behind the BARs: BAR n begins at n << 32 of it, so a device keeps its bytes when a BAR moves.
+    /// Bytes behind the BARs: each begins at a place of its own, so a device keeps its bytes when a BAR moves.
     store: Store,
     /// Bus, device and function, learnt from configuration writes; 0 before.
     id: u16,
@@ -46,8 +47,8 @@ pub struct Completer {
     events: Vec<Event>,
 }
 
-/// Distance of the BARs in the store; no modelled BAR is larger.
-const BAR_STRIDE: u64 = 1 << 56;
+/// Distance of the BARs in the store: that of the largest one.
+const BAR_STRIDE: u64 = MAX_BAR_BYTES;
 
 /// Where a memory request goes.
 enum Place {

@@ -308,7 +308,7 @@ impl PmAgent {
         let pm = Pm::from_bytes(payload);
         if pm.opcode == PmOpcode::CreditRtn {
             self.credited = true;
-            self.credits += (pm.payload & 0xff) as u32;
+            self.credits = self.credits.saturating_add((pm.payload & 0xff) as u32);
             return true;
         }
         if pm.opcode.name().is_none() {

@@ -11,7 +11,7 @@ pub struct Type3Config {
     pub device_id: u16,
     /// What its Flex Bus port can do.
     pub flex_bus: FlexBus,
-    /// Sizes of the BARs \[bytes\]: powers of two from 4096 on, 0 for none.
+    /// Sizes of the BARs \[bytes\]: powers of two from 4096 to 2^56, 0 for none.
     pub bar_bytes: [u64; reg::BARS],
     /// Sizes of the memory ranges \[bytes\]: multiples of 256 MiB, 0 for none.
     pub range_bytes: [u64; 2],
@@ -38,7 +38,7 @@ impl Default for Type3Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A BAR.
-    #[error("BAR {bar}: found {found} bytes, expected 0 or a power of two from 4096 on")]
+    #[error("BAR {bar}: found {found} bytes, expected 0 or a power of two from 4096 to 2^56")]
     Bar {
         /// Which.
         bar: usize,
@@ -61,6 +61,9 @@ pub enum ConfigError {
     },
 }
 
+/// Largest BAR \[bytes\]: far beyond what a host could place (basis: model).
+pub const MAX_BAR_BYTES: u64 = 1 << 56;
+
 /// Unit of sizes and bases of memory ranges: bits 27:0 do not travel (`cxl-io` §7).
 const RANGE_UNIT_BYTES: u64 = 1 << 28;
 
@@ -70,7 +73,7 @@ const RANGE_UNIT_BYTES: u64 = 1 << 28;
 /// Sizes that the registers cannot say.
 pub fn type3(config: &Type3Config) -> Result<ConfigSpace, ConfigError> {
     for (bar, &found) in config.bar_bytes.iter().enumerate() {
-        if found != 0 && (!found.is_power_of_two() || found < 4096) {
+        if found != 0 && !(found.is_power_of_two() && (4096..=MAX_BAR_BYTES).contains(&found)) {
             return Err(ConfigError::Bar { bar, found });
         }
     }

@@ -304,6 +304,8 @@ impl Port {
             match item {
                 OnWire::Train => self.peer_trains(cx),
                 OnWire::Done => self.done = true,
+                // Of before the training; what comes behind it finds this end up, as its time is over first.
+                OnWire::Unit(_) | OnWire::Flit(_) if self.training.is_some() => {}
                 OnWire::Unit(unit) => {
                     self.show_unit(&unit.0, at);
                     if let Line::Units(mux, _) = &mut self.config.line {
@@ -403,6 +405,7 @@ impl Port {
 impl Module for Port {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.trained(cx.now());
         let came = self.arrivals(cx, at);
         // At rest nothing happens until something comes, whatever the timers of the link layer say.
         if self.told && !came && self.is_quiet() {

@@ -105,6 +105,10 @@ fn errors_of_the_wire_are_repaired_and_remembered() {
     let noisy = run(&["link.ber=1e-5", "host.accesses=400"]);
     assert!(noisy.violations.is_empty(), "{:?}", noisy.violations);
     assert!(noisy.errors_repaired > 10 && noisy.retries > 0, "{} {}", noisy.errors_repaired, noisy.retries);
+    // One unit in 60 is hit: the link trains for it and goes on.
+    let loud = run(&["link.ber=3e-5", "host.accesses=600"]);
+    assert!(loud.violations.is_empty(), "{:?}", loud.violations);
+    assert!(count(&loud, "trainings") < 4 * loud.errors_repaired);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Requests, completions and what goes wrong with them (`cxl-io` §1, §3; general knowledge of PCI Express for splits).
 
-use super::rig::{BARS, DEVICE, FORMS, ROOT, Rig, TIMEOUT, read_of};
+use super::rig::{BARS, DEVICE, FORMS, ROOT, Rig, TIMEOUT, read_of, write_of};
 use scalepool::endpoint::completer::CompleterConfig;
 use scalepool::endpoint::config_space::registers;
 use scalepool::endpoint::config_space::type3::Type3Config;
 use scalepool::endpoint::event::Event;
+use scalepool::endpoint::pm::{PmAgent, PmConfig, Side};
 use scalepool::endpoint::requester::{NotNow, Requester, RequesterConfig, TAGS};
 use scalepool::endpoint::tlp::{Enables, Form, Kind, Tlp, TlpError};
 use scalepool::kernel::Rng;
@@ -335,6 +336,49 @@ fn a_late_completion_meets_a_free_tag() {
     let events = rig.events();
     assert!(matches!(events[..], [Event::CompletionTimeout { .. }, Event::UnexpectedCompletion { .. }]), "{events:?}");
     assert_eq!(rig.read(BARS[0], 4), (vec![0; 4], false));
+}
+
+#[test]
+fn no_bytes_make_an_endpoint_panic() {
+    let mut rng = Rng::from_seed(14);
+    let mut taken = 0;
+    for form in FORMS {
+        let mut rig = Rig::enabled(form);
+        let mut agent = PmAgent::new(PmConfig::new(Side::Device));
+        let good = [
+            Tlp::new(read_of(BARS[0] + 5, 600), ROOT, vec![]),
+            Tlp::new(write_of(BARS[1], &[1; 40]).0, ROOT, vec![1; 40]),
+            Tlp::new(Kind::ConfigWrite { level: 0, target: DEVICE, register: 0x114, enables: 3 }, ROOT, vec![0; 4]),
+            PmAgent::new(PmConfig::new(Side::Host)).next_message().expect("CREDIT_RTN"),
+            Tlp::new(
+                Kind::Completion { completer: DEVICE, status: CplStatus::SC, byte_count: 64, lower_address: 4 },
+                ROOT,
+                vec![2; 64],
+            ),
+        ];
+        for n in 0..20_000 {
+            let mut bytes = good[n % good.len()].encode(form).expect("fits");
+            for _ in 0..rng.below(6) {
+                let at = rng.below(bytes.len() as u64) as usize;
+                bytes[at] = rng.next_u64() as u8;
+            }
+            let Ok(tlp) = Tlp::decode(&bytes, form) else { continue };
+            taken += 1;
+            if !rig.requester.has_room() {
+                rig.requester.expire(u64::MAX);
+            }
+            let open = rig.requester.send(Tlp::new(read_of(BARS[0], 64), 0, vec![]), 0);
+            assert!(open.is_ok());
+            for answer in rig.completer.receive(&tlp) {
+                rig.travel(&answer);
+            }
+            rig.requester.receive(&tlp);
+            agent.receive(&tlp, 0);
+            agent.next_message();
+            rig.events();
+        }
+    }
+    assert!(taken > 20_000, "{taken}");
 }
 
 #[test]

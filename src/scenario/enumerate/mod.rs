@@ -14,20 +14,21 @@
 
 mod flits;
 mod function;
+mod keys;
+mod outcome;
 mod port;
 mod root;
 mod tlps;
 mod walk;
 
 use super::observe::Observer;
-use super::report::{Broken, Report, Spread};
-use super::settings::{Key, Range, SettingError, Settings};
+use super::report::Report;
+use super::settings::{SettingError, Settings};
 use super::{Request, RunError};
 use crate::endpoint::completer::{Completer, CompleterConfig};
 use crate::endpoint::config_space::ConfigSpace;
 use crate::endpoint::config_space::port::port as root_port;
 use crate::endpoint::config_space::type3::{Type3Config, type3};
-use crate::endpoint::event::Event;
 use crate::endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side};
 use crate::endpoint::requester::{Requester, RequesterConfig};
 use crate::endpoint::tlp::Form;
@@ -49,83 +50,16 @@ use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::cxlio::dvsec::{ConnectedMode, FlexBus, Trained, negotiate};
-use scalepool_protocols::wire::Violation;
 use sha2::{Digest, Sha256};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use walk::Windows;
+
+pub use keys::KEYS;
 
 /// Name on the command line.
 pub const NAME: &str = "cxlio-enumerate";
 /// What it is.
 pub const DOC: &str = "root complex that finds a CXL Type 3 device over CXL.io and brings it up";
-
-const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
-    Key { name, default, unit, range, doc }
-}
-
-/// Flit formats, each a mode that a port reaches.
-const MODES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
-
-/// Settings. Numbers without another source are of the model (basis: model).
-pub static KEYS: &[Key] = &[
-    key(
-        "link.rate_gtps",
-        "32",
-        "GT/s a lane",
-        Range::Words(&["8", "16", "32", "64"]),
-        "line rate (cxl-68b §1.3); 64 takes 256B flits (cxl-io §7)",
-    ),
-    key("link.width", "16", "lanes", Range::Words(&["1", "2", "4", "8", "16"]), "lanes (cxl-68b §1.3)"),
-    key("link.mode", "cxl-68b", "-", Range::Words(MODES), "best mode of the host's port (cxl-io §7)"),
-    key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.01), "bit error rate of both directions"),
-    key(
-        "link.fault",
-        "",
-        "-",
-        Range::List(
-            "flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits",
-        ),
-        "faults at numbered flits, counted from 0 as they are sent",
-    ),
-    key("link.credits_hold", "0", "flit clocks", Range::Int(0, 1 << 20), "the device holds its credits back so long"),
-    key("link.tx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "transmit pipeline"),
-    key("link.rx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "receive pipeline"),
-    key("link.propagation_fs", "2000000", "fs", Range::Int(0, 1 << 40), "flight time on the wire"),
-    key("link.retrain_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "time that training takes"),
-    key("host.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "period of the host clock, the reference"),
-    key("host.outstanding", "32", "requests", Range::Int(1, 1024), "requests that may be open; tags have 10 bits"),
-    key("host.timeout_fs", "50000000000", "fs", Range::Int(1_000_000, 1 << 50), "completion time-out, 50 us"),
-    key("host.retry_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "wait behind a Request Retry Status"),
-    key("host.max_payload_bytes", "256", "bytes", Range::Int(128, 4096), "largest payload of the host"),
-    key("host.mmio_base", "0x1000000000", "address", Range::Int(1 << 20, 1 << 50), "where BARs are placed"),
-    key("host.memory_base", "0x10000000000", "address", Range::Int(1 << 28, 1 << 50), "where memory ranges are placed"),
-    key("host.accesses", "200", "accesses", Range::Int(0, 1 << 24), "writes and reads behind the BARs"),
-    key(
-        "host.power",
-        "none",
-        "-",
-        Range::Words(&["none", "reset", "s3", "flush"]),
-        "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)",
-    ),
-    key("host.access_bytes", "512", "bytes", Range::Int(1, 4096), "longest of them; lengths are drawn"),
-    key(
-        "device.mode",
-        "cxl-256b-pbr",
-        "-",
-        Range::Words(MODES),
-        "best mode of the device; the link gets the best that both can do, and has 256B flits if both can",
-    ),
-    key("device.bar0_bytes", "64k", "bytes", Range::Int(0, 1 << 40), "size of BAR 0: a power of two from 4k, or 0"),
-    key("device.bar1_bytes", "1m", "bytes", Range::Int(0, 1 << 40), "size of BAR 1, likewise"),
-    key("device.range0_bytes", "16g", "bytes", Range::Int(0, 1 << 46), "memory range 0: a multiple of 256m"),
-    key("device.range1_bytes", "0", "bytes", Range::Int(0, 1 << 46), "memory range 1, likewise"),
-    key("device.logical_devices", "1", "devices", Range::Int(1, 16), "more than one show an MLD DVSEC"),
-    key("device.max_payload_bytes", "512", "bytes", Range::Int(128, 4096), "largest payload of the device"),
-    key("device.boundary_bytes", "64", "bytes", Range::Words(&["64", "128"]), "read completion boundary"),
-    key("device.not_ready", "2", "requests", Range::Int(0, 1000), "configuration requests answered with a retry"),
-    key("device.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "period of the device clock"),
-    key("device.latency_cycles", "40", "device cycles", Range::Int(1, 1 << 30), "request to completion in the device"),
-];
 
 /// TLPs between an agent and its link end: room for the longest access in the smallest payloads.
 const CHANNEL_DEPTH: u32 = 64;
@@ -349,7 +283,7 @@ pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Tim
     });
     output?;
     observer.finish(&mut hub)?;
-    report(request, mode, pace.unit_bytes_per_s(), clock_fs, outcome, &results)
+    outcome::report(request, mode, pace.unit_bytes_per_s(), clock_fs, outcome, &results)
 }
 
 /// A link end of one direction.
@@ -483,119 +417,4 @@ fn build(seed: u64, settings: &Settings, plan: Plan, taps: Taps, results: &Resul
         })
     });
     Ok(sim)
-}
-
-/// The broken rule of an event; `None`: nothing is wrong, somebody asked for what is not there.
-fn violation_of(event: &Event) -> Option<Violation> {
-    let rule = match event {
-        Event::Rule(violation) => return Some(violation.clone()),
-        Event::Refused { .. } | Event::Poisoned { .. } => return None,
-        Event::Malformed(_) => "CXLIO-NFM-03",
-        Event::UnexpectedCompletion { .. } => "SIM-E2E-02",
-        Event::CompletionTimeout { .. } => "SIM-E2E-03",
-    };
-    Some(Violation::at_byte(rule, 0, event, "requests and their completions", "an end of a transaction is wrong"))
-}
-
-fn read<T: Clone>(result: &Mutex<T>) -> T {
-    result.lock().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-fn report(
-    request: &Request,
-    mode: ConnectedMode,
-    unit_bytes_per_s: f64,
-    clock_fs: u64,
-    outcome: Result<crate::kernel::RunReport, SimError>,
-    results: &Results,
-) -> Result<Report, RunError> {
-    let (root, function) = (read(&results.root), read(&results.function));
-    let ports = [read(&results.host_port), read(&results.device_port)];
-    let mut violations: Vec<Broken> = Vec::new();
-    for (place, port) in ["host.link", "device.link"].into_iter().zip(&ports) {
-        let of_port = port.violations.iter().map(|e| Broken { place: place.into(), violation: e.violation.clone() });
-        violations.extend(of_port);
-    }
-    for (place, events) in [(root::PLACE, &root.events), (function::PLACE, &function.events)] {
-        let of_agent = events.iter().filter_map(violation_of);
-        violations.extend(of_agent.map(|violation| Broken { place: place.into(), violation }));
-    }
-    violations.extend(root.broken.clone());
-    let ended_well = outcome.is_ok();
-    let end = match outcome {
-        Ok(report) => report.end,
-        Err(SimError::Build(e)) => return Err(RunError::Build(SimError::Build(e))),
-        Err(e) => {
-            let at = match &e {
-                SimError::Stall { at, .. } | SimError::Deadlock { at, .. } | SimError::OpenAtLimit { at, .. } => *at,
-                SimError::Build(_) => Time::ZERO,
-            };
-            let violation = Violation::at_byte("SIM-E2E-03", 0, "open work", "none", e.to_string());
-            violations.push(Broken { place: "simulation".into(), violation });
-            at
-        }
-    };
-    let time_fs = end.as_fs();
-    let goodput = if time_fs == 0 { 0.0 } else { root.bytes as f64 / (time_fs as f64 / 1e15) };
-    let found = root.found.clone().unwrap_or_default();
-    let bytes = |ranges: &[std::ops::Range<u64>]| ranges.iter().map(|r| r.end - r.start).sum::<u64>();
-    let both = |count: fn(&PortResult) -> u64| ports.iter().map(count).sum::<u64>();
-    let status = scalepool_protocols::wire::Wire::to_bits;
-    let mut counts: Vec<(String, u64)> = [
-        ("connected mode", mode as u64),
-        ("functions", found.functions.len() as u64),
-        ("capabilities", found.capabilities),
-        ("extended capabilities", found.extended.len() as u64),
-        ("DVSECs of CXL", found.dvsecs.len() as u64),
-    ]
-    .map(|(k, v)| (k.to_owned(), v))
-    .into();
-    counts.extend(found.dvsecs.iter().map(|(id, length)| (format!("DVSEC {id} [bytes]"), u64::from(*length))));
-    counts.extend(
-        [
-            ("BARs", found.bars.len() as u64),
-            ("BARs [bytes]", bytes(&found.bars)),
-            ("memory ranges", found.ranges.len() as u64),
-            ("memory ranges [bytes]", bytes(&found.ranges)),
-            ("logical devices", found.logical_devices.into()),
-            ("largest payload [bytes]", found.max_payload_bytes as u64),
-            ("CXL.mem enabled", u64::from(found.mem_enabled && function.mem_enabled)),
-            ("power management ready", u64::from(root.pm_ready && function.pm_ready)),
-            ("power requests answered", root.power_answered),
-            ("host port status", status(&root.status).unwrap_or(0) as u64),
-            ("device port status", status(&found.status).unwrap_or(0) as u64),
-            ("configuration reads", root.config[0]),
-            ("configuration writes", root.config[1]),
-            ("configuration retries", root.config[2]),
-            ("memory writes", root.memory[0]),
-            ("memory reads", root.memory[1]),
-            ("requests served", function.requests),
-            ("completions", function.completions),
-            ("replayed TLPs", both(|p| p.stats.replayed)),
-            ("trainings", both(|p| p.trainings)),
-        ]
-        .map(|(k, v)| (k.to_owned(), v)),
-    );
-    let names = ["posted", "non-posted", "completion"];
-    let messages = ["down", "up"].into_iter().zip(&ports).flat_map(|(dir, port)| {
-        names.into_iter().zip(port.stats.sent).map(move |(name, n)| (format!("{name} {dir}"), n))
-    });
-    Ok(Report {
-        scenario: NAME.into(),
-        seed: request.seed,
-        cycles: time_fs / clock_fs,
-        time_fs,
-        flits: vec![("down".into(), ports[0].units), ("up".into(), ports[1].units)],
-        messages: messages.collect(),
-        goodput_bytes_per_s: goodput,
-        efficiency: goodput / unit_bytes_per_s,
-        latency_cycles: Spread::of(root.latency_cycles),
-        latency_fs: Spread::of(root.latency_fs),
-        retries: both(|p| p.stats.replays),
-        errors_repaired: if ended_well { both(|p| p.damaged) } else { 0 },
-        credit_stalls: 0,
-        counts,
-        coverage: Vec::new(),
-        violations,
-    })
 }

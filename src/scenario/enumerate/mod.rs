@@ -33,7 +33,7 @@ use crate::endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side};
 use crate::endpoint::requester::{Requester, RequesterConfig};
 use crate::endpoint::tlp::Form;
 use crate::kernel::{BuildError, Clock, RunOptions, SimError, Simulation, Time};
-use crate::link::arbmux::{ArbMux, ArbMuxConfig, Entry};
+use crate::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry};
 use crate::link::cxl68::timing::LineRate;
 use crate::link::cxlio::{FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig};
 use crate::link::fault::{Fault, FaultyWire};

@@ -13,7 +13,7 @@
 use super::flits::FlitLine;
 use crate::endpoint::config_space::LinkError;
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
-use crate::link::arbmux::{ArbMux, Client, Entry};
+use crate::link::arbmux::cxl68::{ArbMux, Client, Entry};
 use crate::link::cxlio::{NonFlitEnd, Port as IoPort, Stats, Tlp};
 use crate::link::event::{Event, Severity};
 use crate::link::fault::FaultyWire;

@@ -4,6 +4,7 @@
 //! bit order of a checksum belongs to the checksum.
 
 pub mod crc16;
+pub mod crc25;
 pub mod crc256;
 pub mod fec256;
 pub mod pcie;

@@ -1,0 +1,33 @@
+//! Rules of NVLink, model profile NVL-M1 (`nvlink`), in the order of the conformance catalogue. Those of §1 are public
+//! facts; all others are choices of the profile.
+
+use super::Rule;
+
+const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: false, text }
+}
+
+/// A rule that the sheet marks as our own choice.
+const fn choice(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: true, text }
+}
+
+/// The rows.
+pub static RULES: &[Rule] = &[
+    choice("NVL-FLT-01", "nvlink §1 §6.1", "a flit has 128 bits; byte k is bits 8k+7 to 8k"),
+    rule("NVL-PKT-01", "nvlink §1", "1 to 18 flits: header, AE, BE, 0 to 16 of data"),
+    choice("NVL-PKT-02", "nvlink §6.1", "order: header, AE, BE, data ascending"),
+    choice("NVL-PKT-03", "nvlink §6.1", "byte enables only beside at most 128 bytes of data"),
+    choice("NVL-PKT-04", "nvlink §6.1", "len = ae + be + data flits; data flits are size + 1 or 0"),
+    choice("NVL-HDR-01", "nvlink §6.1", "layout of the header: 25 + 83 + 20 bits"),
+    choice("NVL-HDR-02", "nvlink §6.1", "layouts of AE and BE"),
+    choice("NVL-HDR-03", "nvlink §6.1", "without AE the last one of the channel counts; zero after reset"),
+    choice("NVL-OPC-01", "nvlink §6.1", "operation codes"),
+    choice("NVL-OPC-02", "nvlink §6.1", "channel of each operation"),
+    choice("NVL-OPC-03", "nvlink §6", "the basis is model, and every header of vectors says so"),
+    choice("NVL-CRC-01", "nvlink §6.2", "CRC-25: definition and place"),
+    rule("NVL-CRC-02", "nvlink §2", "the CRC covers the payload of the packet before and the header"),
+    rule("NVL-CRC-03", "nvlink §2", "every pattern of up to 5 wrong bits is found"),
+    rule("NVL-CRC-04", "nvlink §2", "every burst of up to 25 bits on one lane is found"),
+    choice("NVL-CRC-05", "nvlink §6.2", "polynomial, initial value, final XOR and coverage are parameters"),
+];

@@ -17,7 +17,10 @@ pub struct Protocol {
 pub fn layouts() -> impl Iterator<Item = &'static LayoutDef> {
     use crate::cxl::{cxl68, cxl256, cxlio};
     use crate::nvlink;
-    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, nvlink::LAYOUTS].into_iter().flatten().copied()
+    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, nvlink::LAYOUTS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// The layout of a name.

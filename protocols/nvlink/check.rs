@@ -3,6 +3,7 @@
 //! Modelled: every rule that shows in one packet and the stream before it. Left out: rules over time (identifiers,
 //! delivery, replay, credits), see `scalepool::link`. Nothing but the CRC is judged of a packet whose CRC does not fit.
 
+use super::code::Class;
 use super::config::NvlConfig;
 use super::header::{Ae, CRC_LSB, Header};
 use super::stream::Decoded;
@@ -60,8 +61,9 @@ fn lengths(decoded: &Decoded, config: &NvlConfig, found: &mut Findings) {
         let (is, expected) = (format!("{} bytes", data * FLIT_BYTES), "16 to 128 bytes");
         found.broken("NVL-PKT-03", byte_of("be"), is, expected, "data beside byte enables");
     }
-    if header.ae && !has_data && !config.ae_without_data {
-        let text = format!("{:?} has no data, so nothing follows it", header.op);
+    let bare = header.op.class() == Some(Class::Link) || !has_data && !config.ae_without_data;
+    if header.ae && bare {
+        let text = format!("nothing follows {:?}", header.op);
         found.broken("NVL-PKT-04", byte_of("ae"), 1, 0, text);
     }
 }

@@ -51,9 +51,7 @@ impl From<PacketError> for FormError {
                 FormError::new("flit", format!("{found} bytes"), "a multiple of 16 from 16 to 288 bytes")
             }
             PacketError::Flits { found } => FormError::new("packet", format!("{found} flits"), "1 to 18 flits"),
-            PacketError::Data { found, expected } => {
-                FormError::new("packet.data", format!("{found} bytes"), expected)
-            }
+            PacketError::Data { found, expected } => FormError::new("packet.data", format!("{found} bytes"), expected),
             PacketError::ByteEnables { found } => {
                 FormError::new("packet.be", format!("{found} bytes of data"), "16 to 128 bytes of data")
             }

@@ -1,5 +1,5 @@
 //! Conformance of NVLink, model profile NVL-M1 (basis: model): for every rule a test that obeys it (`<rule>_p`) and one that
-//! breaks it (`<rule>_n`). One file an area of the rule table.
+//! breaks it (`<rule>_n`). One file an area of the rule table; `link_*` and `scenarios` are the link layer.
 #![forbid(unsafe_code)]
 
 mod nvl {
@@ -7,6 +7,11 @@ mod nvl {
     mod common;
     mod crc;
     mod layouts;
+    mod link_credits;
+    mod link_numbers;
+    mod link_replay;
     mod packets;
+    mod rig;
+    mod scenarios;
     mod streams;
 }

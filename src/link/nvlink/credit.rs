@@ -76,6 +76,11 @@ impl CreditBook {
         }
     }
 
+    /// The peer has heard all of CREDIT_INIT.
+    pub fn said_all(&mut self) {
+        self.unsaid = [Count::default(); Vc::COUNT];
+    }
+
     /// The next CREDIT_INIT, if there is something to say.
     pub fn next_init(&mut self) -> Option<Header> {
         let vc = self.unsaid.iter().position(|c| !c.is_zero())?;

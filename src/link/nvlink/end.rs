@@ -226,6 +226,10 @@ impl End {
             return;
         }
         let outcome = self.transmitter.ack(header.ackid, &self.config);
+        if self.transmitter.anything_acknowledged() {
+            // A repetition that a replay has begun is not needed: CREDIT_INIT goes before all numbered packets.
+            self.credits.said_all();
+        }
         if outcome == Outcome::Wrong {
             self.protocol("NVL-ACK-01", header.ackid, "the last flit of an open packet", "an acknowledged identifier");
         }

@@ -18,6 +18,7 @@
 //! * While it hunts, a receiver takes each flit for a header without payload before it, and hears the acknowledgement of an
 //!   IDLE: two ends that both hunt would else never hear of each other. A sender closes an open payload
 //!   with IDLE before REPLAY_INIT.
+//! * The time-out of a replay begins when all of it has gone; behind it nothing new goes before some of it is acknowledged.
 //! * Credits of a numbered packet count when it is accepted, so a replay neither loses nor doubles them. IDLE could lose
 //!   them, so our ends send none there: where nothing else goes, an RSP_DONE to [`LINK_RID`] carries them; it ends at the
 //!   link and takes no credit.

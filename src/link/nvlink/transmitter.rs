@@ -78,9 +78,11 @@ impl Transmitter {
         self.tries
     }
 
-    /// Whether a new packet of so many flits may go.
+    /// Whether a new packet of so many flits may go. Behind a replay nothing new goes before some of it is acknowledged: the
+    /// IDLE in its place say what we have accepted, to a peer that may hunt as well.
     pub fn has_room(&self, flits: usize, config: &LinkConfig) -> bool {
-        !self.is_replaying() && self.kept_flits + flits <= usize::from(config.window_flits.min(IDS / 2))
+        let proved = self.tries == 0 || self.kept.is_empty();
+        proved && !self.is_replaying() && self.kept_flits + flits <= usize::from(config.window_flits.min(IDS / 2))
     }
 
     /// A new packet goes: it takes its identifiers and is kept.
@@ -150,7 +152,8 @@ impl Transmitter {
             self.waited_flits = 0;
             return Outcome::Fine;
         }
-        self.waited_flits += 1;
+        // The time of a replay begins when all of it has gone.
+        self.waited_flits = if self.is_replaying() { 0 } else { self.waited_flits + 1 };
         if self.waited_flits < config.timeout_flits {
             return Outcome::Fine;
         }

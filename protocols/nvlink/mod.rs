@@ -15,6 +15,7 @@
 pub mod check;
 pub mod code;
 pub mod config;
+pub mod generation;
 pub mod header;
 pub mod packet;
 pub mod stream;
@@ -22,6 +23,7 @@ pub mod stream;
 use crate::wire::{LayoutDef, Wire};
 pub use code::{Class, Op, Vc};
 pub use config::NvlConfig;
+pub use generation::{GENERATIONS, Generation, efficiency};
 pub use header::{Ae, Header};
 pub use packet::{Packet, PacketError, Parts};
 

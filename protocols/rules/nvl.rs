@@ -54,4 +54,6 @@ pub static RULES: &[Rule] = &[
     choice("NVL-CRD-03", "nvlink §6.3", "credits come back when the buffer is free"),
     choice("NVL-CRD-04", "nvlink §6.3", "nothing is sent without credit"),
     choice("NVL-CRD-05", "nvlink §6.3", "responses always sink"),
+    rule("NVL-GEN-01", "nvlink §4", "rates of the generations; throughput uses the nominal one"),
+    rule("NVL-EFF-01", "nvlink §5", "efficiency by payload and AE or BE flits, one-way and two-way"),
 ];

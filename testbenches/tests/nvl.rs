@@ -11,6 +11,7 @@ mod nvl {
     mod link_numbers;
     mod link_replay;
     mod packets;
+    mod rates;
     mod rig;
     mod scenarios;
     mod streams;

@@ -1,6 +1,6 @@
 //! Choices of the link layer (`nvlink` §6.3, all \[D\]), and what an end has.
 
-use scalepool_protocols::nvlink::{NvlConfig, Vc};
+use scalepool_protocols::nvlink::{Generation, NvlConfig, Vc};
 
 /// Choices of the link layer. `Default` is what the sheet uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,16 @@ impl Default for LinkConfig {
             replay_tries: 8,
             carrier_flits: 16,
         }
+    }
+}
+
+/// Time without progress before a replay, in fs: 2000 ns (§6.3).
+const TIMEOUT_FS: u64 = 2_000_000_000;
+
+impl LinkConfig {
+    /// The defaults with the time-out in flits of a generation.
+    pub fn of(generation: &Generation) -> LinkConfig {
+        LinkConfig { timeout_flits: (TIMEOUT_FS / generation.flit_fs()) as u32, ..LinkConfig::default() }
     }
 }
 

@@ -11,3 +11,4 @@ pub mod cxl68;
 pub mod cxlio;
 pub mod event;
 pub mod fault;
+pub mod nvlink;

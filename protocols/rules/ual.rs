@@ -61,7 +61,11 @@ pub static RULES: &[Rule] = &[
     rule("UAL-SQN-01", "ualink §9", "nothing owed: Control, then data or nothing"),
     rule("UAL-SQN-02", "ualink §9", "one half owed: Control, then that half"),
     rule("UAL-SQN-03", "ualink §9", "two and more owed: two data halves"),
-    rule("UAL-SQN-04", "ualink §9", "authentication: tags behind a Control half of at most four; a swap holds credits alone"),
+    rule(
+        "UAL-SQN-04",
+        "ualink §9",
+        "authentication: tags behind a Control half of at most four; a swap holds credits alone",
+    ),
     rule("UAL-SQN-05", "ualink §9", "data halves that each field owes"),
     choice("UAL-SQN-06", "ualink §9", "a write message has byte enables"),
     rule("UAL-SQN-07", "ualink §9", "byte enables come last"),

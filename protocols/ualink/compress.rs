@@ -130,9 +130,15 @@ pub fn expand(req: &TlCreq, cache: &AddressCache) -> Option<TlReq> {
 pub fn compress_response(rsp: &TlRsp) -> Option<Field> {
     let TlRsp { dst, pool, tag, vchan, len, offset, last, rdwr, .. } = *rsp;
     match rsp.status {
-        Status::OKAY if rdwr == RdWr::Read && len == 0 => {
-            Some(Field::CompressedSingle(TlCrspSingle { last, offset, dst, pool, tag, vchan, ..TlCrspSingle::default() }))
-        }
+        Status::OKAY if rdwr == RdWr::Read && len == 0 => Some(Field::CompressedSingle(TlCrspSingle {
+            last,
+            offset,
+            dst,
+            pool,
+            tag,
+            vchan,
+            ..TlCrspSingle::default()
+        })),
         Status::OKAY if offset == 0 => {
             Some(Field::CompressedMulti(TlCrspMulti { rdwr, len, dst, pool, tag, vchan, ..TlCrspMulti::default() }))
         }

@@ -76,7 +76,9 @@ pub fn compressible(req: &TlReq) -> Option<CompressedCmd> {
         _ => return None,
     };
     let attr = if cmd == CompressedCmd::Read { 0xff } else { 0 };
-    let aligned = req.address % 64 == 0 && bytes % 64 == 0 && req.address % REGION_BYTES + bytes <= REGION_BYTES;
+    let aligned = req.address.is_multiple_of(64)
+        && bytes.is_multiple_of(64)
+        && req.address % REGION_BYTES + bytes <= REGION_BYTES;
     let beats = !req.cmd.has_data() || u64::from(req.numbeats) + 1 == bytes / 64;
     (aligned && beats && req.attr == attr && req.metadata >> 3 == 0).then_some(cmd)
 }

@@ -76,7 +76,7 @@ impl Source for Saturated {
 pub fn numbered(n: u32) -> TlFlit {
     let mut flit = TlFlit::default();
     for sector in 0..16 {
-        flit.set_sector(sector, (n << 8 | sector as u32 + 1).to_le_bytes());
+        flit.set_sector(sector, ((n << 8) + sector as u32 + 1).to_le_bytes());
     }
     flit
 }

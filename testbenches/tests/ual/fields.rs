@@ -97,7 +97,7 @@ fn ual_fld_07_p() {
     for cmd in [ReqCmd::Read, ReqCmd::Write, ReqCmd::WriteFull] {
         for beats in 1..=4 {
             for first in 0..=4 - beats {
-                let address = 0x1_2345_6700 | u64::from(first) * 64;
+                let address = 0x1_2345_6700 + u64::from(first) * 64;
                 let req = TlReq { address, metadata: 5, vchan: 2, asi: 1, pool: true, ..request(cmd, 9, beats) };
                 let loading = TlReq { cload: true, cway: 2, ..req };
                 let mut cache = AddressCache::new(Role::ToSwitch);

@@ -87,11 +87,11 @@ fn packing_is_that_of_the_oracle() {
         for n in 0..50 {
             let mut offers = Offers::default();
             let mut theirs: [Offer; 5] = Default::default();
-            for segment in 0..5 {
+            for (segment, offer) in theirs.iter_mut().enumerate() {
                 if random.one_in(6) {
                     let word = random.bits() as u32;
                     offers.messages[segment] = Some(word);
-                    theirs[segment].message = Some(word.to_le_bytes());
+                    offer.message = Some(word.to_le_bytes());
                 }
                 for moment in 0..2 {
                     if run % 3 == 0 || random.one_in(1 + run % 3) {
@@ -99,7 +99,7 @@ fn packing_is_that_of_the_oracle() {
                         flit.set_indicators(random.below(4) as u8);
                         offers.tl[segment][moment] = Some(flit);
                         let bytes = std::array::from_fn(|k| flit.halves[k / 32][k % 32]);
-                        theirs[segment].tl[moment] = Some((bytes, flit.message));
+                        offer.tl[moment] = Some((bytes, flit.message));
                     }
                 }
             }

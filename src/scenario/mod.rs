@@ -32,8 +32,7 @@ pub struct Scenario {
 }
 
 /// All of them.
-pub static SCENARIOS: &[Scenario] =
-    &[Scenario { name: expander::NAME, doc: expander::DOC, keys: expander::KEYS, run: expander::run }];
+pub static SCENARIOS: &[Scenario] = &expander::SCENARIOS;
 
 /// Names of all scenarios.
 pub fn names() -> impl Iterator<Item = &'static str> {

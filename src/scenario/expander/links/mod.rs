@@ -1,0 +1,78 @@
+//! The kinds of link between host and device: settings to two ends, two ends to figures.
+
+mod cxl68;
+
+use super::super::RunError;
+use super::super::settings::{SettingError, Settings};
+use crate::link::fault::Fault;
+use crate::link::port::LinkEnd;
+use scalepool_protocols::cxl::message::Form;
+
+pub(super) use cxl68::cxl68;
+
+/// A link that is not built yet.
+pub(super) struct Link<E> {
+    pub host: E,
+    pub device: E,
+    /// How it spells messages.
+    pub form: Form,
+    /// Bytes of what travels in one flit clock.
+    pub unit_bytes: usize,
+    /// Time of that as a fraction \[fs\], (numerator, denominator).
+    pub unit_time_fs: (u64, u64),
+    /// Units are used by halves.
+    pub halves: bool,
+    /// Identifiers of host and device in port based routing, else 0.
+    pub port_ids: [u16; 2],
+}
+
+impl<E> Link<E> {
+    /// Bytes a second of whole units in one direction.
+    pub fn unit_bytes_per_s(&self) -> f64 {
+        let (num, den) = self.unit_time_fs;
+        self.unit_bytes as f64 * 1e15 * den as f64 / num as f64
+    }
+
+    /// Listed faults, of the host's flits and of the device's.
+    pub fn faults(&self, settings: &Settings) -> Result<[Vec<Fault>; 2], SettingError> {
+        let mut by_end = [Vec::new(), Vec::new()];
+        for text in settings.list("link.fault") {
+            let (up, fault) = match text.strip_prefix("up:") {
+                Some(rest) => (1, rest),
+                None => (0, text.strip_prefix("down:").unwrap_or(text)),
+            };
+            let fault = Fault::parse(fault, self.unit_bytes).map_err(|_| settings.refuse("link.fault", text))?;
+            by_end[up].push(fault);
+        }
+        Ok(by_end)
+    }
+}
+
+/// Figures of both ends together.
+pub(super) struct Figures {
+    /// Units sent, by the host and by the device.
+    pub units: [u64; 2],
+    /// CXL.mem messages sent, by layout.
+    pub messages: Vec<(String, u64)>,
+    /// Times that something was asked for again.
+    pub retries: u64,
+    /// Flit clocks in which a message waited for a credit.
+    pub credit_stalls: u64,
+    /// Further counts.
+    pub counts: Vec<(&'static str, u64)>,
+    /// Coverage points: group, rows met, rows in all.
+    pub coverage: Vec<(String, u64, u64)>,
+}
+
+/// A link end that can be reported on.
+pub(super) trait Reported: LinkEnd {
+    /// Figures of a link.
+    fn figures(host: &Self, device: &Self) -> Figures;
+
+    /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
+    /// acknowledge. Each is a text of what was found and one of what was expected.
+    fn astray(&self, peer: &Self) -> Vec<(String, String)>;
+}
+
+/// A link of settings.
+pub(super) type Made<E> = Result<Link<E>, RunError>;

@@ -3,6 +3,9 @@
 //! The end of the link numbers, keeps, repeats and checks flits and knows nothing of their content; its client fills
 //! payload flits and takes those that came well, in order and once. A walk through one flit clock: payload that arrived is
 //! handed over with [`Client::receive`]; then, if a new flit may go, [`Client::transmit`] is asked for one.
+//!
+//! Times are flit clocks of the link, counted from any start; they never go back, and they may jump where nothing was to
+//! be done, see [`Client::wakes_at`].
 
 use crate::link::event::Event;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
@@ -14,7 +17,7 @@ pub enum Part {
     Whole,
     /// The even half of a latency-optimised flit; the other bytes must not be read yet.
     Even,
-    /// The odd half, after the even one was handed over; the flit is whole.
+    /// The odd half, after the even one was handed over; the flit is whole. What the even half held counts as taken.
     Odd,
 }
 
@@ -50,7 +53,7 @@ pub trait Client {
     /// Nothing waits to be sent, taken or returned.
     fn is_quiet(&self) -> bool;
 
-    /// Flit clock at which it has something to do without being called before; `None`: never.
+    /// Flit clock, later than `now_flits`, at which it has something to send without being called before; `None`: never.
     fn wakes_at(&self, now_flits: u64) -> Option<u64>;
 
     /// Events since the last call.

@@ -6,7 +6,7 @@
 //! A walk: the peer's CRD fields add to `spend`; the packer takes one off a message. A message that we received used one
 //! of `granted`; when its consumer takes it, one is `pending` and goes back in a CRD field, the largest count that fits.
 
-use super::config::LinkConfig;
+use super::config::CreditReturn;
 use scalepool_protocols::cxl::cxl256::Class;
 use scalepool_protocols::cxl::cxl256::crd::{CHANNELS, Crd, RequestCredit};
 
@@ -25,14 +25,15 @@ pub struct CreditBook {
     granted: [u16; 12],
     /// Channel of each group that is asked first.
     turn: [usize; 3],
-    waiting_flits: u32,
+    /// Flit clock since which credits wait.
+    waiting_since: Option<u64>,
 }
 
 impl CreditBook {
     /// The book of an end that may send `sends` and has `buffers` free messages a class.
     pub fn new(sends: [bool; 12], buffers: [u16; 12]) -> CreditBook {
         let (spend, granted) = ([0; 12], [0; 12]);
-        CreditBook { sends, spend, pending: buffers, granted, turn: [0; 3], waiting_flits: 0 }
+        CreditBook { sends, spend, pending: buffers, granted, turn: [0; 3], waiting_since: None }
     }
 
     /// Takes the credits of a received flit; gives the channels that this end does not send.
@@ -72,15 +73,16 @@ impl CreditBook {
         self.granted[class.index()]
     }
 
-    /// One flit has gone: credits that wait have waited for it.
-    pub fn flit_sent(&mut self) {
-        self.waiting_flits = if self.pending() > 0 { self.waiting_flits + 1 } else { 0 };
+    /// Notes since when credits wait.
+    pub fn clock(&mut self, now_flits: u64) {
+        self.waiting_since = (self.pending() > 0).then(|| self.waiting_since.unwrap_or(now_flits));
     }
 
-    /// Whether credits go now even without a message.
-    pub fn is_forced(&self, link: &LinkConfig) -> bool {
-        let full = self.pending.iter().any(|&n| n >= link.force_credits);
-        self.pending() > 0 && (full || self.waiting_flits >= link.force_credits_flits)
+    /// Flit clock from which credits go even without a message; `None`: none wait.
+    pub fn forced_at(&self, choice: &CreditReturn) -> Option<u64> {
+        let since = self.waiting_since.filter(|_| self.pending() > 0)?;
+        let full = self.pending.iter().any(|&n| n >= choice.credits);
+        Some(if full { since } else { since + u64::from(choice.waiting_flits) })
     }
 
     /// The CRD field of the next flit with messages; the credits count as returned.
@@ -107,7 +109,7 @@ impl CreditBook {
             self.granted[i] += given;
             *turn = (at + 1) % group.len();
         }
-        self.waiting_flits = 0;
+        self.waiting_since = None;
         crd
     }
 }

@@ -1,41 +1,41 @@
-//! One end of a CXL 256B link: transmitter and receiver with their shared state.
+//! One end of a CXL 256B link: the numbers below a [`Client`], transmitter and receiver with their shared state.
+//!
+//! Modelled and left out: see [`super`]. A walk through one flit clock: [`End::receive`] repairs and checks a flit, counts
+//! it and hands payload that was due to the client. [`End::transmit`] sends, in this order: NOPs while numbers are being
+//! agreed, flits of a replay, a new flit of the client, a NOP.
+//!
+//! A link in L0 carries a flit in every flit clock, but nothing is lost when NOPs of an end that has nothing to do are not
+//! modelled: see [`End::wakes_at`].
 
-use super::config::EndConfig;
-use super::credit::CreditBook;
-use super::receiver::{Receiver, Verdict};
+use super::cachemem::Cachemem;
+use super::client::{Client, Part};
+use super::config::{CachememConfig, LinkConfig};
+use super::receiver::{Receiver, Verdict, is_payload};
 use super::transmitter::{Heard, Transmitter};
 use crate::link::event::{Event, Severity, finding};
-use scalepool_protocols::cxl::cxl256::code::{FlitType, LlCtrl, ReplayCommand};
-use scalepool_protocols::cxl::cxl256::control::InitParam;
-use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, SLOTS};
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
+use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, Flit, lopt_io, standard_io};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-use scalepool_protocols::cxl::cxl256::packer::{Packer, Refused};
-use scalepool_protocols::cxl::cxl256::stream::{Kind, Message, Role, Unpacker};
-use scalepool_protocols::cxl::cxl256::{Class, Mode, check};
-use scalepool_protocols::wire::{Violation, Wire};
-use std::collections::{BTreeMap, VecDeque};
-
-/// Flit format of this link.
-const MODE: Mode = Mode::Standard;
+use scalepool_protocols::wire::Violation;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Counters of one end, all from the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Flits sent, NOPs included.
+    /// Flits sent, NOPs included, those that were not modelled too.
     pub sent: u64,
-    /// Of them flits with messages or data, first copies.
-    pub sent_protocol: u64,
-    /// Of them flits with credits alone, first copies; marked as Empty or not.
-    pub sent_credits: u64,
+    /// Of them payload, first copies.
+    pub sent_payload: u64,
     /// Of them copies out of the retry buffer.
     pub replayed: u64,
     /// Replays begun for a Nak or the timer.
     pub replays: u64,
     /// Flits that carried a Nak.
     pub sent_naks: u64,
-    /// Messages received, by [`Class::index`].
-    pub messages: [u64; 12],
+    /// Payload handed to the client.
+    pub delivered: u64,
     /// Flits that the FEC repaired.
     pub repaired: u64,
     /// Flits that it could not repair.
@@ -44,89 +44,57 @@ pub struct Stats {
     pub duplicates: u64,
     /// Payload dropped because one before it is missing.
     pub ahead: u64,
-    /// Payload of CXL.io or ARB/MUX, passed over.
-    pub passed_over: u64,
     /// Times that this end asked for training.
     pub trainings: u64,
 }
 
 /// One end of the link.
 #[derive(Debug, Clone)]
-pub struct End {
-    config: EndConfig,
-    packer: Packer,
-    unpacker: Unpacker,
-    credits: CreditBook,
+pub struct End<C: Client> {
+    /// What stands above the numbers.
+    pub client: C,
+    link: LinkConfig,
     receiver: Receiver,
     transmitter: Transmitter,
     /// Payload ahead of the one flit that is missing, by number.
     kept: BTreeMap<u16, Flit>,
-    init_sent: bool,
-    init_received: bool,
-    credits_held: bool,
     acks_held: bool,
+    /// The physical layer is not in L0.
+    down: bool,
     train_wanted: bool,
-    halted: Option<&'static str>,
+    /// Flit clocks of the last flit received and sent.
+    received_at: Option<u64>,
+    sent_at: Option<u64>,
     received: u64,
-    inbox: VecDeque<Message>,
     events: Vec<Event>,
     stats: Stats,
 }
 
-impl End {
+impl End<Cachemem> {
+    /// An end with CXL.cachemem above the numbers. The format is that of `config`.
+    pub fn cachemem(link: LinkConfig, config: CachememConfig) -> End<Cachemem> {
+        End::new(LinkConfig { mode: config.mode, ..link }, Cachemem::new(config))
+    }
+}
+
+impl<C: Client> End<C> {
     /// An end that has just been told that the physical link is up.
-    pub fn new(config: EndConfig) -> End {
+    pub fn new(link: LinkConfig, client: C) -> End<C> {
         End {
-            packer: Packer::new(MODE, config.dir, config.codec),
-            unpacker: Unpacker::new(MODE, config.dir.opposite()),
-            credits: CreditBook::new(config.sends, config.buffers),
-            receiver: Receiver::new(config.link.selective_nak),
-            kept: BTreeMap::new(),
+            client,
+            link,
+            receiver: Receiver::new(link.selective_nak),
             transmitter: Transmitter::default(),
-            init_sent: false,
-            init_received: false,
-            credits_held: false,
+            kept: BTreeMap::new(),
             acks_held: false,
+            down: false,
             train_wanted: false,
-            halted: None,
+            received_at: None,
+            sent_at: None,
             received: 0,
-            inbox: VecDeque::new(),
             events: Vec::new(),
             stats: Stats::default(),
-            config,
         }
-    }
-
-    // ---- the consumer's side -------------------------------------------------------------------------------------
-
-    /// Queues a message to be sent.
-    ///
-    /// # Errors
-    /// A message that must not travel in this direction or is not whole.
-    pub fn send(&mut self, message: Message) -> Result<(), Refused> {
-        self.packer.push(message)
-    }
-
-    /// Messages of a class that wait to be packed.
-    pub fn waiting(&self, class: Class) -> usize {
-        self.packer.waiting(class)
-    }
-
-    /// Takes the next received message out of its buffer; its credit becomes due for return.
-    pub fn take(&mut self) -> Option<Message> {
-        let message = self.inbox.pop_front()?;
-        self.credits.freed(message.class);
-        Some(message)
-    }
-
-    /// Class of the message that [`End::take`] would give.
-    pub fn next_class(&self) -> Option<Class> {
-        self.inbox.front().map(|m| m.class)
-    }
-
-    /// Holds back or releases all credits of our buffers (a fault input).
-    pub fn hold_credits(&mut self, hold: bool) {
-        self.credits_held = hold;
     }
 
     /// Hears the peer's acknowledgements or not (a fault input: they are lost).
@@ -138,37 +106,44 @@ impl End {
 
     /// Whether this end asks the physical layer to train; the request is taken.
     pub fn take_retrain_request(&mut self) -> bool {
-        std::mem::take(&mut self.train_wanted)
+        let wanted = std::mem::take(&mut self.train_wanted);
+        self.client.take_retrain_request() || wanted
     }
 
-    /// Training is over: what was on the wires is lost, numbers are agreed again.
-    pub fn trained(&mut self) {
+    /// The physical layer leaves L0: what is on the wires is lost.
+    pub fn phy_down(&mut self) {
+        self.down = true;
+        self.client.phy_down();
+    }
+
+    /// The physical layer is in L0 again: numbers are agreed again, then everything not acknowledged goes again.
+    pub fn phy_up(&mut self) {
+        self.down = false;
         self.receiver.trained();
         self.kept.clear();
         self.transmitter.trained();
         self.train_wanted = false;
+        (self.received_at, self.sent_at) = (None, None);
+        self.client.phy_up();
     }
 
     // ---- what can be seen ----------------------------------------------------------------------------------------
 
-    /// What the end was built with.
-    pub fn config(&self) -> &EndConfig {
-        &self.config
+    /// Choices of the link.
+    pub fn link(&self) -> &LinkConfig {
+        &self.link
     }
 
-    /// Events since the last call.
+    /// Events since the last call, those of the client too.
     pub fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        let mut events = std::mem::take(&mut self.events);
+        events.append(&mut self.client.take_events());
+        events
     }
 
     /// Counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
-    }
-
-    /// Credit book.
-    pub fn credits(&self) -> &CreditBook {
-        &self.credits
     }
 
     /// Receive side of the sequence numbers.
@@ -181,52 +156,53 @@ impl End {
         &self.transmitter
     }
 
-    /// Data slots that the receiver still waits for.
-    pub fn owed_slots(&self) -> usize {
-        self.unpacker.owed_slots()
-    }
-
-    /// The rule that stopped the link.
-    pub fn halted(&self) -> Option<&'static str> {
-        self.halted
-    }
-
-    /// Whether numbers are agreed and INIT.Param has gone both ways.
-    pub fn is_up(&self) -> bool {
-        !self.transmitter.in_handshake() && self.init_sent && self.init_received
-    }
-
-    /// Nothing waits, everything sent is acknowledged, no credit waits to be returned.
+    /// Nothing waits, everything sent is acknowledged, nothing is missing; the client is quiet.
     pub fn is_quiet(&self) -> bool {
-        self.is_up()
-            && self.packer.is_empty()
-            && self.inbox.is_empty()
+        self.numbers_rest() && self.client.is_quiet()
+    }
+
+    /// Numbers are agreed, everything sent is acknowledged, nothing received is missing or has to be acknowledged.
+    fn numbers_rest(&self) -> bool {
+        !self.down
+            && !self.transmitter.in_handshake()
             && self.transmitter.unacknowledged() == 0
-            && !self.receiver.nak_open
-            && self.receiver.nak_flits == 0
-            && (self.credits.pending() == 0 || self.credits_held)
-            && self.unpacker.owed_slots() == 0
+            && self.receiver.is_settled()
+            && self.transmitter.told() == Some(self.receiver.last_good())
+    }
+
+    /// Flit clock, later than `now_flits`, at which [`End::transmit`] sends something else than a NOP that changes nothing;
+    /// `None`: never, unless a flit arrives, the client is given something or the physical layer changes.
+    ///
+    /// The NOPs until then need not be sent: both ends count what was left out, so that every later flit is the same as if
+    /// they had been. With faults on the wires they should be sent, because a fault may hit them.
+    pub fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        if self.down {
+            return None;
+        }
+        if self.numbers_rest() { self.client.wakes_at(now_flits) } else { Some(now_flits + 1) }
     }
 
     // ---- receiver ------------------------------------------------------------------------------------------------
 
     fn event(&mut self, severity: Severity, violation: Violation) {
-        if severity == Severity::Uncorrectable {
-            self.halted = Some(violation.rule);
-        }
         self.events.push(Event { severity, unit: self.received, violation });
     }
 
-    /// Takes a flit off the wire. Messages are read with [`End::take`], events with [`End::take_events`].
-    pub fn receive(&mut self, flit: &Flit) {
-        if self.halted.is_none() {
-            self.flit(flit);
+    /// Takes a whole flit off the wire. Nothing is taken while the physical layer is down.
+    pub fn receive(&mut self, flit: &Flit, now_flits: u64) {
+        if self.down {
+            return;
         }
+        if self.received_at.is_some_and(|at| at + 1 < now_flits) {
+            self.receiver.nops_left_out();
+        }
+        self.received_at = Some(now_flits);
+        self.flit(flit, now_flits);
         self.received += 1;
     }
 
-    fn flit(&mut self, flit: &Flit) {
-        let received = flit.receive(MODE);
+    fn flit(&mut self, flit: &Flit, now_flits: u64) {
+        let received = flit.receive(self.link.mode);
         if !received.is_good() {
             self.stats.bad += 1;
             self.receiver.bad();
@@ -246,10 +222,15 @@ impl End {
         if header.command != ReplayCommand::Explicit && !self.acks_held {
             self.acknowledged(&header);
         }
+        if carries_dllp(header.flit_type) && !self.transmitter.in_handshake() {
+            let mut bytes = [0; DLLP_BYTES];
+            bytes.copy_from_slice(&received.flit.0[dllp_bytes(self.link.mode)]);
+            self.client.receive_dllp(bytes, now_flits);
+        }
         match verdict {
             Verdict::Take => {
-                self.payload(&received.flit);
-                self.kept_payload();
+                self.deliver(&received.flit, now_flits);
+                self.kept_payload(now_flits);
             }
             Verdict::Keep(number) => {
                 self.kept.insert(number, received.flit);
@@ -264,17 +245,22 @@ impl End {
         }
     }
 
+    fn deliver(&mut self, flit: &Flit, now_flits: u64) {
+        self.stats.delivered += 1;
+        self.client.receive(flit, Part::Whole, now_flits);
+    }
+
     /// Payload that was kept and is due now. What is left behind a gap comes again.
-    fn kept_payload(&mut self) {
+    fn kept_payload(&mut self, now_flits: u64) {
         while let Some(flit) = self.kept.remove(&self.receiver.expected) {
             self.receiver.take_kept();
-            self.payload(&flit);
+            self.deliver(&flit, now_flits);
         }
         self.kept.clear();
     }
 
     fn acknowledged(&mut self, header: &FlitHeader) {
-        let heard = self.transmitter.heard(header.command, header.seq, &self.config.link);
+        let heard = self.transmitter.heard(header.command, header.seq, &self.link);
         if heard == Heard::OutOfWindow {
             let text = "an acknowledged number";
             let found = finding("CXL256-RTY-04", header.seq, "one that is not acknowledged yet, or the last", text);
@@ -294,120 +280,62 @@ impl End {
         }
     }
 
-    /// Payload whose number was due.
-    fn payload(&mut self, flit: &Flit) {
-        if flit.header().flit_type != FlitType::Cachemem {
-            self.stats.passed_over += 1;
-            return;
-        }
-        let decoded = self.unpacker.read(flit);
-        for violation in check::flit(&decoded, &self.config.codec).violations {
-            self.event(Severity::Protocol, violation);
-        }
-        if let (Kind::Control, Role::Control(Some(kind))) = (&decoded.kind, decoded.roles[0])
-            && kind.llctrl == LlCtrl::INIT
-        {
-            self.init_received = true;
-        }
-        let mut messages = decoded.messages().map(|(_, class, _)| class).peekable();
-        if !self.init_received && messages.peek().is_some() {
-            let found = finding("CXL256-CTL-05", "a message", "INIT.Param", "a message before INIT.Param");
-            self.event(Severity::Uncorrectable, found);
-            return;
-        }
-        let classes: Vec<Class> = messages.collect();
-        for class in classes {
-            if !self.credits.arrived(class) {
-                let (name, text) = (class.def(MODE.routing()).name, "a message without credit");
-                self.event(Severity::Protocol, finding("CXL256-CRD-06", name, "a class with credits", text));
-            }
-        }
-        for class in self.credits.receive(&flit.crd()) {
-            let (name, text) = (class.def(MODE.routing()).name, "credits for a channel that this end does not send");
-            self.event(Severity::Corrected, finding("CXL256-CRD-04", name, "a channel of this end", text));
-        }
-        for message in self.unpacker.delivered() {
-            self.stats.messages[message.class.index()] += 1;
-            self.inbox.push_back(*message);
-        }
-    }
-
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
-    /// The flit of this flit clock; a link that is up always carries one.
-    pub fn transmit(&mut self) -> Flit {
-        let heard = self.transmitter.clock(&self.config.link);
+    /// The flit of this flit clock, later than the last one; to be called only while the physical layer is in L0.
+    pub fn transmit(&mut self, now_flits: u64) -> Flit {
+        let left_out = self.sent_at.map_or(0, |at| now_flits.saturating_sub(at + 1));
+        self.sent_at = Some(now_flits);
+        self.transmitter.nops_left_out(left_out);
+        let heard = self.transmitter.clock(&self.link);
         self.act_on(heard);
-        let mut flit = match self.transmitter.next_replayed(self.receiver.amid_nak()) {
-            Some(flit) => {
-                self.stats.replayed += 1;
-                flit
-            }
-            None => match self.new_payload() {
-                Some(flit) => {
-                    self.transmitter.keep(flit);
-                    flit
-                }
-                None => Flit::ZERO,
-            },
-        };
-        let header = self.transmitter.header(&flit, &mut self.receiver, &self.config.link);
+        let replayed = self.transmitter.next_replayed(self.receiver.amid_nak());
+        self.stats.replayed += u64::from(replayed.is_some());
+        let mut flit = replayed.or_else(|| self.new_payload(now_flits)).unwrap_or(Flit::ZERO);
+        let header = self.transmitter.header(&flit, &mut self.receiver, &self.link);
+        self.put_dllp(&mut flit, replayed.is_some(), now_flits);
         self.stats.sent_naks +=
             u64::from(header.command == ReplayCommand::NakStandard || header.command == ReplayCommand::NakSelective);
-        self.stats.sent += 1;
-        self.credits.flit_sent();
+        self.stats.sent += 1 + left_out;
         put_header(&mut flit, &header);
-        flit.seal(MODE);
+        flit.seal(self.link.mode);
         flit
     }
 
     /// New payload, if any may go.
-    fn new_payload(&mut self) -> Option<Flit> {
-        if self.halted.is_some() || !self.transmitter.has_room(&self.config.link, self.receiver.amid_nak()) {
+    fn new_payload(&mut self, now_flits: u64) -> Option<Flit> {
+        if !self.transmitter.has_room(&self.link, self.receiver.amid_nak()) {
             return None;
         }
-        if !self.init_sent {
-            self.init_sent = true;
-            let mut slots = [0; SLOTS];
-            slots[0] = init_param(self.config.codec.direct_p2p);
-            return Some(cachemem(&slots, &Crd::default()));
+        let flit = self.client.transmit(now_flits).filter(|f| is_payload(f.header().flit_type))?;
+        self.transmitter.keep(flit);
+        self.stats.sent_payload += 1;
+        Some(flit)
+    }
+
+    /// Fresh DLLP bytes, where there are some.
+    fn put_dllp(&mut self, flit: &mut Flit, replayed: bool, now_flits: u64) {
+        if !carries_dllp(flit.header().flit_type) || self.transmitter.in_handshake() {
+            return;
         }
-        if !self.init_received {
-            return None;
+        let fresh = self.client.dllp(now_flits).or(replayed.then_some([0; DLLP_BYTES]));
+        if let Some(bytes) = fresh {
+            flit.0[dllp_bytes(self.link.mode)].copy_from_slice(&bytes);
         }
-        if let Some(slots) = self.packer.pack(&mut self.credits.spend) {
-            let crd = if self.credits_held { Crd::default() } else { self.credits.take() };
-            self.stats.sent_protocol += 1;
-            return Some(cachemem(&slots, &crd));
-        }
-        if self.credits_held || !self.credits.is_forced(&self.config.link) {
-            return None;
-        }
-        let crd = self.credits.take_alone();
-        if !crd.marks_empty() {
-            self.packer.skip();
-        }
-        self.stats.sent_credits += 1;
-        Some(cachemem(&[0; SLOTS], &crd))
     }
 }
 
-/// The slot of INIT.Param.
-fn init_param(direct_p2p: bool) -> u128 {
-    InitParam { direct_p2p, ..InitParam::default() }.to_bits().expect("defaults and a flag always fit")
+/// Whether flits of a type have a DLLP field.
+fn carries_dllp(flit_type: FlitType) -> bool {
+    matches!(flit_type, FlitType::Nop | FlitType::Io)
 }
 
-/// A cachemem flit; its header is completed when it goes.
-fn cachemem(slots: &[u128; SLOTS], crd: &Crd) -> Flit {
-    let mut flit = Flit::ZERO;
-    put_header(&mut flit, &FlitHeader { flit_type: FlitType::Cachemem, ..FlitHeader::default() });
-    slots.iter().enumerate().for_each(|(n, &slot)| flit.set_slot(MODE, n, slot));
-    let fits = flit.set_crd(crd);
-    debug_assert!(fits.is_ok(), "codes of a table have five bits");
-    flit
+/// Where the DLLP field stands.
+const fn dllp_bytes(mode: Mode) -> Range<usize> {
+    if mode.is_lopt() { lopt_io::DLLP } else { standard_io::DLLP }
 }
 
-fn put_header(flit: &mut Flit, header: &FlitHeader) {
+pub(super) fn put_header(flit: &mut Flit, header: &FlitHeader) {
     let fits = flit.set_header(header);
     debug_assert!(fits.is_ok(), "numbers are below 1024");
 }

@@ -10,6 +10,7 @@
 //! are read. [`End::transmit`] then sends, in this order: NOPs while numbers are being agreed, flits of a replay,
 //! INIT.Param, new messages, credits alone, a NOP; the header carries the Nak, Ack or number that is due.
 
+pub mod cachemem;
 pub mod client;
 pub mod config;
 pub mod credit;
@@ -20,6 +21,9 @@ pub mod pair;
 pub mod receiver;
 pub mod transmitter;
 
-pub use config::{EndConfig, LinkConfig, ReplayLimit};
+pub use cachemem::{Cachemem, CachememStats};
+pub use client::{Client, Part};
+pub use config::{CachememConfig, CreditReturn, LinkConfig, ReplayLimit};
 pub use end::{End, Stats};
+pub use fault::WireFlit;
 pub use pair::Pair;

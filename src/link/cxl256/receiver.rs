@@ -138,6 +138,17 @@ impl Receiver {
         self.peer_naks.replace(0).filter(|n| (1..NAK_FLITS).contains(n))
     }
 
+    /// Nothing is missing, in doubt or to be asked for.
+    pub fn is_settled(&self) -> bool {
+        let at_rest = self.last == Some(self.last_good()) && self.bad_run == 0 && self.peer_naks == Some(0);
+        at_rest && !self.nak_open && self.nak_flits == 0
+    }
+
+    /// The peer has left out NOPs: the flit before the next one was a NOP.
+    pub fn nops_left_out(&mut self) {
+        self.before = Some(false);
+    }
+
     /// Whether a Nak has gone out in a flit and has to go out in more.
     pub const fn amid_nak(&self) -> bool {
         self.nak_begun

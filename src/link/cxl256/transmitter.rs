@@ -59,6 +59,8 @@ pub struct Transmitter {
     /// Acks received and stated numbers sent in the handshake; `None`: it is over.
     handshake: Option<(u8, u8)>,
     handshake_flits: u32,
+    /// Number of the last Ack.
+    told: Option<u16>,
 }
 
 impl Default for Transmitter {
@@ -78,6 +80,7 @@ impl Default for Transmitter {
             deaf_flits: 0,
             handshake: Some((0, 0)),
             handshake_flits: 0,
+            told: None,
         }
     }
 }
@@ -98,6 +101,23 @@ impl Transmitter {
         self.replay.is_some()
     }
 
+    /// Number that the last Ack carried; `None`: there was none since the last training.
+    pub fn told(&self) -> Option<u16> {
+        self.told
+    }
+
+    /// NOPs have been left out: nothing but their place in the pattern of stated numbers and Acks remains.
+    pub fn nops_left_out(&mut self, flits: u64) {
+        if flits == 0 {
+            return;
+        }
+        self.prior = false;
+        self.deaf_flits = self.deaf_flits.saturating_sub(flits.min(u64::from(u16::MAX)) as u16);
+        let round = u64::from(EXPLICIT_FLITS) + 1;
+        // Counted down to 0, then an Ack, which starts again from the top.
+        self.explicit = ((u64::from(self.explicit) + round - flits % round) % round) as u8;
+    }
+
     /// Replays since the last progress, as the limit counts them.
     pub fn tries(&self) -> u8 {
         self.tries
@@ -115,7 +135,7 @@ impl Transmitter {
     /// The link is trained: numbers are agreed again, then everything kept goes again.
     pub fn trained(&mut self) {
         self.handshake = Some((0, 0));
-        (self.handshake_flits, self.replay, self.prior) = (0, None, false);
+        (self.handshake_flits, self.replay, self.prior, self.told) = (0, None, false, None);
         (self.tries, self.without_progress, self.deaf_flits) = (0, 0, 0);
     }
 
@@ -205,6 +225,7 @@ impl Transmitter {
             ReplayCommand::Explicit
         } else {
             self.explicit = EXPLICIT_FLITS;
+            self.told = Some(receiver.last_good());
             ReplayCommand::Ack
         };
         let explicit = command == ReplayCommand::Explicit;

@@ -27,9 +27,9 @@ fn one(class: Class) -> Crd {
 fn cxl256_crd_04_p() {
     for class in classes(Dir::Up) {
         let mut solo = Solo::up(LinkConfig::default());
-        let before = solo.end.credits().spend[class.index()];
+        let before = solo.end.client.credits().spend[class.index()];
         solo.flit(FlitType::Cachemem, ReplayCommand::Explicit, 2, &[], one(class));
-        assert_eq!(solo.end.credits().spend[class.index()], before + 1);
+        assert_eq!(solo.end.client.credits().spend[class.index()], before + 1);
         assert_eq!(solo.rules(), [""; 0]);
     }
 }
@@ -39,7 +39,7 @@ fn cxl256_crd_04_n() {
     for class in classes(Dir::Down) {
         let mut solo = Solo::up(LinkConfig::default());
         solo.flit(FlitType::Cachemem, ReplayCommand::Explicit, 2, &[], one(class));
-        assert_eq!(solo.end.credits().spend, [0; 12]);
+        assert_eq!(solo.end.client.credits().spend, [0; 12]);
         assert_eq!(solo.rules(), ["CXL256-CRD-04"]);
     }
 }
@@ -67,7 +67,8 @@ fn cxl256_crd_05_n() {
     assert_eq!(bench.astray(), []);
     let seq = bench.pair.host.receiver().expected;
     let header = FlitHeader { flit_type: FlitType::Cachemem, seq, ..FlitHeader::default() };
-    bench.pair.host.receive(&sealed(header, &[], one(Class::M2sRwd)));
+    let now = bench.pair.now();
+    bench.pair.host.receive(&sealed(header, &[], one(Class::M2sRwd)), now);
     assert_eq!(bench.astray(), [Class::M2sRwd]);
 }
 
@@ -86,7 +87,7 @@ fn cxl256_crd_06_p() {
 fn cxl256_crd_06_n() {
     let mut solo = Solo::up(LinkConfig::default());
     // The end has granted nothing so far.
-    assert_eq!(solo.end.credits().granted(Class::M2sReq), 0);
+    assert_eq!(solo.end.client.credits().granted(Class::M2sReq), 0);
     solo.payload(2, &[request()]);
     assert_eq!(solo.rules(), ["CXL256-CRD-06"]);
 }
@@ -95,7 +96,7 @@ fn cxl256_crd_06_n() {
 fn cxl256_crd_07_p() {
     // Snoops alone, nothing in the other direction: their credits come back with credit flits.
     let mut bench = quiet_link(32);
-    let before = bench.pair.device.stats().sent_credits;
+    let before = bench.pair.device.client.stats().sent_credits;
     bench.produce[Class::H2dReq.index()] = 64;
     for _ in 0..2000 {
         bench.step();
@@ -103,21 +104,21 @@ fn cxl256_crd_07_p() {
     assert!(bench.rest(5000));
     bench.assert_clean();
     assert!(bench.delivered[Class::H2dReq.index()] > 1000);
-    assert!(bench.pair.device.stats().sent_credits > before);
-    assert_eq!(bench.pair.device.stats().sent_protocol, 0);
+    assert!(bench.pair.device.client.stats().sent_credits > before);
+    assert_eq!(bench.pair.device.client.stats().sent_protocol, 0);
 }
 
 #[test]
 fn cxl256_crd_07_n() {
     let mut bench = quiet_link(32);
-    bench.pair.device.hold_credits(true);
+    bench.pair.device.client.hold_credits(true);
     bench.produce[Class::H2dReq.index()] = 64;
     for _ in 0..2000 {
         bench.step();
     }
     // Thirty-two have gone, then the messages wait for ever.
     assert_eq!(bench.delivered[Class::H2dReq.index()], 32);
-    assert!(bench.pair.host.waiting(Class::H2dReq) > 0);
+    assert!(bench.pair.host.client.waiting(Class::H2dReq) > 0);
 }
 
 #[test]
@@ -148,5 +149,5 @@ fn cxl256_ctl_05_n() {
     let events = solo.end.take_events();
     assert_eq!(events.len(), 1, "{events:?}");
     assert_eq!((events[0].violation.rule, events[0].severity), ("CXL256-CTL-05", Severity::Uncorrectable));
-    assert_eq!(solo.end.halted(), Some("CXL256-CTL-05"));
+    assert_eq!(solo.end.client.halted(), Some("CXL256-CTL-05"));
 }

@@ -31,17 +31,17 @@ fn cxl256_hdr_02_n() {
     let mut solo = Solo::up(LinkConfig::default());
     let header = FlitHeader { prior: true, seq: 1, ..FlitHeader::default() };
     // The flit before was a NOP.
-    solo.end.receive(&sealed(header, &[], Crd::default()));
+    solo.receive(&sealed(header, &[], Crd::default()));
     assert_eq!(solo.rules(), ["CXL256-HDR-02"]);
 }
 
 #[test]
 fn cxl256_typ_02_p() {
     let mut solo = Solo::up(LinkConfig::default());
-    let link = LinkConfig { force_credits: u16::MAX, force_credits_flits: u32::MAX, ..LinkConfig::default() };
-    let mut idle = Solo::up(link);
+    let mut idle = Solo::up(LinkConfig::default());
+    idle.end.client.hold_credits(true);
     for _ in 0..100 {
-        let flit = idle.end.transmit();
+        let flit = idle.transmit();
         assert_eq!(flit.header().flit_type, FlitType::Nop);
         assert!(flit.body(Mode::Standard).all(|b| b == 0));
     }
@@ -127,7 +127,7 @@ fn cxl256_rty_03_n() {
     for _ in 0..flits {
         // A peer that begins with number 8.
         solo.nop(ReplayCommand::Ack, 7);
-        solo.end.transmit();
+        solo.transmit();
     }
     assert!(solo.end.take_retrain_request());
 }

@@ -19,7 +19,7 @@ fn with_traffic(link: LinkConfig, count: u16) -> Solo {
         solo.flit(FlitType::Cachemem, ReplayCommand::Explicit, 2 + n, &[], crd);
     }
     for _ in 0..count {
-        solo.end.send(random_message(&mut rng, Class::S2mBisnp)).expect("legal");
+        solo.end.client.send(random_message(&mut rng, Class::S2mBisnp)).expect("legal");
     }
     solo
 }
@@ -81,7 +81,7 @@ fn cxl256_rty_07_n() {
         let mut solo = with_traffic(link, 4800);
         solo.headers(700);
         assert_eq!(solo.end.transmitter().unacknowledged(), limit, "the next one waits");
-        assert!(solo.end.waiting(Class::S2mBisnp) > 0);
+        assert!(solo.end.client.waiting(Class::S2mBisnp) > 0);
     }
 }
 
@@ -146,16 +146,10 @@ fn cxl256_rty_09_n() {
     assert_eq!(solo.end.stats().trainings, 1);
 }
 
-const SELECTIVE: LinkConfig = LinkConfig {
-    buffer_flits: 511,
-    replay_timer_flits: 1500,
-    nak_ignore_flits: 16,
-    selective_nak: true,
-    replay_limit: ReplayLimit::UpTo7,
-    handshake_flits: 512,
-    force_credits: 16,
-    force_credits_flits: 64,
-};
+/// A single loss is asked for alone.
+fn selective() -> LinkConfig {
+    LinkConfig { selective_nak: true, ..LinkConfig::default() }
+}
 
 /// One flit lost on a busy link: flits sent again, and the messages of each class in the order they came out.
 fn single_loss(link: LinkConfig) -> (u64, [u64; 12]) {
@@ -172,12 +166,12 @@ fn single_loss(link: LinkConfig) -> (u64, [u64; 12]) {
 
 #[test]
 fn cxl256_rty_10_p() {
-    let (alone, _) = single_loss(SELECTIVE);
+    let (alone, _) = single_loss(selective());
     let (all, _) = single_loss(LinkConfig::default());
     assert_eq!(alone, 1);
     assert!(all > 20, "{all} flits went again with a standard Nak");
     // The end alone: what lies ahead is kept and follows at once.
-    let mut solo = Solo::up(SELECTIVE);
+    let mut solo = Solo::up(selective());
     solo.bad(true);
     (3..6).for_each(|seq| solo.payload(seq, &[]));
     let headers = solo.headers(8);
@@ -189,7 +183,7 @@ fn cxl256_rty_10_p() {
 
 #[test]
 fn cxl256_rty_10_n() {
-    let mut solo = Solo::up(SELECTIVE);
+    let mut solo = Solo::up(selective());
     solo.bad(true);
     solo.payload(3, &[]);
     solo.headers(4);

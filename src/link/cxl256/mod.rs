@@ -18,6 +18,7 @@ pub mod end;
 pub mod fault;
 pub mod number;
 pub mod pair;
+pub mod port;
 pub mod receiver;
 pub mod transmitter;
 

@@ -69,3 +69,38 @@ pub static CXL68: &[Key] = table!(
     key("link.max_num_phy_reinit", "10", "tries", Range::Int(1, 31), "before the link is given up (cxl-68b §7.3)"),
     key("link.flush_flits", "32", "flit clocks", Range::Int(1, 1023), "LLCRD flush timer (cxl-68b §7.1)"),
 );
+
+/// The table of a mode of 256B flits.
+macro_rules! table_256 {
+    (mode $mode:literal, $($own:expr,)*) => {
+        table!(
+            mode $mode, rate "64" of &["8", "16", "32", "64"],
+            $($own,)*
+            key("link.retry_entries", "511", "flits", Range::Int(1, 511), "retry buffer (cxl-256b §9)"),
+            key("link.timeout_flits", "1500", "flits", Range::Int(1, u32::MAX as u64), "replay timer (cxl-256b §9)"),
+            key("link.selective_nak", "off", "-", ON_OFF, "a single loss is asked for alone (cxl-256b §9)"),
+            key(
+                "link.nak_ignore_flits",
+                "16",
+                "flits",
+                Range::Int(0, 1023),
+                "behind the start of a replay no Nak is heard (cxl-256b §9)",
+            ),
+            key("link.flush_credits", "16", "credits", Range::Int(1, 1023), "of a channel that return alone (cxl-256b §9)"),
+            key("link.flush_flits", "64", "flits", Range::Int(1, 1 << 20), "that credits wait for a message (cxl-256b §9)"),
+        )
+    };
+}
+
+/// Settings of standard 256B flits.
+pub static CXL256: &[Key] = table_256!(mode "cxl-256b",);
+
+/// Settings of latency-optimised 256B flits.
+pub static CXL256_LOPT: &[Key] = table_256!(mode "cxl-256b-lopt",);
+
+/// Settings of 256B flits with port based routing.
+pub static CXL256_PBR: &[Key] = table_256!(
+    mode "cxl-256b-pbr",
+    key("link.host_pid", "1", "-", Range::Int(0, 4095), "port of the host, SPID of its requests (cxl-256b §3.2)"),
+    key("link.device_pid", "2", "-", Range::Int(0, 4095), "port of the device, DPID of requests (cxl-256b §3.2)"),
+);

@@ -1,9 +1,10 @@
 //! 68B flits.
 
-use super::{Figures, Link, Made, Reported};
+use super::{Figures, Link, Reported};
 use crate::link::cxl68::end::{End, EndConfig};
 use crate::link::cxl68::retry::LRSM;
 use crate::link::cxl68::timing::LineRate;
+use crate::scenario::RunError;
 use crate::scenario::settings::Settings;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -16,7 +17,7 @@ use scalepool_protocols::cxl::message::Form;
 ///
 /// # Errors
 /// Choices that the link layer refuses.
-pub(in super::super) fn cxl68(settings: &Settings) -> Made<End> {
+pub(in super::super) fn cxl68(settings: &Settings) -> Result<Link<End>, RunError> {
     let width = settings.int("link.width");
     let width = Width::new(width as u8).ok_or_else(|| settings.refuse("link.width", width))?;
     let line = LineRate {

@@ -1,14 +1,15 @@
 //! The kinds of link between host and device: settings to two ends, two ends to figures.
 
+mod cxl256;
 mod cxl68;
 
-use super::super::RunError;
 use super::super::settings::{SettingError, Settings};
 use crate::link::fault::Fault;
 use crate::link::port::LinkEnd;
 use scalepool_protocols::cxl::message::Form;
 
 pub(super) use cxl68::cxl68;
+pub(super) use cxl256::cxl256;
 
 /// A link that is not built yet.
 pub(super) struct Link<E> {
@@ -73,6 +74,3 @@ pub(super) trait Reported: LinkEnd {
     /// acknowledge. Each is a text of what was found and one of what was expected.
     fn astray(&self, peer: &Self) -> Vec<(String, String)>;
 }
-
-/// A link of settings.
-pub(super) type Made<E> = Result<Link<E>, RunError>;

@@ -215,6 +215,11 @@ impl<U: OnWire> Lane<U> {
         Some(unit)
     }
 
+    /// The unit that arrives next, if it does by flit clock `now`; it stays on the lane.
+    pub fn coming(&self, now: u64) -> Option<U> {
+        self.in_flight.front().filter(|(due, _)| *due <= now).map(|&(_, unit)| unit)
+    }
+
     /// Loses what is under way.
     pub fn clear(&mut self) {
         self.in_flight.clear();

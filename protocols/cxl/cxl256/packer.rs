@@ -167,6 +167,21 @@ impl Packer {
         self.owed.len()
     }
 
+    /// Data messages of which data or trailer is owed.
+    pub fn open_messages(&self) -> usize {
+        self.owed.iter().filter(|o| o.completes).count()
+    }
+
+    /// Fills the G slots of a flit from slot `from` on with what is owed, and nothing else. For a flit whose slots before
+    /// are not of this packer: windows and active messages count as they did for the flit packed last.
+    pub fn pack_owed(&mut self, slots: &mut Slots, from: usize) {
+        for (n, slot) in slots.iter_mut().enumerate().skip(from) {
+            if self.mode.slot_kind(n) == SlotKind::G {
+                *slot = self.owed.pop_front().map_or(0, |owed| owed.bits);
+            }
+        }
+    }
+
     /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by [`Class::index`]);
     /// `None`: nothing waits that may go.
     pub fn pack(&mut self, credits: &mut [u16; 12]) -> Option<Slots> {
@@ -174,7 +189,7 @@ impl Packer {
             return None;
         }
         let mut slots = [0; SLOTS];
-        let carried = self.owed.iter().filter(|o| o.completes).count();
+        let carried = self.open_messages();
         let mut taken = Taken { carried, ..Taken::default() };
         let mut used = false;
         // Kinds of which an H or HS slot of the group has a free place (`cxl-256b` §5.3).
@@ -205,7 +220,7 @@ impl Packer {
 
     /// The flit that goes out has no slots for messages (control, credits alone): the stream moves on without any.
     pub fn skip(&mut self) {
-        self.last_active = self.owed.iter().filter(|o| o.completes).count();
+        self.last_active = self.open_messages();
         self.last_group = [0; 12];
     }
 

@@ -21,6 +21,15 @@ pub enum Part {
     Odd,
 }
 
+/// A flit that has to go at once and in front of what was about to go: a Viral (`cxl-256b` §6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Urgent {
+    /// Takes the place of the flit that leaves in the retry buffer.
+    pub flit: Flit,
+    /// Takes the next place: the flit that leaves, or what remains to be sent of it.
+    pub follows: Option<Flit>,
+}
+
 /// A link layer over a 256B link.
 pub trait Client {
     /// The next payload flit, with its Flit Type and body; number, CRC and FEC are added below. `None`: nothing to send.
@@ -28,6 +37,14 @@ pub trait Client {
 
     /// Takes payload that came well: each flit once, in the order of the numbers.
     fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64);
+
+    /// A flit that takes the place of `leaving`, the new payload that was about to go (`None`: a NOP was). `leaving` is sent
+    /// with a spoilt CRC, or the urgent flit itself if there is none; the replay brings the urgent flit, then what follows.
+    /// Of a latency-optimised `leaving` whose even half the urgent flit repeats, the odd half alone is spoilt.
+    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
+        let _ = leaving;
+        None
+    }
 
     /// The four DLLP bytes for a CXL.io flit or a NOP that leaves now, also when a flit goes again (`cxl-256b` §9).
     /// `None`: the bytes of a new flit stay as they are, those of a repeated one and of a NOP are 0.

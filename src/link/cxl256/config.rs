@@ -26,6 +26,17 @@ impl ReplayLimit {
     }
 }
 
+/// Widths of a link in lanes with the time in which payload should be acknowledged, in ns (`cxl-256b` §9).
+pub const ACK_TARGETS_NS: [(u32, u32); 5] = [(16, 50), (8, 52), (4, 56), (2, 64), (1, 80)];
+
+/// Whole flits of the Ack latency target of a link of `lanes` lanes at `gt_per_s` GT/s; `None`: no such width.
+///
+/// A flit takes 2048 / (`lanes` * `gt_per_s`) ns: 2 ns at x16 and 64 GT/s.
+pub fn ack_target_flits(lanes: u32, gt_per_s: u32) -> Option<u64> {
+    let (_, ns) = ACK_TARGETS_NS.into_iter().find(|&(width, _)| width == lanes)?;
+    Some(u64::from(ns) * u64::from(lanes) * u64::from(gt_per_s) / 2048)
+}
+
 /// Choices of the link layer. `Default` is what the sheet uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkConfig {
@@ -40,6 +51,11 @@ pub struct LinkConfig {
     pub nak_ignore_flits: u16,
     /// A single loss is asked for alone (§9).
     pub selective_nak: bool,
+    /// Payload with an implied number waits until a flit states its number, and is not acknowledged before \[D\]. Off, a
+    /// flit that vanishes behind a stated number can make the next one be taken for it.
+    pub doubt_implied: bool,
+    /// Flits in which payload should be acknowledged, see [`ack_target_flits`]; later Acks are counted.
+    pub ack_target_flits: u64,
     /// Tries of a replay.
     pub replay_limit: ReplayLimit,
     /// Flits after which a handshake without end asks for training: 256 or, at 64 GT/s, 512 (§9).
@@ -54,6 +70,8 @@ impl Default for LinkConfig {
             replay_timer_flits: 1500,
             nak_ignore_flits: 16,
             selective_nak: false,
+            doubt_implied: true,
+            ack_target_flits: 25,
             replay_limit: ReplayLimit::UpTo7,
             handshake_flits: 512,
         }
@@ -86,6 +104,11 @@ pub struct CachememConfig {
     pub codec: Cxl256Config,
     /// When credits return without a message.
     pub credit_return: CreditReturn,
+    /// IDE is active: credits alone go in flits that are not marked as Empty (§1.4).
+    pub ide_active: bool,
+    /// Times that the other channels of a credit group may be refilled while messages of one wait without any \[D\]; then
+    /// the peer is reported (§1.6).
+    pub starved_refills: u32,
     /// Receive buffers, in messages, by [`Class::index`]; 0 for classes that the end does not support.
     pub buffers: [u16; 12],
     /// Classes that the end may send; credits for others are named and not used.
@@ -102,6 +125,8 @@ impl CachememConfig {
             mode,
             codec: Cxl256Config::default(),
             credit_return: CreditReturn::default(),
+            ide_active: false,
+            starved_refills: 256,
             buffers: Class::ALL.map(|c| if receives(c) { messages } else { 0 }),
             sends: Class::ALL.map(|c| supported(c) && c.dir() == dir),
         }

@@ -27,13 +27,15 @@ pub struct CreditBook {
     turn: [usize; 3],
     /// Flit clock since which credits wait.
     waiting_since: Option<u64>,
+    /// By [`Class::index`]: refills of the other channels of its group since one has messages and no credit.
+    dry_refills: [u32; 12],
 }
 
 impl CreditBook {
     /// The book of an end that may send `sends` and has `buffers` free messages a class.
     pub fn new(sends: [bool; 12], buffers: [u16; 12]) -> CreditBook {
         let (spend, granted) = ([0; 12], [0; 12]);
-        CreditBook { sends, spend, pending: buffers, granted, turn: [0; 3], waiting_since: None }
+        CreditBook { sends, spend, pending: buffers, granted, turn: [0; 3], waiting_since: None, dry_refills: [0; 12] }
     }
 
     /// Takes the credits of a received flit; gives the channels that this end does not send.
@@ -48,6 +50,23 @@ impl CreditBook {
             }
         }
         foreign
+    }
+
+    /// Follows a refill: a channel with messages that wait and no credit counts those of the other channels of its group.
+    /// Gives the channels that have starved for `limit` of them, once each.
+    pub fn starved(&mut self, crd: &Crd, limit: u32, waits: impl Fn(Class) -> bool) -> Vec<Class> {
+        let mut found = Vec::new();
+        for (filled, _) in crd.credits() {
+            for class in CHANNELS.iter().filter(|g| g.contains(&filled)).flatten().copied() {
+                let dry = self.spend[class.index()] == 0 && waits(class);
+                let refills = &mut self.dry_refills[class.index()];
+                *refills = if dry { refills.saturating_add(1) } else { 0 };
+                if *refills == limit {
+                    found.push(class);
+                }
+            }
+        }
+        found
     }
 
     /// A message has come in. `false`: the peer had no credit for it.
@@ -91,11 +110,12 @@ impl CreditBook {
     }
 
     /// The CRD field of the next flit without messages. Request credits and the mark of an Empty flit share their bits:
-    /// with request credits due it is a flit with credits alone, which is not marked.
-    pub fn take_alone(&mut self) -> Crd {
+    /// with request credits due it is a flit with credits alone, which is not marked; so it is while none may be marked.
+    pub fn take_alone(&mut self, may_mark: bool) -> Crd {
         let requests = CHANNELS[REQUESTS].iter().any(|c| self.pending[c.index()] > 0);
-        let crd = self.groups(if requests { REQUESTS } else { REQUESTS + 1 });
-        if requests { crd } else { Crd { request: RequestCredit::EmptyFlit, ..crd } }
+        let unmarked = requests || !may_mark;
+        let crd = self.groups(if unmarked { REQUESTS } else { REQUESTS + 1 });
+        if unmarked { crd } else { Crd { request: RequestCredit::EmptyFlit, ..crd } }
     }
 
     fn groups(&mut self, first: usize) -> Crd {

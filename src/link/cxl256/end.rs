@@ -8,18 +8,21 @@
 //! modelled: see [`End::wakes_at`].
 
 use super::cachemem::Cachemem;
-use super::client::{Client, Part};
+use super::client::{Client, Part, Urgent};
 use super::config::{CachememConfig, LinkConfig};
-use super::receiver::{Receiver, Verdict, is_payload};
+use super::fault::spoil;
+use super::receiver::{Receiver, is_payload};
 use super::transmitter::{Heard, Transmitter};
 use crate::link::event::{Event, Severity, finding};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
-use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, Flit, lopt_io, standard_io};
+use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, Flit, crc_parts, lopt, lopt_io, standard_io};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::wire::Violation;
-use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// Bytes of the even half of a latency-optimised flit between header and CRC (`cxl-256b` §1.5).
+const EVEN_BODY: Range<usize> = lopt::HEADER.end..lopt::CRC_EVEN.start;
 
 /// Counters of one end, all from the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,10 +43,15 @@ pub struct Stats {
     pub repaired: u64,
     /// Flits that it could not repair.
     pub bad: u64,
-    /// Payload that had been here.
-    pub duplicates: u64,
-    /// Payload dropped because one before it is missing.
-    pub ahead: u64,
+    /// Even halves handed to the client before the odd ones had come.
+    pub early_halves: u64,
+    /// Flits sent with a spoilt CRC in front of an urgent one.
+    pub spoilt: u64,
+    /// Flit clocks between payload and the first Ack that named it: the most, and how often it was more than
+    /// [`LinkConfig::ack_target_flits`].
+    pub ack_most_flits: u64,
+    /// See `ack_most_flits`.
+    pub acks_late: u64,
     /// Times that this end asked for training.
     pub trainings: u64,
 }
@@ -56,8 +64,12 @@ pub struct End<C: Client> {
     link: LinkConfig,
     receiver: Receiver,
     transmitter: Transmitter,
-    /// Payload ahead of the one flit that is missing, by number.
-    kept: BTreeMap<u16, Flit>,
+    /// The even half that the client has, with the number of its flit.
+    early: Option<(u16, Flit)>,
+    /// What has to go behind an urgent flit, before anything new.
+    follows: Option<Flit>,
+    /// Flit clock since which received payload waits for its Ack.
+    ack_waits_since: Option<u64>,
     acks_held: bool,
     /// The physical layer is not in L0.
     down: bool,
@@ -83,9 +95,11 @@ impl<C: Client> End<C> {
         End {
             client,
             link,
-            receiver: Receiver::new(link.selective_nak),
+            receiver: Receiver::new(link.selective_nak, link.doubt_implied),
             transmitter: Transmitter::default(),
-            kept: BTreeMap::new(),
+            early: None,
+            follows: None,
+            ack_waits_since: None,
             acks_held: false,
             down: false,
             train_wanted: false,
@@ -120,10 +134,9 @@ impl<C: Client> End<C> {
     pub fn phy_up(&mut self) {
         self.down = false;
         self.receiver.trained();
-        self.kept.clear();
         self.transmitter.trained();
         self.train_wanted = false;
-        (self.received_at, self.sent_at) = (None, None);
+        (self.received_at, self.sent_at, self.ack_waits_since) = (None, None, None);
         self.client.phy_up();
     }
 
@@ -166,6 +179,7 @@ impl<C: Client> End<C> {
         !self.down
             && !self.transmitter.in_handshake()
             && self.transmitter.unacknowledged() == 0
+            && self.follows.is_none()
             && self.receiver.is_settled()
             && self.transmitter.told() == Some(self.receiver.last_good())
     }
@@ -186,6 +200,22 @@ impl<C: Client> End<C> {
 
     fn event(&mut self, severity: Severity, violation: Violation) {
         self.events.push(Event { severity, unit: self.received, violation });
+    }
+
+    /// The even half of a latency-optimised flit has come; [`End::receive`] follows with the whole flit. If its CRC fits and
+    /// its number says that it is due, the client gets it now (`cxl-256b` §7.3), once however often the flit comes.
+    pub fn receive_even(&mut self, flit: &Flit, now_flits: u64) {
+        if self.down || !self.link.mode.is_lopt() || !crc_parts(self.link.mode)[0].fits(flit) {
+            return;
+        }
+        let header = flit.header();
+        let due = self.receiver.is_due(&header);
+        self.hand_over(now_flits);
+        if due && self.early.is_none() {
+            self.early = Some((header.seq, *flit));
+            self.stats.early_halves += 1;
+            self.client.receive(flit, Part::Even, now_flits);
+        }
     }
 
     /// Takes a whole flit off the wire. Nothing is taken while the physical layer is down.
@@ -218,45 +248,47 @@ impl<C: Client> End<C> {
             let text = "flits in a row with a Nak";
             self.event(Severity::Protocol, finding("CXL256-RTY-06", naks, "at least 3", text));
         }
-        let verdict = self.receiver.good(&header);
+        if self.receiver.good(&received.flit).is_err() {
+            let found = finding("CXL256-RTY-01", 0, "1 to 1023", "sequence number of a payload flit");
+            self.event(Severity::Protocol, found);
+        }
+        if is_payload(header.flit_type) {
+            self.ack_waits_since.get_or_insert(now_flits);
+        }
         if header.command != ReplayCommand::Explicit && !self.acks_held {
             self.acknowledged(&header);
         }
-        if carries_dllp(header.flit_type) && !self.transmitter.in_handshake() {
+        if carries_dllp(header.flit_type) && !header.dllp_type && !self.transmitter.in_handshake() {
             let mut bytes = [0; DLLP_BYTES];
             bytes.copy_from_slice(&received.flit.0[dllp_bytes(self.link.mode)]);
             self.client.receive_dllp(bytes, now_flits);
         }
-        match verdict {
-            Verdict::Take => {
-                self.deliver(&received.flit, now_flits);
-                self.kept_payload(now_flits);
-            }
-            Verdict::Keep(number) => {
-                self.kept.insert(number, received.flit);
-            }
-            Verdict::Nothing => (),
-            Verdict::Duplicate => self.stats.duplicates += 1,
-            Verdict::Ahead => self.stats.ahead += 1,
-            Verdict::Zero => {
-                let found = finding("CXL256-RTY-01", 0, "1 to 1023", "sequence number of a payload flit");
-                self.event(Severity::Protocol, found);
-            }
+        self.hand_over(now_flits);
+    }
+
+    /// Gives the client what is due.
+    fn hand_over(&mut self, now_flits: u64) {
+        while let Some((number, flit)) = self.receiver.next_due() {
+            let part = match self.early.take_if(|(early, _)| *early == number) {
+                None => Part::Whole,
+                Some((_, even)) => {
+                    self.same_even_half(&even, &flit);
+                    Part::Odd
+                }
+            };
+            self.stats.delivered += 1;
+            self.client.receive(&flit, part, now_flits);
         }
     }
 
-    fn deliver(&mut self, flit: &Flit, now_flits: u64) {
-        self.stats.delivered += 1;
-        self.client.receive(flit, Part::Whole, now_flits);
-    }
-
-    /// Payload that was kept and is due now. What is left behind a gap comes again.
-    fn kept_payload(&mut self, now_flits: u64) {
-        while let Some(flit) = self.kept.remove(&self.receiver.expected) {
-            self.receiver.take_kept();
-            self.deliver(&flit, now_flits);
+    /// An even half that was used must be that of the flit as it came well in the end.
+    fn same_even_half(&mut self, used: &Flit, flit: &Flit) {
+        let differs = |at: &usize| used.0[*at] != flit.0[*at];
+        if let Some(at) = EVEN_BODY.into_iter().find(differs) {
+            let text = format!("byte {at} of an even half that was used before its flit came again");
+            let found = finding("CXL256-LOP-04", format!("{:#04x}", used.0[at]), format!("{:#04x}", flit.0[at]), &text);
+            self.event(Severity::Uncorrectable, found);
         }
-        self.kept.clear();
     }
 
     fn acknowledged(&mut self, header: &FlitHeader) {
@@ -289,28 +321,60 @@ impl<C: Client> End<C> {
         self.transmitter.nops_left_out(left_out);
         let heard = self.transmitter.clock(&self.link);
         self.act_on(heard);
-        let replayed = self.transmitter.next_replayed(self.receiver.amid_nak());
+        let nak = self.transmitter.carries_nak(&self.receiver);
+        let replayed = self.transmitter.next_replayed(nak);
         self.stats.replayed += u64::from(replayed.is_some());
-        let mut flit = replayed.or_else(|| self.new_payload(now_flits)).unwrap_or(Flit::ZERO);
+        let (mut flit, spoilt) = match replayed {
+            Some(flit) => (flit, [false; 2]),
+            None if self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
+            None => (Flit::ZERO, [false; 2]),
+        };
         let header = self.transmitter.header(&flit, &mut self.receiver, &self.link);
+        if header.command != ReplayCommand::Explicit {
+            self.tells_ack(now_flits);
+        }
         self.put_dllp(&mut flit, replayed.is_some(), now_flits);
         self.stats.sent_naks +=
             u64::from(header.command == ReplayCommand::NakStandard || header.command == ReplayCommand::NakSelective);
         self.stats.sent += 1 + left_out;
         put_header(&mut flit, &header);
         flit.seal(self.link.mode);
+        if spoilt.contains(&true) {
+            spoil(&mut flit, self.link.mode, spoilt);
+            self.stats.spoilt += 1;
+        }
         flit
     }
 
-    /// New payload, if any may go.
-    fn new_payload(&mut self, now_flits: u64) -> Option<Flit> {
-        if !self.transmitter.has_room(&self.link, self.receiver.amid_nak()) {
-            return None;
+    /// An Ack or Nak goes out with the number of all payload that came well.
+    fn tells_ack(&mut self, now_flits: u64) {
+        if self.receiver.is_in_doubt() {
+            return;
         }
-        let flit = self.client.transmit(now_flits).filter(|f| is_payload(f.header().flit_type))?;
-        self.transmitter.keep(flit);
+        if let Some(since) = self.ack_waits_since.take() {
+            let waited_flits = now_flits.saturating_sub(since);
+            self.stats.ack_most_flits = self.stats.ack_most_flits.max(waited_flits);
+            self.stats.acks_late += u64::from(waited_flits > self.link.ack_target_flits);
+        }
+    }
+
+    /// New payload, or a NOP; the halves of which the CRC is to be spoilt.
+    fn new_payload(&mut self, now_flits: u64) -> (Flit, [bool; 2]) {
+        let new = self.follows.take().or_else(|| self.client.transmit(now_flits));
+        let leaving = new.filter(|f| is_payload(f.header().flit_type));
+        let (kept, sent, spoilt) = match (self.client.urgent(leaving.as_ref()), leaving) {
+            (None, None) => return (Flit::ZERO, [false; 2]),
+            (None, Some(flit)) => (flit, flit, [false; 2]),
+            (Some(Urgent { flit, follows }), leaving) => {
+                self.follows = follows;
+                let even_goes_again =
+                    self.link.mode.is_lopt() && leaving.is_some_and(|l| l.0[EVEN_BODY] == flit.0[EVEN_BODY]);
+                (flit, leaving.unwrap_or(flit), [!even_goes_again, true])
+            }
+        };
+        self.transmitter.keep(kept);
         self.stats.sent_payload += 1;
-        Some(flit)
+        (sent, spoilt)
     }
 
     /// Fresh DLLP bytes, where there are some.

@@ -1,8 +1,8 @@
 //! Two ends and the wires between them, without a kernel: for vectors and for tests of the link layer alone.
 //!
 //! Modelled: one flit a flit clock in each direction, a latency in flit clocks, faults, training that takes a stated time
-//! and loses what is on the wires. A walk through [`Pair::step`]: flits that are due arrive, both ends send, a request to
-//! train takes the link down.
+//! and loses what is on the wires. A walk through [`Pair::step`]: flits that are due arrive, both ends send, the even
+//! halves of the flits that arrive next come, a request to train takes the link down.
 
 use super::cachemem::Cachemem;
 use super::client::Client;
@@ -155,6 +155,12 @@ impl<C: Client> Pair<C> {
             self.lane(dir).send(WireFlit { mode, flit }, due);
             if let Some(log) = &mut self.log {
                 log.push(Seen { at: now, dir, flit });
+            }
+        }
+        // Half a flit clock before a flit is whole its first half is there.
+        for dir in Dir::ALL {
+            if let Some(wire) = self.lane(dir).coming(now + 1) {
+                self.receiver(dir).receive_even(&wire.flit, now);
             }
         }
         let wanted = [self.host.take_retrain_request(), self.device.take_retrain_request()];

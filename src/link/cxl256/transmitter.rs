@@ -133,11 +133,15 @@ impl Transmitter {
         self.tries
     }
 
-    /// Whether new payload may go: not while its number must be stated and a Nak is going out.
-    pub fn has_room(&self, link: &LinkConfig, amid_nak: bool) -> bool {
-        let must_wait = amid_nak && self.explicit_first > 0;
-        !must_wait
-            && !self.in_handshake()
+    /// Whether the flit that goes now carries a Nak. The stated numbers at the start of a replay go first.
+    pub fn carries_nak(&self, receiver: &Receiver) -> bool {
+        receiver.nak_flits > 0 && (receiver.amid_nak() || self.explicit_first == 0)
+    }
+
+    /// Whether new payload may go. Payload waits while a Nak goes out, so that numbers are implied one at a time and never
+    /// where one has to be stated.
+    pub fn has_room(&self, link: &LinkConfig, nak: bool) -> bool {
+        !nak && !self.in_handshake()
             && !self.replaying()
             && self.kept.len() < usize::from(link.buffer_flits.min(number::WINDOW))
     }
@@ -149,10 +153,9 @@ impl Transmitter {
         (self.tries, self.without_progress, self.deaf_flits) = (0, 0, 0);
     }
 
-    /// The flit of the replay that goes now. It waits while its number must be stated and a Nak is
-    /// going out.
-    pub fn next_replayed(&mut self, amid_nak: bool) -> Option<Flit> {
-        let at = self.replay.filter(|_| !amid_nak || self.explicit_first == 0)?;
+    /// The flit of the replay that goes now. It waits while a Nak goes out.
+    pub fn next_replayed(&mut self, nak: bool) -> Option<Flit> {
+        let at = self.replay.filter(|_| !nak)?;
         let flit = self.kept.get(at).copied();
         self.replay = (!self.single && at + 1 < self.kept.len()).then_some(at + 1);
         if flit.is_some() {
@@ -223,13 +226,13 @@ impl Transmitter {
     /// The header of the flit that goes now, and the clocks of one flit.
     pub fn header(&mut self, flit: &Flit, receiver: &mut Receiver, link: &LinkConfig) -> FlitHeader {
         let flit_type = flit.header().flit_type;
-        let command = if self.explicit_first > 0 && !receiver.amid_nak() {
+        let command = if self.carries_nak(receiver) {
+            receiver.nak_command_sent()
+        } else if self.explicit_first > 0 {
             self.explicit_first -= 1;
             // Three of them, not four: an Ack comes next.
             self.explicit = 0;
             ReplayCommand::Explicit
-        } else if receiver.nak_flits > 0 {
-            receiver.nak_command_sent()
         } else if self.explicit > 0 {
             self.explicit -= 1;
             ReplayCommand::Explicit
@@ -257,7 +260,7 @@ impl Transmitter {
             }
         }
         self.deaf_flits = self.deaf_flits.saturating_sub(1);
-        FlitHeader { flit_type, prior, dllp_type: false, command, seq }
+        FlitHeader { flit_type, prior, dllp_type: flit.header().dllp_type, command, seq }
     }
 
     /// The replay timer and the limit of the handshake, once a flit.

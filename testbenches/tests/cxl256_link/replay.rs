@@ -96,7 +96,7 @@ fn cxl256_rty_08_p() {
     assert!(bench.rest(5000));
     bench.assert_clean();
     assert!(bench.pair.host.stats().replays > 0, "the timer has run out");
-    assert!(bench.pair.device.stats().duplicates > 0);
+    assert!(bench.pair.device.receiver().duplicates > 0);
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn cxl256_rty_11_n() {
     solo.bad(true);
     solo.bad(true);
     solo.flit(FlitType::Cachemem, ReplayCommand::Ack, 1, &[], Crd::default());
-    assert_eq!((solo.end.receiver().expected, solo.end.stats().ahead), (2, 1));
+    assert_eq!((solo.end.receiver().expected, solo.end.receiver().ahead), (2, 1));
     assert!(solo.end.receiver().nak_open);
 }
 
@@ -223,6 +223,7 @@ fn cxl256_rty_12_p() {
     let mut solo = Solo::up(LinkConfig::default());
     solo.bad(false);
     solo.flit(FlitType::Cachemem, ReplayCommand::Ack, 1, &[], Crd::default());
+    solo.nop(ReplayCommand::Explicit, 2);
     assert_eq!(solo.end.receiver().expected, 3);
     assert_eq!(naks(&mut solo, 8), [0; 0]);
 }

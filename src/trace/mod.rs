@@ -17,7 +17,7 @@
 pub mod diff;
 mod fields;
 pub mod filter;
-pub mod flits;
+mod flits;
 pub mod gtkw;
 pub mod hub;
 pub mod jsonl;

@@ -84,6 +84,10 @@ impl LinkEnd for PortEnd {
         self.end.client.take().map(|message| Message::from_cxl256(&message, routing))
     }
 
+    fn receive_even(&mut self, unit: &WireFlit, now_flits: u64) {
+        self.end.receive_even(&unit.flit, now_flits);
+    }
+
     fn receive(&mut self, unit: &WireFlit, now_flits: u64) {
         self.end.receive(&unit.flit, now_flits);
     }

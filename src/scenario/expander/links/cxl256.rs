@@ -1,7 +1,7 @@
 //! 256B flits in their three modes.
 
 use super::{Figures, Link, Reported};
-use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, ReplayLimit};
+use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, ReplayLimit, ack_target_flits};
 use crate::link::cxl256::end::{End, Stats};
 use crate::link::cxl256::port::PortEnd;
 use crate::scenario::settings::Settings;
@@ -24,6 +24,7 @@ const fn flit_time_fs(rate_gtps: u64, lanes: u64) -> (u64, u64) {
 /// A link with 256B flits.
 pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd> {
     let rate_gtps = settings.int("link.rate_gtps");
+    let lanes = settings.int("link.width");
     let (handshake_flits, replay_limit) = if rate_gtps == 64 { AT_64_GTPS } else { BELOW_64_GTPS };
     let config = LinkConfig {
         mode,
@@ -31,8 +32,10 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd>
         replay_timer_flits: settings.int("link.timeout_flits") as u32,
         nak_ignore_flits: settings.int("link.nak_ignore_flits") as u16,
         selective_nak: settings.is_on("link.selective_nak"),
+        ack_target_flits: ack_target_flits(lanes as u32, rate_gtps as u32).unwrap_or(u64::MAX),
         replay_limit,
         handshake_flits,
+        ..LinkConfig::default()
     };
     let end = |dir| {
         let cachemem = CachememConfig {
@@ -54,8 +57,8 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd>
         device: end(Dir::Up),
         form: mode.routing().into(),
         unit_bytes: FLIT_BYTES,
-        unit_time_fs: flit_time_fs(rate_gtps, settings.int("link.width")),
-        halves: false,
+        unit_time_fs: flit_time_fs(rate_gtps, lanes),
+        halves: mode.is_lopt(),
         port_ids,
     }
 }
@@ -84,6 +87,8 @@ impl Reported for PortEnd {
                 ("NOP flits", units.iter().sum::<u64>() - payload - replayed),
                 ("replayed flits", replayed),
                 ("Nak flits", sum(|s| s.sent_naks)),
+                ("late Acks", sum(|s| s.acks_late)),
+                ("early halves", sum(|s| s.early_halves)),
                 ("FEC repairs", sum(|s| s.repaired)),
                 ("bad flits", sum(|s| s.bad)),
             ],

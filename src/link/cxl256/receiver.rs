@@ -10,7 +10,9 @@
 //!
 //! Doubt: an implied number is one more than the number before it, which is wrong behind a flit that vanished or came
 //! twice. So payload with an implied number waits until a flit states its number. If that fits the count, what waits is
-//! good; if not, it is dropped, and what is missing is asked for. Nothing is acknowledged before.
+//! good; if not, it is dropped, and what is missing is asked for. Nothing is acknowledged before. So that two faults side
+//! by side do not even out, it is also dropped if a bad flit was counted since the last stated number, and a flit with an
+//! implied number that is the same bit for bit as the one before it is taken for its copy.
 
 use super::number::{self, Place};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
@@ -54,6 +56,10 @@ pub struct Receiver {
     before: Option<bool>,
     /// Naks of the peer in a row; `None`: a bad flit may have been one of them.
     peer_naks: Option<u8>,
+    /// The good flit directly before.
+    previous: Option<Flit>,
+    /// A bad flit was counted since the last stated number.
+    guessed: bool,
     /// Payload in doubt, with the numbers as counted.
     in_doubt: VecDeque<(u16, Flit)>,
     /// Payload ahead of the one flit that is missing, by number.
@@ -83,6 +89,8 @@ impl Receiver {
             nak_begun: false,
             before: None,
             peer_naks: Some(0),
+            previous: None,
+            guessed: false,
             in_doubt: VecDeque::new(),
             ahead_of_one: BTreeMap::new(),
             due: VecDeque::new(),
@@ -130,6 +138,7 @@ impl Receiver {
     /// A flit that could not be repaired.
     pub fn bad(&mut self) {
         self.bad_run = self.bad_run.saturating_add(1);
+        self.previous = None;
         self.before = None;
         self.peer_naks = None;
         if self.bad_run >= 2 {
@@ -191,6 +200,9 @@ impl Receiver {
             return if payload { Err(NumberZero) } else { Ok(()) };
         }
         self.before = Some(payload);
+        if self.previous.replace(*flit).as_ref() == Some(flit) && payload && stated.is_none() && self.doubts {
+            self.last = None;
+        }
         let bad_run = std::mem::take(&mut self.bad_run);
         if payload && self.one_missing && stated == Some(self.expected) {
             // The one flit that was asked for stands beside the stream, whose count goes on behind it.
@@ -199,8 +211,10 @@ impl Receiver {
         }
         let lost = bad_run == 1 && header.prior;
         let counted = self.count(lost, payload);
+        self.guessed |= lost;
         if let Some(number) = stated {
-            self.settle(counted == Some(number));
+            let guessed = std::mem::take(&mut self.guessed);
+            self.settle(counted == Some(number) && !guessed);
         }
         let own = stated.or(counted);
         if lost {
@@ -224,7 +238,7 @@ impl Receiver {
         if !is_payload(header.flit_type) || header.command != ReplayCommand::Explicit || number == 0 {
             return false;
         }
-        if self.is_in_doubt() && self.bad_run == 0 && self.count(false, true) == Some(number) {
+        if self.is_in_doubt() && self.bad_run == 0 && !self.guessed && self.count(false, true) == Some(number) {
             self.settle(true);
             self.last = Some(number::previous(number));
         }

@@ -19,7 +19,7 @@ fn with_traffic(link: LinkConfig, count: u16) -> Solo {
         solo.flit(FlitType::Cachemem, ReplayCommand::Explicit, 2 + n, &[], crd);
     }
     for _ in 0..count {
-        solo.end.client.send(random_message(&mut rng, Class::S2mBisnp)).expect("legal");
+        solo.end.client.send(random_message(&mut rng, Routing::Hbr, Class::S2mBisnp)).expect("legal");
     }
     solo
 }
@@ -154,7 +154,7 @@ fn selective() -> LinkConfig {
 /// One flit lost on a busy link: flits sent again, and the messages of each class in the order they came out.
 fn single_loss(link: LinkConfig) -> (u64, [u64; 12]) {
     let mut bench = Bench::new(link, 32, 1);
-    bench.wire(Dir::Down, vec![Fault::Drop { unit: 300 }], 0.0, 1);
+    bench.wire(Dir::Down, vec![Fault::Drop { unit: 301 }], 0.0, 1);
     (bench.phases, bench.produce) = (false, [64; 12]);
     for _ in 0..1000 {
         bench.step();

@@ -28,8 +28,8 @@ const PHASE_FLITS: u64 = 500;
 const SPEEDS: [u64; 4] = [0, 4, 24, 64];
 
 /// A legal message with random content; trailers come and go.
-pub fn random_message(rng: &mut Rng, class: Class) -> Message {
-    let def = class.def(Routing::Hbr);
+pub fn random_message(rng: &mut Rng, routing: Routing, class: Class) -> Message {
+    let def = class.def(routing);
     let partial = class == Class::M2sRwd && rng.ratio(1, 4);
     let with_metadata = rng.ratio(1, 4);
     let opcode = match class {
@@ -55,7 +55,7 @@ pub fn random_message(rng: &mut Rng, class: Class) -> Message {
         let field = def.fields.iter().find(|f| f.name == name);
         field.map_or(bits, |f| f.insert(bits, value.into()).expect("the value fits"))
     });
-    let announced = trailer(class, Routing::Hbr, bits);
+    let announced = trailer(class, routing, bits);
     let data = class.has_data().then(|| {
         let mut line = [0; 64];
         rng.fill_bytes(&mut line);
@@ -115,10 +115,11 @@ impl Bench {
             self.produce = [0; 12].map(|_: u64| SPEEDS[self.rng.below(4) as usize]);
             self.consume = [0; 2].map(|_: u64| SPEEDS[1 + self.rng.below(3) as usize]);
         }
+        let routing = self.pair.host.link().mode.routing();
         for class in Class::ALL {
             let sender = self.pair.sender(class.dir());
             if sender.client.waiting(class) < AHEAD && self.rng.ratio(self.produce[class.index()], 64) {
-                let message = random_message(&mut self.rng, class);
+                let message = random_message(&mut self.rng, routing, class);
                 sender.client.send(message).expect("legal");
                 self.expected[class.index()].push_back(message);
             }

@@ -6,6 +6,7 @@
 //! panic. Left out: lane training, electrical states.
 
 pub mod arbmux;
+mod coverage;
 pub mod cxl256;
 pub mod cxl68;
 pub mod event;

@@ -8,20 +8,39 @@ use scalepool::scenario::{self, Request};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Name and settings of each reference run.
-const RUNS: &[(&str, &[&str])] = &[
-    ("cxl68-expander", &["host.pattern=mix", "host.accesses=24", "link.buffers=8"]),
-    ("cxl68-retry", &["host.pattern=mix", "host.accesses=12", "link.buffers=8", "link.fault=drop:16,up:flip:26:300"]),
+/// Name, scenario and settings of each reference run.
+const RUNS: &[(&str, &str, &[&str])] = &[
+    ("cxl68-expander", "cxl68-expander", &["host.pattern=mix", "host.accesses=24", "link.buffers=8"]),
+    (
+        "cxl68-retry",
+        "cxl68-expander",
+        &["host.pattern=mix", "host.accesses=12", "link.buffers=8", "link.fault=drop:16,up:flip:26:300"],
+    ),
+    ("cxl256-expander", "cxl256-expander", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
+    ("cxl256-retry", "cxl256-expander", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE, FAULTS]),
+    ("cxl256-lopt-expander", "cxl256-lopt-expander", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
+    ("cxl-pbr-pair", "cxl-pbr-pair", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
 ];
+
+const MIX: &str = "host.pattern=mix";
+const BUFFERS: &str = "link.buffers=16";
+const FLUSH: &str = "link.flush_flits=8";
+// Short ways: until a flit is acknowledged both ends send NOPs, which are 256 bytes each in these files.
+const TX: &str = "link.tx_pipeline_fs=1000000";
+const RX: &str = "link.rx_pipeline_fs=1000000";
+const WIRE: &str = "link.propagation_fs=1000000";
+const DEVICE: &str = "device.latency_cycles=10";
+/// A flit that the FEC repairs, one that has to go again.
+const FAULTS: &str = "link.fault=flip:22:300,up:drop:28";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../waves")
 }
 
 fn write(into: &Path) {
-    for (name, set) in RUNS {
+    for (name, scenario, set) in RUNS {
         let request = Request {
-            scenario: "cxl68-expander".into(),
+            scenario: (*scenario).into(),
             seed: 1,
             threads: 1,
             set: set.iter().map(|s| s.to_string()).collect(),

@@ -13,6 +13,7 @@
 pub mod cachemem;
 pub mod client;
 pub mod config;
+pub mod coverage;
 pub mod credit;
 pub mod end;
 pub mod fault;

@@ -128,7 +128,9 @@ impl<E: Reported> Side<E> {
         let core = p.clock(self.name, self.agent_clock)?;
         let flit = p.clock("flit", self.flit_clock)?;
         let (tx, to_link) = p.channel::<Message>(&format!("{}.tx", self.name), CHANNEL_DEPTH, 1)?;
-        let (from_link, rx) = p.channel::<Message>(&format!("{}.rx", self.name), CHANNEL_DEPTH, 1)?;
+        // One flit clock too where the port has two edges of it.
+        let edges = if self.halves { 2 } else { 1 };
+        let (from_link, rx) = p.channel::<Message>(&format!("{}.rx", self.name), CHANNEL_DEPTH, edges)?;
         p.module(self.agent, core, |bind| agent(bind, tx, rx))?;
         p.module(self.port, flit, |bind| {
             let ports = Ports {

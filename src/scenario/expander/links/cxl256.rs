@@ -74,6 +74,8 @@ impl Reported for PortEnd {
             let count = clients.iter().map(|c| c.messages[class.index()]).sum();
             (class.def(routing).name.to_owned(), count)
         };
+        let mut coverage = host.end.client.coverage().clone();
+        coverage.merge(device.end.client.coverage());
         let units = ends.map(|e| e.sent);
         let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
         Figures {
@@ -92,7 +94,7 @@ impl Reported for PortEnd {
                 ("FEC repairs", sum(|s| s.repaired)),
                 ("bad flits", sum(|s| s.bad)),
             ],
-            coverage: Vec::new(),
+            coverage: coverage.summary().map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
         }
     }
 

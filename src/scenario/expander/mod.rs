@@ -48,7 +48,7 @@ pub const SCENARIOS: [Scenario; 4] = [
     },
     Scenario {
         name: "cxl256-lopt-expander",
-        doc: "the same host and expander over latency-optimised 256B flits: an even half is used before the odd one has come",
+        doc: "the same host and expander over latency-optimised 256B flits, whose halves are used one by one",
         keys: keys::CXL256_LOPT,
         run: |request, settings, on_window| {
             run(links::cxl256(Mode::LatencyOptimised, settings), request, settings, on_window)

@@ -110,6 +110,12 @@ const GROUP_SLOTS: usize = 4;
 /// Slot that the halves of a latency-optimised flit both count (`cxl-256b` §5.3).
 const SHARED_LOPT_SLOT: usize = 7;
 
+/// First slot of the last group, whose messages count in a window with the first group of the next flit (`cxl-256b` §5.3).
+const LAST_GROUP: usize = 12;
+/// Data messages that begin in one flit: half of what two may have. A flit that took more would leave the next one
+/// fewer than its data needs.
+const BEGUN_IN_ONE: usize = MAX_ACTIVE_IN_TWO / 2;
+
 /// Packs the messages of one direction.
 #[derive(Debug, Clone)]
 pub struct Packer {
@@ -291,7 +297,16 @@ impl Packer {
                 let active = taken.carried + taken.begun + headers + 1;
                 let in_two = self.last_active + taken.begun + headers + 1;
                 let alone = headers > 0 && !self.config.mdh;
-                if alone || owed + own > MAX_OWED || active > MAX_ACTIVE || in_two > MAX_ACTIVE_IN_TWO {
+                let begun = taken.begun + headers + 1;
+                // Data that ends in the last group would bring headers there, which take places from the next flit's.
+                let ends_late = n == 0 && !self.mode.is_lopt() && (LAST_GROUP..SLOTS).contains(&(1 + owed + own));
+                if alone
+                    || ends_late
+                    || begun > BEGUN_IN_ONE
+                    || owed + own > MAX_OWED
+                    || active > MAX_ACTIVE
+                    || in_two > MAX_ACTIVE_IN_TWO
+                {
                     // Headers stand without gaps, so those behind wait too.
                     break;
                 }

@@ -8,7 +8,8 @@
 //! be done, see [`Client::wakes_at`].
 
 use crate::link::event::Event;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::{Flit, lopt_io, standard_io};
 
 /// How much of a flit has arrived (`cxl-256b` §7.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,19 @@ pub enum Part {
     Even,
     /// The odd half, after the even one was handed over; the flit is whole. What the even half held counts as taken.
     Odd,
+}
+
+impl Part {
+    /// The TLP bytes of a CXL.io flit that come with this part (`cxl-256b` §1.2, §1.5). A TLP that the even half leaves open
+    /// goes on with the odd one.
+    pub fn tlp_bytes(self, mode: Mode, flit: &Flit) -> Vec<u8> {
+        let (even, odd) = if mode.is_lopt() { (lopt_io::TLP_EVEN, lopt_io::TLP_ODD) } else { (standard_io::TLP, 0..0) };
+        match self {
+            Part::Whole => [&flit.0[even], &flit.0[odd]].concat(),
+            Part::Even => flit.0[even].to_vec(),
+            Part::Odd => flit.0[odd].to_vec(),
+        }
+    }
 }
 
 /// A flit that has to go at once and in front of what was about to go: a Viral (`cxl-256b` §6).

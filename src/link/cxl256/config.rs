@@ -6,6 +6,24 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 
+/// What the two ends have agreed on does not go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("CXL256-MAP-04: found latency-optimised flits with port based routing, expected one of them")]
+pub struct NoSuchMode;
+
+/// The format of all flits of a link, as it was negotiated.
+///
+/// # Errors
+/// Latency-optimised flits with port based routing (`cxl-256b` §1.5).
+pub const fn negotiated(latency_optimised: bool, port_based: bool) -> Result<Mode, NoSuchMode> {
+    match (latency_optimised, port_based) {
+        (true, true) => Err(NoSuchMode),
+        (true, false) => Ok(Mode::LatencyOptimised),
+        (false, true) => Ok(Mode::Pbr),
+        (false, false) => Ok(Mode::Standard),
+    }
+}
+
 /// How often a replay may be tried without progress (`cxl-256b` §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplayLimit {

@@ -74,6 +74,7 @@ pub struct End<C: Client> {
     /// The physical layer is not in L0.
     down: bool,
     train_wanted: bool,
+    halted: Option<&'static str>,
     /// Flit clocks of the last flit received and sent.
     received_at: Option<u64>,
     sent_at: Option<u64>,
@@ -103,6 +104,7 @@ impl<C: Client> End<C> {
             acks_held: false,
             down: false,
             train_wanted: false,
+            halted: None,
             received_at: None,
             sent_at: None,
             received: 0,
@@ -169,6 +171,11 @@ impl<C: Client> End<C> {
         &self.transmitter
     }
 
+    /// The rule that stopped the numbers of the link: nothing is taken and nothing new is sent any more.
+    pub fn halted(&self) -> Option<&'static str> {
+        self.halted
+    }
+
     /// Nothing waits, everything sent is acknowledged, nothing is missing; the client is quiet.
     pub fn is_quiet(&self) -> bool {
         self.numbers_rest() && self.client.is_quiet()
@@ -199,13 +206,16 @@ impl<C: Client> End<C> {
     // ---- receiver ------------------------------------------------------------------------------------------------
 
     fn event(&mut self, severity: Severity, violation: Violation) {
+        if severity == Severity::Uncorrectable {
+            self.halted = Some(violation.rule);
+        }
         self.events.push(Event { severity, unit: self.received, violation });
     }
 
     /// The even half of a latency-optimised flit has come; [`End::receive`] follows with the whole flit. If its CRC fits and
     /// its number says that it is due, the client gets it now (`cxl-256b` §7.3), once however often the flit comes.
     pub fn receive_even(&mut self, flit: &Flit, now_flits: u64) {
-        if self.down || !self.link.mode.is_lopt() || !crc_parts(self.link.mode)[0].fits(flit) {
+        if self.down || self.halted.is_some() || !self.link.mode.is_lopt() || !crc_parts(self.link.mode)[0].fits(flit) {
             return;
         }
         let header = flit.header();
@@ -220,7 +230,7 @@ impl<C: Client> End<C> {
 
     /// Takes a whole flit off the wire. Nothing is taken while the physical layer is down.
     pub fn receive(&mut self, flit: &Flit, now_flits: u64) {
-        if self.down {
+        if self.down || self.halted.is_some() {
             return;
         }
         if self.received_at.is_some_and(|at| at + 1 < now_flits) {
@@ -272,7 +282,9 @@ impl<C: Client> End<C> {
             let part = match self.early.take_if(|(early, _)| *early == number) {
                 None => Part::Whole,
                 Some((_, even)) => {
-                    self.same_even_half(&even, &flit);
+                    if !self.same_even_half(&even, &flit) {
+                        return;
+                    }
                     Part::Odd
                 }
             };
@@ -281,14 +293,15 @@ impl<C: Client> End<C> {
         }
     }
 
-    /// An even half that was used must be that of the flit as it came well in the end.
-    fn same_even_half(&mut self, used: &Flit, flit: &Flit) {
-        let differs = |at: &usize| used.0[*at] != flit.0[*at];
-        if let Some(at) = EVEN_BODY.into_iter().find(differs) {
+    /// Whether an even half that was used is that of the flit as it came well in the end; if not, the link stops.
+    fn same_even_half(&mut self, used: &Flit, flit: &Flit) -> bool {
+        let differs = EVEN_BODY.into_iter().find(|&at| used.0[at] != flit.0[at]);
+        if let Some(at) = differs {
             let text = format!("byte {at} of an even half that was used before its flit came again");
-            let found = finding("CXL256-LOP-04", format!("{:#04x}", used.0[at]), format!("{:#04x}", flit.0[at]), &text);
-            self.event(Severity::Uncorrectable, found);
+            let (found, expected) = (format!("{:#04x}", flit.0[at]), format!("{:#04x}", used.0[at]));
+            self.event(Severity::Uncorrectable, finding("CXL256-LOP-04", found, expected, &text));
         }
+        differs.is_none()
     }
 
     fn acknowledged(&mut self, header: &FlitHeader) {
@@ -326,7 +339,7 @@ impl<C: Client> End<C> {
         self.stats.replayed += u64::from(replayed.is_some());
         let (mut flit, spoilt) = match replayed {
             Some(flit) => (flit, [false; 2]),
-            None if self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
+            None if self.halted.is_none() && self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
             None => (Flit::ZERO, [false; 2]),
         };
         let header = self.transmitter.header(&flit, &mut self.receiver, &self.link);

@@ -24,8 +24,8 @@ pub mod receiver;
 pub mod transmitter;
 
 pub use cachemem::{Cachemem, CachememStats};
-pub use client::{Client, Part};
-pub use config::{CachememConfig, CreditReturn, LinkConfig, ReplayLimit};
+pub use client::{Client, Part, Urgent};
+pub use config::{CachememConfig, CreditReturn, LinkConfig, NoSuchMode, ReplayLimit, ack_target_flits, negotiated};
 pub use end::{End, Stats};
 pub use fault::WireFlit;
 pub use pair::Pair;

@@ -151,3 +151,66 @@ fn cxl256_ctl_05_n() {
     assert_eq!((events[0].violation.rule, events[0].severity), ("CXL256-CTL-05", Severity::Uncorrectable));
     assert_eq!(solo.end.client.halted(), Some("CXL256-CTL-05"));
 }
+
+/// A link whose device takes snoops and answers of caches, so that data and response credits alone go back; the credit
+/// flits that it has sent, and how many of them are marked as Empty.
+fn credit_flits(ide_active: bool) -> (usize, usize) {
+    let link = LinkConfig::default();
+    let end = |dir| CachememConfig { ide_active, ..CachememConfig::cachemem(dir, link.mode, 32) };
+    let mut bench = Bench::new(link, 32, 1);
+    bench.pair = Pair::cachemem(link, end(Dir::Down), end(Dir::Up), LATENCY_FLITS, RETRAIN_FLITS);
+    bench.phases = false;
+    bench.pair.keep_log();
+    bench.produce[Class::H2dRsp.index()] = 64;
+    bench.produce[Class::M2sRwd.index()] = 64;
+    (0..1000).for_each(|_| bench.step());
+    assert!(bench.rest(5000));
+    bench.assert_clean();
+    let log = bench.pair.take_log();
+    let with_credits: Vec<Crd> =
+        log.iter().filter(|s| s.dir == Dir::Up).map(|s| s.flit.crd()).filter(|c| c.credits().count() > 0).collect();
+    (with_credits.len(), with_credits.iter().filter(|c| c.marks_empty()).count())
+}
+
+#[test]
+fn cxl256_typ_04_p() {
+    let (all, empty) = credit_flits(false);
+    assert!(empty > 100 && all > empty, "{empty} of {all}: all but those with the request credits of the beginning");
+}
+
+#[test]
+fn cxl256_typ_04_n() {
+    let (all, empty) = credit_flits(true);
+    assert!(all > 100);
+    assert_eq!(empty, 0, "the mark waits for the end of IDE, the credits do not");
+}
+
+#[test]
+fn cxl256_crd_03_p() {
+    // Both channels of every group are short of credits all the time, and both get on.
+    let mut bench = quiet_link(4);
+    bench.produce = [64; 12];
+    (0..4000).for_each(|_| bench.step());
+    assert!(bench.rest(5000));
+    bench.assert_clean();
+    for [a, b] in [[Class::M2sReq, Class::H2dReq], [Class::S2mDrs, Class::D2hData], [Class::S2mNdr, Class::D2hRsp]] {
+        let [a, b] = [a, b].map(|c| bench.delivered[c.index()]);
+        assert!(a > 500 && b > 500 && a < 8 * b && b < 8 * a, "{a} and {b}");
+    }
+}
+
+#[test]
+fn cxl256_crd_03_n() {
+    // A peer that refills one channel of a group for ever and the other one never.
+    let mut solo = Solo::up(LinkConfig::default());
+    let mut rng = scalepool::kernel::Rng::from_seed(1);
+    for class in [Class::D2hReq, Class::S2mBisnp] {
+        solo.end.client.send(random_message(&mut rng, Routing::Hbr, class)).expect("legal");
+    }
+    for n in 0..600 {
+        solo.payload_with(2 + n, one(Class::D2hReq));
+        solo.transmit();
+    }
+    assert_eq!(solo.rules(), ["CXL256-CRD-03"], "once");
+    assert_eq!(solo.end.client.waiting(Class::S2mBisnp), 1);
+}

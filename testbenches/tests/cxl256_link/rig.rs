@@ -109,19 +109,24 @@ impl Bench {
         self.pair.set_wire(dir, FaultyWire::new(faults, ber, Rng::for_name(seed, dir.name())));
     }
 
+    /// Gives a random message to its sender.
+    pub fn give(&mut self, class: Class) {
+        let routing = self.pair.host.link().mode.routing();
+        let message = random_message(&mut self.rng, routing, class);
+        self.pair.sender(class.dir()).client.send(message).expect("legal");
+        self.expected[class.index()].push_back(message);
+    }
+
     /// One flit clock with everything around it.
     pub fn step(&mut self) {
         if self.phases && self.pair.now().is_multiple_of(PHASE_FLITS) {
             self.produce = [0; 12].map(|_: u64| SPEEDS[self.rng.below(4) as usize]);
             self.consume = [0; 2].map(|_: u64| SPEEDS[1 + self.rng.below(3) as usize]);
         }
-        let routing = self.pair.host.link().mode.routing();
         for class in Class::ALL {
-            let sender = self.pair.sender(class.dir());
-            if sender.client.waiting(class) < AHEAD && self.rng.ratio(self.produce[class.index()], 64) {
-                let message = random_message(&mut self.rng, routing, class);
-                sender.client.send(message).expect("legal");
-                self.expected[class.index()].push_back(message);
+            let waiting = self.pair.sender(class.dir()).client.waiting(class);
+            if waiting < AHEAD && self.rng.ratio(self.produce[class.index()], 64) {
+                self.give(class);
             }
         }
         self.pair.step();
@@ -258,6 +263,11 @@ impl Solo {
     /// Feeds payload with a stated number.
     pub fn payload(&mut self, seq: u16, slots: &[u128]) {
         self.flit(FlitType::Cachemem, ReplayCommand::Explicit, seq, slots, Crd::default());
+    }
+
+    /// Feeds payload with a stated number and credits alone.
+    pub fn payload_with(&mut self, seq: u16, crd: Crd) {
+        self.flit(FlitType::Cachemem, ReplayCommand::Explicit, seq, &[], crd);
     }
 
     /// Feeds a flit that cannot be repaired, in place of one that was payload or not.

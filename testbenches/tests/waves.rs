@@ -91,3 +91,77 @@ fn reference_waves_are_fresh() {
         assert!(old == bytes, "{}: line {} differs", name.display(), line.map_or(0, |n| n + 1));
     }
 }
+
+/// Last value of every `seq` of a wave, by dotted scope.
+fn counts(wave: &str) -> BTreeMap<String, u64> {
+    let (mut scope, mut of_code, mut counts) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    for line in wave.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["$scope", _, name, ..] => scope.push(name),
+            ["$upscope", ..] => drop(scope.pop()),
+            ["$var", _, _, code, "seq", ..] => drop(of_code.insert(code, scope.join("."))),
+            [value, code] if value.starts_with('b') => {
+                if let (Some(scope), Ok(count)) = (of_code.get(code), u64::from_str_radix(&value[1..], 2)) {
+                    counts.insert(scope.clone(), count);
+                }
+            }
+            _ => (),
+        }
+    }
+    counts
+}
+
+/// What an agent has sent or taken is in the wave of the flits that its peer's link end has received, once.
+fn assert_messages(name: &str, wave: &str, trace: &str) {
+    let counts = counts(wave);
+    let records: Vec<serde_json::Value> =
+        trace.lines().map(|line| serde_json::from_str(line).expect("JSON lines")).collect();
+    for (port, agent, kind) in [("device.link", "device.mem", "begin"), ("host.link", "host.core", "end")] {
+        for message in ["m2s_req", "m2s_rwd", "s2m_ndr", "s2m_drs"] {
+            let is_one = |r: &&serde_json::Value| {
+                let layout = r["message"].as_str().unwrap_or_default();
+                r["where"] == agent && r["kind"] == kind && layout.ends_with(message)
+            };
+            let first = format!("{port}.{message}");
+            let of_scope = |(scope, n): (&String, &u64)| {
+                (*scope == first || scope.starts_with(&format!("{first}_"))).then_some(*n)
+            };
+            let shown: u64 = counts.iter().filter_map(of_scope).sum();
+            assert_eq!(shown, records.iter().filter(is_one).count() as u64, "{name}: {first}");
+        }
+    }
+}
+
+#[test]
+fn every_message_is_in_the_wave_once() {
+    let text = |path: PathBuf| std::fs::read_to_string(path).expect("text");
+    for (name, ..) in RUNS {
+        let [wave, trace] = ["vcd", "jsonl"].map(|ending| text(folder().join(format!("{name}.{ending}"))));
+        assert_messages(name, &wave, &trace);
+    }
+    // Damage, replays of one and of many, training.
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str, ending: &str| dir.path().join(format!("{name}.{ending}"));
+    for (n, mode) in ["256b", "256b", "256b-lopt", "256b-pbr"].into_iter().enumerate() {
+        let noisy = ["host.pattern=mix", "host.accesses=200", "link.ber=0.0006", "link.retrain_fs=1000000"];
+        let selective = format!("link.selective_nak={}", if n % 2 == 0 { "off" } else { "on" });
+        let set = noisy.map(str::to_owned).into_iter().chain([format!("link.mode={mode}"), selective]);
+        let request = Request {
+            scenario: "cxl256-expander".into(),
+            seed: n as u64,
+            threads: 1,
+            set: set.collect(),
+            outputs: Outputs {
+                vcd: Some(file(mode, "vcd")),
+                trace: Some(file(mode, "jsonl")),
+                scopes: vec!["*.link".into(), "device.mem".into(), "host.core".into()],
+                ..Outputs::default()
+            },
+            ..Request::default()
+        };
+        let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
+        assert!(report.violations.is_empty() && report.retries > 0, "{mode}: {} retries", report.retries);
+        assert_messages(mode, &text(file(mode, "vcd")), &text(file(mode, "jsonl")));
+    }
+}

@@ -16,12 +16,13 @@
 //!
 //! Beside it stands one scope a message of the direction and one a control slot. A message is shown in the flit that holds
 //! its header, before its data. The n-th message of a class in one flit goes to the scope `m2s_req`, `m2s_req_1` and so on:
-//! as many scopes as 128 bytes may hold (the last one shows what is beyond it). Detail: every field. Left out: joined data,
-//! content of CXL.io, IDE.
+//! as many scopes as the specification allows a flit (the last one shows what is beyond it). Detail: every field. Left out:
+//! joined data, content of CXL.io, IDE.
 //!
-//! A place follows the numbers as a receiver does (`cxl-256b` §9), so that the slots that are owed are known: payload ahead
-//! of a missing flit waits until that one has come, payload that came before is a `duplicate`, and implied numbers that a
-//! stated one contradicts are taken back. Unlike a receiver it shows payload with an implied number at once.
+//! A place follows the numbers as a receiver does (`cxl-256b` §9), so that the slots that are owed are known: payload that
+//! came before is a `duplicate`, payload `ahead` of a missing flit waits for it and is shown behind it unless it goes again
+//! too, and implied numbers that a stated one contradicts are taken back. Unlike a receiver it shows payload with an
+//! implied number at once.
 
 use super::FlitVars;
 use crate::trace::signals::{MessageVars, Tree, VarId, short_name};
@@ -137,12 +138,21 @@ struct Stream {
     expected: u16,
     /// Payload ahead of it.
     kept: BTreeMap<u16, Flit>,
+    /// The missing one has come: the next flit tells whether it went again alone.
+    filled: bool,
 }
 
 /// Numbers of payload are 1 to 1023 (`cxl-256b` §9).
 const NUMBERS: u16 = 1023;
 /// Distance that still is ahead (`cxl-256b` §9, sequence check).
 const WINDOW: u16 = 511;
+
+/// Most messages of a class in one flit: those of its two windows; of data messages no more than may be active (§5.3).
+const fn max_per_flit(class: Class) -> u8 {
+    const MAX_ACTIVE: u8 = 5;
+    let of_windows = 2 * class.max_per_window();
+    if class.has_data() && of_windows > MAX_ACTIVE { MAX_ACTIVE } else { of_windows }
+}
 
 /// The number behind another.
 const fn next(number: u16) -> u16 {
@@ -155,7 +165,7 @@ impl Flits {
         let family = FlitHeader::DEF.family();
         let flit = tree.scope(place, "flit");
         let routing = mode.routing();
-        let stream = Stream { unpacker: Unpacker::new(mode, dir), expected: 1, kept: BTreeMap::new() };
+        let stream = Stream { unpacker: Unpacker::new(mode, dir), expected: 1, kept: BTreeMap::new(), filled: false };
         Flits {
             mode,
             seq: tree.count(flit, "seq"),
@@ -169,7 +179,7 @@ impl Flits {
             header: tree.detail(flit, "header", FlitHeader::DEF),
             crd: tree.detail(flit, "crd", Crd::DEF),
             messages: Class::ALL.map(|class| {
-                let scopes = if class.dir() == dir { class.max_per_window() } else { 0 };
+                let scopes = if class.dir() == dir { max_per_flit(class) } else { 0 };
                 let name = short_name(class.def(routing));
                 let message = |n| match n {
                     0 => tree.message(place, name, class.def(routing)),
@@ -185,12 +195,14 @@ impl Flits {
         }
     }
 
-    /// Follows the numbers; gives the number of the flit and whether it stands beside the stream, sent again alone.
+    /// Follows the numbers; gives the number of the flit. The one that was missing may stand beside the stream, sent again
+    /// alone.
     fn number(&mut self, header: &FlitHeader, payload: bool) -> Option<u16> {
         let stated = (header.command == ReplayCommand::Explicit).then_some(header.seq);
         let lost = std::mem::take(&mut self.bad_run) == 1 && header.prior;
         let counted = self.last.map(|n| (0..u8::from(lost) + u8::from(payload)).fold(n, |n, _| next(n)));
-        let alone = payload && stated == Some(self.stream.expected) && !self.stream.kept.is_empty();
+        let stream = &self.stream;
+        let alone = payload && stated == Some(stream.expected) && !stream.kept.is_empty() && !stream.filled;
         if let Some(number) = stated
             && counted != Some(number)
             && !alone
@@ -202,6 +214,20 @@ impl Flits {
             self.last = own;
         }
         own
+    }
+
+    /// Behind the flit that was missing: payload that waited for it is taken, unless that goes again.
+    fn behind_missing(&mut self, state: &mut State, number: Option<u16>, payload: bool) {
+        if !std::mem::take(&mut self.stream.filled) {
+            return;
+        }
+        let mut kept = std::mem::take(&mut self.stream.kept);
+        if payload && number == Some(self.stream.expected) {
+            return;
+        }
+        while let Some(flit) = kept.remove(&self.stream.expected) {
+            self.take(state, &flit);
+        }
     }
 
     /// Payload with a number: what it is for the stream.
@@ -216,9 +242,7 @@ impl Flits {
             return AHEAD;
         }
         let kind = self.take(state, flit);
-        while let Some(flit) = self.stream.kept.remove(&self.stream.expected) {
-            self.take(state, &flit);
-        }
+        self.stream.filled = !self.stream.kept.is_empty();
         kind
     }
 
@@ -311,6 +335,7 @@ impl FlitVars for Flits {
             if let Some(number) = number {
                 state.set(self.number, number.into());
             }
+            self.behind_missing(state, number, payload);
             let kind = if payload { self.payload(state, &flit, number) } else { NOP };
             if header.command == ReplayCommand::Explicit {
                 self.settled = self.stream.clone();

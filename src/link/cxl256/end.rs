@@ -197,7 +197,7 @@ impl<C: Client> End<C> {
     /// The NOPs until then need not be sent: both ends count what was left out, so that every later flit is the same as if
     /// they had been. With faults on the wires they should be sent, because a fault may hit them.
     pub fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        if self.down {
+        if self.down || self.halted.is_some() {
             return None;
         }
         if self.numbers_rest() { self.client.wakes_at(now_flits) } else { Some(now_flits + 1) }

@@ -175,13 +175,13 @@ fn credit_flits(ide_active: bool) -> (usize, usize) {
 #[test]
 fn cxl256_typ_04_p() {
     let (all, empty) = credit_flits(false);
-    assert!(empty > 100 && all > empty, "{empty} of {all}: all but those with the request credits of the beginning");
+    assert!(empty > 50 && all > empty, "{empty} of {all}: all but those with the request credits of the beginning");
 }
 
 #[test]
 fn cxl256_typ_04_n() {
     let (all, empty) = credit_flits(true);
-    assert!(all > 100);
+    assert!(all > 50);
     assert_eq!(empty, 0, "the mark waits for the end of IDE, the credits do not");
 }
 
@@ -195,7 +195,7 @@ fn cxl256_crd_03_p() {
     bench.assert_clean();
     for [a, b] in [[Class::M2sReq, Class::H2dReq], [Class::S2mDrs, Class::D2hData], [Class::S2mNdr, Class::D2hRsp]] {
         let [a, b] = [a, b].map(|c| bench.delivered[c.index()]);
-        assert!(a > 500 && b > 500 && a < 8 * b && b < 8 * a, "{a} and {b}");
+        assert!(a > 100 && b > 100 && a < 8 * b && b < 8 * a, "{a} and {b}");
     }
 }
 

@@ -5,17 +5,11 @@ use super::rig::*;
 use scalepool::link::cxl256::{NoSuchMode, Part, negotiated};
 use scalepool_protocols::cxl::cxlio::stream::{self, Reader};
 
-const LOPT: LinkConfig = LinkConfig {
-    mode: Mode::LatencyOptimised,
-    buffer_flits: 511,
-    replay_timer_flits: 1500,
-    nak_ignore_flits: 16,
-    selective_nak: false,
-    doubt_implied: true,
-    ack_target_flits: 25,
-    replay_limit: scalepool::link::cxl256::ReplayLimit::UpTo7,
-    handshake_flits: 512,
-};
+const MODE: Mode = Mode::LatencyOptimised;
+
+fn lopt() -> LinkConfig {
+    LinkConfig { mode: MODE, ..LinkConfig::default() }
+}
 
 #[test]
 fn cxl256_map_04_p() {
@@ -84,11 +78,11 @@ fn cxl256_map_05_n() {
 
 /// A link on which the host has sent `flits` flits with eight TLPs of 4 DW, and one more that straddles the halves.
 fn halves(faults: Vec<Fault>, flits: u16) -> Pair<Io> {
-    let mut pair = Io::pair(LOPT);
+    let mut pair = Io::pair(lopt());
     pair.set_wire(Dir::Down, FaultyWire::new(faults, 0.0, scalepool::kernel::Rng::from_seed(1)));
     for n in 0..flits {
         let region = (0..14).flat_map(|k| tlp(4, 14 * n + k)).collect::<Vec<u8>>();
-        pair.host.client.outgoing.push_back(io_flit(LOPT.mode, &region));
+        pair.host.client.outgoing.push_back(io_flit(MODE, &region));
     }
     (0..u64::from(flits) + 200).for_each(|_| pair.step());
     let numbers: Vec<u16> = pair.device.client.tlps.iter().map(|(_, t)| u16::from_be_bytes([t[6], t[7]])).collect();
@@ -148,10 +142,10 @@ fn cxl256_lop_03_n() {
     let parts = [Part::Whole, Part::Even, Part::Even, Part::Odd];
     assert!(!used_once(&parts.map(|part| (0, part)), 2), "an even half that is used twice is seen");
     // However often it comes, it is used once.
-    let mut end = End::new(LOPT, Io::new(LOPT.mode));
-    let mut flit = io_flit(LOPT.mode, &tlp(4, 7));
+    let mut end = End::new(lopt(), Io::new(MODE));
+    let mut flit = io_flit(MODE, &tlp(4, 7));
     flit.set_header(&FlitHeader { flit_type: FlitType::Io, seq: 1, ..FlitHeader::default() }).expect("fits");
-    flit.seal(LOPT.mode);
+    flit.seal(MODE);
     let mut bad = flit;
     (bad.0[150], bad.0[153]) = (0x55, 0x12);
     for now in 0..3 {
@@ -179,17 +173,17 @@ fn cxl256_lop_05_p() {
 fn cxl256_lop_05_n() {
     // A reader that takes the eighth with what stood in the odd half before gets another TLP than was sent.
     let region = (0..14).flat_map(|k| tlp(4, k)).collect::<Vec<u8>>();
-    let flit = io_flit(LOPT.mode, &region);
-    let mut early = Part::Even.tlp_bytes(LOPT.mode, &flit);
+    let flit = io_flit(MODE, &region);
+    let mut early = Part::Even.tlp_bytes(MODE, &flit);
     assert_eq!(Reader::new(false).read(&early).iter().filter(|f| f.whole.is_some()).count(), 7);
-    early.resize(region_bytes(LOPT.mode), 0xee);
+    early.resize(region_bytes(MODE), 0xee);
     let wrong = Reader::new(false).read(&early)[7].whole.clone().expect("eight whole TLPs");
     assert_ne!(wrong, tlp(4, 7));
 }
 
 #[test]
 fn messages_of_even_halves_come_early() {
-    let mut bench = Bench::new(LOPT, 32, 1);
+    let mut bench = Bench::new(lopt(), 32, 1);
     (bench.phases, bench.produce) = (false, [64; 12]);
     (0..1000).for_each(|_| bench.step());
     assert!(bench.rest(5000));

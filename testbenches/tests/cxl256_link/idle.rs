@@ -17,7 +17,7 @@ fn payload(link: LinkConfig, sparing: bool) -> (Vec<(u64, Flit)>, u64) {
                 ends[n].receive(&flit, due);
                 wires[1 - n].pop_front();
             }
-            if rng.ratio(1, 200) {
+            if now < 5000 && rng.ratio(1, 200) {
                 let of_dir: Vec<Class> = classes(dir).collect();
                 for _ in 0..1 + rng.below(30) {
                     let class = of_dir[rng.below(of_dir.len() as u64) as usize];

@@ -60,6 +60,11 @@ pub trait LinkEnd: Clone + Send + 'static {
     /// Takes a unit off the wire; if its even half was taken before, the rest of it.
     fn receive(&mut self, unit: &Self::Unit, now_flits: u64);
 
+    /// Payload taken since the last call, with its number, where a receiver may take it later than it arrives.
+    fn take_payload(&mut self) -> Vec<(u16, Self::Unit)> {
+        Vec::new()
+    }
+
     /// The unit of this flit clock; `None`: nothing that anybody would miss.
     fn transmit(&mut self, now_flits: u64) -> Option<Self::Unit>;
 
@@ -243,6 +248,7 @@ impl<E: LinkEnd> Port<E> {
                 OnWire::Unit { unit, damaged } if self.edges == 1 => self.unit(&unit, damaged, at),
                 OnWire::Unit { unit, damaged } => {
                     self.end.receive_even(&unit, at.cycle / self.edges);
+                    self.taken(at);
                     let events = self.end.take_events();
                     self.report(events, damaged, at);
                     self.half = Some(Half { unit, damaged, whole_at: at.cycle + 1 });
@@ -259,8 +265,15 @@ impl<E: LinkEnd> Port<E> {
             bytes: { *unit }.bytes_mut().to_vec(),
         });
         self.end.receive(unit, at.cycle / self.edges);
+        self.taken(at);
         let events = self.end.take_events();
         self.report(events, damaged, at);
+    }
+
+    fn taken(&mut self, at: Stamp) {
+        for (number, mut unit) in self.end.take_payload() {
+            self.ports.flits.record(at, Kind::Mark, 0, 0, || Body::Taken { number, bytes: unit.bytes_mut().to_vec() });
+        }
     }
 
     /// Keeps events, without those that a fault input made and that training or correction repairs.

@@ -274,6 +274,7 @@ impl Signals {
         match (&mut shown.body, &r.body) {
             (_, Body::Violation(_)) => state.count(shown.violations),
             (ShownBody::Flits(flits), Body::Flit { bytes, .. }) => flits.show(state, bytes),
+            (ShownBody::Flits(flits), Body::Taken { number, bytes }) => flits.take(state, *number, bytes),
             (ShownBody::Messages(all), Body::Message { layout, bits, .. }) => match all.iter().find(|m| m.is(layout)) {
                 Some(message) => message.show(state, *bits),
                 None => return unknown("layout", layout.name, all.iter().map(|m| m.layout.name).collect()),

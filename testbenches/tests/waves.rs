@@ -136,12 +136,13 @@ fn assert_messages(name: &str, wave: &str, trace: &str) {
 #[test]
 fn every_message_is_in_the_wave_once() {
     let text = |path: PathBuf| std::fs::read_to_string(path).expect("text");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    write(dir.path());
     for (name, ..) in RUNS {
-        let [wave, trace] = ["vcd", "jsonl"].map(|ending| text(folder().join(format!("{name}.{ending}"))));
+        let [wave, trace] = ["vcd", "jsonl"].map(|ending| text(dir.path().join(format!("{name}.{ending}"))));
         assert_messages(name, &wave, &trace);
     }
     // Damage, replays of one and of many, training.
-    let dir = tempfile::tempdir().expect("a temporary folder");
     let file = |name: &str, ending: &str| dir.path().join(format!("{name}.{ending}"));
     for (n, mode) in ["256b", "256b", "256b-lopt", "256b-pbr"].into_iter().enumerate() {
         let noisy = ["host.pattern=mix", "host.accesses=200", "link.ber=0.0006", "link.retrain_fs=1000000"];

@@ -6,20 +6,76 @@
 //! rest.
 
 use super::cachemem::Cachemem;
+use super::client::{Client, Part, Urgent};
+use super::config::{CachememConfig, LinkConfig};
 use super::end::End;
 use super::fault::WireFlit;
+use super::number;
 use crate::link::event::{Event, finding};
 use crate::link::port::LinkEnd;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
+
+/// CXL.cachemem whose payload can be watched.
+#[derive(Debug, Clone)]
+pub struct Watched {
+    cachemem: Cachemem,
+    /// Payload since it was asked for last.
+    taken: Vec<Flit>,
+    /// Payload in all.
+    count: u64,
+}
+
+impl Client for Watched {
+    fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
+        self.cachemem.transmit(now_flits)
+    }
+
+    fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64) {
+        if part != Part::Even {
+            self.taken.push(*flit);
+            self.count += 1;
+        }
+        self.cachemem.receive(flit, part, now_flits);
+    }
+
+    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
+        self.cachemem.urgent(leaving)
+    }
+
+    fn phy_down(&mut self) {
+        self.cachemem.phy_down();
+    }
+
+    fn phy_up(&mut self) {
+        self.cachemem.phy_up();
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        self.cachemem.take_retrain_request()
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.cachemem.is_quiet()
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        self.cachemem.wakes_at(now_flits)
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.cachemem.take_events()
+    }
+}
 
 /// An end, and what a port counts of it.
 #[derive(Debug, Clone)]
 pub struct PortEnd {
     /// The end.
-    pub end: End<Cachemem>,
+    pub end: End<Watched>,
     /// Flits sent, without the NOPs that were left out.
     pub sent: u64,
     /// Flit clocks in which a message waited and had no credit, while nothing else could be sent.
@@ -28,13 +84,20 @@ pub struct PortEnd {
 
 impl PortEnd {
     /// An end that has sent nothing.
-    pub fn new(end: End<Cachemem>) -> PortEnd {
-        PortEnd { end, sent: 0, credit_stalls: 0 }
+    pub fn new(link: LinkConfig, config: CachememConfig) -> PortEnd {
+        let mode = config.mode;
+        let client = Watched { cachemem: Cachemem::new(config), taken: Vec::new(), count: 0 };
+        PortEnd { end: End::new(LinkConfig { mode, ..link }, client), sent: 0, credit_stalls: 0 }
+    }
+
+    /// What stands above the numbers.
+    pub fn cachemem(&self) -> &Cachemem {
+        &self.end.client.cachemem
     }
 
     /// Whether a message has to wait for a credit alone.
     fn lacks_credit(&self) -> bool {
-        let client = &self.end.client;
+        let client = self.cachemem();
         let lacks = |class: Class| client.waiting(class) > 0 && client.credits().spend[class.index()] == 0;
         client.is_up() && Class::ALL.into_iter().any(lacks)
     }
@@ -60,7 +123,7 @@ impl LinkEnd for PortEnd {
     }
 
     fn dir(&self) -> Dir {
-        self.end.client.config().dir
+        self.cachemem().config().dir
     }
 
     fn send(&mut self, message: &Message) -> Result<(), Violation> {
@@ -68,20 +131,20 @@ impl LinkEnd for PortEnd {
         let rule = message.class().def(routing).rule;
         let refused = |text: &str| finding(rule, "an illegal message", "a legal one", text);
         let message = message.to_cxl256(routing).map_err(|e| refused(&e.to_string()))?;
-        self.end.client.send(message).map_err(|e| refused(&e.to_string()))
+        self.end.client.cachemem.send(message).map_err(|e| refused(&e.to_string()))
     }
 
     fn waiting(&self, class: Class) -> usize {
-        self.end.client.waiting(class)
+        self.cachemem().waiting(class)
     }
 
     fn has_message(&self) -> bool {
-        self.end.client.next_class().is_some()
+        self.cachemem().next_class().is_some()
     }
 
     fn take(&mut self) -> Option<Message> {
         let routing = self.end.link().mode.routing();
-        self.end.client.take().map(|message| Message::from_cxl256(&message, routing))
+        self.end.client.cachemem.take().map(|message| Message::from_cxl256(&message, routing))
     }
 
     fn receive_even(&mut self, unit: &WireFlit, now_flits: u64) {
@@ -92,8 +155,17 @@ impl LinkEnd for PortEnd {
         self.end.receive(&unit.flit, now_flits);
     }
 
+    fn take_payload(&mut self) -> Vec<(u16, WireFlit)> {
+        let (mode, client) = (self.end.link().mode, &mut self.end.client);
+        let taken = std::mem::take(&mut client.taken);
+        // The client gets each number once and in order.
+        let first = client.count - taken.len() as u64;
+        let number = |n| (n % u64::from(number::LAST)) as u16 + 1;
+        (first..).zip(taken).map(|(n, flit)| (number(n), WireFlit { mode, flit })).collect()
+    }
+
     fn transmit(&mut self, now_flits: u64) -> Option<WireFlit> {
-        let due = |end: &End<Cachemem>| now_flits == 0 || end.wakes_at(now_flits - 1).is_some_and(|at| at <= now_flits);
+        let due = |end: &End<Watched>| now_flits == 0 || end.wakes_at(now_flits - 1).is_some_and(|at| at <= now_flits);
         if !due(&self.end) {
             return None;
         }
@@ -105,7 +177,7 @@ impl LinkEnd for PortEnd {
     }
 
     fn hold_credits(&mut self, hold: bool) {
-        self.end.client.hold_credits(hold);
+        self.end.client.cachemem.hold_credits(hold);
     }
 
     fn phy_down(&mut self) {
@@ -125,7 +197,7 @@ impl LinkEnd for PortEnd {
     }
 
     fn halted(&self) -> Option<&'static str> {
-        self.end.client.halted()
+        self.cachemem().halted()
     }
 
     fn is_quiet(&self) -> bool {
@@ -137,7 +209,7 @@ impl LinkEnd for PortEnd {
     }
 
     fn values(&self) -> Vec<u64> {
-        let (transmitter, receiver, client) = (self.end.transmitter(), self.end.receiver(), &self.end.client);
+        let (transmitter, receiver, client) = (self.end.transmitter(), self.end.receiver(), self.cachemem());
         vec![
             transmitter.next_number().into(),
             transmitter.acknowledged().into(),
@@ -152,7 +224,7 @@ impl LinkEnd for PortEnd {
     }
 
     fn open_work(&self) -> String {
-        let client = &self.end.client;
+        let client = self.cachemem();
         let waiting: usize = Class::ALL.iter().map(|&c| client.waiting(c)).sum();
         format!(
             "{waiting} messages to send, {} received and not taken, {} flits not acknowledged, {} credits to return",

@@ -1,34 +1,37 @@
 //! 256-byte flits in a wave.
 //!
-//! Modelled: CXL.cachemem in the three flit formats. The scope `flit` of a place holds
+//! Modelled: CXL.cachemem in the three flit formats. The scope `flit` of a place holds what arrives, good or not:
 //!
 //! | variable | is |
 //! | --- | --- |
 //! | `seq` | count of flits |
 //! | `raw` | the 2048 bits as they came, bit 8n+b is bit b of byte n |
-//! | `kind` | what the flit is, see the names of [`KINDS`] |
-//! | `number` | sequence number of the flit, stated or implied; of a NOP that of the payload before it |
+//! | `kind` | what the flit is, see the names of [`ARRIVALS`] |
 //! | `crc_ok` | whether every CRC fits behind the FEC |
 //! | `fec_repairs` | bytes that the FEC has changed |
-//! | `owed_slots` | data and trailer slots owed after the flit |
-//! | `slot0` to `slot14` | what each slot is, see the names of [`SLOT_ROLES`] |
 //! | `header.*`, `crd.*` | header and credits of the last good flit, as messages |
 //!
-//! Beside it stands one scope a message of the direction and one a control slot. A message is shown in the flit that holds
-//! its header, before its data. The n-th message of a class in one flit goes to the scope `m2s_req`, `m2s_req_1` and so on:
-//! as many scopes as the specification allows a flit (the last one shows what is beyond it). Detail: every field. Left out:
-//! joined data, content of CXL.io, IDE.
+//! The scope `taken` holds payload as the receiver takes it, in the order of the numbers and once, which may be later
+//! than it arrives (`cxl-256b` §9):
 //!
-//! A place follows the numbers as a receiver does (`cxl-256b` §9), so that the slots that are owed are known: payload that
-//! came before is a `duplicate`, payload `ahead` of a missing flit waits for it and is shown behind it unless it goes again
-//! too, and implied numbers that a stated one contradicts are taken back. Unlike a receiver it shows payload with an
-//! implied number at once.
+//! | variable | is |
+//! | --- | --- |
+//! | `seq` | count of payload flits taken |
+//! | `number` | sequence number |
+//! | `kind` | what it is, see the names of [`KINDS`] |
+//! | `owed_slots` | data and trailer slots owed behind it |
+//! | `slot0` to `slot14` | what each slot is, see the names of [`SLOT_ROLES`] |
+//!
+//! Beside them stands one scope a message of the direction and one a control slot. A message is shown when the flit is
+//! taken that holds its header, before its data. The n-th message of a class in one flit goes to the scope `m2s_req`,
+//! `m2s_req_1` and so on: as many scopes as the specification allows a flit (the last one shows what is beyond it). Detail:
+//! every field. Left out: joined data, content of CXL.io, IDE.
 
 use super::FlitVars;
 use crate::trace::signals::{MessageVars, Tree, VarId, short_name};
 use crate::trace::state::State;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
+use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::control::{Ide, InitParam, Poison, Viral};
 use scalepool_protocols::cxl::cxl256::crd::Crd;
 use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit, SLOTS};
@@ -36,12 +39,27 @@ use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::stream::{Decoded, Kind, Role, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode, almp, slot};
 use scalepool_protocols::wire::{Code, CodeTable, LayoutDef, Wire};
-use std::collections::BTreeMap;
 
-/// Values of `flit.kind`: the kinds of the JSON form of flits, and three of a receiver.
+/// Values of `flit.kind`.
+static ARRIVALS: CodeTable = CodeTable {
+    name: "Arrival",
+    width: 3,
+    rule: "none, it does not travel",
+    source: "cxl-256b §1.4",
+    codes: &[
+        Code { name: "nop", value: 0, doc: "NOP, or IDLE before the sequence handshake." },
+        Code { name: "io", value: 1, doc: "CXL.io." },
+        Code { name: "cachemem", value: 2, doc: "Slots, or Empty." },
+        Code { name: "almp", value: 3, doc: "ARB/MUX packet." },
+        Code { name: "dropped", value: DROPPED, doc: "FEC or CRC: the flit cannot be used." },
+    ],
+};
+const DROPPED: u128 = 4;
+
+/// Values of `taken.kind`: the kinds of the JSON form of flits that are payload.
 static KINDS: CodeTable = CodeTable {
     name: "FlitKind",
-    width: 4,
+    width: 3,
     rule: "none, it does not travel",
     source: "architecture §8.1",
     codes: &[
@@ -50,11 +68,6 @@ static KINDS: CodeTable = CodeTable {
         Code { name: "empty", value: EMPTY, doc: "No message; carries credits and takes a number." },
         Code { name: "almp", value: ALMP, doc: "ARB/MUX packet." },
         Code { name: "io", value: IO, doc: "CXL.io." },
-        Code { name: "nop", value: NOP, doc: "NOP." },
-        Code { name: "idle", value: IDLE, doc: "All zero, before the sequence handshake." },
-        Code { name: "dropped", value: DROPPED, doc: "FEC or CRC: the flit cannot be used." },
-        Code { name: "duplicate", value: DUPLICATE, doc: "Payload that has been here." },
-        Code { name: "ahead", value: AHEAD, doc: "Payload ahead of one that is missing." },
     ],
 };
 const PROTOCOL: u128 = 0;
@@ -62,13 +75,8 @@ const CONTROL: u128 = 1;
 const EMPTY: u128 = 2;
 const ALMP: u128 = 3;
 const IO: u128 = 4;
-const NOP: u128 = 5;
-const IDLE: u128 = 6;
-const DROPPED: u128 = 7;
-const DUPLICATE: u128 = 8;
-const AHEAD: u128 = 9;
 
-/// Values of `flit.slotN` above the format codes of the sheet.
+/// Values of `taken.slotN`: data and what is beside it above the format codes of the sheet.
 static SLOT_ROLES: CodeTable = CodeTable {
     name: "SlotRole",
     width: 5,
@@ -110,42 +118,22 @@ pub(super) struct Flits {
     mode: Mode,
     seq: VarId,
     raw: VarId,
-    kind: VarId,
-    number: VarId,
+    arrival: VarId,
     crc_ok: VarId,
     fec_repairs: VarId,
-    owed_slots: VarId,
-    slots: Vec<VarId>,
     header: MessageVars,
     crd: MessageVars,
+    taken: VarId,
+    number: VarId,
+    kind: VarId,
+    owed_slots: VarId,
+    slots: Vec<VarId>,
     /// By class; the n-th is for the n-th message of a flit.
     messages: [Vec<MessageVars>; 12],
     /// In order of [`controls`].
     controls: Vec<MessageVars>,
-    stream: Stream,
-    /// The stream as it was when a number was stated last.
-    settled: Stream,
-    /// Number of the last payload of the wire; `None`: not known until one is stated.
-    last: Option<u16>,
-    bad_run: u8,
-}
-
-/// Payload in the order of its numbers.
-#[derive(Debug, Clone)]
-struct Stream {
     unpacker: Unpacker,
-    /// Number that is due.
-    expected: u16,
-    /// Payload ahead of it.
-    kept: BTreeMap<u16, Flit>,
-    /// The missing one has come: the next flit tells whether it went again alone.
-    filled: bool,
 }
-
-/// Numbers of payload are 1 to 1023 (`cxl-256b` §9).
-const NUMBERS: u16 = 1023;
-/// Distance that still is ahead (`cxl-256b` §9, sequence check).
-const WINDOW: u16 = 511;
 
 /// Most messages of a class in one flit: those of its two windows; of data messages no more than may be active (§5.3).
 const fn max_per_flit(class: Class) -> u8 {
@@ -154,30 +142,26 @@ const fn max_per_flit(class: Class) -> u8 {
     if class.has_data() && of_windows > MAX_ACTIVE { MAX_ACTIVE } else { of_windows }
 }
 
-/// The number behind another.
-const fn next(number: u16) -> u16 {
-    number % NUMBERS + 1
-}
-
 impl Flits {
     /// Declares the variables in the scope of a place.
     pub(super) fn declare(tree: &mut Tree, place: usize, mode: Mode, dir: Dir) -> Flits {
         let family = FlitHeader::DEF.family();
-        let flit = tree.scope(place, "flit");
+        let (flit, taken) = (tree.scope(place, "flit"), tree.scope(place, "taken"));
         let routing = mode.routing();
-        let stream = Stream { unpacker: Unpacker::new(mode, dir), expected: 1, kept: BTreeMap::new(), filled: false };
         Flits {
             mode,
             seq: tree.count(flit, "seq"),
             raw: tree.raw(flit, 8 * FLIT_BYTES as u32),
-            kind: tree.named(flit, "kind", family, &KINDS),
-            number: tree.decimal(flit, "number", 10),
+            arrival: tree.named(flit, "kind", family, &ARRIVALS),
             crc_ok: tree.var(flit, "crc_ok", 1),
             fec_repairs: tree.decimal(flit, "fec_repairs", 3),
-            owed_slots: tree.decimal(flit, "owed_slots", 6),
-            slots: (0..SLOTS).map(|n| tree.named(flit, &format!("slot{n}"), family, &SLOT_ROLES)).collect(),
             header: tree.detail(flit, "header", FlitHeader::DEF),
             crd: tree.detail(flit, "crd", Crd::DEF),
+            taken: tree.count(taken, "seq"),
+            number: tree.decimal(taken, "number", 10),
+            kind: tree.named(taken, "kind", family, &KINDS),
+            owed_slots: tree.decimal(taken, "owed_slots", 6),
+            slots: (0..SLOTS).map(|n| tree.named(taken, &format!("slot{n}"), family, &SLOT_ROLES)).collect(),
             messages: Class::ALL.map(|class| {
                 let scopes = if class.dir() == dir { max_per_flit(class) } else { 0 };
                 let name = short_name(class.def(routing));
@@ -188,89 +172,7 @@ impl Flits {
                 (0..scopes).map(message).collect()
             }),
             controls: controls().iter().map(|layout| tree.detail(place, short_name(layout), layout)).collect(),
-            settled: stream.clone(),
-            stream,
-            last: None,
-            bad_run: 0,
-        }
-    }
-
-    /// Follows the numbers; gives the number of the flit. The one that was missing may stand beside the stream, sent again
-    /// alone.
-    fn number(&mut self, header: &FlitHeader, payload: bool) -> Option<u16> {
-        let stated = (header.command == ReplayCommand::Explicit).then_some(header.seq);
-        let lost = std::mem::take(&mut self.bad_run) == 1 && header.prior;
-        let counted = self.last.map(|n| (0..u8::from(lost) + u8::from(payload)).fold(n, |n, _| next(n)));
-        let stream = &self.stream;
-        let alone = payload && stated == Some(stream.expected) && !stream.kept.is_empty() && !stream.filled;
-        if let Some(number) = stated
-            && counted != Some(number)
-            && !alone
-        {
-            self.stream = self.settled.clone();
-        }
-        let own = stated.or(counted);
-        if !alone {
-            self.last = own;
-        }
-        own
-    }
-
-    /// Behind the flit that was missing: payload that waited for it is taken, unless that goes again.
-    fn behind_missing(&mut self, state: &mut State, number: Option<u16>, payload: bool) {
-        if !std::mem::take(&mut self.stream.filled) {
-            return;
-        }
-        let mut kept = std::mem::take(&mut self.stream.kept);
-        if payload && number == Some(self.stream.expected) {
-            return;
-        }
-        while let Some(flit) = kept.remove(&self.stream.expected) {
-            self.take(state, &flit);
-        }
-    }
-
-    /// Payload with a number: what it is for the stream.
-    fn payload(&mut self, state: &mut State, flit: &Flit, number: Option<u16>) -> u128 {
-        let Some(number) = number else { return AHEAD };
-        let ahead = (number + NUMBERS - self.stream.expected) % NUMBERS;
-        if ahead > WINDOW {
-            return DUPLICATE;
-        }
-        if ahead > 0 {
-            self.stream.kept.insert(number, *flit);
-            return AHEAD;
-        }
-        let kind = self.take(state, flit);
-        self.stream.filled = !self.stream.kept.is_empty();
-        kind
-    }
-
-    /// Payload that is due.
-    fn take(&mut self, state: &mut State, flit: &Flit) -> u128 {
-        self.stream.expected = next(self.stream.expected);
-        let decoded = self.stream.unpacker.read(flit);
-        self.slots(state, &decoded);
-        let mut seen = [0; 12];
-        for (_, class, bits) in decoded.messages() {
-            let scopes = &self.messages[class.index()];
-            let n = &mut seen[class.index()];
-            if let Some(message) = scopes.get(*n).or(scopes.last()) {
-                message.show(state, bits);
-            }
-            *n += 1;
-        }
-        match decoded.kind {
-            Kind::Idle | Kind::Nop => NOP,
-            Kind::Io(_) => IO,
-            Kind::Protocol => PROTOCOL,
-            Kind::Control => CONTROL,
-            Kind::Empty => EMPTY,
-            Kind::Almp => {
-                let word = decoded.flit().0[2..6].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
-                self.control(state, Some(almp::def(word)), word.into());
-                ALMP
-            }
+            unpacker: Unpacker::new(mode, dir),
         }
     }
 
@@ -304,11 +206,16 @@ fn bits_of(read: &impl Wire) -> u128 {
     read.to_bits().unwrap_or(0)
 }
 
+/// A unit of which missing bytes are 0.
+fn flit_of(bytes: &[u8]) -> Flit {
+    let mut flit = Flit::ZERO;
+    flit.0.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    flit
+}
+
 impl FlitVars for Flits {
     fn show(&mut self, state: &mut State, bytes: &[u8]) {
-        let mut flit = Flit::ZERO;
-        let n = bytes.len().min(FLIT_BYTES);
-        flit.0[..n].copy_from_slice(&bytes[..n]);
+        let flit = flit_of(bytes);
         state.count(self.seq);
         state.set_bytes(self.raw, &flit.0);
         let received = flit.receive(self.mode);
@@ -316,36 +223,44 @@ impl FlitVars for Flits {
         let repairs = flit.0.iter().zip(&received.flit.0).filter(|(came, is)| came != is).count();
         state.set(self.fec_repairs, repairs as u128);
         if !received.is_good() || received.suspect {
-            state.set(self.kind, DROPPED);
-            self.bad_run = self.bad_run.saturating_add(1);
-            if self.bad_run >= 2 {
-                self.last = None;
-            }
+            state.set(self.arrival, DROPPED);
             return;
         }
-        let flit = received.flit;
-        let header = flit.header();
+        let header = received.flit.header();
+        state.set(self.arrival, header.flit_type.0.into());
         self.header.show(state, bits_of(&header));
-        let payload = header.flit_type != FlitType::Nop;
-        let idle = header.command == ReplayCommand::Explicit && header.seq == 0;
-        let kind = if idle {
-            IDLE
-        } else {
-            let number = self.number(&header, payload);
-            if let Some(number) = number {
-                state.set(self.number, number.into());
-            }
-            self.behind_missing(state, number, payload);
-            let kind = if payload { self.payload(state, &flit, number) } else { NOP };
-            if header.command == ReplayCommand::Explicit {
-                self.settled = self.stream.clone();
-            }
-            kind
-        };
         if header.flit_type == FlitType::Cachemem {
-            self.crd.show(state, bits_of(&flit.crd()));
+            self.crd.show(state, bits_of(&received.flit.crd()));
         }
+    }
+
+    fn take(&mut self, state: &mut State, number: u16, bytes: &[u8]) {
+        let decoded = self.unpacker.read(&flit_of(bytes));
+        state.count(self.taken);
+        state.set(self.number, number.into());
+        self.slots(state, &decoded);
+        let mut seen = [0; 12];
+        for (_, class, bits) in decoded.messages() {
+            let scopes = &self.messages[class.index()];
+            let n = &mut seen[class.index()];
+            if let Some(message) = scopes.get(*n).or(scopes.last()) {
+                message.show(state, bits);
+            }
+            *n += 1;
+        }
+        let kind = match decoded.kind {
+            Kind::Io(_) => IO,
+            Kind::Control => CONTROL,
+            Kind::Empty => EMPTY,
+            Kind::Almp => {
+                let word = decoded.flit().0[2..6].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+                self.control(state, Some(almp::def(word)), word.into());
+                ALMP
+            }
+            // IDLE and NOP are no payload and are not taken.
+            Kind::Protocol | Kind::Idle | Kind::Nop => PROTOCOL,
+        };
         state.set(self.kind, kind);
-        state.set(self.owed_slots, self.stream.unpacker.owed_slots() as u128);
+        state.set(self.owed_slots, self.unpacker.owed_slots() as u128);
     }
 }

@@ -13,6 +13,11 @@ use std::fmt;
 pub(super) trait FlitVars: fmt::Debug {
     /// Shows what has arrived; missing bytes are 0, bytes behind the unit are ignored.
     fn show(&mut self, state: &mut State, bytes: &[u8]);
+
+    /// Shows payload that the receiver has taken, where that is not the same as what arrives.
+    fn take(&mut self, state: &mut State, number: u16, bytes: &[u8]) {
+        let _ = (state, number, bytes);
+    }
 }
 
 /// Protocols of which flits can be taken apart.

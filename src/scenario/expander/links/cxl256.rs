@@ -2,7 +2,7 @@
 
 use super::{Figures, Link, Reported};
 use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, ReplayLimit, ack_target_flits};
-use crate::link::cxl256::end::{End, Stats};
+use crate::link::cxl256::end::Stats;
 use crate::link::cxl256::port::PortEnd;
 use crate::scenario::settings::Settings;
 use scalepool_protocols::cxl::Dir;
@@ -46,7 +46,7 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd>
             },
             ..CachememConfig::mem(dir, mode, settings.int("link.buffers") as u16)
         };
-        PortEnd::new(End::cachemem(config, cachemem))
+        PortEnd::new(config, cachemem)
     };
     let port_ids = match mode.routing() {
         Routing::Pbr => ["link.host_pid", "link.device_pid"].map(|key| settings.int(key) as u16),
@@ -67,15 +67,15 @@ impl Reported for PortEnd {
     fn figures(host: &PortEnd, device: &PortEnd) -> Figures {
         let ends = [host, device];
         let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(e.end.stats())).sum::<u64>();
-        let clients = ends.map(|e| e.end.client.stats());
+        let clients = ends.map(|e| e.cachemem().stats());
         let routing = host.end.link().mode.routing();
         let sent = |class: Class| {
             // Counted where they arrive: nothing gets lost for good on this link.
             let count = clients.iter().map(|c| c.messages[class.index()]).sum();
             (class.def(routing).name.to_owned(), count)
         };
-        let mut coverage = host.end.client.coverage().clone();
-        coverage.merge(device.end.client.coverage());
+        let mut coverage = host.cachemem().coverage().clone();
+        coverage.merge(device.cachemem().coverage());
         let units = ends.map(|e| e.sent);
         let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
         Figures {
@@ -100,7 +100,7 @@ impl Reported for PortEnd {
 
     fn astray(&self, peer: &PortEnd) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        let (mine, theirs) = (self.end.client.credits(), peer.end.client.credits());
+        let (mine, theirs) = (self.cachemem().credits(), peer.cachemem().credits());
         let routing = self.end.link().mode.routing();
         for class in Class::ALL {
             let (has, should) = (mine.spend[class.index()], theirs.granted(class));

@@ -84,7 +84,8 @@ pub trait Client {
     /// Nothing waits to be sent, taken or returned.
     fn is_quiet(&self) -> bool;
 
-    /// Flit clock, later than `now_flits`, at which it has something to send without being called before; `None`: never.
+    /// Flit clock, later than `now_flits`, at which it has payload or a DLLP to send without being called before; `None`:
+    /// never. NOPs until then may be left out, and [`Client::dllp`] is not asked for them.
     fn wakes_at(&self, now_flits: u64) -> Option<u64>;
 
     /// Events since the last call.

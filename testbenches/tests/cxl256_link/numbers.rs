@@ -2,6 +2,8 @@
 
 use super::rig::*;
 use scalepool::link::cxl256::number::{self, Place};
+use scalepool_protocols::cxl::cxl256::control::InitParam;
+use scalepool_protocols::wire::Wire;
 
 /// Flits that a busy link sends down.
 fn log_of(flits: u64) -> Vec<Flit> {
@@ -205,4 +207,55 @@ fn cxl256_rty_14_n() {
     assert!(!solo.end.receiver().nak_open);
     solo.payload(number::plus(3, 511), &[]);
     assert!(solo.end.receiver().nak_open, "the farthest one ahead");
+}
+
+/// Whatever a peer sends under a CRC that fits is taken, reported or passed over; nothing stops the program.
+#[test]
+fn any_flit_is_survived() {
+    for mode in Mode::ALL {
+        let mut rng = scalepool::kernel::Rng::for_name(1, mode.protocol());
+        let link = LinkConfig { mode, selective_nak: true, nak_ignore_flits: 2, ..LinkConfig::default() };
+        let fresh = || {
+            let mut end = End::cachemem(link, CachememConfig::cachemem(Dir::Up, mode, 20));
+            let header = FlitHeader { flit_type: FlitType::Cachemem, seq: 1, ..FlitHeader::default() };
+            let mut init = Flit::ZERO;
+            init.set_header(&header).expect("fits");
+            init.set_slot(mode, 0, InitParam::default().to_bits().expect("fits"));
+            init.seal(mode);
+            end.receive(&init, 0);
+            end
+        };
+        let (mut end, mut delivered) = (fresh(), 0);
+        for now in 1..6000 {
+            let mut flit = Flit::ZERO;
+            if rng.ratio(1, 2) {
+                rng.fill_bytes(&mut flit.0);
+            }
+            let mut header = FlitHeader::from_bits(rng.below(1 << 16).into());
+            if rng.ratio(3, 4) {
+                let near = number::plus(end.receiver().expected, rng.below(4) as u16);
+                (header.seq, header.flit_type) = (number::previous(near), FlitType::Cachemem);
+            }
+            flit.set_header(&header).expect("ten bits");
+            flit.seal(mode);
+            end.receive_even(&flit, now);
+            if rng.ratio(1, 8) {
+                flit.0[100] ^= 1;
+                flit.0[103] ^= 1;
+            }
+            end.receive(&flit, now);
+            end.transmit(now);
+            if end.take_retrain_request() || rng.ratio(1, 200) {
+                end.phy_down();
+                end.phy_up();
+            }
+            end.client.take();
+            end.take_events();
+            if end.halted().or(end.client.halted()).is_some() {
+                delivered += end.stats().delivered;
+                end = fresh();
+            }
+        }
+        assert!(delivered + end.stats().delivered > 100, "{delivered}");
+    }
 }

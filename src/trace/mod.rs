@@ -17,7 +17,7 @@
 pub mod diff;
 mod fields;
 pub mod filter;
-mod flits;
+pub mod flits;
 pub mod gtkw;
 pub mod hub;
 pub mod jsonl;

@@ -115,6 +115,8 @@ macro_rules! spellings {
                 }
             }
 
+            // A form may have every field of a message.
+            #[allow(clippy::needless_update)]
             fn from_bits(form: Form, bits: u128) -> $name {
                 use crate::wire::Wire;
                 match form {

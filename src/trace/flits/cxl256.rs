@@ -41,7 +41,7 @@ use scalepool_protocols::cxl::cxl256::{Class, Mode, almp, slot};
 use scalepool_protocols::wire::{Code, CodeTable, LayoutDef, Wire};
 
 /// Values of `flit.kind`.
-static ARRIVALS: CodeTable = CodeTable {
+pub static ARRIVALS: CodeTable = CodeTable {
     name: "Arrival",
     width: 3,
     rule: "none, it does not travel",
@@ -57,7 +57,7 @@ static ARRIVALS: CodeTable = CodeTable {
 const DROPPED: u128 = 4;
 
 /// Values of `taken.kind`: the kinds of the JSON form of flits that are payload.
-static KINDS: CodeTable = CodeTable {
+pub static KINDS: CodeTable = CodeTable {
     name: "FlitKind",
     width: 3,
     rule: "none, it does not travel",
@@ -77,7 +77,7 @@ const ALMP: u128 = 3;
 const IO: u128 = 4;
 
 /// Values of `taken.slotN`: data and what is beside it above the format codes of the sheet.
-static SLOT_ROLES: CodeTable = CodeTable {
+pub static SLOT_ROLES: CodeTable = CodeTable {
     name: "SlotRole",
     width: 5,
     rule: "none, it does not travel",

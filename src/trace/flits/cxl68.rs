@@ -36,7 +36,7 @@ use crate::trace::signals::{MessageVars, Tree, VarId, short_name};
 use crate::trace::state::State;
 
 /// Values of `flit.kind`: the kinds of the JSON form of flits, and two of a receiver.
-static KINDS: CodeTable = CodeTable {
+pub static KINDS: CodeTable = CodeTable {
     name: "FlitKind",
     width: 3,
     rule: "none, it does not travel",

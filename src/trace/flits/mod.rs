@@ -1,7 +1,7 @@
 //! Flits in a wave: one file a family, each with the table of what it shows.
 
-mod cxl256;
-mod cxl68;
+pub mod cxl256;
+pub mod cxl68;
 
 use super::signals::Tree;
 use super::state::State;

@@ -93,6 +93,17 @@ pub static RULES: &[Rule] = &[
     rule("CXL256-VIR-03", "cxl-256b §6", "viral behind an even half: the same half again, Viral in slot 8"),
     rule("CXL256-ALM-01", "cxl-256b §6", "ALMP in bytes 2 to 5, body 0"),
     rule("CXL256-ALM-02", "cxl-256b §6", "vLSM states, Request or Status only codes, L0p widths"),
+    rule(
+        "CXL256-ALM-03",
+        "cxl-256b §6",
+        "Active: one Request/Status pair each way, downstream first, no synchronisation",
+    ),
+    rule(
+        "CXL256-ALM-04",
+        "cxl-256b §6",
+        "a power state is refused by Active.PMNAK; Request{Active} before anything else",
+    ),
+    rule("CXL256-ALM-05", "cxl-256b §6", "L0p: a width is answered by itself or by NAK, which changes nothing"),
     rule("CXL256-CRC-01", "cxl-256b §7.1", "8-byte CRC over bytes 0 to 241"),
     rule("CXL256-CRC-02", "cxl-256b §7.1", "lowest coefficient first at byte 242"),
     rule("CXL256-CRC-03", "cxl-256b §7.1", "any 8 wrong bytes are found"),

@@ -9,6 +9,7 @@ pub mod arbmux;
 mod coverage;
 pub mod cxl256;
 pub mod cxl68;
+pub mod cxlio;
 pub mod event;
 pub mod fault;
 pub mod port;

@@ -384,6 +384,13 @@ impl Client for Cachemem {
 
     fn phy_up(&mut self) {}
 
+    /// As it was built: messages and credits are gone; events and counters stay.
+    fn link_reset(&mut self) {
+        let (events, stats, received) = (std::mem::take(&mut self.events), self.stats, self.received);
+        let coverage = self.coverage.clone();
+        *self = Cachemem { events, stats, received, coverage, ..Cachemem::new(self.config.clone()) };
+    }
+
     fn take_retrain_request(&mut self) -> bool {
         false
     }

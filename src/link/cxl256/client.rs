@@ -78,6 +78,10 @@ pub trait Client {
     /// The physical layer is in L0 again; everything not acknowledged will go again.
     fn phy_up(&mut self);
 
+    /// Begins as new: the link has come up from its down state, before [`Client::phy_up`], or the client's vLSM has gone to
+    /// Reset. Nothing that was queued or sent counts.
+    fn link_reset(&mut self);
+
     /// Whether this layer asks for training; the request is taken.
     fn take_retrain_request(&mut self) -> bool;
 

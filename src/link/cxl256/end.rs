@@ -142,6 +142,15 @@ impl<C: Client> End<C> {
         self.client.phy_up();
     }
 
+    /// The link has come up from its down state, before [`End::phy_up`]: flits that are not acknowledged are gone, numbers
+    /// begin anew, so does the client.
+    pub fn link_reset(&mut self) {
+        self.receiver = Receiver::new(self.link.selective_nak, self.link.doubt_implied);
+        self.transmitter = Transmitter::default();
+        (self.early, self.follows) = (None, None);
+        self.client.link_reset();
+    }
+
     // ---- what can be seen ----------------------------------------------------------------------------------------
 
     /// Choices of the link.

@@ -54,6 +54,12 @@ impl Client for Watched {
         self.cachemem.phy_up();
     }
 
+    fn link_reset(&mut self) {
+        self.taken.clear();
+        self.count = 0;
+        self.cachemem.link_reset();
+    }
+
     fn take_retrain_request(&mut self) -> bool {
         self.cachemem.take_retrain_request()
     }

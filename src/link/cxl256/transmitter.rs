@@ -123,9 +123,15 @@ impl Transmitter {
         }
         self.prior = false;
         self.deaf_flits = self.deaf_flits.saturating_sub(flits.min(u64::from(u16::MAX)) as u16);
+        // Stated numbers that were still due go first, then an Ack.
+        let first = flits.min(u64::from(self.explicit_first));
+        if first > 0 {
+            self.explicit_first -= first as u8;
+            self.explicit = 0;
+        }
         let round = u64::from(EXPLICIT_FLITS) + 1;
         // Counted down to 0, then an Ack, which starts again from the top.
-        self.explicit = ((u64::from(self.explicit) + round - flits % round) % round) as u8;
+        self.explicit = ((u64::from(self.explicit) + round - (flits - first) % round) % round) as u8;
     }
 
     /// Replays since the last progress, as the limit counts them.
@@ -151,6 +157,8 @@ impl Transmitter {
         self.handshake = Some((0, 0));
         (self.handshake_flits, self.replay, self.prior, self.told) = (0, None, false, None);
         (self.tries, self.without_progress, self.deaf_flits) = (0, 0, 0);
+        // The pattern begins anew, whatever NOPs were sent or left out before.
+        self.explicit = EXPLICIT_FLITS;
     }
 
     /// The flit of the replay that goes now. It waits while a Nak goes out.

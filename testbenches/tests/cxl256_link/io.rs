@@ -91,6 +91,11 @@ impl Client for Io {
 
     fn phy_up(&mut self) {}
 
+    fn link_reset(&mut self) {
+        self.outgoing.clear();
+        self.reader = Reader::new(false);
+    }
+
     fn take_retrain_request(&mut self) -> bool {
         false
     }

@@ -49,6 +49,10 @@ impl Client for Faulty {
 
     fn phy_up(&mut self) {}
 
+    fn link_reset(&mut self) {
+        self.inner.link_reset();
+    }
+
     fn take_retrain_request(&mut self) -> bool {
         false
     }

@@ -32,35 +32,39 @@ use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::message::{Form, Message};
 use sha2::{Digest, Sha256};
 
-/// The scenarios, one a flit mode; the mode is the default of `link.mode`.
-pub const SCENARIOS: [Scenario; 4] = [
-    Scenario {
-        name: "cxl68-expander",
-        doc: "host with a cache and a CXL Type 3 memory expander (HDM-H) over one link in 68B flit mode",
-        keys: keys::CXL68,
-        run: |request, settings, on_window| run(links::cxl68(settings)?, request, settings, on_window),
+/// The scenario over 68B flits. Its mode is the default of `link.mode`.
+pub const CXL68: Scenario = Scenario {
+    name: "cxl68-expander",
+    doc: "host with a cache and a CXL Type 3 memory expander (HDM-H) over one link in 68B flit mode",
+    keys: keys::CXL68,
+    run: |request, settings, on_window| run(links::cxl68(settings)?, request, settings, on_window),
+};
+
+/// The scenario over standard 256B flits. Its mode is the default of `link.mode`.
+pub const CXL256: Scenario = Scenario {
+    name: "cxl256-expander",
+    doc: "host with a cache and a CXL Type 3 memory expander (HDM-H) over one link in standard 256B flit mode",
+    keys: keys::CXL256,
+    run: |request, settings, on_window| run(links::cxl256(Mode::Standard, settings), request, settings, on_window),
+};
+
+/// The scenario over latency-optimised 256B flits. Its mode is the default of `link.mode`.
+pub const CXL256_LOPT: Scenario = Scenario {
+    name: "cxl256-lopt-expander",
+    doc: "the same host and expander over latency-optimised 256B flits, whose halves are used one by one",
+    keys: keys::CXL256_LOPT,
+    run: |request, settings, on_window| {
+        run(links::cxl256(Mode::LatencyOptimised, settings), request, settings, on_window)
     },
-    Scenario {
-        name: "cxl256-expander",
-        doc: "host with a cache and a CXL Type 3 memory expander (HDM-H) over one link in standard 256B flit mode",
-        keys: keys::CXL256,
-        run: |request, settings, on_window| run(links::cxl256(Mode::Standard, settings), request, settings, on_window),
-    },
-    Scenario {
-        name: "cxl256-lopt-expander",
-        doc: "the same host and expander over latency-optimised 256B flits, whose halves are used one by one",
-        keys: keys::CXL256_LOPT,
-        run: |request, settings, on_window| {
-            run(links::cxl256(Mode::LatencyOptimised, settings), request, settings, on_window)
-        },
-    },
-    Scenario {
-        name: "cxl-pbr-pair",
-        doc: "the same host and expander over 256B flits with port based routing: requests carry SPID and DPID",
-        keys: keys::CXL256_PBR,
-        run: |request, settings, on_window| run(links::cxl256(Mode::Pbr, settings), request, settings, on_window),
-    },
-];
+};
+
+/// The scenario over 256B flits with port based routing. Its mode is the default of `link.mode`.
+pub const CXL_PBR: Scenario = Scenario {
+    name: "cxl-pbr-pair",
+    doc: "the same host and expander over 256B flits with port based routing: requests carry SPID and DPID",
+    keys: keys::CXL256_PBR,
+    run: |request, settings, on_window| run(links::cxl256(Mode::Pbr, settings), request, settings, on_window),
+};
 
 /// A settling limit above all time-outs of the link: 4096 flits at the slowest line rate take 2.3 ms.
 const STALL_LIMIT_FS: u64 = 20_000_000_000_000;

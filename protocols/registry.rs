@@ -9,14 +9,18 @@ pub struct Protocol {
     pub name: &'static str,
     /// Family of its layouts.
     pub family: &'static str,
-    /// Bytes of one wire unit.
+    /// Bytes of one wire unit; of NVLink those of a flit, of which a packet has 1 to 18.
     pub unit_bytes: usize,
 }
 
 /// All layouts, family by family in order of the sheets.
 pub fn layouts() -> impl Iterator<Item = &'static LayoutDef> {
     use crate::cxl::{cxl68, cxl256, cxlio};
-    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS].into_iter().flatten().copied()
+    use crate::nvlink;
+    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, nvlink::LAYOUTS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// The layout of a name.
@@ -31,4 +35,5 @@ pub const PROTOCOLS: &[Protocol] = &[
     Protocol { name: "cxl-256b-lopt", family: "cxl256", unit_bytes: 256 },
     Protocol { name: "cxl-256b-pbr", family: "cxlpbr", unit_bytes: 256 },
     Protocol { name: "cxl-io", family: "cxlio", unit_bytes: 256 },
+    Protocol { name: "nvlink", family: "nvlink", unit_bytes: 16 },
 ];

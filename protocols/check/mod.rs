@@ -8,6 +8,7 @@
 #![cfg_attr(not(target_arch = "x86_64"), allow(unused))]
 
 pub mod crc16;
+pub mod crc25;
 pub mod crc256;
 pub mod fec256;
 mod gf256;

@@ -6,6 +6,7 @@
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
+pub mod nvl;
 pub mod sim;
 
 /// One protocol rule.
@@ -23,7 +24,7 @@ pub struct Rule {
 
 /// All rules, family by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [cxl68::RULES, cxl256::RULES, cxlio::RULES, sim::RULES].into_iter().flatten()
+    [cxl68::RULES, cxl256::RULES, cxlio::RULES, nvl::RULES, sim::RULES].into_iter().flatten()
 }
 
 /// The row of an id.

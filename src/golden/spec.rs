@@ -40,9 +40,12 @@ pub struct Spec {
     pub model_version: String,
 }
 
+/// Families that have vector sets.
+const FAMILIES: [&str; 4] = ["cxl68", "cxl256", "cxlpbr", "cxlio"];
+
 /// Protocols that have vector sets, in order of the registry.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
-    PROTOCOLS.iter()
+    PROTOCOLS.iter().filter(|p| FAMILIES.contains(&p.family))
 }
 
 impl Default for Spec {

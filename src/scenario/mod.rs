@@ -5,7 +5,9 @@
 //! simulation is built from them, a partition a thread; records leave after every window for the trace and the waves;
 //! counters and broken rules become the report.
 
+pub mod enumerate;
 pub mod expander;
+pub mod faults;
 pub mod observe;
 pub mod report;
 pub mod settings;
@@ -14,7 +16,7 @@ pub mod stimulus;
 use crate::kernel::Time;
 use observe::Outputs;
 use report::Report;
-use settings::{Key, SettingError, Settings};
+use settings::{Key, Range, SettingError, Settings};
 use std::path::PathBuf;
 
 /// Builds and runs a scenario; the callback is told how far simulated time has come.
@@ -32,7 +34,13 @@ pub struct Scenario {
 }
 
 /// All of them.
-pub static SCENARIOS: &[Scenario] = &[expander::CXL68, expander::CXL256, expander::CXL256_LOPT, expander::CXL_PBR];
+pub static SCENARIOS: &[Scenario] = &[
+    expander::CXL68,
+    expander::CXL256,
+    expander::CXL256_LOPT,
+    expander::CXL_PBR,
+    Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
+];
 
 /// Names of all scenarios.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -44,13 +52,13 @@ pub fn find(name: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|s| s.name == name)
 }
 
-/// Key that names the flit mode of a link. Scenarios that differ in it alone are one another's choices.
+/// Key that names the flit mode of a link. Scenarios that differ in it alone are one another's choices, see [`split`].
 const MODE: &str = "link.mode";
 
 impl Scenario {
-    /// Its flit mode, if it has one: the default of `link.mode`.
+    /// Its flit mode, if it is one of those that differ in it alone: the default of a `link.mode` that takes a list.
     pub fn mode(&self) -> Option<&'static str> {
-        self.key(MODE).map(|k| k.default)
+        self.key(MODE).filter(|k| matches!(k.range, Range::List(_))).map(|k| k.default)
     }
 
     fn key(&self, name: &str) -> Option<&'static Key> {

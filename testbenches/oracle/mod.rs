@@ -13,3 +13,4 @@ pub mod cxl68_crc;
 pub mod cxl68_messages;
 pub mod cxl68_slots;
 pub mod cxl68_stream;
+pub mod nvlink;

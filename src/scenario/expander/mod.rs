@@ -17,6 +17,7 @@ mod keys;
 mod links;
 mod outcome;
 
+use super::faults::faults;
 use super::observe::Observer;
 use super::report::Report;
 use super::settings::{SettingError, Settings};
@@ -112,7 +113,7 @@ fn run<E: Reported>(
     settings: &Settings,
     on_window: &mut dyn FnMut(Time),
 ) -> Result<Report, RunError> {
-    let faults = link.faults(settings)?;
+    let faults = faults(settings, link.unit_bytes)?;
     let program = program(request, settings)?;
     let mut hub = Hub::new(request.outputs.any());
     let taps = Taps::new(&link, &mut hub);

@@ -3,8 +3,6 @@
 mod cxl256;
 mod cxl68;
 
-use super::super::settings::{SettingError, Settings};
-use crate::link::fault::Fault;
 use crate::link::port::LinkEnd;
 use scalepool_protocols::cxl::message::Form;
 
@@ -32,20 +30,6 @@ impl<E> Link<E> {
     pub fn unit_bytes_per_s(&self) -> f64 {
         let (num, den) = self.unit_time_fs;
         self.unit_bytes as f64 * 1e15 * den as f64 / num as f64
-    }
-
-    /// Listed faults, of the host's flits and of the device's.
-    pub fn faults(&self, settings: &Settings) -> Result<[Vec<Fault>; 2], SettingError> {
-        let mut by_end = [Vec::new(), Vec::new()];
-        for text in settings.list("link.fault") {
-            let (up, fault) = match text.strip_prefix("up:") {
-                Some(rest) => (1, rest),
-                None => (0, text.strip_prefix("down:").unwrap_or(text)),
-            };
-            let fault = Fault::parse(fault, self.unit_bytes).map_err(|_| settings.refuse("link.fault", text))?;
-            by_end[up].push(fault);
-        }
-        Ok(by_end)
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
+pub mod message;
 
 /// Direction of a flit on the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,8 +4,8 @@ use super::table::Table;
 use super::{Status, print_json};
 use crate::kernel::Time;
 use crate::scenario::observe::Outputs;
-use crate::scenario::report::{Report, Timing};
-use crate::scenario::{self, Modes, Request};
+use crate::scenario::report::{Broken, COMPARED, Report, Timing, comparison_json, comparison_row};
+use crate::scenario::{self, Modes, Request, Scenario};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -84,24 +84,35 @@ impl Run {
         );
         let start = Instant::now();
         let mut drawn = start;
-        let report = scenario::run(&request, &mut |t: Time| {
-            if drawn.elapsed() > PROGRESS_EVERY {
-                drawn = Instant::now();
-                bar.set_message(format!("{:.1} us", t.as_fs() as f64 / 1e9));
-                bar.tick();
-            }
-        });
+        let requests = scenario::split(&request)?;
+        let mut reports = Vec::new();
+        for request in &requests {
+            let mode = scenario::find(&request.scenario).and_then(Scenario::mode).unwrap_or_default();
+            let report = scenario::run(request, &mut |t: Time| {
+                if drawn.elapsed() > PROGRESS_EVERY {
+                    drawn = Instant::now();
+                    bar.set_message(format!("{:.1} us", t.as_fs() as f64 / 1e9));
+                    bar.tick();
+                }
+            })?;
+            reports.push((mode, report));
+        }
         bar.finish_and_clear();
-        let (report, timing) = (report?, start.elapsed().as_secs_f64());
-        let timing = timing_of(&report, timing);
+        let timing = timing_of(&reports, start.elapsed().as_secs_f64());
         if self.json {
-            let mut form = report.json();
+            let mut form = match &reports[..] {
+                [(_, report)] => report.json(),
+                modes => comparison_json(request.seed, modes),
+            };
             if self.timing {
                 form.insert("timing".into(), timing_json(&timing));
             }
             print_json(out, &Value::Object(form))?;
         } else {
-            print(&report, out)?;
+            match &reports[..] {
+                [(_, report)] => print(report, out)?,
+                modes => print_modes(modes, out)?,
+            }
         }
         if !self.timing {
             let _ = writeln!(
@@ -112,14 +123,16 @@ impl Run {
                 timing.flits_per_s / 1e6
             );
         }
-        Ok(Status::of(&report.violations))
+        let broken: Vec<&Broken> = reports.iter().flat_map(|(_, report)| &report.violations).collect();
+        Ok(Status::of(&broken))
     }
 }
 
-fn timing_of(report: &Report, seconds: f64) -> Timing {
-    let flits: u64 = report.flits.iter().map(|(_, n)| n).sum();
+fn timing_of(reports: &[(&str, Report)], seconds: f64) -> Timing {
+    let flits = reports.iter().flat_map(|(_, report)| &report.flits).map(|(_, n)| n).sum();
+    let cycles = reports.iter().map(|(_, report)| report.cycles).sum();
     let rate = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
-    Timing { seconds, cycles_per_s: rate(report.cycles), flits_per_s: rate(flits) }
+    Timing { seconds, cycles_per_s: rate(cycles), flits_per_s: rate(flits) }
 }
 
 fn timing_json(t: &Timing) -> Value {
@@ -135,11 +148,28 @@ fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         table.row([name, value]);
     }
     table.print(out)?;
-    for broken in report.violations.iter().take(SHOWN_VIOLATIONS) {
-        writeln!(out, "{}: {}", broken.place, broken.violation)?;
+    print_broken("", &report.violations, out)
+}
+
+/// One table of all modes, then what went wrong in each.
+fn print_modes(modes: &[(&str, Report)], out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(COMPARED);
+    for (mode, report) in modes {
+        table.row(comparison_row(mode, report));
     }
-    if report.violations.len() > SHOWN_VIOLATIONS {
-        writeln!(out, "and {} more", report.violations.len() - SHOWN_VIOLATIONS)?;
+    table.print(out)?;
+    for (mode, report) in modes {
+        print_broken(&format!("{mode}: "), &report.violations, out)?;
+    }
+    Ok(())
+}
+
+fn print_broken(mode: &str, violations: &[Broken], out: &mut dyn Write) -> io::Result<()> {
+    for broken in violations.iter().take(SHOWN_VIOLATIONS) {
+        writeln!(out, "{mode}{}: {}", broken.place, broken.violation)?;
+    }
+    if violations.len() > SHOWN_VIOLATIONS {
+        writeln!(out, "{mode}and {} more", violations.len() - SHOWN_VIOLATIONS)?;
     }
     Ok(())
 }

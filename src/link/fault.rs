@@ -41,6 +41,43 @@ pub enum Fault {
     },
 }
 
+/// A fault that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "fault `{found}`: expected flip:FLIT:BIT (bit 0 to {last_bit}), noise:FLIT, drop:FLIT, dup:FLIT or vanish:FLIT"
+)]
+pub struct FaultError {
+    found: String,
+    last_bit: usize,
+}
+
+impl Fault {
+    /// Reads `flip:FLIT:BIT`, `noise:FLIT`, `drop:FLIT`, `dup:FLIT`, `vanish:FLIT` of units of `unit_bytes`.
+    ///
+    /// # Errors
+    /// Another text, or a bit behind the end of the unit.
+    pub fn parse(text: &str, unit_bytes: usize) -> Result<Fault, FaultError> {
+        let last_bit = 8 * unit_bytes - 1;
+        let error = || FaultError { found: text.to_owned(), last_bit };
+        let number = |s: &str| s.parse::<u64>().map_err(|_| error());
+        let parts: Vec<&str> = text.split(':').collect();
+        match parts[..] {
+            ["flip", unit, bit] => {
+                let bit = number(bit)?;
+                if bit > last_bit as u64 {
+                    return Err(error());
+                }
+                Ok(Fault::Flip { unit: number(unit)?, bit: bit as u16 })
+            }
+            ["noise", unit] => Ok(Fault::Noise { unit: number(unit)? }),
+            ["drop", unit] => Ok(Fault::Drop { unit: number(unit)? }),
+            ["vanish", unit] => Ok(Fault::Vanish { unit: number(unit)? }),
+            ["dup", unit] => Ok(Fault::Duplicate { unit: number(unit)? }),
+            _ => Err(error()),
+        }
+    }
+}
+
 /// A unit of a link layer, as a wire sees it.
 pub trait OnWire: Copy {
     /// All bytes that travel.

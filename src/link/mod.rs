@@ -1,14 +1,16 @@
 //! Link layers: transmitter and receiver pairs, one folder a protocol.
 //!
 //! Each is built from three parts of the same shape: a packer (messages to flits), a credit book and a replay machine.
-//! They are plain state: units go in and out, time is the flit clock of the caller. A kernel module around them gives
-//! them a place and a latency. A protocol violation by a peer is an [`Event`](event::Event) with a rule id, never a
-//! panic. Left out: lane training, electrical states.
+//! They are plain state: units go in and out, time is the flit clock of the caller. A kernel module around them, the
+//! [`port`], gives them a place and a latency; agents behind it speak neutral messages. A protocol violation by a peer is
+//! an [`Event`](event::Event) with a rule id, never a panic. Left out: lane training, electrical states.
 
 pub mod arbmux;
+mod coverage;
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
 pub mod event;
 pub mod fault;
 pub mod nvlink;
+pub mod port;

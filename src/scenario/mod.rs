@@ -7,6 +7,7 @@
 
 pub mod enumerate;
 pub mod expander;
+pub mod faults;
 pub mod observe;
 pub mod report;
 pub mod settings;
@@ -15,7 +16,7 @@ pub mod stimulus;
 use crate::kernel::Time;
 use observe::Outputs;
 use report::Report;
-use settings::{Key, SettingError, Settings};
+use settings::{Key, Range, SettingError, Settings};
 use std::path::PathBuf;
 
 /// Builds and runs a scenario; the callback is told how far simulated time has come.
@@ -34,7 +35,10 @@ pub struct Scenario {
 
 /// All of them.
 pub static SCENARIOS: &[Scenario] = &[
-    Scenario { name: expander::NAME, doc: expander::DOC, keys: expander::KEYS, run: expander::run },
+    expander::CXL68,
+    expander::CXL256,
+    expander::CXL256_LOPT,
+    expander::CXL_PBR,
     Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
 ];
 
@@ -46,6 +50,20 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The scenario of a name.
 pub fn find(name: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|s| s.name == name)
+}
+
+/// Key that names the flit mode of a link. Scenarios that differ in it alone are one another's choices, see [`split`].
+const MODE: &str = "link.mode";
+
+impl Scenario {
+    /// Its flit mode, if it is one of those that differ in it alone: the default of a `link.mode` that takes a list.
+    pub fn mode(&self) -> Option<&'static str> {
+        self.key(MODE).filter(|k| matches!(k.range, Range::List(_))).map(|k| k.default)
+    }
+
+    fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|k| k.name == name)
+    }
 }
 
 /// What a user asks for.
@@ -89,6 +107,15 @@ pub enum RunError {
         /// All names.
         expected: String,
     },
+    /// Several modes where there is one report.
+    #[error("{MODE}: found {found} modes, expected one; `split` gives one request for each")]
+    Modes {
+        /// How many.
+        found: usize,
+    },
+    /// Traces or waves of several modes would be written over one another.
+    #[error("{MODE}: found a trace or a wave of several modes, expected one mode")]
+    OutputOfModes,
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -112,15 +139,57 @@ pub enum RunError {
     Build(crate::kernel::SimError),
 }
 
+/// One request for each flit mode that `link.mode` names; without it the request itself.
+///
+/// Each goes to the scenario of its mode, which has settings of its own: a key that another of the modes has, and this one
+/// has not, is left out.
+///
+/// # Errors
+/// No such scenario or mode; traces or waves of more than one mode.
+pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
+    let Some(scenario) = find(&request.scenario) else {
+        let expected = names().collect::<Vec<_>>().join(", ");
+        return Err(RunError::Unknown { found: request.scenario.clone(), expected });
+    };
+    let is_mode = |text: &&String| text.split_once('=').is_some_and(|(key, _)| key.trim() == MODE);
+    let Some(chosen) = request.set.iter().rfind(is_mode).filter(|_| scenario.mode().is_some()) else {
+        return Ok(vec![request.clone()]);
+    };
+    let mut settings = Settings::new(scenario.keys);
+    settings.set(chosen)?;
+    let of_mode = |mode: &str| {
+        let known =
+            SCENARIOS.iter().find(|s| s.mode().is_some_and(|m| m == mode || m.strip_prefix("cxl-") == Some(mode)));
+        known.ok_or_else(|| settings.refuse(MODE, mode))
+    };
+    let scenarios = settings.list(MODE).map(of_mode).collect::<Result<Vec<_>, _>>()?;
+    match scenarios.len() {
+        0 => return Err(settings.refuse(MODE, "").into()),
+        1 => (),
+        _ if request.outputs.any() => return Err(RunError::OutputOfModes),
+        _ => (),
+    }
+    let has = |s: &Scenario, text: &str| s.key(text.split('=').next().unwrap_or_default().trim()).is_some();
+    let keep = |s: &Scenario, text: &&String| {
+        let elsewhere = !has(s, text) && scenarios.iter().any(|other| has(other, text));
+        !is_mode(text) && !elsewhere
+    };
+    let of_scenario = |s: &&Scenario| Request {
+        scenario: s.name.into(),
+        set: request.set.iter().filter(|text| keep(s, text)).cloned().collect(),
+        ..request.clone()
+    };
+    Ok(scenarios.iter().map(of_scenario).collect())
+}
+
 /// Runs a scenario; `on_window` is told how far simulated time has come.
 ///
 /// # Errors
 /// Anything that keeps it from running. A run that goes wrong gives a report with violations.
 pub fn run(request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
-    let Some(scenario) = find(&request.scenario) else {
-        let expected = names().collect::<Vec<_>>().join(", ");
-        return Err(RunError::Unknown { found: request.scenario.clone(), expected });
-    };
+    let requests = split(request)?;
+    let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
+    let Some(scenario) = find(&request.scenario) else { unreachable!("`split` gives known scenarios") };
     let mut settings = Settings::new(scenario.keys);
     for text in &request.set {
         settings.set(text)?;

@@ -159,6 +159,50 @@ impl Report {
     }
 }
 
+/// Head of the table of a comparison.
+pub const COMPARED: [&str; 9] = [
+    "mode",
+    "goodput [GB/s]",
+    "efficiency [%]",
+    "latency mean [ns]",
+    "p50 [ns]",
+    "p99 [ns]",
+    "flits down",
+    "flits up",
+    "retries",
+];
+
+/// The row of a mode in the table of a comparison.
+pub fn comparison_row(mode: &str, r: &Report) -> [String; 9] {
+    let ns = |fs: u64| format!("{:.1}", fs as f64 / 1e6);
+    let flits = |n: usize| r.flits.get(n).map_or(0, |(_, count)| *count).to_string();
+    [
+        mode.to_owned(),
+        format!("{:.3}", r.goodput_bytes_per_s / 1e9),
+        format!("{:.2}", 100.0 * r.efficiency),
+        format!("{:.1}", r.latency_fs.mean / 1e6),
+        ns(r.latency_fs.p50),
+        ns(r.latency_fs.p99),
+        flits(0),
+        flits(1),
+        r.retries.to_string(),
+    ]
+}
+
+/// The form of `run --json` of a comparison: one object with the list `modes`.
+pub fn comparison_json(seed: u64, reports: &[(&str, Report)]) -> Map<String, Value> {
+    let modes = reports.iter().map(|(mode, report)| {
+        let mut map = Map::new();
+        map.insert("mode".into(), json!(mode));
+        map.extend(report.json());
+        Value::Object(map)
+    });
+    let mut map = Map::new();
+    map.insert("seed".into(), json!(seed));
+    map.insert("modes".into(), modes.collect());
+    map
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,10 @@
-//! Same seed, same bytes: report, trace and wave of the built-in scenario, whatever the mode of the kernel.
+//! Same seed, same bytes: report, trace and wave of every flit mode, whatever the mode of the kernel.
 //!
 //! The SHA-256 of every output is committed in `determinism.sha256`, so another machine, another build profile or another
 //! folder that gives other bytes is seen. `SCALEPOOL_BLESS=1` rewrites the file.
 
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::{self, Modes, Request};
+use scalepool::scenario::{self, Modes, Request, Scenario};
 use scalepool_protocols::check;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -18,8 +18,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A line of `determinism.cases`: a name and the arguments of `scalepool run`, which `setup/profiles.sh` gives to the
-/// program in each build profile.
+/// A line of `determinism.cases`: a name and the arguments of `scalepool run cxl68-expander`, which `setup/profiles.sh`
+/// gives to the program in each build profile; `link.mode` picks the other scenarios.
 #[derive(Default)]
 struct Case {
     name: String,
@@ -80,6 +80,15 @@ fn hashes(case: &Case, outcome: &Outcome, into: &mut String) {
             s
         });
         let _ = writeln!(into, "{hash}  {}.{what}", case.name);
+    }
+}
+
+#[test]
+fn every_flit_mode_has_a_case() {
+    let texts: Vec<String> = cases().iter().flat_map(|case| case.set.clone()).collect();
+    for mode in scenario::SCENARIOS.iter().filter_map(Scenario::mode).filter(|mode| *mode != "cxl-68b") {
+        let short = mode.trim_start_matches("cxl-");
+        assert!(texts.contains(&format!("link.mode={short}")), "{mode}");
     }
 }
 

@@ -114,6 +114,91 @@ fn long_silence_is_no_stall() {
     assert!(err.contains("time of an access = 0xffffffffffffffff"), "{err}");
 }
 
+/// The scenarios of one mode each, and the mode that picks them.
+const MODES: [(&str, &str); 4] = [
+    ("cxl68-expander", "cxl-68b"),
+    ("cxl256-expander", "cxl-256b"),
+    ("cxl256-lopt-expander", "cxl-256b-lopt"),
+    ("cxl-pbr-pair", "cxl-256b-pbr"),
+];
+
+/// A mode is its scenario, with and without `cxl-`; several give one list, each as it would be alone.
+#[test]
+fn modes_are_compared_in_one_run() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let set = ["--set", "host.accesses=300", "--set", "host.pattern=mix"];
+    let json = |scenario: &str, more: &[&str]| -> Value {
+        let (status, out, err) = scalepool(dir.path(), &[&["run", scenario, "--json"], &set[..], more].concat());
+        assert_eq!(status, 0, "{scenario} {more:?}: {out}{err}");
+        serde_json::from_str(&out).expect("one JSON object")
+    };
+    let all = json("cxl256-expander", &["--set", "link.mode=68b,cxl-256b, 256b-lopt,256b-pbr"]);
+    let list = all["modes"].as_array().expect("a list");
+    assert_eq!(list.len(), MODES.len());
+    for ((scenario, mode), compared) in MODES.into_iter().zip(list) {
+        let alone = json(scenario, &[]);
+        assert_eq!(alone["scenario"], scenario);
+        for word in [mode, mode.trim_start_matches("cxl-")] {
+            assert_eq!(json("cxl68-expander", &["--set", &format!("link.mode={word}")]), alone, "{word}");
+        }
+        assert_eq!(compared["mode"], mode);
+        let mut compared = compared.clone();
+        compared.as_object_mut().expect("an object").shift_remove("mode");
+        assert_eq!(compared, alone, "{mode}");
+    }
+    // A key of one mode alone goes to that one.
+    let args = ["run", "cxl68-expander", "--set", "link.mode=68b,256b", "--set", "link.max_num_retry=3"];
+    let (status, out, _) = scalepool(dir.path(), &[&args, &set[..]].concat());
+    assert_eq!((status, out.lines().count()), (0, 3), "{out}");
+    assert!(out.lines().all(|l| l.chars().count() <= 120), "{out}");
+}
+
+/// Every fixed key does the same for every mode.
+#[test]
+fn fixed_keys_work_in_every_mode() {
+    for (_, mode) in MODES {
+        let mode = format!("link.mode={mode}");
+        let with = |set: &[&str]| {
+            let all = ["host.accesses=3000", "host.outstanding=512", &mode].into_iter().chain(set.iter().copied());
+            report(&all.flat_map(|s| ["--set", s]).collect::<Vec<_>>())
+        };
+        let full = number(&with(&[]), "time_fs");
+        for set in [&["link.width=8"][..], &["link.rate_gtps=16"]] {
+            assert!(number(&with(set), "time_fs") > 1.5 * full, "{mode} {set:?}");
+        }
+        assert!(number(&with(&["link.credits_hold=3000"]), "credit_stalls") > 2000.0, "{mode}");
+        assert!(number(&with(&["host.outstanding=1"]), "latency_cycles.mean") < 300.0, "{mode}");
+        let noisy = with(&["link.ber=1e-5", "link.fault=drop:200,up:drop:300", "host.pattern=mix"]);
+        assert!(number(&noisy, "errors_repaired") > 2.0, "{mode}: {noisy}");
+        assert_eq!(noisy["violations"].as_array().map(Vec::len), Some(0), "{mode}");
+        let dir = tempfile::tempdir().expect("a folder");
+        text_file(dir.path(), "t.csv", "0,read,0x0,64\n1,read,0x0,64\n2,read,0x40,64\n");
+        for (cache, reads) in [("host.cache_bytes=0", 3.0), ("host.cache_bytes=4096", 2.0)] {
+            let r = report_in(dir.path(), &["--set", &mode, "--set", cache, "--stimulus", "t.csv"]);
+            assert_eq!(number(&r, "counts.reads"), reads, "{mode} {cache}");
+        }
+    }
+}
+
+/// Requests name the port of the host and of the device, answers go to the host's.
+#[test]
+fn port_identifiers_travel() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let set =
+        ["link.mode=256b-pbr", "link.host_pid=0x123", "link.device_pid=0x456", "host.pattern=mix", "host.accesses=9"];
+    let args: Vec<&str> = set.into_iter().flat_map(|s| ["--set", s]).chain(["--trace", "t.jsonl"]).collect();
+    report_in(dir.path(), &args);
+    let text = std::fs::read_to_string(dir.path().join("t.jsonl")).expect("the run wrote it");
+    let lines = text.lines().map(|l| serde_json::from_str::<Value>(l).expect("JSON"));
+    let messages: Vec<Value> = lines.filter(|l| l["message"].is_string()).collect();
+    assert_eq!(messages.len(), 9 * 4, "each is seen twice at each end");
+    for m in messages {
+        let name = m["message"].as_str().expect("a name");
+        let expected = if name.contains("m2s") { (0x123.into(), 0x456.into()) } else { (Value::Null, 0x123.into()) };
+        assert_eq!((m["fields"]["spid"].clone(), m["fields"]["dpid"].clone()), expected, "{m}");
+    }
+}
+
 /// A pipe or a device is written as it is: a file in its place would be another thing.
 #[cfg(unix)]
 #[test]
@@ -136,9 +221,11 @@ fn special_files_are_not_replaced() {
 #[test]
 fn tables_keep_their_last_column_readable() {
     let dir = tempfile::tempdir().expect("a folder");
-    let (_, out, _) = scalepool(dir.path(), &["describe", "cxl68-expander"]);
-    assert!(out.contains("line rate (cxl-68b"), "{out}");
-    assert!(out.lines().all(|l| l.chars().count() <= 120), "{out}");
+    for (scenario, _) in MODES {
+        let (_, out, _) = scalepool(dir.path(), &["describe", scenario]);
+        assert!(out.contains("line rate (cxl-68b"), "{out}");
+        assert!(out.lines().all(|l| l.chars().count() <= 120), "{out}");
+    }
 }
 
 #[test]
@@ -215,6 +302,13 @@ fn bad_input_is_refused() {
         (run(&["--set", "link.ber=2"]), "link.ber: found `2`"),
         (run(&["--set", "device.bytes=100"]), "device.bytes"),
         (run(&["--set", "link.mode"]), "expected key=value"),
+        (run(&["--set", "link.mode=512b"]), "link.mode: found `512b`, expected list of 68b, 256b"),
+        (run(&["--set", "link.mode="]), "link.mode: found ``"),
+        (run(&["--set", "link.mode=68b,256b"]), "found a trace or a wave of several modes"),
+        (run(&["--set", "link.mode=256b", "--set", "link.max_num_retry=3"]), "`link.max_num_retry`: no such key"),
+        (run(&["--set", "link.mode=256b", "--set", "link.fault=flip:1:2048"]), "flip:1:2048"),
+        (run(&["--set", "link.mode=256b-pbr", "--set", "link.host_pid=4096"]), "expected 0 to 4095"),
+        (run(&["--set", "link.rate_gtps=64"]), "link.rate_gtps: found `64`, expected 8, 16, 32"),
         (run(&["--stimulus", "missing"]), "missing: cannot be read: No such file or directory (os error 2)\n"),
         (run(&["--stimulus", "bad.lackey"]), "bad.lackey:2:4: found `zz`"),
         (run(&["--stimulus", "bad.csv"]), "bad.csv:2"),
@@ -226,7 +320,7 @@ fn bad_input_is_refused() {
         ("run cxl68-expander --trace full".into(), "full"),
         ("run cxl68-expander --vcd a --trace ./a".into(), "./a: found another output of this run"),
         ("run cxl68-expander --vcd a.vcd --trace a.gtkw".into(), "a.gtkw: found another output of this run"),
-        ("run nosuch".into(), "expected one of: cxl68-expander"),
+        ("run nosuch".into(), "expected one of: cxl68-expander, cxl256-expander, cxl256-lopt-expander, cxl-pbr-pair"),
         ("run cxl68-expander --threads 0".into(), "--threads"),
         ("run cxl68-expander --cycles 0".into(), "--cycles"),
         ("run cxl68-expander --seed x".into(), "--seed"),

@@ -8,20 +8,39 @@ use scalepool::scenario::{self, Request};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Name and settings of each reference run.
-const RUNS: &[(&str, &[&str])] = &[
-    ("cxl68-expander", &["host.pattern=mix", "host.accesses=24", "link.buffers=8"]),
-    ("cxl68-retry", &["host.pattern=mix", "host.accesses=12", "link.buffers=8", "link.fault=drop:16,up:flip:26:300"]),
+/// Name, scenario and settings of each reference run.
+const RUNS: &[(&str, &str, &[&str])] = &[
+    ("cxl68-expander", "cxl68-expander", &["host.pattern=mix", "host.accesses=24", "link.buffers=8"]),
+    (
+        "cxl68-retry",
+        "cxl68-expander",
+        &["host.pattern=mix", "host.accesses=12", "link.buffers=8", "link.fault=drop:16,up:flip:26:300"],
+    ),
+    ("cxl256-expander", "cxl256-expander", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
+    ("cxl256-retry", "cxl256-expander", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE, FAULTS]),
+    ("cxl256-lopt-expander", "cxl256-lopt-expander", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
+    ("cxl-pbr-pair", "cxl-pbr-pair", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
 ];
+
+const MIX: &str = "host.pattern=mix";
+const BUFFERS: &str = "link.buffers=16";
+const FLUSH: &str = "link.flush_flits=8";
+// Short ways: until a flit is acknowledged both ends send NOPs, which are 256 bytes each in these files.
+const TX: &str = "link.tx_pipeline_fs=1000000";
+const RX: &str = "link.rx_pipeline_fs=1000000";
+const WIRE: &str = "link.propagation_fs=1000000";
+const DEVICE: &str = "device.latency_cycles=10";
+/// A flit that the FEC repairs, one that has to go again.
+const FAULTS: &str = "link.fault=flip:22:300,up:drop:28";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../waves")
 }
 
 fn write(into: &Path) {
-    for (name, set) in RUNS {
+    for (name, scenario, set) in RUNS {
         let request = Request {
-            scenario: "cxl68-expander".into(),
+            scenario: (*scenario).into(),
             seed: 1,
             threads: 1,
             set: set.iter().map(|s| s.to_string()).collect(),
@@ -70,5 +89,80 @@ fn reference_waves_are_fresh() {
         let old = &committed[name];
         let line = old.split(|&b| b == b'\n').zip(bytes.split(|&b| b == b'\n')).position(|(a, b)| a != b);
         assert!(old == bytes, "{}: line {} differs", name.display(), line.map_or(0, |n| n + 1));
+    }
+}
+
+/// Last value of every `seq` of a wave, by dotted scope.
+fn counts(wave: &str) -> BTreeMap<String, u64> {
+    let (mut scope, mut of_code, mut counts) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    for line in wave.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["$scope", _, name, ..] => scope.push(name),
+            ["$upscope", ..] => drop(scope.pop()),
+            ["$var", _, _, code, "seq", ..] => drop(of_code.insert(code, scope.join("."))),
+            [value, code] if value.starts_with('b') => {
+                if let (Some(scope), Ok(count)) = (of_code.get(code), u64::from_str_radix(&value[1..], 2)) {
+                    counts.insert(scope.clone(), count);
+                }
+            }
+            _ => (),
+        }
+    }
+    counts
+}
+
+/// What an agent has sent or taken is in the wave of the flits that its peer's link end has received, once.
+fn assert_messages(name: &str, wave: &str, trace: &str) {
+    let counts = counts(wave);
+    let records: Vec<serde_json::Value> =
+        trace.lines().map(|line| serde_json::from_str(line).expect("JSON lines")).collect();
+    for (port, agent, kind) in [("device.link", "device.mem", "begin"), ("host.link", "host.core", "end")] {
+        for message in ["m2s_req", "m2s_rwd", "s2m_ndr", "s2m_drs"] {
+            let is_one = |r: &&serde_json::Value| {
+                let layout = r["message"].as_str().unwrap_or_default();
+                r["where"] == agent && r["kind"] == kind && layout.ends_with(message)
+            };
+            let first = format!("{port}.{message}");
+            let of_scope = |(scope, n): (&String, &u64)| {
+                (*scope == first || scope.starts_with(&format!("{first}_"))).then_some(*n)
+            };
+            let shown: u64 = counts.iter().filter_map(of_scope).sum();
+            assert_eq!(shown, records.iter().filter(is_one).count() as u64, "{name}: {first}");
+        }
+    }
+}
+
+#[test]
+fn every_message_is_in_the_wave_once() {
+    let text = |path: PathBuf| std::fs::read_to_string(path).expect("text");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    write(dir.path());
+    for (name, ..) in RUNS {
+        let [wave, trace] = ["vcd", "jsonl"].map(|ending| text(dir.path().join(format!("{name}.{ending}"))));
+        assert_messages(name, &wave, &trace);
+    }
+    // Damage, replays of one and of many, training.
+    let file = |name: &str, ending: &str| dir.path().join(format!("{name}.{ending}"));
+    for (n, mode) in ["256b", "256b", "256b-lopt", "256b-pbr"].into_iter().enumerate() {
+        let noisy = ["host.pattern=mix", "host.accesses=200", "link.ber=0.0006", "link.retrain_fs=1000000"];
+        let selective = format!("link.selective_nak={}", if n % 2 == 0 { "off" } else { "on" });
+        let set = noisy.map(str::to_owned).into_iter().chain([format!("link.mode={mode}"), selective]);
+        let request = Request {
+            scenario: "cxl256-expander".into(),
+            seed: n as u64,
+            threads: 1,
+            set: set.collect(),
+            outputs: Outputs {
+                vcd: Some(file(mode, "vcd")),
+                trace: Some(file(mode, "jsonl")),
+                scopes: vec!["*.link".into(), "device.mem".into(), "host.core".into()],
+                ..Outputs::default()
+            },
+            ..Request::default()
+        };
+        let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
+        assert!(report.violations.is_empty() && report.retries > 0, "{mode}: {} retries", report.retries);
+        assert_messages(mode, &text(file(mode, "vcd")), &text(file(mode, "jsonl")));
     }
 }

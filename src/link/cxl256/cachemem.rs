@@ -9,6 +9,7 @@
 
 use super::client::{Client, Part, Urgent};
 use super::config::CachememConfig;
+use super::coverage::Coverage;
 use super::credit::CreditBook;
 use super::end::put_header;
 use crate::link::event::{Event, Severity, finding};
@@ -44,6 +45,7 @@ pub struct Cachemem {
     config: CachememConfig,
     packer: Packer,
     unpacker: Unpacker,
+    coverage: Coverage,
     credits: CreditBook,
     init_sent: bool,
     init_received: bool,
@@ -68,6 +70,7 @@ impl Cachemem {
         Cachemem {
             packer: Packer::new(config.mode, config.dir, config.codec),
             unpacker: Unpacker::new(config.mode, config.dir.opposite()),
+            coverage: Coverage::new(config.mode),
             credits: CreditBook::new(config.sends, config.buffers),
             init_sent: false,
             init_received: false,
@@ -155,6 +158,11 @@ impl Cachemem {
         &self.stats
     }
 
+    /// Rows of the codec's tables that received flits have met.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
     /// Credit book.
     pub fn credits(&self) -> &CreditBook {
         &self.credits
@@ -200,6 +208,7 @@ impl Cachemem {
             return;
         }
         let decoded = self.unpacker.read(flit);
+        self.coverage.record(&decoded);
         for violation in check::flit(&decoded, &self.config.codec).violations {
             if !self.is_of_reserved_bits(&violation) {
                 self.event(Severity::Protocol, violation);
@@ -378,7 +387,8 @@ impl Client for Cachemem {
     /// As it was built: messages and credits are gone; events and counters stay.
     fn link_reset(&mut self) {
         let (events, stats, received) = (std::mem::take(&mut self.events), self.stats, self.received);
-        *self = Cachemem { events, stats, received, ..Cachemem::new(self.config.clone()) };
+        let coverage = self.coverage.clone();
+        *self = Cachemem { events, stats, received, coverage, ..Cachemem::new(self.config.clone()) };
     }
 
     fn take_retrain_request(&mut self) -> bool {

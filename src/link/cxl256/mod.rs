@@ -21,11 +21,13 @@
 pub mod cachemem;
 pub mod client;
 pub mod config;
+pub mod coverage;
 pub mod credit;
 pub mod end;
 pub mod fault;
 pub mod number;
 pub mod pair;
+pub mod port;
 pub mod receiver;
 pub mod transmitter;
 

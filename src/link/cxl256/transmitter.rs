@@ -86,6 +86,16 @@ impl Default for Transmitter {
 }
 
 impl Transmitter {
+    /// Number of the next new payload.
+    pub fn next_number(&self) -> u16 {
+        self.next
+    }
+
+    /// Last number that the peer has acknowledged.
+    pub fn acknowledged(&self) -> u16 {
+        self.acked
+    }
+
     /// Flits in the retry buffer.
     pub fn unacknowledged(&self) -> usize {
         self.kept.len()

@@ -6,8 +6,7 @@
 //!
 //! A run calls [`Coverage::record`] for every unit, merges its shards and asserts that [`Coverage::holes`] is empty.
 
-use std::fmt::Write;
-
+use crate::link::coverage::{self, Group};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::control::Control;
@@ -20,46 +19,6 @@ use scalepool_protocols::wire::FieldDef;
 
 /// Most chunks that are owed behind a legal flit (`cxl-68b` §5.2: four headers of an MDH slot).
 pub const MAX_LEGAL_ROLLOVER: usize = 16;
-
-/// One bin.
-#[derive(Debug, Clone)]
-struct Bin {
-    name: String,
-    hits: u64,
-}
-
-/// A group: its bins, found by a dense key.
-#[derive(Debug, Clone)]
-struct Group {
-    name: &'static str,
-    bins: Vec<Bin>,
-    /// Key to bin; a key without a bin is no goal.
-    index: Vec<Option<u16>>,
-}
-
-impl Group {
-    fn new(name: &'static str, bins: impl Iterator<Item = (usize, String)>) -> Group {
-        let mut group = Group { name, bins: Vec::new(), index: Vec::new() };
-        for (key, name) in bins {
-            if group.index.len() <= key {
-                group.index.resize(key + 1, None);
-            }
-            group.index[key] = Some(group.bins.len() as u16);
-            group.bins.push(Bin { name, hits: 0 });
-        }
-        group
-    }
-
-    fn hit(&mut self, key: usize) {
-        if let Some(&Some(bin)) = self.index.get(key) {
-            self.bins[bin as usize].hits += 1;
-        }
-    }
-
-    fn met(&self) -> usize {
-        self.bins.iter().filter(|b| b.hits > 0).count()
-    }
-}
 
 /// Counters of all groups.
 #[derive(Debug, Clone)]
@@ -205,36 +164,22 @@ impl Coverage {
             &mut self.credits,
             &mut self.controls,
         ];
-        for (group, theirs) in mine.into_iter().zip(other.groups()) {
-            for (bin, their) in group.bins.iter_mut().zip(&theirs.bins) {
-                bin.hits += their.hits;
-            }
-        }
+        mine.into_iter().zip(other.groups()).for_each(|(group, theirs)| group.merge(theirs));
     }
 
     /// Each group with its bins met and its bins in all.
     pub fn summary(&self) -> impl Iterator<Item = (&'static str, usize, usize)> + '_ {
-        self.groups().into_iter().map(|g| (g.name, g.met(), g.bins.len()))
+        self.groups().into_iter().map(Group::summary)
     }
 
     /// Bins never met, `group: bin`.
     pub fn holes(&self) -> Vec<String> {
-        let empty = |g: &Group| {
-            g.bins.iter().filter(|b| b.hits == 0).map(|b| format!("{}: {}", g.name, b.name)).collect::<Vec<_>>()
-        };
-        self.groups().into_iter().flat_map(empty).collect()
+        self.groups().into_iter().flat_map(Group::holes).collect()
     }
 
     /// Text for people: each group with its share, then its bins with their counts.
     pub fn report(&self) -> String {
-        let mut out = String::new();
-        for group in self.groups() {
-            let _ = writeln!(out, "{}: {} of {} bins", group.name, group.met(), group.bins.len());
-            for bin in &group.bins {
-                let _ = writeln!(out, "  {:>10}  {}", bin.hits, bin.name);
-            }
-        }
-        out
+        coverage::report(self.groups())
     }
 }
 
@@ -247,7 +192,7 @@ mod tests {
 
     #[test]
     fn bins_are_the_rows_of_the_tables() {
-        let sizes = Coverage::new().groups().map(|g| g.bins.len());
+        let sizes = Coverage::new().groups().map(|g| g.summary().2);
         // 7+2+3+2+15+7+3+8 opcodes; 7+3*6 and 7+3*7 slots; 1+3*2 and 1+3 reserved; 4*2+13+17*3; 96; 9.
         assert_eq!(sizes, [47, 53, 11, 72, 96, 9]);
     }

@@ -1,43 +1,10 @@
-//! Faults of the wire as they concern 68B units: how they are written, and what a bad unit looks like.
+//! Faults of the wire as they concern 68B units: what a bad unit looks like.
 
 pub use crate::link::fault::{Fault, FaultyWire};
 
 use crate::kernel::Rng;
 use crate::link::fault::OnWire;
-use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
-use std::str::FromStr;
-
-/// A fault that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("fault `{found}`: expected flip:FLIT:BIT (bit 0 to 543), noise:FLIT, drop:FLIT, dup:FLIT or vanish:FLIT")]
-pub struct FaultError {
-    found: String,
-}
-
-impl FromStr for Fault {
-    type Err = FaultError;
-
-    /// `flip:FLIT:BIT`, `noise:FLIT`, `drop:FLIT`, `dup:FLIT`, `vanish:FLIT`.
-    fn from_str(text: &str) -> Result<Fault, FaultError> {
-        let error = || FaultError { found: text.to_owned() };
-        let number = |s: &str| s.parse::<u64>().map_err(|_| error());
-        let parts: Vec<&str> = text.split(':').collect();
-        match parts[..] {
-            ["flip", unit, bit] => {
-                let bit = number(bit)?;
-                if bit >= 8 * UNIT_BYTES as u64 {
-                    return Err(error());
-                }
-                Ok(Fault::Flip { unit: number(unit)?, bit: bit as u16 })
-            }
-            ["noise", unit] => Ok(Fault::Noise { unit: number(unit)? }),
-            ["drop", unit] => Ok(Fault::Drop { unit: number(unit)? }),
-            ["vanish", unit] => Ok(Fault::Vanish { unit: number(unit)? }),
-            ["dup", unit] => Ok(Fault::Duplicate { unit: number(unit)? }),
-            _ => Err(error()),
-        }
-    }
-}
+use scalepool_protocols::cxl::cxl68::unit::Unit;
 
 impl OnWire for Unit {
     fn bytes_mut(&mut self) -> &mut [u8] {

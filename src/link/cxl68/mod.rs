@@ -29,4 +29,3 @@ pub use fill::phy_fill;
 pub use monitor::{Monitor, MonitorConfig};
 pub use mutant::Mutant;
 pub use pair::Pair;
-pub use port::Port;

@@ -1,353 +1,123 @@
-//! An [`End`] as a module of the kernel.
-//!
-//! Modelled: one unit a flit clock, the faulty wire behind the transmitter, training that takes both ends down. Detail:
-//! the latency of pipelines and lanes is the latency of the kernel link between two ports. Left out: what the units mean.
-//!
-//! Training takes both ends down, one telling the other: an end is up again when its time is over and the peer's own
-//! word has come, so nothing of before is taken for something of afterwards.
-//!
-//! A walk through one flit clock: training ends if its time is over; what is due on the wire is received, events are
-//! recorded; received messages go to the consumer as far as its channel has room, which frees their buffers; messages of
-//! the producer move into the packer; one unit is sent.
+//! A 68B [`End`] behind a port of the kernel: messages of agents in its own spelling, its signals, its open work.
 
-use super::coverage::Coverage;
-use super::end::{End, Stats};
-use super::event::{Event, Severity};
-use super::fault::FaultyWire;
+use super::end::End;
+use super::event::{Event, finding};
 use super::retry::Local;
-use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
-use crate::trace::{Body, Kind, Stamp, Tap};
-use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::stream::Message;
+use crate::link::port::LinkEnd;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
-use std::sync::{Arc, Mutex, PoisonError};
+use scalepool_protocols::cxl::message::{Class, Form, Message};
+use scalepool_protocols::wire::Violation;
 
-/// What travels between two ports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnWire {
-    /// A unit.
-    Unit {
-        /// As it arrives.
-        unit: Unit,
-        /// A fault input changed it.
-        damaged: bool,
-    },
-    /// The sender trains the link; what comes behind belongs to the link as it is afterwards.
-    Train,
+/// The class of a message in 68B flits, if they have it.
+fn class_68(class: Class) -> Option<Class68> {
+    let layout = Form::Cxl68.layout(class)?;
+    Class68::ALL.into_iter().find(|c| c.def().name == layout.name)
 }
 
-/// Signals of a port in waves, with their widths in bits.
-pub const SIGNALS: &[(&str, u32)] = &[
-    ("lrsm", 3),
-    ("eseq", 8),
-    ("num_ack", 9),
-    ("num_free_buf", 9),
-    ("wr_ptr", 8),
-    ("rd_ptr", 8),
-    ("credits_waiting", 16),
-    ("rollover", 6),
-];
+impl LinkEnd for End {
+    type Unit = Unit;
 
-/// What a port leaves behind for the report of the run.
-#[derive(Debug, Clone, Default)]
-pub struct PortResult {
-    /// Counters.
-    pub stats: Stats,
-    /// Broken rules of the peer, without what a fault input made and the link repaired.
-    pub violations: Vec<Event>,
-    /// Units that the fault inputs of its transmitter changed.
-    pub damaged: u64,
-    /// Rows of the codec's tables that its receiver has met.
-    pub coverage: Coverage,
-    /// Times that each row of [`LRSM`](super::retry::LRSM) was taken.
-    pub retry_rows: Vec<u64>,
-    /// The link has failed.
-    pub halted: Option<&'static str>,
-    /// Credits to spend, by [`Class::index`].
-    pub spend: [u16; 10],
-    /// Credits that the peer has to spend, as far as this end knows.
-    pub granted: [u16; 10],
-    /// Flits in the retry buffer.
-    pub unacknowledged: u16,
-    /// Flits received and not acknowledged.
-    pub num_ack: u16,
-}
+    const SIGNALS: &'static [(&'static str, u32)] = &[
+        ("lrsm", 3),
+        ("eseq", 8),
+        ("num_ack", 9),
+        ("num_free_buf", 9),
+        ("wr_ptr", 8),
+        ("rd_ptr", 8),
+        ("credits_waiting", 16),
+        ("rollover", 6),
+    ];
 
-impl PortResult {
-    /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
-    /// acknowledge. Each is a text of what was found and one of what was expected.
-    pub fn astray(&self, peer: &PortResult) -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        for class in Class::ALL {
-            let (has, should) = (self.spend[class.index()], peer.granted[class.index()]);
-            if has != should {
-                let name = class.def().name;
-                found.push((format!("{has} credits for {name}"), format!("{should}, as the peer counts")));
-            }
-        }
-        if self.unacknowledged != peer.num_ack {
-            let kept = format!("{} flits in the retry buffer", self.unacknowledged);
-            found.push((kept, format!("{}, which the peer has not acknowledged", peer.num_ack)));
-        }
-        found
-    }
-}
-
-/// Most messages a class that wait in the packer; the rest waits in the producer's channel.
-const PACKER_DEPTH: usize = 16;
-
-/// Channel ends, wire ends and taps of a port.
-pub struct Ports {
-    /// Messages to send.
-    pub tx: In<Message>,
-    /// Messages received.
-    pub rx: Out<Message>,
-    /// To the peer.
-    pub wire_out: LinkOut<OnWire>,
-    /// From the peer.
-    pub wire_in: LinkIn<OnWire>,
-    /// Received units.
-    pub flits: Tap,
-    /// Signals of the link layer.
-    pub signals: Tap,
-}
-
-/// Training under way.
-#[derive(Debug, Clone, Copy)]
-struct Training {
-    until: Time,
-    /// The peer has told that it trains too.
-    peer: bool,
-}
-
-/// A link end with its place in a simulation.
-pub struct Port {
-    end: End,
-    ports: Ports,
-    wire: FaultyWire,
-    retrain_fs: u64,
-    training: Option<Training>,
-    hold_until_flits: u64,
-    shown: [Option<u64>; SIGNALS.len()],
-    result: Arc<Mutex<PortResult>>,
-    busy_since: Option<Time>,
-}
-
-/// Inputs of a port besides its ends.
-pub struct PortConfig {
-    /// The link end.
-    pub end: End,
-    /// Faults of its transmitter.
-    pub wire: FaultyWire,
-    /// Time that training takes \[fs\].
-    pub retrain_fs: u64,
-    /// Flit clocks from the start for which credits are held back, 0 for none.
-    pub hold_credits_flits: u64,
-}
-
-impl Port {
-    /// A port; its counters are in `result` when it is dropped, broken rules as they are seen.
-    pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
-        Port {
-            end: config.end,
-            ports,
-            wire: config.wire,
-            retrain_fs: config.retrain_fs,
-            training: None,
-            hold_until_flits: config.hold_credits_flits,
-            shown: [None; SIGNALS.len()],
-            result,
-            busy_since: None,
-        }
+    fn protocol(&self) -> &'static str {
+        "cxl-68b"
     }
 
-    /// Goes down and tells the peer.
-    fn train(&mut self, cx: &mut Cx, peer: bool) {
-        self.end.phy_down();
-        self.ports.wire_out.push(cx, OnWire::Train);
-        self.training = Some(Training { until: cx.now().plus_fs(self.retrain_fs), peer });
+    fn dir(&self) -> Dir {
+        self.config().dir
     }
 
-    /// The peer trains: as an answer to our word, or of itself, also directly behind a training that it has finished.
-    fn peer_trains(&mut self, cx: &mut Cx) {
-        match &mut self.training {
-            Some(training) if !training.peer => training.peer = true,
-            _ => self.train(cx, true),
-        }
+    fn send(&mut self, message: &Message) -> Result<(), Violation> {
+        let refused = |text: &str| finding("CXL68-MSG-13", "an illegal message", "a legal one", text);
+        let message = message.to_cxl68().map_err(|e| refused(&e.to_string()))?;
+        End::send(self, message).map_err(|e| refused(&e.to_string()))
     }
 
-    fn trained(&mut self, now: Time) {
-        if self.training.is_some_and(|t| t.peer && now >= t.until) {
-            self.training = None;
-            self.end.phy_up();
-        }
+    fn waiting(&self, class: Class) -> usize {
+        class_68(class).map_or(0, |class| End::waiting(self, class))
     }
 
-    fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(item) = self.ports.wire_in.pop(cx) {
-            match item {
-                OnWire::Train => self.peer_trains(cx),
-                OnWire::Unit { unit, damaged } => {
-                    self.ports.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
-                        protocol: "cxl-68b",
-                        dir: self.end.config().dir.opposite().name(),
-                        bytes: unit.0.to_vec(),
-                    });
-                    self.end.receive(&unit, at.cycle);
-                    let events = self.end.take_events();
-                    self.report(events, damaged, at);
-                }
-            }
-        }
+    fn has_message(&self) -> bool {
+        self.next_class().is_some()
     }
 
-    /// Keeps events, without those that a fault input made and that training or correction repairs.
-    fn report(&mut self, events: Vec<Event>, damaged: bool, at: Stamp) {
-        for event in events {
-            let repaired = damaged && matches!(event.severity, Severity::Corrected | Severity::Retrain);
-            let violation = &event.violation;
-            self.ports.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
-            if !repaired {
-                let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-                result.violations.push(event);
-            }
-        }
+    fn take(&mut self) -> Option<Message> {
+        End::take(self).map(|message| Message::from_cxl68(&message))
     }
 
-    fn deliver(&mut self, cx: &mut Cx) {
-        while self.end.next_class().is_some() && self.ports.rx.has_room(cx, 1) {
-            let Some(message) = self.end.take() else { break };
-            if self.ports.rx.push(cx, message).is_err() {
-                break;
-            }
-        }
+    fn receive(&mut self, unit: &Unit, now_flits: u64) {
+        End::receive(self, unit, now_flits);
     }
 
-    fn fetch(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(message) = self.ports.tx.peek(cx)
-            && self.end.waiting(message.class) < PACKER_DEPTH
-        {
-            let Some(message) = self.ports.tx.pop(cx) else { break };
-            if let Err(refused) = self.end.send(message) {
-                // A producer of this model sends legal messages only; what it did wrong is shown, not hidden.
-                let text = refused.to_string();
-                let event = Event {
-                    severity: Severity::Protocol,
-                    unit: 0,
-                    violation: super::event::finding("CXL68-MSG-13", "an illegal message", "a legal one", &text),
-                };
-                self.report(vec![event], false, at);
-            }
-        }
+    fn transmit(&mut self, now_flits: u64) -> Option<Unit> {
+        End::transmit(self, now_flits)
     }
 
-    fn send(&mut self, cx: &mut Cx, at: Stamp) {
-        if let Some(unit) = self.end.transmit(at.cycle) {
-            let damaged_before = self.wire.damaged;
-            for arrives in self.wire.send(unit).into_iter().flatten() {
-                let damaged = self.wire.damaged != damaged_before;
-                self.ports.wire_out.push(cx, OnWire::Unit { unit: arrives, damaged });
-            }
-        }
-        let events = self.end.take_events();
-        self.report(events, false, at);
-        if self.end.take_retrain_request() {
-            self.train(cx, false);
-        }
+    fn hold_credits(&mut self, hold: bool) {
+        End::hold_credits(self, hold);
     }
 
-    fn show(&mut self, at: Stamp) {
-        if !self.ports.signals.is_on() {
-            return;
-        }
-        let buffer = self.end.buffer();
-        let lrsm = Local::ALL.iter().position(|&s| s == self.end.local().state).unwrap_or(0) as u64;
-        let values: [u64; SIGNALS.len()] = [
+    fn phy_down(&mut self) {
+        End::phy_down(self);
+    }
+
+    fn phy_up(&mut self) {
+        End::phy_up(self);
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        End::take_retrain_request(self)
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        End::take_events(self)
+    }
+
+    fn halted(&self) -> Option<&'static str> {
+        End::halted(self)
+    }
+
+    fn is_quiet(&self) -> bool {
+        End::is_quiet(self)
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        End::wakes_at(self, now_flits)
+    }
+
+    fn values(&self) -> Vec<u64> {
+        let buffer = self.buffer();
+        let lrsm = Local::ALL.iter().position(|&s| s == self.local().state).unwrap_or(0) as u64;
+        vec![
             lrsm,
-            self.end.eseq().into(),
-            self.end.num_ack().into(),
+            self.eseq().into(),
+            self.num_ack().into(),
             buffer.num_free().into(),
             buffer.wr_ptr().into(),
             buffer.rd_ptr().into(),
-            self.end.credits().pending().into(),
-            self.end.rollover() as u64,
-        ];
-        for (n, value) in values.into_iter().enumerate() {
-            if self.shown[n] != Some(value) {
-                self.shown[n] = Some(value);
-                let signal = SIGNALS[n].0;
-                self.ports.signals.record(at, Kind::Value, 0, 0, || Body::Value { signal, value });
-            }
-        }
-    }
-}
-
-impl Drop for Port {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.stats = *self.end.stats();
-        result.damaged = self.wire.damaged;
-        result.coverage = self.end.coverage().clone();
-        result.retry_rows.clone_from(&self.end.local().rows_taken);
-        result.halted = self.end.halted();
-        result.spend = self.end.credits().spend;
-        result.granted = Class::ALL.map(|c| self.end.credits().granted(c));
-        result.unacknowledged = self.end.buffer().unacknowledged();
-        result.num_ack = self.end.num_ack();
-    }
-}
-
-impl Module for Port {
-    fn eval(&mut self, cx: &mut Cx) -> Next {
-        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        self.trained(cx.now());
-        self.end.hold_credits(at.cycle < self.hold_until_flits);
-        self.arrivals(cx, at);
-        self.trained(cx.now());
-        self.deliver(cx);
-        self.fetch(cx, at);
-        if self.training.is_none() {
-            self.send(cx, at);
-        }
-        self.show(at);
-        self.busy_since = if self.end.is_quiet() { None } else { self.busy_since.or(Some(cx.now())) };
-        if let Some(training) = self.training {
-            // Without the peer's word there is nothing to do until it arrives, and that wakes the module.
-            return if training.until > cx.now() { Next::At(training.until) } else { Next::Idle };
-        }
-        let mut wakes_at = self.end.wakes_at(at.cycle);
-        if at.cycle < self.hold_until_flits {
-            wakes_at = Some(wakes_at.unwrap_or(u64::MAX).min(self.hold_until_flits));
-        }
-        match wakes_at {
-            Some(cycle) if cycle <= at.cycle + 1 => Next::Busy,
-            Some(cycle) => Next::At(cx.in_cycles(cycle - at.cycle)),
-            None => Next::Idle,
-        }
+            self.credits().pending().into(),
+            self.rollover() as u64,
+        ]
     }
 
-    fn idle_ok(&self) -> Result<(), Pending> {
-        let since = self.busy_since.unwrap_or(Time::ZERO);
-        match self.end.halted() {
-            Some(rule) => Err(Pending::new(format!("the link has stopped ({rule})"), since)),
-            None if self.end.is_quiet() => Ok(()),
-            None => {
-                let waiting: usize = Class::ALL.iter().map(|&c| self.end.waiting(c)).sum();
-                let what = format!(
-                    "{waiting} messages to send, {} received and not taken, LRSM {}, {} credits to return",
-                    self.end.inbox_len(),
-                    self.end.local().state.name(),
-                    self.end.credits().pending()
-                );
-                Err(Pending::new(what, since))
-            }
-        }
-    }
-
-    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("num_free_buf", self.end.buffer().num_free().into());
-        visit("num_ack", self.end.num_ack().into());
-        visit("eseq", self.end.eseq().into());
+    fn open_work(&self) -> String {
+        let waiting: usize = Class68::ALL.iter().map(|&c| End::waiting(self, c)).sum();
+        format!(
+            "{waiting} messages to send, {} received and not taken, LRSM {}, {} credits to return",
+            self.inbox_len(),
+            self.local().state.name(),
+            self.credits().pending()
+        )
     }
 }

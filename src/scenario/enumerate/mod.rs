@@ -21,6 +21,7 @@ mod root;
 mod tlps;
 mod walk;
 
+use super::faults::faults;
 use super::observe::Observer;
 use super::report::Report;
 use super::settings::{SettingError, Settings};
@@ -107,18 +108,6 @@ fn forms(mode: ConnectedMode) -> ([Form; 2], Option<Mode>) {
             ([to(HOST_PORT, DEVICE_PORT), to(DEVICE_PORT, HOST_PORT)], Some(Mode::Pbr))
         }
     }
-}
-
-fn faults(settings: &Settings) -> Result<[Vec<Fault>; 2], SettingError> {
-    let mut by_dir = [Vec::new(), Vec::new()];
-    for text in settings.list("link.fault") {
-        let (up, fault) = match text.strip_prefix("up:") {
-            Some(rest) => (1, rest),
-            None => (0, text.strip_prefix("down:").unwrap_or(text)),
-        };
-        by_dir[up].push(fault.parse().map_err(|_| settings.refuse("link.fault", text))?);
-    }
-    Ok(by_dir)
 }
 
 /// Hash of everything that decides the result, but the seed.
@@ -208,7 +197,7 @@ fn plan(settings: &Settings) -> Result<Plan, RunError> {
     device.trained(&of_port, mode);
     let (forms, flits) = forms(mode);
     let pace = Pace::new(&line, flits.is_some());
-    let (faults, ber) = (faults(settings)?, settings.real("link.ber"));
+    let (faults, ber) = (faults(settings, UNIT_BYTES)?, settings.real("link.ber"));
     if flits.is_some() && (ber > 0.0 || faults.iter().any(|f| !f.is_empty())) {
         let text = "found faults on a link of 256B flits, expected link.mode=cxl-68b";
         return Err(together(if ber > 0.0 { "link.ber" } else { "link.fault" }, text).into());

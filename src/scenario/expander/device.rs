@@ -7,28 +7,35 @@
 //! A walk through one cycle: answers whose time has come leave as far as the channel has room; one request is taken, and
 //! applied to the store at once, so requests to one line take effect in order of arrival.
 
-use super::TRANSACTION_LAYOUTS;
+use super::shown;
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use crate::memory::ALL_BYTES;
 use crate::memory::store::Store;
-use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
-use scalepool_protocols::cxl::cxl68::code::{DrsOpcode, M2sReqOpcode, MetaField, NdrOpcode};
-use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq, M2sRwd, S2mDrs, S2mNdr};
-use scalepool_protocols::cxl::cxl68::stream::{Data, Message};
-use scalepool_protocols::wire::Wire;
+use crate::trace::{Kind, Stamp, Tap};
+use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, MetaField, NdrOpcode};
+use scalepool_protocols::cxl::message::{Data, Form, M2sReq, Message, S2mDrs, S2mNdr};
 use std::collections::VecDeque;
 
 /// Place of the device in traces.
 pub const PLACE: &str = "device.mem";
 
-/// What the device shows in a wave.
-pub const SHOWS: PlaceKind = PlaceKind::Messages(TRANSACTION_LAYOUTS);
+/// How the device is built.
+pub struct DeviceConfig {
+    /// Backing store.
+    pub store: Store,
+    /// Request to answer \[cycles of its clock\].
+    pub latency_cycles: u64,
+    /// Most requests that it holds.
+    pub queue: usize,
+    /// Its port, where the link routes by ports; else 0.
+    pub port: u16,
+    /// How its link spells messages, for traces.
+    pub form: Form,
+}
 
 /// The device.
 pub struct Device {
-    /// Backing store.
-    store: Store,
-    latency_cycles: u64,
-    queue: usize,
+    config: DeviceConfig,
     /// Answers with the cycle at which they may leave, transaction and time of arrival.
     answers: VecDeque<(u64, u64, Time, Message)>,
     rx: In<Message>,
@@ -37,56 +44,50 @@ pub struct Device {
 }
 
 impl Device {
-    /// A device that answers after `latency_cycles` and holds at most `queue` requests.
-    pub fn new(store: Store, latency_cycles: u64, queue: usize, rx: In<Message>, tx: Out<Message>, tap: Tap) -> Device {
-        Device { store, latency_cycles, queue, answers: VecDeque::new(), rx, tx, tap }
+    /// A device with its channel ends.
+    pub fn new(config: DeviceConfig, rx: In<Message>, tx: Out<Message>, tap: Tap) -> Device {
+        Device { config, answers: VecDeque::new(), rx, tx, tap }
     }
 
-    /// The answer to a request, after its effect on the store; `None` where there is none (MemSpecRd).
+    /// The answer to a request, after its effect on the store; `None` where there is none: a hint, or a request for
+    /// another port, which stays open at the host.
     fn serve(&mut self, message: &Message) -> Option<Message> {
-        match message.class {
-            Class::M2sRwd => {
-                let header = M2sRwd::from_bits(message.bits);
-                if let Some(data) = &message.data {
-                    self.store.write_line(header.address, &data.bytes, data.enabled(), header.poison);
-                }
-                Some(self.completion(header.tag, header.ld_id))
+        match message {
+            Message::M2sRwd(header, data) if header.dpid == self.config.port => {
+                let enables = data.byte_enables.unwrap_or(ALL_BYTES);
+                self.config.store.write_line(header.address, &data.line, enables, header.poison);
+                Some(completion(header.tag, header.ld_id, header.spid))
             }
-            _ => {
-                let request = M2sReq::from_bits(message.bits);
-                match request.opcode {
-                    // A hint without a completion (`cxl-68b` §4.1).
-                    M2sReqOpcode::MemSpecRd => None,
-                    M2sReqOpcode::MemInv | M2sReqOpcode::MemInvNT => Some(self.completion(request.tag, request.ld_id)),
-                    _ => Some(self.data(&request)),
+            Message::M2sReq(request) if request.dpid == self.config.port => match request.opcode {
+                // A hint without a completion (`cxl-68b` §4.1).
+                M2sReqOpcode::MemSpecRd => None,
+                M2sReqOpcode::MemInv | M2sReqOpcode::MemInvNT => {
+                    Some(completion(request.tag, request.ld_id, request.spid))
                 }
-            }
+                _ => Some(self.data(request)),
+            },
+            _ => None,
         }
     }
 
-    fn completion(&self, tag: u16, ld_id: u8) -> Message {
-        let ndr = S2mNdr { opcode: NdrOpcode::Cmp, meta_field: MetaField::NoOp, tag, ld_id, ..S2mNdr::default() };
-        Message::new(Class::S2mNdr, bits_of(&ndr))
-    }
-
     fn data(&self, request: &M2sReq) -> Message {
-        // Bit 5 of the address is a hint for the critical chunk; a line is read whole.
-        let line = self.store.read_line(request.address & !63);
+        let line = self.config.store.read_line(request.address);
         let drs = S2mDrs {
             opcode: DrsOpcode::MemData,
             meta_field: MetaField::NoOp,
             tag: request.tag,
             poison: line.poison,
             ld_id: request.ld_id,
+            dpid: request.spid,
             ..S2mDrs::default()
         };
-        Message::with_data(Class::S2mDrs, bits_of(&drs), Data::line(line.data))
+        Message::S2mDrs(drs, Data::line(line.data))
     }
 }
 
-/// Every field of an answer is a field of the request or a constant, so it fits; zero bits would be no message at all.
-fn bits_of(message: &impl Wire) -> u128 {
-    message.to_bits().unwrap_or(0)
+fn completion(tag: u16, ld_id: u8, dpid: u16) -> Message {
+    let ndr = S2mNdr { opcode: NdrOpcode::Cmp, meta_field: MetaField::NoOp, tag, ld_id, dpid, ..S2mNdr::default() };
+    Message::S2mNdr(ndr)
 }
 
 impl Module for Device {
@@ -97,30 +98,22 @@ impl Module for Device {
             && self.tx.has_room(cx, 1)
         {
             let (id, answer) = (*id, *answer);
-            self.tap.record(at, Kind::End, id, 0, || Body::Message {
-                layout: answer.class.def(),
-                bits: answer.bits,
-                data: answer.data.map(|d| d.bytes.to_vec()),
-            });
+            self.tap.record(at, Kind::End, id, 0, || shown(&answer, self.config.form));
             if self.tx.push(cx, answer).is_err() {
                 break;
             }
             self.answers.pop_front();
         }
-        if self.answers.len() < self.queue
+        if self.answers.len() < self.config.queue
             && let Some(request) = self.rx.pop(cx)
         {
             let id = self.tap.new_id();
-            self.tap.record(at, Kind::Begin, id, 0, || Body::Message {
-                layout: request.class.def(),
-                bits: request.bits,
-                data: request.data.map(|d| d.bytes.to_vec()),
-            });
+            self.tap.record(at, Kind::Begin, id, 0, || shown(&request, self.config.form));
             if let Some(answer) = self.serve(&request) {
-                self.answers.push_back((at.cycle + self.latency_cycles, id, cx.now(), answer));
+                self.answers.push_back((at.cycle + self.config.latency_cycles, id, cx.now(), answer));
             }
         }
-        if self.rx.is_due(cx) && self.answers.len() < self.queue {
+        if self.rx.is_due(cx) && self.answers.len() < self.config.queue {
             return Next::Busy;
         }
         match self.answers.front() {

@@ -9,18 +9,17 @@
 //! for them; then accesses are issued until one is not due or cannot go. A request to a line with a write under way
 //! waits for its completion, because CXL.mem keeps no order between the two channels.
 
-use super::TRANSACTION_LAYOUTS;
+use super::shown;
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use crate::memory::cache::Cache;
 use crate::memory::store::{Background, Store};
 use crate::memory::{ALL_BYTES, Line};
 use crate::scenario::report::Broken;
 use crate::scenario::stimulus::LineAccess;
-use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
-use scalepool_protocols::cxl::cxl68::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
-use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq, M2sRwd, S2mDrs, S2mNdr};
-use scalepool_protocols::cxl::cxl68::stream::{Data, Message, Size};
-use scalepool_protocols::wire::{At, Violation, Wire};
+use crate::trace::{Kind, Stamp, Tap};
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
+use scalepool_protocols::cxl::message::{Data, Form, M2sReq, M2sRwd, Message};
+use scalepool_protocols::wire::{At, Violation};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -59,6 +58,27 @@ pub struct HostConfig {
     pub outstanding: usize,
     /// Content of memory that was never written.
     pub background: Background,
+    /// Port of the host and of the device it asks, where the link routes by ports; else 0.
+    pub ports: HostPorts,
+    /// How its link spells messages, for traces.
+    pub form: Form,
+}
+
+/// Identifiers of port based routing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostPorts {
+    /// Of the host.
+    pub own: u16,
+    /// Of the device.
+    pub device: u16,
+}
+
+/// Channel ends of the host.
+pub struct HostChannels {
+    /// Requests.
+    pub tx: Out<Message>,
+    /// Answers.
+    pub rx: In<Message>,
 }
 
 /// A request whose answer has not come.
@@ -73,9 +93,6 @@ struct OpenRequest {
 
 /// Place of the host in traces.
 pub const PLACE: &str = "host.core";
-
-/// What the host shows in a wave.
-pub const SHOWS: PlaceKind = PlaceKind::Messages(TRANSACTION_LAYOUTS);
 
 /// The host core and its cache.
 pub struct Host {
@@ -93,8 +110,7 @@ pub struct Host {
     /// What memory holds once every write under way is done.
     expected: Store,
     rng: Rng,
-    tx: Out<Message>,
-    rx: In<Message>,
+    channels: HostChannels,
     tap: Tap,
     result: Arc<Mutex<HostResult>>,
     mine: HostResult,
@@ -108,14 +124,7 @@ const TAGS: u32 = 1 << 16;
 
 impl Host {
     /// A host with its channel ends.
-    pub fn new(
-        config: HostConfig,
-        tx: Out<Message>,
-        rx: In<Message>,
-        rng: Rng,
-        tap: Tap,
-        result: Arc<Mutex<HostResult>>,
-    ) -> Host {
+    pub fn new(config: HostConfig, channels: HostChannels, rng: Rng, tap: Tap, result: Arc<Mutex<HostResult>>) -> Host {
         Host {
             expected: Store::new(config.background),
             config,
@@ -127,8 +136,7 @@ impl Host {
             writing: BTreeMap::new(),
             free_tags: (0..TAGS).map(|t| t as u16).collect(),
             rng,
-            tx,
-            rx,
+            channels,
             tap,
             result,
             mine: HostResult::default(),
@@ -143,35 +151,38 @@ impl Host {
     }
 
     fn answer(&mut self, message: &Message, cx: &mut Cx, at: Stamp) {
-        let is_data = message.class == Class::S2mDrs;
-        let (tag, poison) = match message.class {
-            Class::S2mDrs => {
-                let drs = S2mDrs::from_bits(message.bits);
-                (drs.tag, drs.poison)
+        let form = self.config.form;
+        let (tag, dpid, data) = match message {
+            Message::S2mDrs(drs, data) => (drs.tag, drs.dpid, Some((data.line, drs.poison))),
+            Message::S2mNdr(ndr) => (ndr.tag, ndr.dpid, None),
+            other => {
+                let found = format!("{:?}", other.class());
+                self.broken("SIM-E2E-02", found, "an answer".into(), "a message that no host takes".into());
+                return;
             }
-            _ => (S2mNdr::from_bits(message.bits).tag, false),
         };
-        let Some(request) = self.open.get(&tag).filter(|r| r.write != is_data) else {
+        let own = self.config.ports.own;
+        if dpid != own {
+            let (found, expected) = (format!("{dpid:#05x}"), format!("{own:#05x}"));
+            self.broken("SIM-E2E-02", found, expected, "DPID of an answer".into());
+            return;
+        }
+        let Some(request) = self.open.get(&tag).filter(|r| r.write == data.is_none()) else {
             let (found, expected) = (format!("tag {tag:#06x}"), "an open request of its kind".to_owned());
-            let text = format!("{} without a request", message.class.def().name);
-            self.broken("SIM-E2E-02", found, expected, text);
+            let layout = form.layout(message.class()).map_or("answer", |l| l.name);
+            self.broken("SIM-E2E-02", found, expected, format!("{layout} without a request"));
             return;
         };
         let (line, id) = (request.line, request.id);
-        self.tap.record(at, Kind::End, id, 0, || Body::Message {
-            layout: message.class.def(),
-            bits: message.bits,
-            data: message.data.map(|d| d.bytes.to_vec()),
-        });
+        self.tap.record(at, Kind::End, id, 0, || shown(message, form));
         self.mine.latency_cycles.push(at.cycle - request.since_cycle);
         self.mine.latency_fs.push(at.t_fs - request.since.as_fs());
         self.mine.bytes += request.bytes;
         self.open.remove(&tag);
         self.free_tags.push_back(tag);
-        if is_data {
+        if let Some((bytes, poison)) = data {
             self.open_reads -= 1;
             release(&mut self.reading, line);
-            let bytes = message.data.map_or([0; 64], |d| d.bytes);
             let expected = self.expected.read_line(line);
             if bytes != expected.data || poison != expected.poison {
                 let n = (0..64).find(|&n| bytes[n] != expected.data[n]).unwrap_or(0);
@@ -212,7 +223,7 @@ impl Host {
             || self.writing.contains_key(&line)
             || victim_waits
             || self.free_tags.len() < messages
-            || !self.tx.has_room(cx, messages)
+            || !self.channels.tx.has_room(cx, messages)
         {
             return false;
         }
@@ -233,7 +244,7 @@ impl Host {
         if self.open.len() >= self.config.outstanding
             || conflicts
             || self.free_tags.is_empty()
-            || !self.tx.has_room(cx, 1)
+            || !self.channels.tx.has_room(cx, 1)
         {
             return false;
         }
@@ -248,74 +259,52 @@ impl Host {
 
     fn send_read(&mut self, line: u64, cx: &mut Cx, at: Stamp) {
         let Some(tag) = self.free_tags.pop_front() else { return };
+        let HostPorts { own, device } = self.config.ports;
         let request = M2sReq {
             opcode: M2sReqOpcode::MemRd,
             meta_field: MetaField::NoOp,
             tag,
             address: line,
+            spid: own,
+            dpid: device,
             ..M2sReq::default()
         };
         self.mine.misses += 1;
         self.open_reads += 1;
         *self.reading.entry(line).or_default() += 1;
-        let message = request.to_bits().map(|bits| Message::new(Class::M2sReq, bits));
-        self.send(
-            message,
-            OpenRequest { line, write: false, bytes: 64, since: cx.now(), since_cycle: at.cycle, id: 0 },
-            tag,
-            cx,
-            at,
-        );
+        let open = OpenRequest { line, write: false, bytes: 64, since: cx.now(), since_cycle: at.cycle, id: 0 };
+        self.send(tag, Message::M2sReq(request), open, cx, at);
     }
 
     fn send_write(&mut self, line: u64, data: &Line, enables: u64, cx: &mut Cx, at: Stamp) {
         let Some(tag) = self.free_tags.pop_front() else { return };
+        let HostPorts { own, device } = self.config.ports;
         let whole = enables == ALL_BYTES;
         let header = M2sRwd {
             opcode: if whole { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl },
             meta_field: MetaField::NoOp,
             tag,
             address: line,
+            spid: own,
+            dpid: device,
             ..M2sRwd::default()
         };
-        let data_of = Data { bytes: *data, size: Size::Line, byte_enables: (!whole).then_some(enables) };
+        let data_of = Data { byte_enables: (!whole).then_some(enables), ..Data::line(*data) };
         self.mine.writes += 1;
         *self.writing.entry(line).or_default() += 1;
         self.expected.write_line(line, data, enables, false);
         let bytes = u64::from(enables.count_ones());
-        let message = header.to_bits().map(|bits| Message::with_data(Class::M2sRwd, bits, data_of));
-        self.send(
-            message,
-            OpenRequest { line, write: true, bytes, since: cx.now(), since_cycle: at.cycle, id: 0 },
-            tag,
-            cx,
-            at,
-        );
+        let open = OpenRequest { line, write: true, bytes, since: cx.now(), since_cycle: at.cycle, id: 0 };
+        self.send(tag, Message::M2sRwd(header, data_of), open, cx, at);
     }
 
-    fn send(
-        &mut self,
-        message: Result<Message, scalepool_protocols::wire::FieldError>,
-        mut request: OpenRequest,
-        tag: u16,
-        cx: &mut Cx,
-        at: Stamp,
-    ) {
+    fn send(&mut self, tag: u16, message: Message, mut request: OpenRequest, cx: &mut Cx, at: Stamp) {
+        let form = self.config.form;
         request.id = self.tap.new_id();
-        let (id, line) = (request.id, request.line);
+        self.tap.record(at, Kind::Begin, request.id, 0, || shown(&message, form));
         self.open.insert(tag, request);
-        match message {
-            Ok(message) => {
-                self.tap.record(at, Kind::Begin, id, 0, || Body::Message {
-                    layout: message.class.def(),
-                    bits: message.bits,
-                    data: message.data.map(|d| d.bytes.to_vec()),
-                });
-                // Room was asked for before; a refusal would lose the request and show as one that is never answered.
-                let _ = self.tx.push(cx, message);
-            }
-            Err(e) => self.broken("SIM-E2E-02", format!("{line:#x}"), "an address of 52 bits".into(), e.to_string()),
-        }
+        // Room was asked for before; a refusal would lose the request and show as one that is never answered.
+        let _ = self.channels.tx.push(cx, message);
     }
 
     /// Cycle at which the next access is due.
@@ -353,7 +342,7 @@ impl Drop for Host {
 impl Module for Host {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        while let Some(message) = self.rx.pop(cx) {
+        while let Some(message) = self.channels.rx.pop(cx) {
             self.answer(&message, cx, at);
         }
         let mut then = Next::Idle;

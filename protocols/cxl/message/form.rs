@@ -1,0 +1,329 @@
+//! How each kind of link spells a message: its layout and bits, there and back.
+//!
+//! Modelled: the fields of 68B mode, of 256B mode with hierarchy based and with port based routing. What a link has no
+//! field for is left out on the way there and 0 on the way back. Left out: transfers of 32 bytes are read and not made.
+
+use super::{Class, Data, Message};
+use crate::cxl::cxl68::stream::Size;
+use crate::cxl::{cxl68, cxl256};
+use crate::wire::{FieldError, FieldValue, LayoutDef};
+use cxl256::class::Routing;
+
+/// How a link spells messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// 68B flits.
+    Cxl68,
+    /// 256B flits, hierarchy based routing.
+    Hbr,
+    /// 256B flits, port based routing.
+    Pbr,
+}
+
+/// A message that a link cannot carry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FormError {
+    /// The link has no such message.
+    #[error("found {class:?}, expected a message that 68B flits carry")]
+    Class {
+        /// Its class.
+        class: Class,
+    },
+    /// The sheet of the link has no such code.
+    #[error("{layout}: field `{field}`: found code {found:#x}, expected one that the sheet of this link has")]
+    Code {
+        /// Layout on this link.
+        layout: &'static str,
+        /// The field.
+        field: &'static str,
+        /// The code.
+        found: u128,
+    },
+    /// A value does not fit.
+    #[error(transparent)]
+    Field(#[from] FieldError),
+    /// 68B flits carry no metadata.
+    #[error("{layout}: found metadata, expected none in 68B flits")]
+    Metadata {
+        /// Layout on this link.
+        layout: &'static str,
+    },
+}
+
+impl From<Routing> for Form {
+    fn from(routing: Routing) -> Form {
+        match routing {
+            Routing::Hbr => Form::Hbr,
+            Routing::Pbr => Form::Pbr,
+        }
+    }
+}
+
+impl Form {
+    /// Layout of a class; `None`: the link does not have it.
+    pub const fn layout(self, class: Class) -> Option<&'static LayoutDef> {
+        match self {
+            Form::Cxl68 => match class_68(class) {
+                Some(class) => Some(class.def()),
+                None => None,
+            },
+            Form::Hbr => Some(class.def(Routing::Hbr)),
+            Form::Pbr => Some(class.def(Routing::Pbr)),
+        }
+    }
+}
+
+/// The header of a message in each form.
+pub(super) trait Spelling: Sized {
+    fn to_bits(&self, form: Form) -> Result<u128, FormError>;
+    /// What the form has no field for is 0.
+    fn from_bits(form: Form, bits: u128) -> Self;
+}
+
+/// A value in the type that another sheet gives it.
+pub(super) fn carry<A: FieldValue, B: FieldValue>(
+    layout: &'static str,
+    field: &'static str,
+    value: A,
+) -> Result<B, FormError> {
+    let found = value.to_raw();
+    let named = |codes: Option<&crate::wire::CodeTable>| codes.is_none_or(|table| table.name_of(found).is_some());
+    // A code that no sheet names travels as it is; one that only the other sheet names would change its meaning.
+    if named(A::CODES) && !named(B::CODES) {
+        return Err(FormError::Code { layout, field, found });
+    }
+    Ok(B::from_raw(found))
+}
+
+/// The value of a field that was read.
+pub(super) fn read<A: FieldValue, B: FieldValue>(value: A) -> B {
+    B::from_raw(value.to_raw())
+}
+
+/// Implements [`Spelling`] from the list of fields that each form has.
+macro_rules! spellings {
+    ($name:ident $(cxl68 [$($of_68:ident)*])? hbr [$($of_hbr:ident)*] pbr [$($of_pbr:ident)*]) => {
+        impl form::Spelling for $name {
+            fn to_bits(&self, form: Form) -> Result<u128, FormError> {
+                use crate::wire::Wire;
+                match form {
+                    $(Form::Cxl68 => form::spelling!(self, crate::cxl::cxl68::message::$name [$($of_68)*]),)?
+                    Form::Hbr => form::spelling!(self, crate::cxl::cxl256::message::$name [$($of_hbr)*]),
+                    Form::Pbr => form::spelling!(self, crate::cxl::cxl256::pbr::$name [$($of_pbr)*]),
+                    #[allow(unreachable_patterns)]
+                    Form::Cxl68 => Err(FormError::Class { class: Class::$name }),
+                }
+            }
+
+            // A form may have every field of a message.
+            #[allow(clippy::needless_update)]
+            fn from_bits(form: Form, bits: u128) -> $name {
+                use crate::wire::Wire;
+                match form {
+                    $(Form::Cxl68 => form::reading!($name, crate::cxl::cxl68::message::$name, bits, [$($of_68)*]),)?
+                    Form::Hbr => form::reading!($name, crate::cxl::cxl256::message::$name, bits, [$($of_hbr)*]),
+                    Form::Pbr => form::reading!($name, crate::cxl::cxl256::pbr::$name, bits, [$($of_pbr)*]),
+                    #[allow(unreachable_patterns)]
+                    Form::Cxl68 => $name::default(),
+                }
+            }
+        }
+    };
+}
+
+macro_rules! spelling {
+    ($message:expr, $wire:path [$($field:ident)*]) => {{
+        type Wire = $wire;
+        let layout = Wire::DEF.name;
+        let wire = Wire {
+            $($field: form::carry(layout, stringify!($field), $message.$field)?,)*
+            ..Wire::default()
+        };
+        Ok(wire.to_bits()?)
+    }};
+}
+
+macro_rules! reading {
+    ($name:ident, $wire:path, $bits:expr, [$($field:ident)*]) => {{
+        type Wire = $wire;
+        let wire = Wire::from_bits($bits);
+        $name { $($field: form::read(wire.$field),)* ..$name::default() }
+    }};
+}
+
+pub(super) use {reading, spelling, spellings};
+
+const fn class_68(class: Class) -> Option<cxl68::message::Class> {
+    use cxl68::message::Class as C;
+    Some(match class {
+        Class::H2dReq => C::H2dReq,
+        Class::H2dRsp => C::H2dRsp,
+        Class::H2dData => C::H2dData,
+        Class::D2hReq => C::D2hReq,
+        Class::D2hRsp => C::D2hRsp,
+        Class::D2hData => C::D2hData,
+        Class::M2sReq => C::M2sReq,
+        Class::M2sRwd => C::M2sRwd,
+        Class::S2mNdr => C::S2mNdr,
+        Class::S2mDrs => C::S2mDrs,
+        Class::M2sBirsp | Class::S2mBisnp => return None,
+    })
+}
+
+const fn class_of_68(class: cxl68::message::Class) -> Class {
+    use cxl68::message::Class as C;
+    match class {
+        C::H2dReq => Class::H2dReq,
+        C::H2dRsp => Class::H2dRsp,
+        C::H2dData => Class::H2dData,
+        C::D2hReq => Class::D2hReq,
+        C::D2hRsp => Class::D2hRsp,
+        C::D2hData => Class::D2hData,
+        C::M2sReq => Class::M2sReq,
+        C::M2sRwd => Class::M2sRwd,
+        C::S2mNdr => Class::S2mNdr,
+        C::S2mDrs => Class::S2mDrs,
+    }
+}
+
+impl Message {
+    /// Layout and bits on a link, without valid data: the message or data header.
+    ///
+    /// # Errors
+    /// The link cannot carry it, see [`FormError`].
+    pub fn spell(&self, form: Form) -> Result<(&'static LayoutDef, u128), FormError> {
+        let class = self.class();
+        let def = form.layout(class).ok_or(FormError::Class { class })?;
+        let bits = match self {
+            Message::H2dReq(m) => m.to_bits(form),
+            Message::H2dRsp(m) => m.to_bits(form),
+            Message::H2dData(m, _) => m.to_bits(form),
+            Message::D2hReq(m) => m.to_bits(form),
+            Message::D2hRsp(m) => m.to_bits(form),
+            Message::D2hData(m, _) => m.to_bits(form),
+            Message::M2sReq(m) => m.to_bits(form),
+            Message::M2sRwd(m, _) => m.to_bits(form),
+            Message::M2sBirsp(m) => m.to_bits(form),
+            Message::S2mBisnp(m) => m.to_bits(form),
+            Message::S2mNdr(m) => m.to_bits(form),
+            Message::S2mDrs(m, _) => m.to_bits(form),
+        }?;
+        // In 256B flits a bit of the header announces the trailer; 68B flits have none.
+        let has_trailer = self.data().is_some_and(|d| d.byte_enables.is_some() || d.metadata.is_some());
+        let flag = def.fields.iter().find(|f| has_trailer && (f.name == "trp" || f.name == "bep"));
+        Ok((def, bits | flag.map_or(0, |f| 1 << f.lsb)))
+    }
+
+    fn read(class: Class, form: Form, bits: u128, data: Data) -> Message {
+        match class {
+            Class::H2dReq => Message::H2dReq(Spelling::from_bits(form, bits)),
+            Class::H2dRsp => Message::H2dRsp(Spelling::from_bits(form, bits)),
+            Class::H2dData => Message::H2dData(Spelling::from_bits(form, bits), data),
+            Class::D2hReq => Message::D2hReq(Spelling::from_bits(form, bits)),
+            Class::D2hRsp => Message::D2hRsp(Spelling::from_bits(form, bits)),
+            Class::D2hData => Message::D2hData(Spelling::from_bits(form, bits), data),
+            Class::M2sReq => Message::M2sReq(Spelling::from_bits(form, bits)),
+            Class::M2sRwd => Message::M2sRwd(Spelling::from_bits(form, bits), data),
+            Class::M2sBirsp => Message::M2sBirsp(Spelling::from_bits(form, bits)),
+            Class::S2mBisnp => Message::S2mBisnp(Spelling::from_bits(form, bits)),
+            Class::S2mNdr => Message::S2mNdr(Spelling::from_bits(form, bits)),
+            Class::S2mDrs => Message::S2mDrs(Spelling::from_bits(form, bits), data),
+        }
+    }
+
+    /// The message for a link with 68B flits; a line travels whole.
+    ///
+    /// # Errors
+    /// 68B flits cannot carry it, see [`FormError`].
+    pub fn to_cxl68(&self) -> Result<cxl68::stream::Message, FormError> {
+        let class = class_68(self.class()).ok_or(FormError::Class { class: self.class() })?;
+        let (def, bits) = self.spell(Form::Cxl68)?;
+        if self.data().is_some_and(|d| d.metadata.is_some()) {
+            return Err(FormError::Metadata { layout: def.name });
+        }
+        let line = |d: &Data| cxl68::stream::Data { bytes: d.line, size: Size::Line, byte_enables: d.byte_enables };
+        Ok(cxl68::stream::Message { class, bits, data: self.data().map(line) })
+    }
+
+    /// A message of a link with 68B flits. Half a line becomes a line with byte enables; bit 5 of a read address, a hint
+    /// which half is wanted first, is lost.
+    pub fn from_cxl68(message: &cxl68::stream::Message) -> Message {
+        let data = message.data.map_or(Data::line([0; 64]), |d| {
+            let byte_enables = if d.size == Size::Line { d.byte_enables } else { Some(d.enabled()) };
+            Data { line: d.bytes, byte_enables, metadata: None }
+        });
+        let mut read = Message::read(class_of_68(message.class), Form::Cxl68, message.bits, data);
+        if let Message::M2sReq(request) = &mut read {
+            request.address &= !63;
+        }
+        read
+    }
+
+    /// The message for a link with 256B flits.
+    ///
+    /// # Errors
+    /// A value does not fit, see [`FormError`].
+    pub fn to_cxl256(&self, routing: Routing) -> Result<cxl256::stream::Message, FormError> {
+        let (_, bits) = self.spell(routing.into())?;
+        Ok(cxl256::stream::Message { class: self.class(), bits, data: self.data().copied() })
+    }
+
+    /// A message of a link with 256B flits.
+    pub fn from_cxl256(message: &cxl256::stream::Message, routing: Routing) -> Message {
+        Message::read(message.class, routing.into(), message.bits, message.data.unwrap_or(Data::line([0; 64])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{M2sReq, M2sRwd, S2mBisnp, S2mNdr};
+    use super::*;
+    use crate::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, NdrOpcode};
+
+    fn write() -> Message {
+        let header = M2sRwd {
+            opcode: M2sRwdOpcode::MemWrPtl,
+            meta_field: MetaField::NoOp,
+            tag: 0xabcd,
+            address: 0x1_2345_6780 & !63,
+            ld_id: 3,
+            spid: 0x111,
+            dpid: 0x222,
+            ..M2sRwd::default()
+        };
+        Message::M2sRwd(header, Data { line: [7; 64], byte_enables: Some(0xf0), metadata: None })
+    }
+
+    /// Each link gives back what it has fields for.
+    #[test]
+    fn a_message_survives_every_link() {
+        let Message::M2sRwd(sent, data) = write() else { unreachable!() };
+        let without_ports = Message::M2sRwd(M2sRwd { spid: 0, dpid: 0, ..sent }, data);
+        let without_ld = Message::M2sRwd(M2sRwd { ld_id: 0, ..sent }, data);
+        assert_eq!(Message::from_cxl68(&write().to_cxl68().expect("68B has it")), without_ports);
+        for (routing, left) in [(Routing::Hbr, without_ports), (Routing::Pbr, without_ld)] {
+            let wire = write().to_cxl256(routing).expect("it fits");
+            assert!(cxl256::stream::trailer(wire.class, routing, wire.bits).is_some(), "byte enables are announced");
+            assert_eq!(Message::from_cxl256(&wire, routing), left);
+        }
+    }
+
+    #[test]
+    fn what_a_link_cannot_say_is_refused() {
+        let m = |opcode| Message::S2mNdr(S2mNdr { opcode, ..S2mNdr::default() });
+        assert!(matches!(m(NdrOpcode::CmpM).to_cxl68(), Err(FormError::Code { field: "opcode", found: 3, .. })));
+        assert!(m(NdrOpcode::CmpM).to_cxl256(Routing::Hbr).is_ok());
+        let snoop = Message::S2mBisnp(S2mBisnp::default());
+        assert_eq!(snoop.to_cxl68(), Err(FormError::Class { class: Class::S2mBisnp }));
+        let request = M2sReq { opcode: M2sReqOpcode::MemRd, address: 1 << 52, ..M2sReq::default() };
+        assert!(matches!(Message::M2sReq(request).to_cxl68(), Err(FormError::Field(_))));
+    }
+
+    #[test]
+    fn half_a_line_becomes_byte_enables() {
+        let data = cxl68::stream::Data { bytes: [1; 64], size: Size::UpperHalf, byte_enables: None };
+        let wire = cxl68::stream::Message::with_data(cxl68::message::Class::D2hData, 1, data);
+        let read = Message::from_cxl68(&wire);
+        assert_eq!(read.data().and_then(|d| d.byte_enables), Some(0xffff_ffff_0000_0000));
+    }
+}

@@ -1,0 +1,409 @@
+//! A link end as a module of the kernel, whatever its protocol.
+//!
+//! Modelled: one unit a flit clock, the faulty wire behind the transmitter, training that takes both ends down. Detail:
+//! the latency of pipelines and lanes is the latency of the kernel link between two ports. Left out: what units and
+//! messages mean; agents exchange [`Message`]s with a port and know no flit.
+//!
+//! Training takes both ends down, one telling the other: an end is up again when its time is over and the peer's own
+//! word has come, so nothing of before is taken for something of afterwards.
+//!
+//! A walk through one flit clock: training ends if its time is over; what is due on the wire is received, events are
+//! recorded; received messages go to the consumer as far as its channel has room, which frees their buffers; messages of
+//! the producer move into the packer; one unit is sent.
+//!
+//! A link whose units can be used by halves has two edges a unit: the wire hands a unit over when its even half is there,
+//! the odd half follows one edge later; units leave at every second edge.
+
+use super::event::{Event, Severity};
+use super::fault::{FaultyWire, OnWire as Unit};
+use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
+use crate::trace::{Body, Kind, Stamp, Tap};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::message::{Class, Message};
+use scalepool_protocols::wire::Violation;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A link end as a port drives it. Times are flit clocks of the caller.
+pub trait LinkEnd: Clone + Send + 'static {
+    /// What travels.
+    type Unit: Unit + Send + 'static;
+
+    /// Signals in waves, with their widths in bits.
+    const SIGNALS: &'static [(&'static str, u32)];
+
+    /// Name of its flits in [`scalepool_protocols::registry::PROTOCOLS`].
+    fn protocol(&self) -> &'static str;
+
+    /// Direction of its transmitter.
+    fn dir(&self) -> Dir;
+
+    /// Queues a message of the agent.
+    ///
+    /// # Errors
+    /// It must not travel on this link; the rule that it would break.
+    fn send(&mut self, message: &Message) -> Result<(), Violation>;
+
+    /// Messages of a class that wait to be packed.
+    fn waiting(&self, class: Class) -> usize;
+
+    /// Whether a received message waits to be taken.
+    fn has_message(&self) -> bool;
+
+    /// Takes the next received message out of its buffer.
+    fn take(&mut self) -> Option<Message>;
+
+    /// Takes the even half of a unit; the bytes of the odd half are not there yet.
+    fn receive_even(&mut self, unit: &Self::Unit, now_flits: u64) {
+        let _ = (unit, now_flits);
+    }
+
+    /// Takes a unit off the wire; if its even half was taken before, the rest of it.
+    fn receive(&mut self, unit: &Self::Unit, now_flits: u64);
+
+    /// Payload taken since the last call, with its number, where a receiver may take it later than it arrives.
+    fn take_payload(&mut self) -> Vec<(u16, Self::Unit)> {
+        Vec::new()
+    }
+
+    /// The unit of this flit clock; `None`: nothing that anybody would miss.
+    fn transmit(&mut self, now_flits: u64) -> Option<Self::Unit>;
+
+    /// Holds back or releases the credits of its buffers (a fault input).
+    fn hold_credits(&mut self, hold: bool);
+
+    /// Training has begun, whoever asked for it.
+    fn phy_down(&mut self);
+
+    /// Training is over.
+    fn phy_up(&mut self);
+
+    /// Whether it asks the physical layer to train; the request is taken.
+    fn take_retrain_request(&mut self) -> bool;
+
+    /// Events since the last call.
+    fn take_events(&mut self) -> Vec<Event>;
+
+    /// The rule that stopped the link.
+    fn halted(&self) -> Option<&'static str>;
+
+    /// Nothing waits, everything sent is acknowledged.
+    fn is_quiet(&self) -> bool;
+
+    /// The next flit clock in which it has something to do if nothing arrives; `None`: never.
+    fn wakes_at(&self, now_flits: u64) -> Option<u64>;
+
+    /// Values of [`LinkEnd::SIGNALS`], in that order.
+    fn values(&self) -> Vec<u64>;
+
+    /// What is open, for a person to read.
+    fn open_work(&self) -> String;
+}
+
+/// What travels between two ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnWire<U> {
+    /// A unit.
+    Unit {
+        /// As it arrives.
+        unit: U,
+        /// A fault input changed it.
+        damaged: bool,
+    },
+    /// The sender trains the link; what comes behind belongs to the link as it is afterwards.
+    Train,
+}
+
+/// What a port leaves behind for the report of the run.
+#[derive(Debug, Clone)]
+pub struct PortResult<E> {
+    /// The end as it was at the end; `None` while it runs.
+    pub end: Option<E>,
+    /// Broken rules of the peer, without what a fault input made and the link repaired.
+    pub violations: Vec<Event>,
+    /// Units that the fault inputs of its transmitter changed.
+    pub damaged: u64,
+}
+
+impl<E> Default for PortResult<E> {
+    fn default() -> Self {
+        PortResult { end: None, violations: Vec::new(), damaged: 0 }
+    }
+}
+
+/// Most messages a class that wait in the packer; the rest waits in the producer's channel.
+const PACKER_DEPTH: usize = 16;
+
+/// Channel ends, wire ends and taps of a port.
+pub struct Ports<U> {
+    /// Messages to send.
+    pub tx: In<Message>,
+    /// Messages received.
+    pub rx: Out<Message>,
+    /// To the peer.
+    pub wire_out: LinkOut<OnWire<U>>,
+    /// From the peer.
+    pub wire_in: LinkIn<OnWire<U>>,
+    /// Received units.
+    pub flits: Tap,
+    /// Signals of the link layer.
+    pub signals: Tap,
+}
+
+/// Inputs of a port besides its channels.
+pub struct PortConfig<E> {
+    /// The link end.
+    pub end: E,
+    /// Faults of its transmitter.
+    pub wire: FaultyWire,
+    /// Time that training takes \[fs\].
+    pub retrain_fs: u64,
+    /// Flit clocks from the start for which credits are held back, 0 for none.
+    pub hold_credits_flits: u64,
+    /// Units are used by halves: the port has two edges a flit clock.
+    pub halves: bool,
+}
+
+/// Training under way.
+#[derive(Debug, Clone, Copy)]
+struct Training {
+    until: Time,
+    /// The peer has told that it trains too.
+    peer: bool,
+}
+
+/// A unit of which the even half has been taken, and the edge at which the odd half is there.
+struct Half<U> {
+    unit: U,
+    damaged: bool,
+    whole_at: u64,
+}
+
+/// A link end with its place in a simulation.
+pub struct Port<E: LinkEnd> {
+    end: E,
+    ports: Ports<E::Unit>,
+    wire: FaultyWire,
+    retrain_fs: u64,
+    training: Option<Training>,
+    hold_until_flits: u64,
+    /// Edges a flit clock.
+    edges: u64,
+    half: Option<Half<E::Unit>>,
+    shown: Vec<Option<u64>>,
+    result: Arc<Mutex<PortResult<E>>>,
+    busy_since: Option<Time>,
+}
+
+impl<E: LinkEnd> Port<E> {
+    /// A port; its end is in `result` when it is dropped, broken rules as they are seen.
+    pub fn new(config: PortConfig<E>, ports: Ports<E::Unit>, result: Arc<Mutex<PortResult<E>>>) -> Port<E> {
+        Port {
+            end: config.end,
+            ports,
+            wire: config.wire,
+            retrain_fs: config.retrain_fs,
+            training: None,
+            hold_until_flits: config.hold_credits_flits,
+            edges: if config.halves { 2 } else { 1 },
+            half: None,
+            shown: vec![None; E::SIGNALS.len()],
+            result,
+            busy_since: None,
+        }
+    }
+
+    /// Goes down and tells the peer.
+    fn train(&mut self, cx: &mut Cx, peer: bool) {
+        self.end.phy_down();
+        self.ports.wire_out.push(cx, OnWire::Train);
+        self.training = Some(Training { until: cx.now().plus_fs(self.retrain_fs), peer });
+    }
+
+    /// The peer trains: as an answer to our word, or of itself, also directly behind a training that it has finished.
+    fn peer_trains(&mut self, cx: &mut Cx) {
+        match &mut self.training {
+            Some(training) if !training.peer => training.peer = true,
+            _ => self.train(cx, true),
+        }
+    }
+
+    fn trained(&mut self, now: Time) {
+        if self.training.is_some_and(|t| t.peer && now >= t.until) {
+            self.training = None;
+            self.end.phy_up();
+        }
+    }
+
+    fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
+        if let Some(half) = self.half.take_if(|half| half.whole_at <= at.cycle) {
+            self.unit(&half.unit, half.damaged, at);
+        }
+        while let Some(item) = self.ports.wire_in.pop(cx) {
+            // Units never overlap, but one that came twice is right behind itself.
+            if let Some(half) = self.half.take() {
+                self.unit(&half.unit, half.damaged, at);
+            }
+            match item {
+                OnWire::Train => self.peer_trains(cx),
+                OnWire::Unit { unit, damaged } if self.edges == 1 => self.unit(&unit, damaged, at),
+                OnWire::Unit { unit, damaged } => {
+                    self.end.receive_even(&unit, at.cycle / self.edges);
+                    self.taken(at);
+                    let events = self.end.take_events();
+                    self.report(events, damaged, at);
+                    self.half = Some(Half { unit, damaged, whole_at: at.cycle + 1 });
+                }
+            }
+        }
+    }
+
+    /// All of a unit is there.
+    fn unit(&mut self, unit: &E::Unit, damaged: bool, at: Stamp) {
+        self.ports.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
+            protocol: self.end.protocol(),
+            dir: self.end.dir().opposite().name(),
+            bytes: { *unit }.bytes_mut().to_vec(),
+        });
+        self.end.receive(unit, at.cycle / self.edges);
+        self.taken(at);
+        let events = self.end.take_events();
+        self.report(events, damaged, at);
+    }
+
+    fn taken(&mut self, at: Stamp) {
+        for (number, mut unit) in self.end.take_payload() {
+            self.ports.flits.record(at, Kind::Mark, 0, 0, || Body::Taken { number, bytes: unit.bytes_mut().to_vec() });
+        }
+    }
+
+    /// Keeps events, without those that a fault input made and that training or correction repairs.
+    fn report(&mut self, events: Vec<Event>, damaged: bool, at: Stamp) {
+        for event in events {
+            let repaired = damaged && matches!(event.severity, Severity::Corrected | Severity::Retrain);
+            let violation = &event.violation;
+            self.ports.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            if !repaired {
+                let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+                result.violations.push(event);
+            }
+        }
+    }
+
+    fn deliver(&mut self, cx: &mut Cx) {
+        while self.end.has_message() && self.ports.rx.has_room(cx, 1) {
+            let Some(message) = self.end.take() else { break };
+            if self.ports.rx.push(cx, message).is_err() {
+                break;
+            }
+        }
+    }
+
+    fn fetch(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(message) = self.ports.tx.peek(cx)
+            && self.end.waiting(message.class()) < PACKER_DEPTH
+        {
+            let Some(message) = self.ports.tx.pop(cx) else { break };
+            if let Err(violation) = self.end.send(&message) {
+                // A producer of this model sends legal messages only; what it did wrong is shown, not hidden.
+                let event = Event { severity: Severity::Protocol, unit: 0, violation };
+                self.report(vec![event], false, at);
+            }
+        }
+    }
+
+    fn send(&mut self, cx: &mut Cx, at: Stamp) {
+        if let Some(unit) = self.end.transmit(at.cycle / self.edges) {
+            let damaged_before = self.wire.damaged;
+            for arrives in self.wire.send(unit).into_iter().flatten() {
+                let damaged = self.wire.damaged != damaged_before;
+                self.ports.wire_out.push(cx, OnWire::Unit { unit: arrives, damaged });
+            }
+        }
+        let events = self.end.take_events();
+        self.report(events, false, at);
+        if self.end.take_retrain_request() {
+            self.train(cx, false);
+        }
+    }
+
+    fn show(&mut self, at: Stamp) {
+        if !self.ports.signals.is_on() {
+            return;
+        }
+        for ((shown, &(signal, _)), value) in self.shown.iter_mut().zip(E::SIGNALS).zip(self.end.values()) {
+            if shown.replace(value) != Some(value) {
+                self.ports.signals.record(at, Kind::Value, 0, 0, || Body::Value { signal, value });
+            }
+        }
+    }
+
+    /// The edge of the next flit clock.
+    fn next_flit(&self, cycle: u64) -> u64 {
+        (cycle / self.edges + 1) * self.edges
+    }
+}
+
+impl<E: LinkEnd> Drop for Port<E> {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.end = Some(self.end.clone());
+        result.damaged = self.wire.damaged;
+    }
+}
+
+impl<E: LinkEnd> Module for Port<E> {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        let now_flits = at.cycle / self.edges;
+        self.trained(cx.now());
+        self.end.hold_credits(now_flits < self.hold_until_flits);
+        self.arrivals(cx, at);
+        self.trained(cx.now());
+        self.deliver(cx);
+        let is_flit_edge = at.cycle.is_multiple_of(self.edges);
+        if is_flit_edge {
+            self.fetch(cx, at);
+            if self.training.is_none() {
+                self.send(cx, at);
+            }
+        }
+        self.show(at);
+        self.busy_since = if self.end.is_quiet() { None } else { self.busy_since.or(Some(cx.now())) };
+        let half_at = self.half.as_ref().map(|half| half.whole_at);
+        // Messages that came between two flit clocks are fetched at the next one.
+        let fetch_at = (!is_flit_edge && self.ports.tx.is_due(cx)).then(|| self.next_flit(at.cycle));
+        let own = half_at.into_iter().chain(fetch_at).min();
+        if let Some(training) = self.training {
+            // Without the peer's word there is nothing to do until it arrives, and that wakes the module.
+            let over = (training.until > cx.now()).then_some(training.until);
+            let own = own.map(|cycle| cx.in_cycles(cycle - at.cycle));
+            return own.into_iter().chain(over).min().map_or(Next::Idle, Next::At);
+        }
+        let mut wakes_at = self.end.wakes_at(now_flits);
+        if now_flits < self.hold_until_flits {
+            wakes_at = Some(wakes_at.unwrap_or(u64::MAX).min(self.hold_until_flits));
+        }
+        let end_at = wakes_at.map(|flits| flits.saturating_mul(self.edges).max(self.next_flit(at.cycle)));
+        match end_at.into_iter().chain(own).min() {
+            Some(cycle) if cycle <= at.cycle + 1 => Next::Busy,
+            Some(cycle) => Next::At(cx.in_cycles(cycle - at.cycle)),
+            None => Next::Idle,
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        let since = self.busy_since.unwrap_or(Time::ZERO);
+        match self.end.halted() {
+            Some(rule) => Err(Pending::new(format!("the link has stopped ({rule})"), since)),
+            None if self.end.is_quiet() => Ok(()),
+            None => Err(Pending::new(self.end.open_work(), since)),
+        }
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        for (&(signal, _), value) in E::SIGNALS.iter().zip(self.end.values()) {
+            visit(signal, value);
+        }
+    }
+}

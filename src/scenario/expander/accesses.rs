@@ -1,0 +1,69 @@
+//! The stimulus of a run: the trace of a program or generated accesses, as lines of the device.
+
+use super::super::settings::Settings;
+use super::super::stimulus::{self, LineAccess, Mix, Op, Region};
+use super::super::{Request, RunError};
+use crate::memory::LINE_BYTES;
+use sha2::{Digest, Sha256};
+
+/// Latest time of an access \[fs\], 2.5 hours: the half of what 64 bits hold, so what follows it has a time too.
+const LATEST_ACCESS_FS: u64 = u64::MAX / 2;
+
+/// Accesses in program order.
+pub(super) struct Accesses {
+    pub list: Vec<LineAccess>,
+    /// Their cycles are times of their own.
+    pub absolute: bool,
+    /// Bytes that name the stimulus, for the hash of the run.
+    pub digest: [u8; 32],
+    /// They go through the cache of the host.
+    pub cached: bool,
+}
+
+/// Reads or makes them.
+///
+/// # Errors
+/// The trace cannot be read, or a parameter is out of range.
+pub(super) fn accesses(request: &Request, settings: &Settings) -> Result<Accesses, RunError> {
+    let size = settings.int("device.bytes");
+    let mut sha = Sha256::new();
+    let (raw, absolute, cached) = match &request.stimulus {
+        Some(path) => {
+            let raw = stimulus::read_trace(path, None)?;
+            let absolute = raw.iter().any(|a| a.at_cycles.is_some());
+            (raw, absolute, true)
+        }
+        None => {
+            let mix = match settings.word("host.pattern") {
+                "reads" => Mix::Reads,
+                "writes" => Mix::Writes,
+                _ => Mix::TwoToOne,
+            };
+            let lines = settings.int("host.region_lines").min(size / LINE_BYTES);
+            let region = Region::new(0, lines)?;
+            (stimulus::saturated(mix, region, settings.int("host.accesses")).collect(), true, false)
+        }
+    };
+    let latest_cycle = LATEST_ACCESS_FS / settings.int("host.clock_fs");
+    for a in &raw {
+        if let Some(found) = a.at_cycles.filter(|&cycle| cycle > latest_cycle) {
+            let expected = "a cycle of host.clock_fs before 2^63 fs";
+            return Err(stimulus::ParameterError { parameter: "time of an access", found, expected }.into());
+        }
+        let op = match a.op {
+            Op::Ifetch => 0u8,
+            Op::Load => 1,
+            Op::Store => 2,
+            Op::Modify => 3,
+        };
+        sha.update(a.at_cycles.unwrap_or(u64::MAX).to_le_bytes());
+        sha.update([op]);
+        sha.update(a.address.to_le_bytes());
+        sha.update(a.size_bytes.to_le_bytes());
+    }
+    let mut list: Vec<LineAccess> = stimulus::line_accesses(&raw, settings.is_on("host.ifetch")).collect();
+    for access in &mut list {
+        access.line_address %= size;
+    }
+    Ok(Accesses { list, absolute, digest: sha.finalize().into(), cached })
+}

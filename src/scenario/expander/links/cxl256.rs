@@ -1,0 +1,129 @@
+//! 256B flits in their three modes.
+
+use super::{Figures, Link, Reported};
+use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, ReplayLimit, ack_target_flits};
+use crate::link::cxl256::end::Stats;
+use crate::link::cxl256::port::PortEnd;
+use crate::scenario::settings::Settings;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::class::{Class, Routing};
+use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
+use scalepool_protocols::cxl::cxl256::{Mode, config::Cxl256Config};
+
+/// Flits of a handshake, and tries of a replay, at 64 GT/s (`cxl-256b` §9).
+const AT_64_GTPS: (u32, ReplayLimit) = (512, ReplayLimit::UpTo7);
+/// The same at lower rates.
+const BELOW_64_GTPS: (u32, ReplayLimit) = (256, ReplayLimit::Below6);
+
+/// Time of a flit as a fraction \[fs\]: x16 at 64 GT/s takes 2 ns.
+const fn flit_time_fs(rate_gtps: u64, lanes: u64) -> (u64, u64) {
+    // 8 bits a byte; 10^6 fs over the rate in GT/s is the time of one bit on one lane.
+    (FLIT_BYTES as u64 * 8 * 1_000_000, rate_gtps * lanes)
+}
+
+/// A link with 256B flits.
+pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd> {
+    let rate_gtps = settings.int("link.rate_gtps");
+    let lanes = settings.int("link.width");
+    let (handshake_flits, replay_limit) = if rate_gtps == 64 { AT_64_GTPS } else { BELOW_64_GTPS };
+    let config = LinkConfig {
+        mode,
+        buffer_flits: settings.int("link.retry_entries") as u16,
+        replay_timer_flits: settings.int("link.timeout_flits") as u32,
+        nak_ignore_flits: settings.int("link.nak_ignore_flits") as u16,
+        selective_nak: settings.is_on("link.selective_nak"),
+        ack_target_flits: ack_target_flits(lanes as u32, rate_gtps as u32).unwrap_or(u64::MAX),
+        replay_limit,
+        handshake_flits,
+        ..LinkConfig::default()
+    };
+    let end = |dir| {
+        let cachemem = CachememConfig {
+            codec: Cxl256Config { mdh: settings.is_on("link.mdh"), ..Cxl256Config::default() },
+            credit_return: CreditReturn {
+                credits: settings.int("link.flush_credits") as u16,
+                waiting_flits: settings.int("link.flush_flits") as u32,
+            },
+            ..CachememConfig::mem(dir, mode, settings.int("link.buffers") as u16)
+        };
+        PortEnd::new(config, cachemem)
+    };
+    let port_ids = match mode.routing() {
+        Routing::Pbr => ["link.host_pid", "link.device_pid"].map(|key| settings.int(key) as u16),
+        Routing::Hbr => [0, 0],
+    };
+    Link {
+        host: end(Dir::Down),
+        device: end(Dir::Up),
+        form: mode.routing().into(),
+        unit_bytes: FLIT_BYTES,
+        unit_time_fs: flit_time_fs(rate_gtps, lanes),
+        halves: mode.is_lopt(),
+        port_ids,
+    }
+}
+
+impl Reported for PortEnd {
+    fn figures(host: &PortEnd, device: &PortEnd) -> Figures {
+        let ends = [host, device];
+        let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(e.end.stats())).sum::<u64>();
+        let clients = ends.map(|e| e.cachemem().stats());
+        let routing = host.end.link().mode.routing();
+        let sent = |class: Class| {
+            // Counted where they arrive: nothing gets lost for good on this link.
+            let count = clients.iter().map(|c| c.messages[class.index()]).sum();
+            (class.def(routing).name.to_owned(), count)
+        };
+        let mut coverage = host.cachemem().coverage().clone();
+        coverage.merge(device.cachemem().coverage());
+        let units = ends.map(|e| e.sent);
+        let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
+        Figures {
+            units,
+            messages: [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs].map(sent).into(),
+            retries: sum(|s| s.replays),
+            credit_stalls: host.credit_stalls + device.credit_stalls,
+            counts: vec![
+                ("protocol flits", clients.iter().map(|c| c.sent_protocol).sum()),
+                ("credit flits", clients.iter().map(|c| c.sent_credits).sum()),
+                ("NOP flits", units.iter().sum::<u64>() - payload - replayed),
+                ("replayed flits", replayed),
+                ("Nak flits", sum(|s| s.sent_naks)),
+                ("late Acks", sum(|s| s.acks_late)),
+                ("early halves", sum(|s| s.early_halves)),
+                ("FEC repairs", sum(|s| s.repaired)),
+                ("bad flits", sum(|s| s.bad)),
+            ],
+            coverage: coverage.summary().map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
+        }
+    }
+
+    fn astray(&self, peer: &PortEnd) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let (mine, theirs) = (self.cachemem().credits(), peer.cachemem().credits());
+        let routing = self.end.link().mode.routing();
+        for class in Class::ALL {
+            let (has, should) = (mine.spend[class.index()], theirs.granted(class));
+            if has != should {
+                let name = class.def(routing).name;
+                found.push((format!("{has} credits for {name}"), format!("{should}, as the peer counts")));
+            }
+        }
+        let (acked, got) = (self.end.transmitter().acknowledged(), peer.end.receiver().last_good());
+        if acked != got {
+            found.push((format!("number {acked} acknowledged"), format!("{got}, which the peer has received")));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x16_at_64_gtps() {
+        let (num, den) = flit_time_fs(64, 16);
+        assert_eq!((num / den, num % den), (2_000_000, 0));
+    }
+}

@@ -13,4 +13,5 @@ pub mod cxl;
 pub mod nvlink;
 pub mod registry;
 pub mod rules;
+pub mod ualink;
 pub mod wire;

@@ -16,8 +16,8 @@ pub struct Protocol {
 /// All layouts, family by family in order of the sheets.
 pub fn layouts() -> impl Iterator<Item = &'static LayoutDef> {
     use crate::cxl::{cxl68, cxl256, cxlio};
-    use crate::nvlink;
-    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, nvlink::LAYOUTS]
+    use crate::{nvlink, ualink};
+    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, ualink::LAYOUTS, nvlink::LAYOUTS]
         .into_iter()
         .flatten()
         .copied()
@@ -35,5 +35,6 @@ pub const PROTOCOLS: &[Protocol] = &[
     Protocol { name: "cxl-256b-lopt", family: "cxl256", unit_bytes: 256 },
     Protocol { name: "cxl-256b-pbr", family: "cxlpbr", unit_bytes: 256 },
     Protocol { name: "cxl-io", family: "cxlio", unit_bytes: 256 },
+    Protocol { name: "ualink", family: "ualink", unit_bytes: 640 },
     Protocol { name: "nvlink", family: "nvlink", unit_bytes: 16 },
 ];

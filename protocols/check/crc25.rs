@@ -2,8 +2,10 @@
 //!
 //! A shift register of 25 bits, highest message bit first, no reflection. The default polynomial is
 //! (x + 1) m1 m3 with m1 = x^12 + x^6 + x^4 + x + 1 and m3 the minimal polynomial of the cube of a root of m1: it finds
-//! every pattern of up to 5 wrong bits in 4095 bits and every burst of up to 25. Polynomial, initial value and final XOR
-//! are parameters; what the CRC covers belongs to [`crate::nvlink`].
+//! every pattern of up to 5 wrong bits in 4095 bits and every burst of up to 25, on one of 1, 2, 4, 8 or 16 lanes too if
+//! the bits go to the lanes in the order in which they enter the CRC, bit 127 of a flit first (with bit 0 first, bursts
+//! over the border of two flits may stay unseen). Polynomial, initial value and final XOR are parameters; what the CRC
+//! covers belongs to [`crate::nvlink`].
 
 /// Bits of the CRC.
 pub const CRC25_BITS: u32 = 25;

@@ -10,12 +10,14 @@ mod cxlio;
 mod flit256;
 mod flit68;
 mod message;
+mod nvlink;
 mod text;
 
 pub use cxlio::{dllp, framing, tlp_flit_mode, tlp_non_flit_mode};
 pub use flit68::flit68;
 pub use flit256::{flit_io, flit256};
 pub use message::message;
+pub use nvlink::nvlink;
 pub use text::{flit_object, message_object, stimulus, vectors};
 
 use scalepool_protocols::wire::Violation;
@@ -25,7 +27,7 @@ use serde_json::Value;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets; each has a file of its name in `testbenches/fuzz/fuzz_targets`.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("flit68", flit68),
     ("flit256", flit256),
     ("flit_io", flit_io),
@@ -33,6 +35,7 @@ pub const TARGETS: [Target; 12] = [
     ("tlp_non_flit_mode", tlp_non_flit_mode),
     ("dllp", dllp),
     ("framing", framing),
+    ("nvlink", nvlink),
     ("message", message),
     ("message_object", message_object),
     ("flit_object", flit_object),

@@ -2,11 +2,12 @@
 
 use super::to_send;
 use scalepool::forms::message::{message_from_json, message_to_json};
-use scalepool::forms::{flit_io, flit68, flit256};
+use scalepool::forms::{flit_io, flit_nvl, flit68, flit256};
 use scalepool::golden::{hex::parse_hex, rsp::parse_rsp};
 use scalepool::scenario::stimulus::{Format, MAX_ACCESS_BYTES, line_accesses, parse_trace};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::nvlink::NvlConfig;
 use serde_json::Value;
 
 /// Vector files, `.hex` and `.rsp`: read or refused with a place inside the text.
@@ -54,6 +55,10 @@ pub fn flit_object(bytes: &[u8]) {
         3 | 4 => {
             let mut encoder = flit_io::Encoder::new(dir);
             stays(forms, |form| encoder.encode(form).map(|e| (e.unit, e.form)));
+        }
+        6 => {
+            let mut encoder = flit_nvl::Encoder::new(NvlConfig::default(), dir);
+            stays(forms, |form| encoder.encode(form).map(|e| (e.packet, e.form)));
         }
         _ => {
             let mut encoder = flit68::Encoder::new(dir);

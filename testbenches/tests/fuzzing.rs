@@ -375,3 +375,36 @@ fn stimulus_on_mutated_traces() {
         }
     }
 }
+
+/// Writes of an NVLink, header by header and as objects, with some bits or characters changed.
+#[test]
+fn nvlink_on_mutated_streams() {
+    use scalepool::forms::flit_nvl;
+    use scalepool_protocols::nvlink::stream::Packer as Sealer;
+    use scalepool_protocols::nvlink::{Header, Op, Packet, Vc};
+
+    let mut rng = Rng::for_name(1, "fuzzing.nvlink");
+    for n in 0..INPUTS {
+        let (mut sealer, mut decoder) = (Sealer::default(), flit_nvl::Decoder::default());
+        let mut bytes = vec![n as u8 & 3];
+        for _ in 0..8 {
+            let mut data = vec![0; 16 * (1 + rng.below(16) as usize)];
+            rng.fill_bytes(&mut data);
+            let header = Header { op: Op::WRITE_POSTED, vc: Vc::CREQ1, ..Header::default() };
+            let packet = Packet::build(header, None, None, &data).expect("a legal packet");
+            let packet = sealer.seal(&packet);
+            let (decoded, findings) = decoder.read(&packet);
+            assert_eq!(findings.violations, []);
+            let mut object = vec![6 << 1];
+            object.extend(flit_nvl::to_json(&decoded, &findings, Dir::Down, 0).to_string().bytes());
+            fuzzing::flit_object(&object);
+            change(&mut rng, &mut object, 1, TEXT_CHANGES);
+            fuzzing::flit_object(&object);
+            bytes.extend(packet.bytes());
+        }
+        for _ in 0..rng.below(4) {
+            flip(&mut rng, &mut bytes[1..]);
+        }
+        fuzzing::nvlink(&bytes);
+    }
+}

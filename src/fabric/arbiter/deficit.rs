@@ -5,9 +5,9 @@
 //! with nothing to send loses its budget.
 //!
 //! Bounds: what is left of a budget is less than the longest packet when the turn ends, so over any turns in which a
-//! requester always had something to send, what it sent differs from turns times quantum by less than the longest packet;
-//! and between two in the middle of their turns by one quantum more. One that keeps asking with a packet of s bytes and quantum q has it sent in its
-//! ceil(s / q)-th turn at the latest.
+//! requester always had something to send, what it sent differs from turns times quantum by less than the longest packet,
+//! and in the middle of a turn by one quantum more. One that keeps asking with a packet of s bytes and a quantum of q has
+//! it sent in its ceil(s / q)-th turn at the latest.
 
 use super::{ArbiterError, sized};
 

@@ -24,8 +24,9 @@
 //! # Invariants
 //!
 //! Whoever is granted has asked; while someone asks, someone is granted (an allocator: at least one pair); the same calls
-//! give the same grants. All that choose one are exhaustively compared with plain references for up to 5
-//! requesters, the allocators for up to 3 x 3 (`testbenches/tests/arbiters.rs`). Sources: `fabric` §6.1 and §6.2; names and sizes are our own choice (§6.2, \[D\]).
+//! give the same grants. All that choose one are exhaustively compared with plain references for up to 5 requesters, the
+//! allocators for up to 3 x 3 (`testbenches/tests/arbiters.rs`). Sources: `fabric` §6.1 and §6.2; names and sizes are our
+//! own choice (§6.2, \[D\]).
 
 mod age;
 mod deficit;

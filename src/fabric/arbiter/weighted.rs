@@ -5,7 +5,7 @@
 //! One that does not ask neither earns nor pays; alone it pays what it earns. So the debts always sum to 0.
 //!
 //! Bounds, N requesters, W the sum of weights: when all ask, a requester of weight w gets exactly w of any W grants in a
-//! row from the beginning on, and is never a whole grant ahead of its share nor N - 1 behind it. Whoever asks when, no debt
+//! row from the beginning on, and is never a whole grant ahead of its share nor more than N - 1 behind. Whoever asks when, no debt
 //! leaves -W to (N - 1) W, so one that keeps asking with weight w is served within N W / w grants to others (tried in every
 //! state of up to 3 requesters with weights 1 to 3 and of some sets of 4 and 5). One of weight 0 gets only slots that no
 //! other wants. For two it is what the ARB/MUX of a CXL link does ([`crate::link::arbmux`]).

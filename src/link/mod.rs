@@ -10,3 +10,4 @@ pub mod cxl256;
 pub mod cxl68;
 pub mod event;
 pub mod fault;
+pub mod ualink;

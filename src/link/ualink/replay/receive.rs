@@ -1,0 +1,154 @@
+//! Receive decisions, a flit (`ualink` §7).
+
+use super::{Head, Replay, Says};
+use crate::link::event::{Severity, finding};
+use crate::link::ualink::sequence::{self, from_low_bits};
+use scalepool_protocols::wire::Violation;
+
+/// Bad flits in a row from which three bits no longer tell a number (`ualink` §7).
+const AMBIGUOUS_AT: u8 = 7;
+/// Copies of a Replay Request (`ualink` §7).
+const REQUEST_COPIES: u8 = 3;
+
+/// What becomes of a flit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// Its payload is the next in order.
+    Payload,
+    /// It carries none, and its number fits.
+    Nop,
+    /// It is not used.
+    Dropped,
+}
+
+/// Outcome of one received flit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Received {
+    /// What becomes of it.
+    pub taken: Taken,
+    /// What is to be logged.
+    pub found: Option<(Severity, Violation)>,
+}
+
+impl Received {
+    fn quiet(taken: Taken) -> Received {
+        Received { taken, found: None }
+    }
+
+    fn dropped(severity: Severity, violation: Violation) -> Received {
+        Received { taken: Taken::Dropped, found: Some((severity, violation)) }
+    }
+}
+
+impl<P: Clone> Replay<P> {
+    /// Takes a flit; `None`: its CRC is bad or its header reserved.
+    pub fn receive(&mut self, head: Option<Head>) -> Received {
+        self.ignore = self.ignore.saturating_sub(1);
+        let Some(head) = head else {
+            self.bad();
+            return Received::quiet(Taken::Dropped);
+        };
+        let logged = match self.command(&head) {
+            Ok(logged) => logged,
+            Err(zero) => {
+                self.stats.dropped += 1;
+                return Received::dropped(Severity::Protocol, zero);
+            }
+        };
+        let mut received = self.number(&head);
+        received.found = received.found.or(logged);
+        match received.taken {
+            Taken::Payload => self.stats.taken += 1,
+            Taken::Dropped => self.stats.dropped += 1,
+            Taken::Nop => (),
+        }
+        received
+    }
+
+    fn bad(&mut self) {
+        self.stats.bad += 1;
+        self.bad_crc = (self.bad_crc + 1).min(AMBIGUOUS_AT);
+        self.ambiguous |= self.bad_crc == AMBIGUOUS_AT;
+        if self.waiting {
+            self.count_unexpected();
+        }
+    }
+
+    /// Ack or Replay Request of a flit. `Err`: a reserved number, which spoils the whole flit.
+    fn command(&mut self, head: &Head) -> Result<Option<(Severity, Violation)>, Violation> {
+        let (number, is_request) = match head.says {
+            Says::Number { .. } => return Ok(None),
+            Says::Ack { number, .. } => (number, false),
+            Says::Request { number, .. } => (number, true),
+        };
+        if number == 0 {
+            return Err(finding("UAL-RXR-03", 0, "1 to 511", "acknowledged or requested number"));
+        }
+        if is_request {
+            if !self.request_fits(number) {
+                let expected = format!("one of the {} that are kept behind {}", self.kept.len(), self.acked);
+                let text = "a Replay Request for a number that is not kept";
+                return Ok(Some((Severity::Protocol, finding("UAL-RXR-04", number, expected, text))));
+            }
+            if self.ignore == 0 {
+                self.begin_replay(number);
+            }
+            return Ok(None);
+        }
+        if !self.ack_fits(number) {
+            let expected = format!("{} or one of the {} behind it", self.acked, self.kept.len());
+            let text = "an Ack for a number that is not kept";
+            return Ok(Some((Severity::Protocol, finding("UAL-RXR-06", number, expected, text))));
+        }
+        self.free_up_to(number);
+        Ok(None)
+    }
+
+    /// The flit's own number against the one that is due.
+    fn number(&mut self, head: &Head) -> Received {
+        let explicit = matches!(head.says, Says::Number { .. });
+        if !explicit && (self.ambiguous || self.waiting) {
+            // [D] As the flow chart has it: only these count as unexpected, and only while a replay is waited for.
+            if self.waiting {
+                self.count_unexpected();
+            }
+            return Received::quiet(Taken::Dropped);
+        }
+        let own = match head.says {
+            Says::Number { number: 0, .. } => {
+                let zero = finding("UAL-SEQ-01", 0, "1 to 511", "sequence number of a flit");
+                return Received::dropped(Severity::Protocol, zero);
+            }
+            Says::Number { number, .. } => number,
+            Says::Ack { own_low, .. } | Says::Request { own_low, .. } => {
+                from_low_bits(self.rx_last, own_low, head.payload)
+            }
+        };
+        let due = if head.payload { sequence::next(self.rx_last) } else { self.rx_last };
+        if own == due {
+            self.rx_last = own;
+            (self.unexpected, self.waiting, self.ambiguous, self.bad_crc) = (0, false, false, 0);
+            return Received::quiet(if head.payload { Taken::Payload } else { Taken::Nop });
+        }
+        if self.waiting {
+            return Received::quiet(Taken::Dropped);
+        }
+        self.ask_again();
+        (self.waiting, self.unexpected) = (true, 0);
+        let text = "a flit out of order; a replay is asked for";
+        Received::dropped(Severity::Corrected, finding("UAL-RXR-08", own, due, text))
+    }
+
+    fn count_unexpected(&mut self) {
+        self.unexpected = self.unexpected.saturating_add(1);
+        if self.unexpected >= self.config.replay_limit_flits {
+            self.ask_again();
+            (self.unexpected, self.bad_crc) = (0, 0);
+        }
+    }
+
+    fn ask_again(&mut self) {
+        self.requests_left = REQUEST_COPIES;
+        self.request_group = None;
+    }
+}

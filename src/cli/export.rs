@@ -16,17 +16,28 @@ pub(super) struct Export {
 #[derive(Debug, Subcommand)]
 enum Format {
     /// Markdown: field tables of all layouts, slot formats, rules.
-    Md {
-        /// Folder, made if it is not there.
-        #[arg(long, value_name = "DIR")]
-        out: PathBuf,
-    },
+    Md(Out),
+    /// SystemVerilog: a package a family with packed structs, enums, positions, slot formats.
+    Sv(Out),
+    /// C: a header a family with positions and codes, and one that reads and writes fields in byte buffers.
+    C(Out),
+}
+
+#[derive(Debug, Args)]
+struct Out {
+    /// Folder, made if it is not there.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
 }
 
 impl Export {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        let Format::Md { out: folder } = self.format;
-        for name in export::write(&folder, &export::markdown::files())? {
+        let (folder, files) = match self.format {
+            Format::Md(to) => (to.out, export::markdown::files()),
+            Format::Sv(to) => (to.out, export::systemverilog::files()),
+            Format::C(to) => (to.out, export::c_header::files()),
+        };
+        for name in export::write(&folder, &files)? {
             writeln!(out, "{}", folder.join(name).display())?;
         }
         Ok(Status::Good)

@@ -2,10 +2,8 @@
 
 use super::File;
 use scalepool_protocols::cxl::cxl68::slot::{self, Content, Place, SlotFormat};
-use scalepool_protocols::registry;
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// First line of every file.
@@ -13,11 +11,7 @@ const HEAD: &str = "<!-- Made by `scalepool export md` from the layout tables; d
 
 /// All files.
 pub fn files() -> Vec<File> {
-    let mut families: BTreeMap<&str, Vec<&LayoutDef>> = BTreeMap::new();
-    for def in registry::layouts() {
-        families.entry(def.family()).or_default().push(def);
-    }
-    let layouts = families.into_iter().map(|(family, defs)| {
+    let layouts = super::families().into_iter().map(|(family, defs)| {
         let tables: String = defs.into_iter().map(layout).collect();
         File { name: format!("layouts_{family}.md"), text: format!("{HEAD}\n# Layouts of {family}\n{tables}") }
     });

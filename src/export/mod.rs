@@ -1,10 +1,17 @@
 //! Derived artefacts; input is the layout table alone.
 //!
-//! Modelled: Markdown tables. Left out: what the tables do not hold. Invariants: the same tables give the same bytes; a
-//! file is whole or not there.
+//! Modelled: Markdown tables, SystemVerilog packages, C headers. Left out: what the tables do not hold. Invariants: the same
+//! tables give the same bytes; a file is whole or not there.
 
+pub mod c_header;
 pub mod markdown;
+mod names;
+mod slots;
+pub mod systemverilog;
 
+use scalepool_protocols::registry;
+use scalepool_protocols::wire::LayoutDef;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +23,15 @@ pub struct File {
     pub name: String,
     /// Content.
     pub text: String,
+}
+
+/// All layouts by family, in the order of the registry.
+fn families() -> BTreeMap<&'static str, Vec<&'static LayoutDef>> {
+    let mut families: BTreeMap<&str, Vec<&LayoutDef>> = BTreeMap::new();
+    for def in registry::layouts() {
+        families.entry(def.family()).or_default().push(def);
+    }
+    families
 }
 
 /// A file or folder that could not be written.

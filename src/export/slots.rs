@@ -1,0 +1,62 @@
+//! Slot formats of all families in one form.
+
+use super::names::short;
+use scalepool_protocols::cxl::cxl256::class::Routing;
+use scalepool_protocols::cxl::{cxl68, cxl256};
+
+/// One slot format.
+pub struct Format {
+    /// Direction where the format number space is one a direction, else empty.
+    pub dir: &'static str,
+    /// Name, e.g. `H5`.
+    pub name: &'static str,
+    /// Code in its format field.
+    pub code: u8,
+    /// Messages and other content, in order.
+    pub places: Vec<Place>,
+}
+
+/// One piece of a slot.
+pub struct Place {
+    /// Layout without family, or what else stands there.
+    pub name: &'static str,
+    /// First bit in the slot.
+    pub lsb: u32,
+    /// Bits.
+    pub width: u32,
+}
+
+/// All formats of a family.
+pub fn of_family(family: &str) -> Vec<Format> {
+    match family {
+        "cxl68" => cxl68::slot::all_formats().map(format68).collect(),
+        "cxl256" => cxl256::slot::all_formats().filter(|f| f.routing == Routing::Hbr).map(format256).collect(),
+        "cxlpbr" => cxl256::slot::all_formats().filter(|f| f.routing == Routing::Pbr).map(format256).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn format68(f: &'static cxl68::slot::SlotFormat) -> Format {
+    use cxl68::slot::Content;
+    let places = match f.content {
+        Content::Messages(places) => places.iter().flat_map(|p| place68(p)).collect(),
+        Content::Data => vec![Place { name: "data", lsb: 0, width: 128 }],
+        Content::Mac => vec![Place { name: "mac", lsb: 32, width: 96 }],
+    };
+    Format { dir: f.dir.name(), name: f.name, code: f.code, places }
+}
+
+fn place68(p: &cxl68::slot::Place) -> impl Iterator<Item = Place> {
+    let message = Place { name: short(p.class.def().name), lsb: p.lsb.into(), width: p.width.into() };
+    let tail = p.devload_lsb.map(|lsb| Place { name: "s2m_ndr_dev_load", lsb: lsb.into(), width: 2 });
+    std::iter::once(message).chain(tail)
+}
+
+fn format256(f: &'static cxl256::slot::SlotFormat) -> Format {
+    let place = |p: cxl256::slot::Place| Place { name: short(p.class.def(f.routing).name), lsb: p.lsb, width: p.kept };
+    let mut places: Vec<Place> = f.places().map(place).collect();
+    if f.is_control() {
+        places.push(Place { name: "control", lsb: 4, width: 8 * f.kind.bytes() as u32 - 4 });
+    }
+    Format { dir: "", name: f.name, code: f.code, places }
+}

@@ -12,4 +12,5 @@ pub mod check;
 pub mod cxl;
 pub mod registry;
 pub mod rules;
+pub mod ualink;
 pub mod wire;

@@ -16,7 +16,11 @@ pub struct Protocol {
 /// All layouts, family by family in order of the sheets.
 pub fn layouts() -> impl Iterator<Item = &'static LayoutDef> {
     use crate::cxl::{cxl68, cxl256, cxlio};
-    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS].into_iter().flatten().copied()
+    use crate::ualink;
+    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, ualink::LAYOUTS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// The layout of a name.
@@ -31,4 +35,5 @@ pub const PROTOCOLS: &[Protocol] = &[
     Protocol { name: "cxl-256b-lopt", family: "cxl256", unit_bytes: 256 },
     Protocol { name: "cxl-256b-pbr", family: "cxlpbr", unit_bytes: 256 },
     Protocol { name: "cxl-io", family: "cxlio", unit_bytes: 256 },
+    Protocol { name: "ualink", family: "ualink", unit_bytes: 640 },
 ];

@@ -1,7 +1,8 @@
 //! Many inputs, one answer line each: a bad one is answered with `{"line":N,"error":{..}}` and the rest goes on.
 //!
 //! Lines are read and answered one by one. Answers are buffered, and written out before the program waits for more
-//! input, so that a peer that asks one line at a time gets its answer at once.
+//! input, so that a peer that asks one line at a time gets its answer at once. A [`Responder`] may keep an answer back
+//! that depends on later lines; answers keep the order of the lines.
 
 use super::{Status, print_json, report};
 use crate::forms::FormError;
@@ -17,6 +18,25 @@ pub(super) struct Answer {
     pub status: Status,
 }
 
+/// Answers lines in their order.
+pub(super) trait Responder {
+    /// Takes a line, or why it could not be read; the answers that are due now.
+    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>>;
+
+    /// The answers that are left at the end.
+    fn end(&mut self) -> Vec<Result<Answer, FormError>>;
+}
+
+impl<F: FnMut(&str) -> Result<Answer, FormError>> Responder for F {
+    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>> {
+        vec![line.and_then(self)]
+    }
+
+    fn end(&mut self) -> Vec<Result<Answer, FormError>> {
+        Vec::new()
+    }
+}
+
 /// Answers of a batch so far.
 struct Batch<'a> {
     out: &'a mut dyn Write,
@@ -29,6 +49,10 @@ struct Batch<'a> {
 impl<'a> Batch<'a> {
     fn new(out: &'a mut dyn Write) -> Self {
         Batch { out, status: Status::Good, inputs: 0, refused: 0, first: String::new() }
+    }
+
+    fn answers(&mut self, answers: Vec<Result<Answer, FormError>>) -> io::Result<()> {
+        answers.into_iter().try_for_each(|answer| self.answer(answer))
     }
 
     fn answer(&mut self, answer: Result<Answer, FormError>) -> io::Result<()> {
@@ -63,28 +87,21 @@ impl<'a> Batch<'a> {
 }
 
 /// Answers arguments; the first one is line 1.
-pub(super) fn arguments(
-    args: &[String],
-    out: &mut dyn Write,
-    mut answer: impl FnMut(&str) -> Result<Answer, FormError>,
-) -> io::Result<Status> {
+pub(super) fn arguments(args: &[String], out: &mut dyn Write, mut responder: impl Responder) -> io::Result<Status> {
     let mut batch = Batch::new(out);
     for arg in args {
-        batch.answer(answer(arg))?;
+        batch.answers(responder.ask(Ok(arg)))?;
     }
+    batch.answers(responder.end())?;
     Ok(batch.end())
 }
 
 /// Answers every line of stdin.
-pub(super) fn stdin(out: &mut dyn Write, answer: impl FnMut(&str) -> Result<Answer, FormError>) -> io::Result<Status> {
-    lines(io::stdin().lock(), out, answer)
+pub(super) fn stdin(out: &mut dyn Write, responder: impl Responder) -> io::Result<Status> {
+    lines(io::stdin().lock(), out, responder)
 }
 
-fn lines(
-    input: impl Read,
-    out: &mut dyn Write,
-    mut answer: impl FnMut(&str) -> Result<Answer, FormError>,
-) -> io::Result<Status> {
+fn lines(input: impl Read, out: &mut dyn Write, mut responder: impl Responder) -> io::Result<Status> {
     let mut input = BufReader::with_capacity(64 << 10, input);
     let mut batch = Batch::new(out);
     let mut line = Vec::new();
@@ -97,8 +114,9 @@ fn lines(
                 FormError::new(format!("byte {at} of the line"), format!("{:#04x}", line[at]), "UTF-8 text")
             })
         };
-        batch.answer(text.and_then(&mut answer))?;
+        batch.answers(responder.ask(text))?;
     }
+    batch.answers(responder.end())?;
     Ok(batch.end())
 }
 

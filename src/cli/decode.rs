@@ -29,7 +29,7 @@ pub(super) struct Decode {
 impl Decode {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let (Some(layout), Some(hex)) = (self.layout, self.hex) else {
-            return Ok(batch::stdin(out, |line| {
+            return Ok(batch::stdin(out, |line: &str| {
                 let form = batch::json(line)?;
                 let form = object(&form, "message", &["layout", "bits", "hex"])?;
                 let def = message::layout_of(form)?;

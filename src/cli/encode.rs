@@ -30,7 +30,7 @@ pub(super) struct Encode {
 impl Encode {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let Some(layout) = self.layout else {
-            return Ok(batch::stdin(out, |line| {
+            return Ok(batch::stdin(out, |line: &str| {
                 let (def, bits) = message::message_from_json(&batch::json(line)?)?;
                 Ok(Answer { form: answer(def, bits), status: Status::Good })
             })?);

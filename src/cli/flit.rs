@@ -1,13 +1,14 @@
 //! `scalepool flit`: whole flits, as one stream.
 
 use super::Status;
-use super::batch::{self, Answer};
-use crate::forms::{FormError, flit_io, flit68, flit256, message, number};
+use super::batch::{self, Answer, Responder};
+use crate::forms::{FormError, flit_io, flit_ual, flit68, flit256, message, number};
 use clap::{Args, Subcommand, ValueEnum};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::{Mode, flit};
 use scalepool_protocols::registry::PROTOCOLS;
+use scalepool_protocols::ualink;
 use scalepool_protocols::wire::Findings;
 use serde_json::Value;
 use std::io::Write;
@@ -73,9 +74,16 @@ impl From<DirArg> for Dir {
 impl Flit {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         match self.way {
+            Way::Encode(c) if c.protocol == flit_ual::PROTOCOL => {
+                Ok(batch::stdin(out, UalEncoder(flit_ual::Encoder::new(c.dir.map(Dir::from))))?)
+            }
+            Way::Decode(c) if c.protocol == flit_ual::PROTOCOL => {
+                let decoder = UalDecoder(flit_ual::Decoder::new(c.dir.into()));
+                Ok(if c.hex.is_empty() { batch::stdin(out, decoder)? } else { batch::arguments(&c.hex, out, decoder)? })
+            }
             Way::Encode(c) => {
                 let mut encode = encoder(&c.protocol, c.dir.map(Dir::from))?;
-                Ok(batch::stdin(out, |line| encode(&batch::json(line)?))?)
+                Ok(batch::stdin(out, |line: &str| encode(&batch::json(line)?))?)
             }
             Way::Decode(c) => {
                 let mut decode = decoder(&c.protocol, c.dir.into())?;
@@ -84,6 +92,47 @@ impl Flit {
             }
         }
     }
+}
+
+/// UALink: an answer may wait for the next flit.
+struct UalDecoder(flit_ual::Decoder);
+
+impl Responder for UalDecoder {
+    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>> {
+        let unit = line
+            .and_then(|hex| number::bytes_of(hex.trim(), "flit"))
+            .and_then(|bytes| Ok(ualink::flit::Flit::from_bytes(&bytes)?));
+        let due = match unit {
+            Ok(unit) => self.0.read(&unit),
+            Err(error) => self.0.refuse(error),
+        };
+        due.into_iter().map(answer_of).collect()
+    }
+
+    fn end(&mut self) -> Vec<Result<Answer, FormError>> {
+        self.0.finish().into_iter().map(answer_of).collect()
+    }
+}
+
+/// UALink the other way.
+struct UalEncoder(flit_ual::Encoder);
+
+impl Responder for UalEncoder {
+    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>> {
+        let due = match line.and_then(batch::json) {
+            Ok(form) => self.0.encode(&form),
+            Err(error) => self.0.refuse(error),
+        };
+        due.into_iter().map(answer_of).collect()
+    }
+
+    fn end(&mut self) -> Vec<Result<Answer, FormError>> {
+        self.0.finish().into_iter().map(answer_of).collect()
+    }
+}
+
+fn answer_of(given: flit_ual::Answer) -> Result<Answer, FormError> {
+    given.map(|(form, findings)| answer(form, &findings))
 }
 
 /// Answers the objects of a stream.

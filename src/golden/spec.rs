@@ -40,9 +40,12 @@ pub struct Spec {
     pub model_version: String,
 }
 
+/// Families that have no vector sets.
+const WITHOUT_VECTORS: [&str; 1] = ["ualink"];
+
 /// Protocols that have vector sets, in order of the registry.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
-    PROTOCOLS.iter()
+    PROTOCOLS.iter().filter(|p| !WITHOUT_VECTORS.contains(&p.family))
 }
 
 impl Default for Spec {

@@ -1,0 +1,169 @@
+//! The address cache of compressed requests (`ualink` §10).
+//!
+//! Modelled: 4 ways of 1 MB regions a row, the row chosen by the accelerator on the far side of the link, loads by
+//! CLOAD, conditions of a compressed request, and a sender that replaces the way it used least recently. Left out: a
+//! limit below 1024 rows.
+
+use super::code::{CompressedCmd, ReqCmd};
+use super::field::{REGION_BYTES, TlCreq, TlReq};
+use std::collections::BTreeMap;
+
+/// Ways of a row.
+pub const WAYS: usize = 4;
+/// Address bits below a region: 1 MB.
+const REGION_LSB: u32 = 20;
+
+/// Which side of a switch port sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// An accelerator sends to a switch: rows by destination.
+    ToSwitch,
+    /// A switch sends to an accelerator: rows by source.
+    FromSwitch,
+}
+
+/// Regions that both ends know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressCache {
+    role: Role,
+    rows: BTreeMap<u16, [Option<u64>; WAYS]>,
+}
+
+impl AddressCache {
+    /// An empty cache.
+    pub const fn new(role: Role) -> AddressCache {
+        AddressCache { role, rows: BTreeMap::new() }
+    }
+
+    /// The row of a pair of accelerators.
+    pub const fn row(&self, src: u16, dst: u16) -> u16 {
+        match self.role {
+            Role::ToSwitch => dst,
+            Role::FromSwitch => src,
+        }
+    }
+
+    /// What a request with CLOAD does; another one does nothing.
+    pub fn load(&mut self, req: &TlReq) {
+        if req.cload {
+            let row = self.rows.entry(self.row(req.src, req.dst)).or_default();
+            row[usize::from(req.cway) % WAYS] = Some(req.address >> REGION_LSB);
+        }
+    }
+
+    /// The byte address of a compressed request; `None` when its way was never loaded.
+    pub fn address(&self, req: &TlCreq) -> Option<u64> {
+        let way = usize::from(req.cway) % WAYS;
+        let region = self.rows.get(&self.row(req.src, req.dst)).and_then(|row| row[way]);
+        region.map(|region| region << REGION_LSB | u64::from(req.address))
+    }
+
+    /// The way that holds the region of an address.
+    pub fn way(&self, src: u16, dst: u16, address: u64) -> Option<usize> {
+        let row = self.rows.get(&self.row(src, dst))?;
+        row.iter().position(|&region| region == Some(address >> REGION_LSB))
+    }
+}
+
+/// The compressed command of a request that may be compressed but for the address cache; `None` else.
+pub fn compressible(req: &TlReq) -> Option<CompressedCmd> {
+    let bytes = 4 * (u64::from(req.len) + 1);
+    let cmd = match req.cmd {
+        ReqCmd::Read => CompressedCmd::Read,
+        ReqCmd::Write => CompressedCmd::Write,
+        ReqCmd::WriteFull => CompressedCmd::WriteFull,
+        _ => return None,
+    };
+    let attr = if cmd == CompressedCmd::Read { 0xff } else { 0 };
+    let aligned = req.address % 64 == 0 && bytes % 64 == 0 && req.address % REGION_BYTES + bytes <= REGION_BYTES;
+    let beats = !req.cmd.has_data() || u64::from(req.numbeats) + 1 == bytes / 64;
+    (aligned && beats && req.attr == attr && req.metadata >> 3 == 0).then_some(cmd)
+}
+
+/// The compressed form of a request whose region stands in way `way`; `None` where it may not be compressed.
+pub fn compress(req: &TlReq, way: usize) -> Option<TlCreq> {
+    let cmd = compressible(req)?;
+    Some(TlCreq {
+        cway: way as u8,
+        dst: req.dst,
+        src: req.src,
+        address: (req.address & ((1 << REGION_LSB) - 1)) as u32,
+        metadata: req.metadata,
+        len: req.len / 16,
+        pool: req.pool,
+        tag: req.tag,
+        asi: req.asi,
+        vchan: req.vchan,
+        cmd,
+        ..TlCreq::default()
+    })
+}
+
+/// The request that a compressed one stands for; `None` when its way was never loaded or its command is reserved.
+pub fn expand(req: &TlCreq, cache: &AddressCache) -> Option<TlReq> {
+    let cmd = match req.cmd {
+        CompressedCmd::Read => ReqCmd::Read,
+        CompressedCmd::Write => ReqCmd::Write,
+        CompressedCmd::WriteFull => ReqCmd::WriteFull,
+        _ => return None,
+    };
+    Some(TlReq {
+        numbeats: if cmd.has_data() { req.len } else { 0 },
+        dst: req.dst,
+        src: req.src,
+        address: cache.address(req)?,
+        metadata: req.metadata,
+        len: 16 * req.len + 15,
+        attr: if cmd == ReqCmd::Read { 0xff } else { 0 },
+        pool: req.pool,
+        tag: req.tag,
+        asi: req.asi,
+        vchan: req.vchan,
+        cmd,
+        ..TlReq::default()
+    })
+}
+
+/// What a sender makes of its requests: compressed where the region is known, else with CLOAD where that pays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compressor {
+    cache: AddressCache,
+    /// Ways of each row, the one used least recently first.
+    order: BTreeMap<u16, [usize; WAYS]>,
+}
+
+/// A request as it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compressed {
+    /// The region is known.
+    Hit(TlCreq),
+    /// As it was, or with CLOAD and a way.
+    Miss(TlReq),
+}
+
+impl Compressor {
+    /// Of an empty cache.
+    pub const fn new(role: Role) -> Compressor {
+        Compressor { cache: AddressCache::new(role), order: BTreeMap::new() }
+    }
+
+    /// The form in which the next request is sent. Requests have to be sent in the order of these calls.
+    pub fn request(&mut self, req: &TlReq) -> Compressed {
+        if compressible(req).is_none() {
+            return Compressed::Miss(*req);
+        }
+        let hit = self.cache.way(req.src, req.dst, req.address);
+        let order = self.order.entry(self.cache.row(req.src, req.dst)).or_insert([0, 1, 2, 3]);
+        let way = hit.unwrap_or(order[0]);
+        let at = order.iter().position(|&w| w == way).unwrap_or(0);
+        order[at..].rotate_left(1);
+        if hit.is_some()
+            && let Some(compressed) = compress(req, way)
+        {
+            return Compressed::Hit(compressed);
+        }
+        let loading = TlReq { cload: true, cway: way as u8, ..*req };
+        self.cache.load(&loading);
+        Compressed::Miss(loading)
+    }
+}

@@ -1,0 +1,290 @@
+//! Control half-flits: which fields stand in their eight sectors, and what data they owe (`ualink` §9, §10).
+//!
+//! A field of four sectors stands at 0 or 4, one of two at an even sector, one of one anywhere; its type is in the top
+//! bits of its highest sector. So the type in sector 3 of four decides first, then those of the pairs, then single ones,
+//! and every pattern can be read.
+
+use super::code::{CompressedCmd, FieldType, RdWr, ReqCmd};
+use super::config::UalConfig;
+use super::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
+use super::half::{HALF_SECTORS, Half};
+use crate::wire::{LayoutDef, Violation, Wire};
+
+/// Data half-flits of a beat of 64 bytes.
+const BEAT_HALVES: usize = 2;
+
+/// The layout of a kind of field, `None` for an undefined one.
+pub fn def_of(kind: FieldType) -> Option<&'static LayoutDef> {
+    Some(match kind {
+        FieldType::FlowControl => TlFc::DEF,
+        FieldType::Request => TlReq::DEF,
+        FieldType::Response => TlRsp::DEF,
+        FieldType::CompressedRequest => TlCreq::DEF,
+        FieldType::CompressedSingle => TlCrspSingle::DEF,
+        FieldType::CompressedMulti => TlCrspMulti::DEF,
+        _ => return None,
+    })
+}
+
+/// What follows a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Owed {
+    /// Beats of 64 bytes, two data halves each.
+    pub beats: usize,
+    /// A byte-enable half follows the data.
+    pub enables: bool,
+}
+
+impl Owed {
+    /// Half-flits in all.
+    pub const fn halves(self) -> usize {
+        BEAT_HALVES * self.beats + self.enables as usize
+    }
+}
+
+/// A field: its kind and its bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// Credits; all zero is a NOP.
+    FlowControl(TlFc),
+    /// Request.
+    Request(TlReq),
+    /// Response.
+    Response(TlRsp),
+    /// Compressed request.
+    CompressedRequest(TlCreq),
+    /// Compressed read response of one beat.
+    CompressedSingle(TlCrspSingle),
+    /// Compressed write response, or read response of all beats.
+    CompressedMulti(TlCrspMulti),
+}
+
+impl Field {
+    /// Reads the bits of a kind; `None` for an undefined one.
+    pub fn from_bits(kind: FieldType, bits: u128) -> Option<Field> {
+        Some(match kind {
+            FieldType::FlowControl => Field::FlowControl(TlFc::from_bits(bits)),
+            FieldType::Request => Field::Request(TlReq::from_bits(bits)),
+            FieldType::Response => Field::Response(TlRsp::from_bits(bits)),
+            FieldType::CompressedRequest => Field::CompressedRequest(TlCreq::from_bits(bits)),
+            FieldType::CompressedSingle => Field::CompressedSingle(TlCrspSingle::from_bits(bits)),
+            FieldType::CompressedMulti => Field::CompressedMulti(TlCrspMulti::from_bits(bits)),
+            _ => return None,
+        })
+    }
+
+    /// Its bits.
+    ///
+    /// # Errors
+    /// A part does not fit.
+    pub fn to_bits(&self) -> Result<u128, crate::wire::FieldError> {
+        match self {
+            Field::FlowControl(f) => f.to_bits(),
+            Field::Request(f) => f.to_bits(),
+            Field::Response(f) => f.to_bits(),
+            Field::CompressedRequest(f) => f.to_bits(),
+            Field::CompressedSingle(f) => f.to_bits(),
+            Field::CompressedMulti(f) => f.to_bits(),
+        }
+    }
+
+    /// Its layout.
+    pub fn def(&self) -> &'static LayoutDef {
+        match self {
+            Field::FlowControl(_) => TlFc::DEF,
+            Field::Request(_) => TlReq::DEF,
+            Field::Response(_) => TlRsp::DEF,
+            Field::CompressedRequest(_) => TlCreq::DEF,
+            Field::CompressedSingle(_) => TlCrspSingle::DEF,
+            Field::CompressedMulti(_) => TlCrspMulti::DEF,
+        }
+    }
+
+    /// Sectors that it takes: 4, 2 or 1.
+    pub fn sectors(&self) -> usize {
+        self.def().bits as usize / 32
+    }
+
+    /// Whether it is a request or a response.
+    pub const fn is_transaction(&self) -> bool {
+        !matches!(self, Field::FlowControl(_))
+    }
+
+    /// The data that follows it. A reserved command owes none.
+    pub fn owed(&self, config: &UalConfig) -> Owed {
+        match self {
+            Field::FlowControl(_) => Owed::default(),
+            Field::Request(req) => match req.cmd {
+                // One beat of operands whatever the length says.
+                ReqCmd::AtomicR | ReqCmd::AtomicNR => Owed { beats: 1, enables: true },
+                cmd if cmd.name().is_none() || !cmd.has_data() => Owed::default(),
+                cmd => {
+                    let enables = match cmd {
+                        ReqCmd::WriteFull => false,
+                        ReqCmd::WriteMessage => config.write_message_enables,
+                        _ => true,
+                    };
+                    Owed { beats: usize::from(req.numbeats) + 1, enables }
+                }
+            },
+            Field::CompressedRequest(req) => match req.cmd {
+                CompressedCmd::Write => Owed { beats: usize::from(req.len) + 1, enables: true },
+                CompressedCmd::WriteFull => Owed { beats: usize::from(req.len) + 1, enables: false },
+                _ => Owed::default(),
+            },
+            Field::Response(TlRsp { rdwr, len, .. }) | Field::CompressedMulti(TlCrspMulti { rdwr, len, .. }) => {
+                match *rdwr {
+                    RdWr::Read => Owed { beats: usize::from(*len) + 1, enables: false },
+                    _ => Owed::default(),
+                }
+            }
+            Field::CompressedSingle(_) => Owed { beats: 1, enables: false },
+        }
+    }
+}
+
+/// A field with its first sector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// First sector, 0 to 7.
+    pub sector: usize,
+    /// The field.
+    pub field: Field,
+    /// Its bits.
+    pub bits: u128,
+}
+
+/// A Control half, read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Control {
+    /// Its fields from sector 0 on; sectors of zeros are left out.
+    pub fields: Vec<Placed>,
+    /// What is wrong; places are bytes of the half.
+    pub violations: Vec<Violation>,
+}
+
+/// Type in the top bits of a sector.
+fn kind_at(half: &Half, sector: usize) -> FieldType {
+    FieldType(half[4 * sector + 3] >> 4)
+}
+
+fn bits_at(half: &Half, sector: usize, sectors: usize) -> u128 {
+    half[4 * sector..4 * (sector + sectors)].iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte))
+}
+
+/// Reads a Control half.
+pub fn read(half: &Half) -> Control {
+    let mut control = Control::default();
+    for four in [0, 4] {
+        if kind_at(half, four + 3) == FieldType::Request {
+            control.field(half, four, 4);
+            continue;
+        }
+        for two in [four, four + 2] {
+            let kind = kind_at(half, two + 1);
+            if [FieldType::Response, FieldType::CompressedRequest].contains(&kind) {
+                control.field(half, two, 2);
+            } else {
+                control.single(half, two);
+                control.single(half, two + 1);
+            }
+        }
+    }
+    control
+}
+
+impl Control {
+    /// A sector on its own: only fields of one sector may stand there.
+    fn single(&mut self, half: &Half, sector: usize) {
+        match kind_at(half, sector) {
+            FieldType::FlowControl | FieldType::CompressedSingle | FieldType::CompressedMulti => {
+                self.field(half, sector, 1);
+            }
+            kind if kind.name().is_some() => self.violations.push(Violation::at_byte(
+                "UAL-TLF-02",
+                4 * sector,
+                format!("a {kind:?} that ends in sector {sector}"),
+                if kind == FieldType::Request { "its end in sector 3 or 7" } else { "its end in an odd sector" },
+                "a field stands where it may not",
+            )),
+            kind => self.violations.push(Violation::at_byte(
+                "UAL-TLF-03",
+                4 * sector,
+                format!("type {}", kind.0),
+                "0 to 5",
+                format!("sector {sector} ends a field of an undefined type"),
+            )),
+        }
+    }
+
+    fn field(&mut self, half: &Half, sector: usize, sectors: usize) {
+        let bits = bits_at(half, sector, sectors);
+        let kind = kind_at(half, sector + sectors - 1);
+        let (Some(field), true) = (Field::from_bits(kind, bits), bits != 0) else { return };
+        let known = self.violations.len();
+        field.def().check(bits, &mut self.violations);
+        for violation in self.violations.split_off(known) {
+            self.violations.push(violation.in_unit(|bit| 4 * sector + bit as usize / 8));
+        }
+        self.fields.push(Placed { sector, field, bits });
+    }
+
+    /// Requests and responses.
+    pub fn transactions(&self) -> usize {
+        self.fields.iter().filter(|p| p.field.is_transaction()).count()
+    }
+}
+
+/// Fills a Control half from sector 0 upwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Writer {
+    half: Half,
+    next: usize,
+    end: usize,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Writer { half: [0; 32], next: 0, end: HALF_SECTORS }
+    }
+}
+
+impl Writer {
+    /// Puts a field behind those before it, at the next place where it may stand; `false` when there is no room.
+    ///
+    /// # Errors
+    /// A part of the field does not fit.
+    pub fn put(&mut self, field: &Field) -> Result<bool, crate::wire::FieldError> {
+        let sectors = field.sectors();
+        let at = self.next.next_multiple_of(sectors);
+        if at + sectors > self.end {
+            return Ok(false);
+        }
+        self.write(at, sectors, field.to_bits()?);
+        self.next = at + sectors;
+        Ok(true)
+    }
+
+    /// Puts credits into the last sector.
+    ///
+    /// # Errors
+    /// A part of the field does not fit.
+    pub fn put_last(&mut self, credits: &TlFc) -> Result<bool, crate::wire::FieldError> {
+        if self.next >= self.end {
+            return Ok(false);
+        }
+        let bits = credits.to_bits()?;
+        self.end -= 1;
+        self.write(self.end, 1, bits);
+        Ok(true)
+    }
+
+    fn write(&mut self, at: usize, sectors: usize, bits: u128) {
+        self.half[4 * at..4 * (at + sectors)].copy_from_slice(&bits.to_le_bytes()[..4 * sectors]);
+    }
+
+    /// The half.
+    pub const fn half(&self) -> Half {
+        self.half
+    }
+}

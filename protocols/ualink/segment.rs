@@ -1,0 +1,272 @@
+//! TL flits and DL messages in the 157 sectors of a DL flit (`ualink` §4).
+//!
+//! Modelled: alternative sectors, carry-over, the two starts of a segment, zero-filling. A TL flit keeps its order:
+//! sector k goes to the next free sector. Left out: which DL message is next, and when a TL flit is there (a [`Source`]
+//! says so).
+//!
+//! A walk through one segment: a DL message that waits takes the first sector; then comes what is left of the TL flit
+//! before; then a TL flit that is there begins (TL Flit\[0\]), or zeros fill the first half; then a second one begins
+//! (TL Flit\[1\]), or zeros fill the rest. If the first half is full before anything begins, the first to begin is \[0\].
+
+use super::flit::{Payload, SECTORS, SEGMENTS, sector_byte, segment_header_byte};
+use super::half::{TL_SECTORS, TlFlit};
+use super::header::SegmentHeader;
+use crate::wire::{Violation, Wire};
+
+/// First sector, first sector of the second half, and end of each segment.
+pub const BOUNDS: [(usize, usize, usize); SEGMENTS] =
+    [(0, 16, 32), (32, 48, 64), (64, 80, 96), (96, 112, 127), (127, 143, SECTORS)];
+
+/// Which start of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// TL Flit\[0\].
+    First,
+    /// TL Flit\[1\].
+    Second,
+}
+
+/// Where DL messages and TL flits come from.
+pub trait Source {
+    /// The DL message DWord for a segment.
+    fn message(&mut self, segment: usize) -> Option<u32>;
+
+    /// The TL flit that can begin at this moment of a segment.
+    fn tl_flit(&mut self, segment: usize, place: Place) -> Option<TlFlit>;
+}
+
+/// Cuts TL flits into DL flits; keeps the rest of one between them.
+#[derive(Debug, Clone, Default)]
+pub struct Packer {
+    /// The TL flit that is being sent and its next sector.
+    open: Option<(TlFlit, usize)>,
+}
+
+impl Packer {
+    /// Sectors that are left of the TL flit before, 0 to 15.
+    pub fn carry(&self) -> usize {
+        self.open.map_or(0, |(_, next)| TL_SECTORS - next)
+    }
+
+    /// The payload of the next payload flit.
+    pub fn pack(&mut self, source: &mut dyn Source) -> Payload {
+        let mut payload = Payload::ZERO;
+        for (segment, (first, half, end)) in BOUNDS.into_iter().enumerate() {
+            let mut header = SegmentHeader::default();
+            let mut at = first;
+            if let Some(word) = source.message(segment) {
+                payload.sectors[at] = word.to_le_bytes();
+                header.alt = true;
+                at += 1;
+            }
+            at = self.put(&mut payload, at, end);
+            let full = at >= half;
+            for place in [Place::First, Place::Second] {
+                if at >= end || self.open.is_some() {
+                    break;
+                }
+                let Some(flit) = source.tl_flit(segment, place) else {
+                    at = at.max(half);
+                    continue;
+                };
+                if place == Place::First || full && !header.start0 {
+                    (header.start0, header.message0) = (true, flit.indicators());
+                } else {
+                    (header.start1, header.message1) = (true, flit.indicators());
+                }
+                self.open = Some((flit, 0));
+                at = self.put(&mut payload, at, end);
+            }
+            // Indicators have two bits and everything else has one.
+            payload.headers[segment] = header.to_bits().map_or(0, |bits| bits as u8);
+        }
+        payload
+    }
+
+    /// Writes what is left of the open TL flit; the next free sector.
+    fn put(&mut self, payload: &mut Payload, at: usize, end: usize) -> usize {
+        let Some((flit, next)) = self.open else { return at };
+        let count = (TL_SECTORS - next).min(end - at);
+        for n in 0..count {
+            payload.sectors[at + n] = flit.sector(next + n);
+        }
+        self.open = (next + count < TL_SECTORS).then_some((flit, next + count));
+        at + count
+    }
+}
+
+/// A TL flit, as far as it has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Its bytes and indicators; sectors that are still to come are 0.
+    pub flit: TlFlit,
+    /// Sectors that have come.
+    pub sectors: usize,
+    /// Segment in which it began.
+    pub segment: usize,
+    /// Which start it was.
+    pub place: Place,
+    /// Payload sectors that hold it in the DL flit in which it began.
+    at: [u8; TL_SECTORS],
+    /// How many of them.
+    here: usize,
+}
+
+impl Piece {
+    fn new(segment: usize, place: Place, indicators: u8) -> Piece {
+        let mut flit = TlFlit::default();
+        flit.set_indicators(indicators);
+        Piece { flit, sectors: 0, segment, place, at: [0; TL_SECTORS], here: 0 }
+    }
+
+    /// Whether all sectors have come.
+    pub const fn is_whole(&self) -> bool {
+        self.sectors == TL_SECTORS
+    }
+
+    /// Byte of the DL flit in which it began that holds a byte of it; of one that came later, the byte where it begins.
+    pub fn flit_byte(&self, byte: usize) -> usize {
+        match self.at[..self.here].get(byte / 4) {
+            Some(&sector) => sector_byte(sector.into(), byte % 4),
+            None => sector_byte(self.at[0].into(), 0),
+        }
+    }
+}
+
+/// What a payload holds.
+#[derive(Debug, Clone, Default)]
+pub struct Segmented {
+    /// DL message DWords with their segment.
+    pub messages: Vec<(usize, u32)>,
+    /// The TL flit that began in an earlier DL flit.
+    pub finished: Option<Piece>,
+    /// TL flits that begin here, of which the last one may go on.
+    pub started: Vec<Piece>,
+    /// What is wrong; places are bytes of the DL flit.
+    pub violations: Vec<Violation>,
+}
+
+/// Puts TL flits together again.
+#[derive(Debug, Clone, Default)]
+pub struct Unpacker {
+    /// A TL flit that began in an earlier DL flit.
+    carried: Option<Piece>,
+}
+
+impl Unpacker {
+    /// Sectors that are still to come of the last TL flit, 0 to 15.
+    pub fn carry(&self) -> usize {
+        self.carried.map_or(0, |piece| TL_SECTORS - piece.sectors)
+    }
+
+    /// Takes the payload of the next payload flit.
+    pub fn read(&mut self, payload: &Payload) -> Segmented {
+        let mut reading = Reading { payload, out: Segmented::default(), used: [false; SECTORS], open: None };
+        for segment in 0..SEGMENTS {
+            reading.segment(segment, &mut self.carried);
+        }
+        reading.filling();
+        if let Some(piece) = reading.open {
+            reading.out.started.push(piece);
+            self.carried = Some(piece);
+        }
+        reading.out
+    }
+}
+
+/// One payload while it is read.
+struct Reading<'a> {
+    payload: &'a Payload,
+    out: Segmented,
+    /// Sectors that belong to something.
+    used: [bool; SECTORS],
+    /// A TL flit that began in this payload and has sectors to come.
+    open: Option<Piece>,
+}
+
+impl Reading<'_> {
+    fn segment(&mut self, segment: usize, carried: &mut Option<Piece>) {
+        let (first, half, end) = BOUNDS[segment];
+        let header = self.header(segment);
+        let mut at = first;
+        if header.alt {
+            self.out.messages.push((segment, u32::from_le_bytes(self.payload.sectors[at])));
+            self.used[at] = true;
+            at += 1;
+        }
+        if let Some(mut piece) = carried.take() {
+            at = self.fill(&mut piece, at, end, false);
+            // 15 sectors at most fit into any segment.
+            self.out.finished = Some(piece);
+        }
+        if let Some(piece) = self.open.take() {
+            at = self.go_on(piece, at, end);
+        }
+        let starts = [(Place::First, header.start0, header.message0), (Place::Second, header.start1, header.message1)];
+        for (place, start, indicators) in starts {
+            let byte = segment_header_byte(segment);
+            if !start {
+                if indicators != 0 {
+                    let text = format!("indicators of TL Flit[{}], which does not start", place as u8);
+                    self.out.violations.push(Violation::at_byte("UAL-SEG-02", byte, indicators, 0, text));
+                }
+                if place == Place::First {
+                    at = at.max(half);
+                }
+            } else if at >= end {
+                let text = format!("TL Flit[{}] has no sector to start in", place as u8);
+                self.out.violations.push(Violation::at_byte("UAL-SEG-07", byte, "a start", "none", text));
+            } else {
+                at = self.go_on(Piece::new(segment, place, indicators), at, end);
+            }
+        }
+    }
+
+    fn header(&mut self, segment: usize) -> SegmentHeader {
+        let bits = self.payload.headers[segment].into();
+        let mut found = Vec::new();
+        SegmentHeader::DEF.check(bits, &mut found);
+        self.out.violations.extend(found.into_iter().map(|v| v.in_unit(|_| segment_header_byte(segment))));
+        SegmentHeader::from_bits(bits)
+    }
+
+    /// Reads on in a TL flit of this payload; the next free sector.
+    fn go_on(&mut self, mut piece: Piece, at: usize, end: usize) -> usize {
+        let next = self.fill(&mut piece, at, end, true);
+        if piece.is_whole() {
+            self.out.started.push(piece);
+        } else {
+            self.open = Some(piece);
+        }
+        next
+    }
+
+    /// Moves sectors into a TL flit; `here` when it began in this payload. The next free sector.
+    fn fill(&mut self, piece: &mut Piece, at: usize, end: usize, here: bool) -> usize {
+        let count = (TL_SECTORS - piece.sectors).min(end - at);
+        for sector in at..at + count {
+            self.used[sector] = true;
+            piece.flit.set_sector(piece.sectors, self.payload.sectors[sector]);
+            if here {
+                piece.at[piece.here] = sector as u8;
+                piece.here += 1;
+            }
+            piece.sectors += 1;
+        }
+        at + count
+    }
+
+    /// Judges what belongs to nothing: it is filled with zeros.
+    fn filling(&mut self) {
+        let stray = (0..SECTORS).find(|&n| !self.used[n] && self.payload.sectors[n] != [0; 4]);
+        if let Some(n) = stray {
+            self.out.violations.push(Violation::at_byte(
+                "UAL-SEG-06",
+                sector_byte(n, 0),
+                format!("{:#010x}", u32::from_le_bytes(self.payload.sectors[n])),
+                "0",
+                format!("sector {n} belongs to no TL flit and no message"),
+            ));
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Reading a stream of TL flits: what each half is, data joined to its fields (`ualink` §9).
+//!
+//! Modelled: owed data and byte enables over TL flits, swap flits, authentication tags, message halves, poison, the
+//! receiver's address cache. Left out: credits.
+//!
+//! A walk through one TL flit, with P halves owed before it. P of 2 and more: both halves are data. P = 1: the lower half
+//! is Control, the upper one the last data half (a swap). P = 0: the lower half is Control; the upper one holds tags
+//! (authentication on and the Control has requests or responses), else the first half that the Control owes, else
+//! nothing. A message half delays all of this by a half; of a lower half that would be Control, the Control moves on.
+
+use super::cache::{AddressCache, Role};
+use super::code::HalfType;
+use super::config::UalConfig;
+use super::control::{self, Control, Field, Owed};
+use super::half::{HALF_BYTES, Half, MessageHalf, TAGS, TlFlit};
+use crate::wire::Violation;
+use std::collections::VecDeque;
+
+/// A request or response with everything that belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    /// The field.
+    pub field: Field,
+    /// Byte address of a request, from the address cache if it is compressed; `None` when the cache has none.
+    pub address: Option<u64>,
+    /// Data halves, two a beat.
+    pub data: Vec<Half>,
+    /// Bit i: beat i is known to be wrong.
+    pub poisoned: u8,
+    /// Byte enables: bit i of the half enables byte i of the block.
+    pub enables: Option<Half>,
+    /// Authentication tag; 0 without authentication.
+    pub auth_tag: u64,
+}
+
+impl Transfer {
+    /// A field without data, or whose data is added later.
+    pub const fn new(field: Field) -> Transfer {
+        Transfer { field, address: None, data: Vec::new(), poisoned: 0, enables: None, auth_tag: 0 }
+    }
+}
+
+/// What a half is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HalfRole {
+    /// Fields.
+    Control,
+    /// Data of the field that is owed first.
+    Data,
+    /// In place of data that is known to be wrong.
+    Poison,
+    /// Byte enables.
+    Enables,
+    /// Authentication tags.
+    Tags,
+    /// A message.
+    Message(MessageHalf),
+    /// Nothing is owed.
+    Nothing,
+}
+
+/// A TL flit, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlRead {
+    /// What its halves are.
+    pub roles: [HalfRole; 2],
+    /// The Control half, if there is one.
+    pub control: Option<Control>,
+    /// What is wrong; places are bytes of the TL flit.
+    pub violations: Vec<Violation>,
+    /// Requests and responses that are whole now, in order of their fields.
+    pub delivered: Vec<Transfer>,
+}
+
+/// A transfer whose data is still coming.
+#[derive(Debug, Clone)]
+struct Open {
+    transfer: Transfer,
+    owed: Owed,
+}
+
+impl Open {
+    /// Halves still to come.
+    fn left(&self) -> usize {
+        let had = self.transfer.data.len() + usize::from(self.transfer.enables.is_some());
+        self.owed.halves().saturating_sub(had)
+    }
+}
+
+/// Takes a stream of TL flits of one direction apart.
+#[derive(Debug, Clone)]
+pub struct TlUnpacker {
+    config: UalConfig,
+    cache: AddressCache,
+    open: VecDeque<Open>,
+    /// Halves owed by all that is open.
+    owed: usize,
+}
+
+impl TlUnpacker {
+    /// A stream of which nothing has been read.
+    pub const fn new(config: UalConfig, role: Role) -> TlUnpacker {
+        TlUnpacker { config, cache: AddressCache::new(role), open: VecDeque::new(), owed: 0 }
+    }
+
+    /// Data and byte-enable halves that are still to come.
+    pub const fn owed_halves(&self) -> usize {
+        self.owed
+    }
+
+    /// Takes the next TL flit.
+    pub fn read(&mut self, flit: &TlFlit) -> TlRead {
+        let mut read =
+            TlRead { roles: [HalfRole::Nothing; 2], control: None, violations: Vec::new(), delivered: Vec::new() };
+        let swap = self.owed == 1;
+        // Transfers of this Control, which its tags belong to.
+        let mut fresh = 0..0;
+        read.roles[0] = match (flit.message[0], self.owed >= 2) {
+            (true, data) => self.message(flit, 0, data, &mut read.violations),
+            (false, true) => self.data(&flit.halves[0], 0, false, &mut read.violations),
+            (false, false) => {
+                let before = self.open.len();
+                let control = self.control(&flit.halves[0], swap, &mut read.violations);
+                fresh = before..self.open.len();
+                read.control = Some(control);
+                HalfRole::Control
+            }
+        };
+        let tags = self.config.authentication && !swap && !fresh.is_empty();
+        read.roles[1] = match flit.message[1] {
+            true if tags => {
+                read.violations.push(Violation::at_byte(
+                    "UAL-SQN-10",
+                    HALF_BYTES,
+                    "a message",
+                    "tags",
+                    "a message stands where authentication tags belong",
+                ));
+                HalfRole::Message(MessageHalf::from_half(&flit.halves[1]))
+            }
+            false if tags => self.tags(&flit.halves[1], fresh, &mut read.violations),
+            true => self.message(flit, 1, self.owed > 0, &mut read.violations),
+            false if self.owed > 0 => self.data(&flit.halves[1], 1, false, &mut read.violations),
+            false => {
+                nothing(&flit.halves[1], &mut read.violations);
+                HalfRole::Nothing
+            }
+        };
+        while self.open.front().is_some_and(|open| open.left() == 0) {
+            read.delivered.extend(self.open.pop_front().map(|open| open.transfer));
+        }
+        read
+    }
+
+    fn control(&mut self, half: &Half, swap: bool, violations: &mut Vec<Violation>) -> Control {
+        let mut control = control::read(half);
+        for placed in &control.fields {
+            let at = 4 * placed.sector;
+            let mut transfer = Transfer::new(placed.field);
+            match &placed.field {
+                Field::FlowControl(_) => continue,
+                Field::Request(req) => {
+                    self.cache.load(req);
+                    transfer.address = Some(req.address);
+                }
+                Field::CompressedRequest(req) => {
+                    transfer.address = self.cache.address(req);
+                    if transfer.address.is_none() && req.cmd.name().is_some() {
+                        control.violations.push(Violation::at_byte(
+                            "UAL-CAC-01",
+                            at,
+                            format!("way {} of row {}", req.cway, self.cache.row(req.src, req.dst)),
+                            "a way that was loaded",
+                            "a compressed request names a way of the address cache that was never loaded",
+                        ));
+                    }
+                }
+                _ => {}
+            }
+            let owed = placed.field.owed(&self.config);
+            self.owed += owed.halves();
+            self.open.push_back(Open { transfer, owed });
+        }
+        let transactions = control.transactions();
+        let most = if swap { 0 } else { TAGS };
+        if self.config.authentication && transactions > most {
+            control.violations.push(Violation::at_byte(
+                "UAL-SQN-04",
+                0,
+                format!("{transactions} requests and responses"),
+                format!("at most {most}"),
+                if swap { "a swap flit has no room for tags" } else { "more requests and responses than tags" },
+            ));
+        }
+        violations.extend_from_slice(&control.violations);
+        control
+    }
+
+    /// A data or byte-enable half; `poison` stands in its place.
+    fn data(&mut self, half: &Half, n: usize, poison: bool, violations: &mut Vec<Violation>) -> HalfRole {
+        let Some(open) = self.open.iter_mut().find(|open| open.left() > 0) else { return HalfRole::Nothing };
+        self.owed -= 1;
+        let transfer = &mut open.transfer;
+        let mut broken = |found: &str, expected: &str, text: &str| {
+            violations.push(Violation::at_byte("UAL-SQN-09", n * HALF_BYTES, found, expected, text));
+        };
+        let index = transfer.data.len();
+        if index == 2 * open.owed.beats {
+            if poison {
+                broken("poison", "byte enables", "poison stands in place of byte enables");
+            }
+            transfer.enables = Some(*half);
+            return HalfRole::Enables;
+        }
+        let bit = 1 << (index / 2);
+        let first_was = transfer.poisoned & bit != 0;
+        if index % 2 == 1 && first_was != poison {
+            let (found, expected) = if poison { ("poison", "data") } else { ("data", "poison") };
+            broken(found, expected, "poison stands for one half of a beat alone");
+        }
+        if poison {
+            transfer.poisoned |= bit;
+        }
+        transfer.data.push(*half);
+        if poison { HalfRole::Poison } else { HalfRole::Data }
+    }
+
+    /// A half whose indicator is set; `data` says whether a data half is due.
+    fn message(&mut self, flit: &TlFlit, n: usize, data: bool, violations: &mut Vec<Violation>) -> HalfRole {
+        let half = &flit.halves[n];
+        let message = MessageHalf::from_half(half);
+        let at = n * HALF_BYTES;
+        match message.kind {
+            HalfType::Poison if data => return self.data(half, n, true, violations),
+            HalfType::Poison => {
+                let text = "poison stands where no data is due";
+                violations.push(Violation::at_byte("UAL-SQN-09", at, "poison", "no poison", text));
+            }
+            kind if kind.name().is_none() => {
+                let found = format!("type {:#04x}", kind.0);
+                let text = "a message half of an unlisted type is ignored";
+                violations.push(Violation::at_byte("UAL-SQN-08", at, found, "0x00, 0x01 or 0x20", text));
+            }
+            _ => {}
+        }
+        HalfRole::Message(message)
+    }
+
+    /// Tags: the lowest one belongs to the lowest field.
+    fn tags(&mut self, half: &Half, fresh: std::ops::Range<usize>, violations: &mut Vec<Violation>) -> HalfRole {
+        let used = fresh.len().min(TAGS);
+        for (open, tag) in self.open.range_mut(fresh).zip(half.chunks_exact(8)) {
+            open.transfer.auth_tag = tag.iter().rev().fold(0, |tag, &byte| tag << 8 | u64::from(byte));
+        }
+        if half[8 * used..].iter().any(|&b| b != 0) {
+            let at = HALF_BYTES + 8 * used;
+            violations.push(Violation::at_byte("UAL-SQN-04", at, "not 0", "0", "an unused tag is not 0"));
+        }
+        HalfRole::Tags
+    }
+}
+
+/// Judges an upper half to which nothing is owed.
+fn nothing(half: &Half, violations: &mut Vec<Violation>) {
+    if *half == [0; HALF_BYTES] {
+        return;
+    }
+    let second = control::read(half);
+    let (rule, text) = match second.violations.is_empty() {
+        true => ("UAL-TLF-05", "a second Control half stands in the upper half"),
+        false => ("UAL-SQN-01", "an upper half to which nothing is owed is not 0"),
+    };
+    violations.push(Violation::at_byte(rule, HALF_BYTES, "not 0", "0", text));
+}

@@ -1,0 +1,63 @@
+//! Answers in the order of the questions, each when it is complete.
+
+use super::decode::to_json;
+use crate::forms::FormError;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::ualink::stream::Decoded;
+use scalepool_protocols::wire::Findings;
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// The object of a flit and what is wrong with it, or why a line could not be read.
+pub type Answer = Result<(Value, Findings), FormError>;
+
+/// A flit with its place in the stream.
+#[derive(Debug, Clone)]
+struct Entry {
+    dir: Dir,
+    index: u64,
+    decoded: Decoded,
+    /// Its last TL flit goes on.
+    waits: bool,
+}
+
+/// Flits and errors that have not been answered.
+#[derive(Debug, Clone, Default)]
+pub struct Answers(VecDeque<Result<Entry, FormError>>);
+
+impl Answers {
+    /// The next flit of a stream.
+    pub fn flit(&mut self, dir: Dir, index: u64, mut decoded: Decoded) -> Vec<Answer> {
+        let good = decoded.is_good();
+        // A flit that is not used shows what it would have finished nowhere: it comes again.
+        if let Some(finished) = decoded.finished.take().filter(|_| good) {
+            let waiting = self.0.iter_mut().flatten().find(|entry| entry.waits && entry.dir == dir);
+            if let Some(entry) = waiting
+                && let Some(last) = entry.decoded.tl.last_mut()
+            {
+                *last = finished;
+                entry.waits = false;
+            }
+        }
+        let waits = good && decoded.goes_on();
+        self.0.push_back(Ok(Entry { dir, index, decoded, waits }));
+        self.due()
+    }
+
+    /// A line that could not be read.
+    pub fn error(&mut self, error: FormError) -> Vec<Answer> {
+        self.0.push_back(Err(error));
+        self.due()
+    }
+
+    /// The end: what waits is answered as it is.
+    pub fn finish(&mut self) -> Vec<Answer> {
+        self.0.iter_mut().flatten().for_each(|entry| entry.waits = false);
+        self.due()
+    }
+
+    fn due(&mut self) -> Vec<Answer> {
+        let count = self.0.iter().take_while(|entry| !entry.as_ref().is_ok_and(|e| e.waits)).count();
+        self.0.drain(..count).map(|entry| entry.map(|e| to_json(&e.decoded, e.dir, e.index))).collect()
+    }
+}

@@ -1,14 +1,9 @@
 //! Sequence numbers: 9 bits, 1 to 511 and around to 1; 0 is reserved (`ualink` §7).
 
-/// Highest number, and how many there are.
-pub const LAST: u16 = 511;
+pub use scalepool_protocols::ualink::header::{MAX_SEQ as LAST, next_seq as next, seq_of_low_bits as from_low_bits};
+
 /// Most payload flits that may be unacknowledged: one less than half of the numbers.
 pub const MOST_UNACKED: u16 = 255;
-
-/// The number behind `n`.
-pub const fn next(n: u16) -> u16 {
-    if n >= LAST { 1 } else { n + 1 }
-}
 
 /// Steps from one number (1 to 511) on to another one, 0 to 510.
 pub const fn steps(from: u16, to: u16) -> u16 {
@@ -18,14 +13,6 @@ pub const fn steps(from: u16, to: u16) -> u16 {
 /// `n` moved on by `steps`.
 pub const fn plus(n: u16, steps: u16) -> u16 {
     (n - 1 + steps) % LAST + 1
-}
-
-/// The number that a flit with `low`, the low three bits of its number, has behind `last`: the next one with these bits,
-/// `last` itself only for a NOP. 0 where the low bits skip the reserved number in another way than the sender's do.
-pub const fn from_low_bits(last: u16, low: u8, payload: bool) -> u16 {
-    let ahead = (low as u16 + 8 - last % 8) % 8;
-    let ahead = if ahead == 0 && payload { 8 } else { ahead };
-    (last + ahead) % (LAST + 1)
 }
 
 #[cfg(test)]

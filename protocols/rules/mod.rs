@@ -7,6 +7,7 @@ pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
 pub mod sim;
+pub mod ual;
 
 /// One protocol rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub struct Rule {
 
 /// All rules, family by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [cxl68::RULES, cxl256::RULES, cxlio::RULES, sim::RULES].into_iter().flatten()
+    [cxl68::RULES, cxl256::RULES, cxlio::RULES, ual::RULES, sim::RULES].into_iter().flatten()
 }
 
 /// The row of an id.

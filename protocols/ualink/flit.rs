@@ -7,7 +7,7 @@ use crate::frame;
 use crate::wire::{FieldError, FieldFault};
 
 frame! {
-    /// DL flit. Which sector stands in which payload byte says [`sector_byte`](super::sector_byte).
+    /// DL flit. Which sector stands in which payload byte says [`sector_byte`].
     pub mod map: 640 bytes = "ualink.dl_flit" {
         source: "ualink §2";
         /// Payload before the first segment header.

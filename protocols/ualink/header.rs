@@ -46,13 +46,13 @@ layout! {
         alt: bool = [0 +: 1];
         /// Reserved.
         rsvd: bool = [1 +: 1], reserved;
-        /// Message indicators of TL Flit[0]: bit 0 its lower half, bit 1 its upper half.
+        /// Message indicators of TL Flit 0: bit 0 its lower half, bit 1 its upper half.
         message0: u8 = [2 +: 2];
-        /// TL Flit[0] starts here.
+        /// TL Flit 0 starts here.
         start0: bool = [4 +: 1];
-        /// Message indicators of TL Flit[1].
+        /// Message indicators of TL Flit 1.
         message1: u8 = [5 +: 2];
-        /// TL Flit[1] starts here.
+        /// TL Flit 1 starts here.
         start1: bool = [7 +: 1];
     }
 }

@@ -13,8 +13,8 @@
 //! fields; [`stream::Unpacker`] does all of it and names broken rules. [`pack::TlPacker`] and [`segment::Packer`] go the
 //! other way.
 
-pub mod cache;
 pub mod code;
+pub mod compress;
 pub mod config;
 pub mod control;
 pub mod crc;

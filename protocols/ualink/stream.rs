@@ -7,7 +7,7 @@
 //! show and changes no state. A NOP carries nothing. A payload flit is cut by [`segment::Unpacker`]; the TL flit that
 //! began earlier comes first, then those that begin here, each read by [`TlUnpacker`] when it is whole.
 
-use super::cache::Role;
+use super::compress::Role;
 use super::config::UalConfig;
 use super::flit::{Flit, Payload, SEGMENTS, map, sector_byte, segment_header_byte};
 use super::header::Header;

@@ -8,8 +8,8 @@
 //! (authentication on and the Control has requests or responses), else the first half that the Control owes, else
 //! nothing. A message half delays all of this by a half; of a lower half that would be Control, the Control moves on.
 
-use super::cache::{AddressCache, Role};
 use super::code::HalfType;
+use super::compress::{AddressCache, Role};
 use super::config::UalConfig;
 use super::control::{self, Control, Field, Owed};
 use super::half::{HALF_BYTES, Half, MessageHalf, TAGS, TlFlit};

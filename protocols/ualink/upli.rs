@@ -160,13 +160,13 @@ layout! {
     /// ReqAttr of an atomic: operation and size of the operand. Operations are the vendor's own.
     pub struct AtomicAttr: 8 bits = "ualink.attr_atomic" {
         source: "ualink §12 (B)", basis: Spec, rule: "UAL-UPL-04";
-        /// OpType\[4\].
+        /// Bit 4 of the operation.
         op_high: bool = [0 +: 1];
         /// Reserved.
         rsvd: bool = [1 +: 1], reserved;
         /// Size of the operand.
         size: AtomicSize = [2 +: 2];
-        /// OpType\[3:0\].
+        /// Bits 3:0 of the operation.
         op_low: u8 = [4 +: 4];
     }
 }

@@ -46,18 +46,21 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// Breaks at blanks; a longer word stands alone.
+/// Breaks at blanks, a word that is longer than a line behind `|` too; what cannot be broken stands alone.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        if lines[last].is_empty() {
-            lines[last] = word.to_owned();
-        } else if lines[last].chars().count() + 1 + word.chars().count() <= width {
-            lines[last] += " ";
-            lines[last] += word;
-        } else {
-            lines.push(word.to_owned());
+        let long = word.chars().count() > width;
+        let parts: Vec<&str> = if long { word.split_inclusive('|').collect() } else { vec![word] };
+        for (n, part) in parts.into_iter().enumerate() {
+            let last = lines.len() - 1;
+            let gap = if n == 0 && !lines[last].is_empty() { " " } else { "" };
+            if lines[last].is_empty() || lines[last].chars().count() + gap.len() + part.chars().count() <= width {
+                lines[last] += gap;
+                lines[last] += part;
+            } else {
+                lines.push(part.to_owned());
+            }
         }
     }
     lines

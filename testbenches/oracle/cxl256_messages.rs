@@ -63,9 +63,10 @@ macro_rules! layouts {
         static LAYOUTS: &[MessageOracle] = &[$($type::ORACLE),+];
     };
 }
+pub(super) use layouts;
 
 /// The next raw value, in the integer type of its field.
-fn next<'a, T: TryFrom<u128>>(values: &mut impl Iterator<Item = &'a u128>, field: &str) -> T {
+pub(super) fn next<'a, T: TryFrom<u128>>(values: &mut impl Iterator<Item = &'a u128>, field: &str) -> T {
     let Some(&value) = values.next() else { panic!("{field}: no value given") };
     T::try_from(value).unwrap_or_else(|_| panic!("{field}: {value:#x} is too wide"))
 }

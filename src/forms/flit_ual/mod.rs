@@ -31,7 +31,7 @@ pub use decode::Decoder;
 pub use encode::Encoder;
 
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::ualink::cache::Role;
+use scalepool_protocols::ualink::compress::Role;
 
 /// Name on the command line and in objects.
 pub const PROTOCOL: &str = "ualink";

@@ -1,11 +1,12 @@
-//! The address cache of compressed requests (`ualink` §10).
+//! Compressed requests with their address cache, and compressed responses (`ualink` §10).
 //!
 //! Modelled: 4 ways of 1 MB regions a row, the row chosen by the accelerator on the far side of the link, loads by
-//! CLOAD, conditions of a compressed request, and a sender that replaces the way it used least recently. Left out: a
+//! CLOAD, conditions of the compressed forms, and a sender that replaces the way it used least recently. Left out: a
 //! limit below 1024 rows.
 
-use super::code::{CompressedCmd, ReqCmd};
-use super::field::{REGION_BYTES, TlCreq, TlReq};
+use super::code::{CompressedCmd, RdWr, ReqCmd, Status};
+use super::control::Field;
+use super::field::{REGION_BYTES, TlCreq, TlCrspMulti, TlCrspSingle, TlReq, TlRsp};
 use std::collections::BTreeMap;
 
 /// Ways of a row.
@@ -75,7 +76,9 @@ pub fn compressible(req: &TlReq) -> Option<CompressedCmd> {
         _ => return None,
     };
     let attr = if cmd == CompressedCmd::Read { 0xff } else { 0 };
-    let aligned = req.address % 64 == 0 && bytes % 64 == 0 && req.address % REGION_BYTES + bytes <= REGION_BYTES;
+    let aligned = req.address.is_multiple_of(64)
+        && bytes.is_multiple_of(64)
+        && req.address % REGION_BYTES + bytes <= REGION_BYTES;
     let beats = !req.cmd.has_data() || u64::from(req.numbeats) + 1 == bytes / 64;
     (aligned && beats && req.attr == attr && req.metadata >> 3 == 0).then_some(cmd)
 }
@@ -122,6 +125,27 @@ pub fn expand(req: &TlCreq, cache: &AddressCache) -> Option<TlReq> {
         cmd,
         ..TlReq::default()
     })
+}
+
+/// The compressed form of a response, which loses the source; `None` where it may not be compressed: another status than
+/// OKAY, several beats from another than the first.
+pub fn compress_response(rsp: &TlRsp) -> Option<Field> {
+    let TlRsp { dst, pool, tag, vchan, len, offset, last, rdwr, .. } = *rsp;
+    match rsp.status {
+        Status::OKAY if rdwr == RdWr::Read && len == 0 => Some(Field::CompressedSingle(TlCrspSingle {
+            last,
+            offset,
+            dst,
+            pool,
+            tag,
+            vchan,
+            ..TlCrspSingle::default()
+        })),
+        Status::OKAY if offset == 0 => {
+            Some(Field::CompressedMulti(TlCrspMulti { rdwr, len, dst, pool, tag, vchan, ..TlCrspMulti::default() }))
+        }
+        _ => None,
+    }
 }
 
 /// What a sender makes of its requests: compressed where the region is known, else with CLOAD where that pays.

@@ -1,0 +1,96 @@
+//! Rules of UALink (`ualink`), in the order of the conformance catalogue: those of the codec. Rules over time stand with
+//! the link.
+
+use super::Rule;
+
+const fn rule(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: false, text }
+}
+
+/// A rule that the sheet marks as our own choice.
+const fn choice(id: &'static str, source: &'static str, text: &'static str) -> Rule {
+    Rule { id, source, choice: true, text }
+}
+
+/// The rows.
+pub static RULES: &[Rule] = &[
+    rule("UAL-SIZ-01", "ualink §1", "sizes: TL flit 64 B, DL flit 640 B = 628 + 3 + 5 + 4, code word 680 B"),
+    rule("UAL-SIZ-02", "ualink §1", "a transfer has 1 to 64 DWords inside 256 B"),
+    rule("UAL-SIZ-03", "ualink §1", "57-bit byte address, a multiple of 4"),
+    rule("UAL-MAP-01", "ualink §2", "628 payload bytes, each of its own place"),
+    rule("UAL-MAP-02", "ualink §2", "places of segment headers, flit header and CRC"),
+    rule("UAL-MAP-03", "ualink §2", "numbers are little-endian, bit 0 of a byte first"),
+    rule("UAL-FLH-01", "ualink §3.1", "layout of the explicit header"),
+    rule("UAL-FLH-02", "ualink §3.2", "layout of the command header"),
+    choice("UAL-FLH-03", "ualink §3", "op 00x explicit, 01x command; a flit with 1xx, or a replayed NOP, is dropped"),
+    rule("UAL-FLH-04", "ualink §3", "reserved bits 0, ignored"),
+    rule("UAL-SEG-01", "ualink §4", "layout of the segment header"),
+    rule("UAL-SEG-02", "ualink §4", "message indicators 0 where no TL flit starts, ignored"),
+    rule("UAL-SEG-03", "ualink §4", "segment header 0 where nothing starts"),
+    rule("UAL-SEG-04", "ualink §4", "a DL message that waits takes the first sector"),
+    rule("UAL-SEG-05", "ualink §4", "what is left of a TL flit comes before a new one"),
+    rule("UAL-SEG-06", "ualink §4", "without a TL flit zeros up to the second half, or to the end"),
+    rule("UAL-SEG-07", "ualink §4", "at most two TL flits start in a segment"),
+    rule("UAL-SEG-08", "ualink §4", "the first to start behind a full first half is TL Flit[0]"),
+    rule("UAL-SEG-09", "ualink §4", "TL flits keep their order, sector k goes to the next free one"),
+    rule("UAL-SEG-10", "ualink §4", "start places of an unpacker"),
+    rule("UAL-SEG-11", "ualink §4", "saturated 10,10,10,10,10,9 starts, at most 15 sectors left over"),
+    choice("UAL-SEG-12", "ualink §4", "what is left over outlives a NOP, which carries no sectors"),
+    rule("UAL-CRC-01", "ualink §5", "CRC-32 of IEEE 802.3, bit 0 of byte 0 first"),
+    rule("UAL-CRC-02", "ualink §5", "the CRC covers 640 bytes with itself as 0"),
+    choice("UAL-CRC-03", "ualink §5", "x^0 is sent first; the other order can be chosen"),
+    choice("UAL-MSG-01", "ualink §6", "low bits of every message; a compressed one is ignored"),
+    rule("UAL-MSG-02", "ualink §6", "classes and types; others are ignored"),
+    rule("UAL-MSG-03", "ualink §6", "layout No-Op"),
+    rule("UAL-MSG-04", "ualink §6", "layout TL rate"),
+    rule("UAL-MSG-05", "ualink §6", "layout device ID"),
+    rule("UAL-MSG-06", "ualink §6", "layout port number"),
+    rule("UAL-MSG-07", "ualink §6", "layout channel negotiation"),
+    rule("UAL-MSG-08", "ualink §6", "layout UART transport"),
+    rule("UAL-MSG-09", "ualink §6", "layout UART credit"),
+    rule("UAL-MSG-10", "ualink §6", "layout UART reset request"),
+    rule("UAL-MSG-11", "ualink §6", "layout UART reset response"),
+    rule("UAL-MSG-12", "ualink §6", "layout of a vendor packet's head"),
+    rule("UAL-MSG-15", "ualink §6", "port numbers have 10 bits"),
+    rule("UAL-RXR-12", "ualink §7", "sequence number out of its low three bits, over 511 to 1"),
+    rule("UAL-TLF-01", "ualink §9", "16 sectors in two halves, a message indicator a half"),
+    rule("UAL-TLF-02", "ualink §9", "sectors that a field takes and where it may stand"),
+    rule("UAL-TLF-03", "ualink §9", "types of fields"),
+    rule("UAL-TLF-04", "ualink §9", "sectors without a field are 0"),
+    rule("UAL-TLF-05", "ualink §9", "one Control half with content a TL flit, the lower one"),
+    rule("UAL-SQN-01", "ualink §9", "nothing owed: Control, then data or nothing"),
+    rule("UAL-SQN-02", "ualink §9", "one half owed: Control, then that half"),
+    rule("UAL-SQN-03", "ualink §9", "two and more owed: two data halves"),
+    rule(
+        "UAL-SQN-04",
+        "ualink §9",
+        "authentication: tags behind a Control half of at most four; a swap holds credits alone",
+    ),
+    rule("UAL-SQN-05", "ualink §9", "data halves that each field owes"),
+    choice("UAL-SQN-06", "ualink §9", "a write message has byte enables"),
+    rule("UAL-SQN-07", "ualink §9", "byte enables come last"),
+    rule("UAL-SQN-08", "ualink §9", "types of message halves"),
+    rule("UAL-SQN-09", "ualink §9", "poison replaces both halves of a beat, never byte enables"),
+    rule("UAL-SQN-10", "ualink §9", "message halves delay the sequence and never replace tags"),
+    rule("UAL-FLD-01", "ualink §10", "layout uncompressed request"),
+    rule("UAL-FLD-02", "ualink §10", "layout uncompressed response"),
+    rule("UAL-FLD-03", "ualink §10", "layout compressed request"),
+    rule("UAL-FLD-04", "ualink §10", "layout compressed response of one beat"),
+    rule("UAL-FLD-05", "ualink §10", "layout compressed response of all beats or of a write"),
+    rule("UAL-FLD-06", "ualink §10", "layout flow control"),
+    rule("UAL-FLD-07", "ualink §10", "conditions of a compressed request"),
+    rule("UAL-FLD-08", "ualink §10", "compressed responses are OKAY"),
+    rule("UAL-FLD-09", "ualink §10", "flow control: t 0 is the pool, 1 a virtual channel"),
+    choice("UAL-FLD-10", "ualink §10", "RD/WR 1 answers a read, in both forms"),
+    rule("UAL-CAC-01", "ualink §10", "CLOAD fills a way with a region of 1 MB"),
+    rule("UAL-CAC-02", "ualink §10", "row by destination towards a switch, by source from it"),
+    rule("UAL-CAC-03", "ualink §10", "a load is visible to later fields of its half"),
+    rule("UAL-UPL-01", "ualink §12", "widths of UPLI signals"),
+    rule("UAL-UPL-02", "ualink §12", "commands; bit 5: data follows"),
+    rule("UAL-UPL-03", "ualink §12", "status codes"),
+    rule("UAL-UPL-04", "ualink §12", "attributes of reads and atomics"),
+    rule("UAL-UPL-13", "ualink §12", "even parity of each 64 bits of data"),
+    rule("UAL-SEC-01", "ualink §12", "initialisation vector; tags are opaque"),
+    rule("UAL-PHY-01", "ualink §13", "5120 bits, transcoded 5140, coded 5440"),
+    rule("UAL-PHY-03", "ualink §13", "control blocks and fault codes"),
+];

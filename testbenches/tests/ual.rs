@@ -1,0 +1,16 @@
+//! Conformance of the UALink codec: for every rule a test that obeys it (`<rule>_p`) and one that breaks it (`<rule>_n`);
+//! the second spelling of the layouts and of packing; JSON forms; efficiency. One file an area of the rule table.
+#![forbid(unsafe_code)]
+
+mod ual {
+    mod common;
+    mod efficiency;
+    mod fields;
+    mod flits;
+    mod forms;
+    mod halves;
+    mod messages;
+    mod oracle;
+    mod segments;
+    mod upli;
+}

@@ -1,7 +1,7 @@
 //! Faults of the wire (`architecture` section 5): inputs, never accidents.
 //!
 //! Modelled: bits of unit n flipped, unit n replaced by noise (a *drop* on a real wire: its place carries no valid
-//! unit), unit n sent twice, unit n lost without a trace (which this link layer cannot see), bit errors at a rate.
+//! unit), unit n sent twice, unit n lost without a trace (which a 68B link cannot see), bit errors at a rate.
 //! Left out: bursts over lanes.
 //!
 //! What a unit is, and what a bad one looks like, is told by its link layer: [`OnWire`].
@@ -69,7 +69,7 @@ pub struct FaultyWire {
     pub damaged: u64,
     /// Of them those that look good and are not what was sent: what it cannot see either.
     pub undetected: u64,
-    /// Units that vanished or came twice: what it cannot see.
+    /// Units that vanished or came twice: what a 68B link cannot see.
     pub unseen: u64,
 }
 
@@ -176,6 +176,11 @@ impl<U: OnWire> Lane<U> {
         }
         self.in_flight.pop_front();
         Some(unit)
+    }
+
+    /// The unit that arrives next, if it does by flit clock `now`; it stays on the lane.
+    pub fn coming(&self, now: u64) -> Option<U> {
+        self.in_flight.front().filter(|(due, _)| *due <= now).map(|&(_, unit)| unit)
     }
 
     /// Loses what is under way.

@@ -8,6 +8,7 @@
 pub mod arbmux;
 pub mod cxl256;
 pub mod cxl68;
+pub mod cxlio;
 pub mod event;
 pub mod fault;
 pub mod ualink;

@@ -3,10 +3,15 @@
 #![forbid(unsafe_code)]
 
 mod cxl256_link {
+    mod c14;
     mod credits;
     mod goodput;
+    mod halves;
+    mod idle;
+    mod io;
     mod numbers;
     mod replay;
     mod rig;
     mod soak;
+    mod viral;
 }

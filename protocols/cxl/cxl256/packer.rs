@@ -110,6 +110,12 @@ const GROUP_SLOTS: usize = 4;
 /// Slot that the halves of a latency-optimised flit both count (`cxl-256b` §5.3).
 const SHARED_LOPT_SLOT: usize = 7;
 
+/// First slot of the last group, whose messages count in a window with the first group of the next flit (`cxl-256b` §5.3).
+const LAST_GROUP: usize = 12;
+/// Data messages that begin in one flit: half of what two may have. A flit that took more would leave the next one
+/// fewer than its data needs.
+const BEGUN_IN_ONE: usize = MAX_ACTIVE_IN_TWO / 2;
+
 /// Packs the messages of one direction.
 #[derive(Debug, Clone)]
 pub struct Packer {
@@ -167,6 +173,21 @@ impl Packer {
         self.owed.len()
     }
 
+    /// Data messages of which data or trailer is owed.
+    pub fn open_messages(&self) -> usize {
+        self.owed.iter().filter(|o| o.completes).count()
+    }
+
+    /// Fills the G slots of a flit from slot `from` on with what is owed, and nothing else. For a flit whose slots before
+    /// are not of this packer: windows and active messages count as they did for the flit packed last.
+    pub fn pack_owed(&mut self, slots: &mut Slots, from: usize) {
+        for (n, slot) in slots.iter_mut().enumerate().skip(from) {
+            if self.mode.slot_kind(n) == SlotKind::G {
+                *slot = self.owed.pop_front().map_or(0, |owed| owed.bits);
+            }
+        }
+    }
+
     /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by [`Class::index`]);
     /// `None`: nothing waits that may go.
     pub fn pack(&mut self, credits: &mut [u16; 12]) -> Option<Slots> {
@@ -174,7 +195,7 @@ impl Packer {
             return None;
         }
         let mut slots = [0; SLOTS];
-        let carried = self.owed.iter().filter(|o| o.completes).count();
+        let carried = self.open_messages();
         let mut taken = Taken { carried, ..Taken::default() };
         let mut used = false;
         // Kinds of which an H or HS slot of the group has a free place (`cxl-256b` §5.3).
@@ -205,7 +226,7 @@ impl Packer {
 
     /// The flit that goes out has no slots for messages (control, credits alone): the stream moves on without any.
     pub fn skip(&mut self) {
-        self.last_active = self.owed.iter().filter(|o| o.completes).count();
+        self.last_active = self.open_messages();
         self.last_group = [0; 12];
     }
 
@@ -276,7 +297,16 @@ impl Packer {
                 let active = taken.carried + taken.begun + headers + 1;
                 let in_two = self.last_active + taken.begun + headers + 1;
                 let alone = headers > 0 && !self.config.mdh;
-                if alone || owed + own > MAX_OWED || active > MAX_ACTIVE || in_two > MAX_ACTIVE_IN_TWO {
+                let begun = taken.begun + headers + 1;
+                // Data that ends in the last group would bring headers there, which take places from the next flit's.
+                let ends_late = n == 0 && !self.mode.is_lopt() && (LAST_GROUP..SLOTS).contains(&(1 + owed + own));
+                if alone
+                    || ends_late
+                    || begun > BEGUN_IN_ONE
+                    || owed + own > MAX_OWED
+                    || active > MAX_ACTIVE
+                    || in_two > MAX_ACTIVE_IN_TWO
+                {
                     // Headers stand without gaps, so those behind wait too.
                     break;
                 }

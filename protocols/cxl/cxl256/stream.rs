@@ -262,6 +262,46 @@ impl Unpacker {
         &self.delivered
     }
 
+    /// Messages that the even half of a latency-optimised flit completes, by itself: those of slots 0 to 6, as a later
+    /// [`Unpacker::read`] of the whole flit delivers them first. Nothing is read, nothing is judged (`cxl-256b` §7.3).
+    ///
+    /// A half of zeros while data is owed completes nothing: the flit may be an Empty one, which the odd half tells.
+    pub fn early(&self, even: &Flit) -> Vec<Message> {
+        let slots = (0..EVEN_SLOTS).map(|n| even.slot(self.mode, n));
+        if even.header().flit_type != FlitType::Cachemem || slots.clone().all(|slot| slot == 0) {
+            return Vec::new();
+        }
+        let mut copy = self.clone();
+        copy.delivered.clear();
+        for (n, bits) in slots.enumerate() {
+            if copy.owed_slots > 0 && self.mode.slot_kind(n) == slot::SlotKind::G {
+                copy.data(bits);
+                continue;
+            }
+            match slot::format(self.mode, n, slot::code(bits)) {
+                // A control slot tells what the others mean; that waits for the whole flit.
+                Some(format) if format.is_control() => return Vec::new(),
+                Some(format) => {
+                    copy.messages(format, bits, None);
+                }
+                None => (),
+            }
+        }
+        copy.delivered
+    }
+
+    /// Sets the Poison bit of the n-th message whose data is still coming, as a Poison control slot asks. `false`: there is
+    /// none.
+    pub fn poison(&mut self, n: usize) -> bool {
+        let routing = self.mode.routing();
+        let Some(open) = self.open.get_mut(n) else { return false };
+        let field = open.message.class.def(routing).fields.iter().find(|f| f.name == "poison");
+        if let Some(bits) = field.and_then(|f| f.insert(open.message.bits, 1).ok()) {
+            open.message.bits = bits;
+        }
+        true
+    }
+
     /// Reads the next flit. One that is not good changes no state.
     pub fn read(&mut self, unit: &Flit) -> Decoded {
         self.delivered.clear();
@@ -425,5 +465,7 @@ impl Unpacker {
     }
 }
 
+/// Slots of which all bytes stand in the even half of a latency-optimised flit (`cxl-256b` §1.5).
+const EVEN_SLOTS: usize = 7;
 /// Slots 12 to 14 are the last group of a flit (`cxl-256b` §5.3).
 const FIRST_SLOT_OF_LAST_GROUP: usize = 12;

@@ -191,6 +191,14 @@ pub fn check(found: &[Found], region: &[u8], pbr: bool, violations: &mut Vec<Vio
     check_starts(found.iter().map(|f| f.piece), violations);
 }
 
+/// PLC-04: judges the TLP region of a NOP flit, which carries none. Places are bytes of the region.
+pub fn check_nop(region: &[u8], violations: &mut Vec<Violation>) {
+    if let Some(at) = region.iter().position(|&b| b != 0) {
+        let text = "TLP bytes of a flit of type NOP";
+        violations.push(Violation::at_byte("CXLIO-PLC-04", at, format!("{:#04x}", region[at]), 0, text));
+    }
+}
+
 /// PLC-02: judges how many TLPs start in each group. Places are bytes of the region.
 fn check_starts(pieces: impl Iterator<Item = Piece>, found: &mut Vec<Violation>) {
     let mut starts = [0; 2];

@@ -4,7 +4,7 @@
 //! weight `a` gets `a`, spread evenly. A place that a client leaves goes to the other one and counts for neither. Left
 //! out: priorities inside a client.
 
-use super::vlsm::Instance;
+use super::state::Instance;
 
 /// The arbiter: weights and how much of its share each client is owed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,13 @@
 //! The end of the link numbers, keeps, repeats and checks flits and knows nothing of their content; its client fills
 //! payload flits and takes those that came well, in order and once. A walk through one flit clock: payload that arrived is
 //! handed over with [`Client::receive`]; then, if a new flit may go, [`Client::transmit`] is asked for one.
+//!
+//! Times are flit clocks of the link, counted from any start; they never go back, and they may jump where nothing was to
+//! be done, see [`Client::wakes_at`].
 
 use crate::link::event::Event;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::{Flit, lopt_io, standard_io};
 
 /// How much of a flit has arrived (`cxl-256b` §7.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,8 +18,30 @@ pub enum Part {
     Whole,
     /// The even half of a latency-optimised flit; the other bytes must not be read yet.
     Even,
-    /// The odd half, after the even one was handed over; the flit is whole.
+    /// The odd half, after the even one was handed over; the flit is whole. What the even half held counts as taken.
     Odd,
+}
+
+impl Part {
+    /// The TLP bytes of a CXL.io flit that come with this part (`cxl-256b` §1.2, §1.5). A TLP that the even half leaves open
+    /// goes on with the odd one.
+    pub fn tlp_bytes(self, mode: Mode, flit: &Flit) -> Vec<u8> {
+        let (even, odd) = if mode.is_lopt() { (lopt_io::TLP_EVEN, lopt_io::TLP_ODD) } else { (standard_io::TLP, 0..0) };
+        match self {
+            Part::Whole => [&flit.0[even], &flit.0[odd]].concat(),
+            Part::Even => flit.0[even].to_vec(),
+            Part::Odd => flit.0[odd].to_vec(),
+        }
+    }
+}
+
+/// A flit that has to go at once and in front of what was about to go: a Viral (`cxl-256b` §6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Urgent {
+    /// Takes the place of the flit that leaves in the retry buffer.
+    pub flit: Flit,
+    /// Takes the next place: the flit that leaves, or what remains to be sent of it.
+    pub follows: Option<Flit>,
 }
 
 /// A link layer over a 256B link.
@@ -25,6 +51,14 @@ pub trait Client {
 
     /// Takes payload that came well: each flit once, in the order of the numbers.
     fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64);
+
+    /// A flit that takes the place of `leaving`, the new payload that was about to go (`None`: a NOP was). `leaving` is sent
+    /// with a spoilt CRC, or the urgent flit itself if there is none; the replay brings the urgent flit, then what follows.
+    /// Of a latency-optimised `leaving` whose even half the urgent flit repeats, the odd half alone is spoilt.
+    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
+        let _ = leaving;
+        None
+    }
 
     /// The four DLLP bytes for a CXL.io flit or a NOP that leaves now, also when a flit goes again (`cxl-256b` §9).
     /// `None`: the bytes of a new flit stay as they are, those of a repeated one and of a NOP are 0.
@@ -44,13 +78,18 @@ pub trait Client {
     /// The physical layer is in L0 again; everything not acknowledged will go again.
     fn phy_up(&mut self);
 
+    /// Begins as new: the link has come up from its down state, before [`Client::phy_up`], or the client's vLSM has gone to
+    /// Reset. Nothing that was queued or sent counts.
+    fn link_reset(&mut self);
+
     /// Whether this layer asks for training; the request is taken.
     fn take_retrain_request(&mut self) -> bool;
 
     /// Nothing waits to be sent, taken or returned.
     fn is_quiet(&self) -> bool;
 
-    /// Flit clock at which it has something to do without being called before; `None`: never.
+    /// Flit clock, later than `now_flits`, at which it has payload or a DLLP to send without being called before; `None`:
+    /// never. NOPs until then may be left out, and [`Client::dllp`] is not asked for them.
     fn wakes_at(&self, now_flits: u64) -> Option<u64>;
 
     /// Events since the last call.

@@ -1,8 +1,28 @@
 //! Choices of the 256B link: what the sheet leaves open or marks \[D\], and what an end has.
+//!
+//! [`LinkConfig`] is about numbers, [`CachememConfig`] about what CXL.cachemem above them is and has.
 
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl256::Class;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
+use scalepool_protocols::cxl::cxl256::{Class, Mode};
+
+/// What the two ends have agreed on does not go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("CXL256-MAP-04: found latency-optimised flits with port based routing, expected one of them")]
+pub struct NoSuchMode;
+
+/// The format of all flits of a link, as it was negotiated.
+///
+/// # Errors
+/// Latency-optimised flits with port based routing (`cxl-256b` §1.5).
+pub const fn negotiated(latency_optimised: bool, port_based: bool) -> Result<Mode, NoSuchMode> {
+    match (latency_optimised, port_based) {
+        (true, true) => Err(NoSuchMode),
+        (true, false) => Ok(Mode::LatencyOptimised),
+        (false, true) => Ok(Mode::Pbr),
+        (false, false) => Ok(Mode::Standard),
+    }
+}
 
 /// How often a replay may be tried without progress (`cxl-256b` §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,9 +44,22 @@ impl ReplayLimit {
     }
 }
 
+/// Widths of a link in lanes with the time in which payload should be acknowledged, in ns (`cxl-256b` §9).
+pub const ACK_TARGETS_NS: [(u32, u32); 5] = [(16, 50), (8, 52), (4, 56), (2, 64), (1, 80)];
+
+/// Whole flits of the Ack latency target of a link of `lanes` lanes at `gt_per_s` GT/s; `None`: no such width.
+///
+/// A flit takes 2048 / (`lanes` * `gt_per_s`) ns: 2 ns at x16 and 64 GT/s.
+pub fn ack_target_flits(lanes: u32, gt_per_s: u32) -> Option<u64> {
+    let (_, ns) = ACK_TARGETS_NS.into_iter().find(|&(width, _)| width == lanes)?;
+    Some(u64::from(ns) * u64::from(lanes) * u64::from(gt_per_s) / 2048)
+}
+
 /// Choices of the link layer. `Default` is what the sheet uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkConfig {
+    /// Flit format, agreed in negotiation for the whole link (§1.5).
+    pub mode: Mode,
     /// Flits of the retry buffer; more than 511 are not used (§9).
     pub buffer_flits: u16,
     /// Flits without progress after which everything not acknowledged is sent again (§9).
@@ -36,67 +69,94 @@ pub struct LinkConfig {
     pub nak_ignore_flits: u16,
     /// A single loss is asked for alone (§9).
     pub selective_nak: bool,
+    /// Payload with an implied number waits until a flit states its number, and is not acknowledged before \[D\]. Off, a
+    /// flit that vanishes behind a stated number can make the next one be taken for it.
+    pub doubt_implied: bool,
+    /// Flits in which payload should be acknowledged, see [`ack_target_flits`]; later Acks are counted.
+    pub ack_target_flits: u64,
     /// Tries of a replay.
     pub replay_limit: ReplayLimit,
     /// Flits after which a handshake without end asks for training: 256 or, at 64 GT/s, 512 (§9).
     pub handshake_flits: u32,
-    /// Credits of one channel that are returned without waiting for a message \[D\] (§9).
-    pub force_credits: u16,
-    /// Flits that credits wait for a message to go with \[D\] (§9).
-    pub force_credits_flits: u32,
 }
 
 impl Default for LinkConfig {
     fn default() -> Self {
         LinkConfig {
+            mode: Mode::Standard,
             buffer_flits: 511,
             replay_timer_flits: 1500,
             nak_ignore_flits: 16,
             selective_nak: false,
+            doubt_implied: true,
+            ack_target_flits: 25,
             replay_limit: ReplayLimit::UpTo7,
             handshake_flits: 512,
-            force_credits: 16,
-            force_credits_flits: 64,
         }
     }
 }
 
-/// What one end is and has.
+/// When credits return without a message \[D\] (`cxl-256b` §9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CreditReturn {
+    /// At this many credits of one channel.
+    pub credits: u16,
+    /// When credits have waited for so many flits.
+    pub waiting_flits: u32,
+}
+
+impl Default for CreditReturn {
+    fn default() -> Self {
+        CreditReturn { credits: 16, waiting_flits: 64 }
+    }
+}
+
+/// What CXL.cachemem of one end is and has.
 #[derive(Debug, Clone)]
-pub struct EndConfig {
+pub struct CachememConfig {
     /// Direction of its transmitter: the host sends down.
     pub dir: Dir,
-    /// Choices of the link layer.
-    pub link: LinkConfig,
+    /// Flit format of the link.
+    pub mode: Mode,
     /// Choices of the codec.
     pub codec: Cxl256Config,
+    /// When credits return without a message.
+    pub credit_return: CreditReturn,
+    /// IDE is active: credits alone go in flits that are not marked as Empty (§1.4).
+    pub ide_active: bool,
+    /// Times that the other channels of a credit group may be refilled while messages of one wait without any \[D\]; then
+    /// the peer is reported (§1.6).
+    pub starved_refills: u32,
     /// Receive buffers, in messages, by [`Class::index`]; 0 for classes that the end does not support.
     pub buffers: [u16; 12],
     /// Classes that the end may send; credits for others are named and not used.
     pub sends: [bool; 12],
 }
 
-impl EndConfig {
+impl CachememConfig {
     /// A host (`Dir::Down`) or device (`Dir::Up`) with buffers of `messages` a channel, for the classes that `supported`
     /// picks.
-    pub fn new(dir: Dir, link: LinkConfig, messages: u16, supported: fn(Class) -> bool) -> EndConfig {
+    pub fn new(dir: Dir, mode: Mode, messages: u16, supported: fn(Class) -> bool) -> CachememConfig {
         let receives = |c: Class| supported(c) && c.dir() != dir;
-        EndConfig {
+        CachememConfig {
             dir,
-            link,
+            mode,
             codec: Cxl256Config::default(),
+            credit_return: CreditReturn::default(),
+            ide_active: false,
+            starved_refills: 256,
             buffers: Class::ALL.map(|c| if receives(c) { messages } else { 0 }),
             sends: Class::ALL.map(|c| supported(c) && c.dir() == dir),
         }
     }
 
     /// One that speaks CXL.mem alone.
-    pub fn mem(dir: Dir, link: LinkConfig, messages: u16) -> EndConfig {
-        EndConfig::new(dir, link, messages, Class::is_mem)
+    pub fn mem(dir: Dir, mode: Mode, messages: u16) -> CachememConfig {
+        CachememConfig::new(dir, mode, messages, Class::is_mem)
     }
 
     /// One that speaks CXL.cache and CXL.mem.
-    pub fn cachemem(dir: Dir, link: LinkConfig, messages: u16) -> EndConfig {
-        EndConfig::new(dir, link, messages, |_| true)
+    pub fn cachemem(dir: Dir, mode: Mode, messages: u16) -> CachememConfig {
+        CachememConfig::new(dir, mode, messages, |_| true)
     }
 }

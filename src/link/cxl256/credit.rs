@@ -6,7 +6,7 @@
 //! A walk: the peer's CRD fields add to `spend`; the packer takes one off a message. A message that we received used one
 //! of `granted`; when its consumer takes it, one is `pending` and goes back in a CRD field, the largest count that fits.
 
-use super::config::LinkConfig;
+use super::config::CreditReturn;
 use scalepool_protocols::cxl::cxl256::Class;
 use scalepool_protocols::cxl::cxl256::crd::{CHANNELS, Crd, RequestCredit};
 
@@ -25,14 +25,17 @@ pub struct CreditBook {
     granted: [u16; 12],
     /// Channel of each group that is asked first.
     turn: [usize; 3],
-    waiting_flits: u32,
+    /// Flit clock since which credits wait.
+    waiting_since: Option<u64>,
+    /// By [`Class::index`]: refills of the other channels of its group since one has messages and no credit.
+    dry_refills: [u32; 12],
 }
 
 impl CreditBook {
     /// The book of an end that may send `sends` and has `buffers` free messages a class.
     pub fn new(sends: [bool; 12], buffers: [u16; 12]) -> CreditBook {
         let (spend, granted) = ([0; 12], [0; 12]);
-        CreditBook { sends, spend, pending: buffers, granted, turn: [0; 3], waiting_flits: 0 }
+        CreditBook { sends, spend, pending: buffers, granted, turn: [0; 3], waiting_since: None, dry_refills: [0; 12] }
     }
 
     /// Takes the credits of a received flit; gives the channels that this end does not send.
@@ -47,6 +50,23 @@ impl CreditBook {
             }
         }
         foreign
+    }
+
+    /// Follows a refill: a channel with messages that wait and no credit counts those of the other channels of its group.
+    /// Gives the channels that have starved for `limit` of them, once each.
+    pub fn starved(&mut self, crd: &Crd, limit: u32, waits: impl Fn(Class) -> bool) -> Vec<Class> {
+        let mut found = Vec::new();
+        for (filled, _) in crd.credits() {
+            for class in CHANNELS.iter().filter(|g| g.contains(&filled)).flatten().copied() {
+                let dry = self.spend[class.index()] == 0 && waits(class);
+                let refills = &mut self.dry_refills[class.index()];
+                *refills = if dry { refills.saturating_add(1) } else { 0 };
+                if *refills == limit {
+                    found.push(class);
+                }
+            }
+        }
+        found
     }
 
     /// A message has come in. `false`: the peer had no credit for it.
@@ -72,15 +92,16 @@ impl CreditBook {
         self.granted[class.index()]
     }
 
-    /// One flit has gone: credits that wait have waited for it.
-    pub fn flit_sent(&mut self) {
-        self.waiting_flits = if self.pending() > 0 { self.waiting_flits + 1 } else { 0 };
+    /// Notes since when credits wait.
+    pub fn clock(&mut self, now_flits: u64) {
+        self.waiting_since = (self.pending() > 0).then(|| self.waiting_since.unwrap_or(now_flits));
     }
 
-    /// Whether credits go now even without a message.
-    pub fn is_forced(&self, link: &LinkConfig) -> bool {
-        let full = self.pending.iter().any(|&n| n >= link.force_credits);
-        self.pending() > 0 && (full || self.waiting_flits >= link.force_credits_flits)
+    /// Flit clock from which credits go even without a message; `None`: none wait.
+    pub fn forced_at(&self, choice: &CreditReturn) -> Option<u64> {
+        let since = self.waiting_since.filter(|_| self.pending() > 0)?;
+        let full = self.pending.iter().any(|&n| n >= choice.credits);
+        Some(if full { since } else { since + u64::from(choice.waiting_flits) })
     }
 
     /// The CRD field of the next flit with messages; the credits count as returned.
@@ -89,11 +110,12 @@ impl CreditBook {
     }
 
     /// The CRD field of the next flit without messages. Request credits and the mark of an Empty flit share their bits:
-    /// with request credits due it is a flit with credits alone, which is not marked.
-    pub fn take_alone(&mut self) -> Crd {
+    /// with request credits due it is a flit with credits alone, which is not marked; so it is while none may be marked.
+    pub fn take_alone(&mut self, may_mark: bool) -> Crd {
         let requests = CHANNELS[REQUESTS].iter().any(|c| self.pending[c.index()] > 0);
-        let crd = self.groups(if requests { REQUESTS } else { REQUESTS + 1 });
-        if requests { crd } else { Crd { request: RequestCredit::EmptyFlit, ..crd } }
+        let unmarked = requests || !may_mark;
+        let crd = self.groups(if unmarked { REQUESTS } else { REQUESTS + 1 });
+        if unmarked { crd } else { Crd { request: RequestCredit::EmptyFlit, ..crd } }
     }
 
     fn groups(&mut self, first: usize) -> Crd {
@@ -107,7 +129,7 @@ impl CreditBook {
             self.granted[i] += given;
             *turn = (at + 1) % group.len();
         }
-        self.waiting_flits = 0;
+        self.waiting_since = None;
         crd
     }
 }

@@ -1,132 +1,116 @@
-//! One end of a CXL 256B link: transmitter and receiver with their shared state.
+//! One end of a CXL 256B link: the numbers below a [`Client`], transmitter and receiver with their shared state.
+//!
+//! Modelled and left out: see [`super`]. A walk through one flit clock: [`End::receive`] repairs and checks a flit, counts
+//! it and hands payload that was due to the client. [`End::transmit`] sends, in this order: NOPs while numbers are being
+//! agreed, flits of a replay, a new flit of the client, a NOP.
+//!
+//! A link in L0 carries a flit in every flit clock, but nothing is lost when NOPs of an end that has nothing to do are not
+//! modelled: see [`End::wakes_at`].
 
-use super::config::EndConfig;
-use super::credit::CreditBook;
-use super::receiver::{Receiver, Verdict};
+use super::cachemem::Cachemem;
+use super::client::{Client, Part, Urgent};
+use super::config::{CachememConfig, LinkConfig};
+use super::fault::spoil;
+use super::receiver::{Receiver, is_payload};
 use super::transmitter::{Heard, Transmitter};
 use crate::link::event::{Event, Severity, finding};
-use scalepool_protocols::cxl::cxl256::code::{FlitType, LlCtrl, ReplayCommand};
-use scalepool_protocols::cxl::cxl256::control::InitParam;
-use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, SLOTS};
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
+use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, Flit, crc_parts, lopt, lopt_io, standard_io};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
-use scalepool_protocols::cxl::cxl256::packer::{Packer, Refused};
-use scalepool_protocols::cxl::cxl256::stream::{Kind, Message, Role, Unpacker};
-use scalepool_protocols::cxl::cxl256::{Class, Mode, check};
-use scalepool_protocols::wire::{Violation, Wire};
-use std::collections::{BTreeMap, VecDeque};
+use scalepool_protocols::wire::Violation;
+use std::ops::Range;
 
-/// Flit format of this link.
-const MODE: Mode = Mode::Standard;
+/// Bytes of the even half of a latency-optimised flit between header and CRC (`cxl-256b` §1.5).
+const EVEN_BODY: Range<usize> = lopt::HEADER.end..lopt::CRC_EVEN.start;
 
 /// Counters of one end, all from the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Flits sent, NOPs included.
+    /// Flits sent, NOPs included, those that were not modelled too.
     pub sent: u64,
-    /// Of them flits with messages or data, first copies.
-    pub sent_protocol: u64,
-    /// Of them flits with credits alone, first copies; marked as Empty or not.
-    pub sent_credits: u64,
+    /// Of them payload, first copies.
+    pub sent_payload: u64,
     /// Of them copies out of the retry buffer.
     pub replayed: u64,
     /// Replays begun for a Nak or the timer.
     pub replays: u64,
     /// Flits that carried a Nak.
     pub sent_naks: u64,
-    /// Messages received, by [`Class::index`].
-    pub messages: [u64; 12],
+    /// Payload handed to the client.
+    pub delivered: u64,
     /// Flits that the FEC repaired.
     pub repaired: u64,
     /// Flits that it could not repair.
     pub bad: u64,
-    /// Payload that had been here.
-    pub duplicates: u64,
-    /// Payload dropped because one before it is missing.
-    pub ahead: u64,
-    /// Payload of CXL.io or ARB/MUX, passed over.
-    pub passed_over: u64,
+    /// Even halves handed to the client before the odd ones had come.
+    pub early_halves: u64,
+    /// Flits sent with a spoilt CRC in front of an urgent one.
+    pub spoilt: u64,
+    /// Flit clocks between payload and the first Ack that named it: the most, and how often it was more than
+    /// [`LinkConfig::ack_target_flits`].
+    pub ack_most_flits: u64,
+    /// See `ack_most_flits`.
+    pub acks_late: u64,
     /// Times that this end asked for training.
     pub trainings: u64,
 }
 
 /// One end of the link.
 #[derive(Debug, Clone)]
-pub struct End {
-    config: EndConfig,
-    packer: Packer,
-    unpacker: Unpacker,
-    credits: CreditBook,
+pub struct End<C: Client> {
+    /// What stands above the numbers.
+    pub client: C,
+    link: LinkConfig,
     receiver: Receiver,
     transmitter: Transmitter,
-    /// Payload ahead of the one flit that is missing, by number.
-    kept: BTreeMap<u16, Flit>,
-    init_sent: bool,
-    init_received: bool,
-    credits_held: bool,
+    /// The even half that the client has, with the number of its flit.
+    early: Option<(u16, Flit)>,
+    /// What has to go behind an urgent flit, before anything new.
+    follows: Option<Flit>,
+    /// Flit clock since which received payload waits for its Ack.
+    ack_waits_since: Option<u64>,
     acks_held: bool,
+    /// The physical layer is not in L0.
+    down: bool,
     train_wanted: bool,
     halted: Option<&'static str>,
+    /// Flit clocks of the last flit received and sent.
+    received_at: Option<u64>,
+    sent_at: Option<u64>,
     received: u64,
-    inbox: VecDeque<Message>,
     events: Vec<Event>,
     stats: Stats,
 }
 
-impl End {
+impl End<Cachemem> {
+    /// An end with CXL.cachemem above the numbers. The format is that of `config`.
+    pub fn cachemem(link: LinkConfig, config: CachememConfig) -> End<Cachemem> {
+        End::new(LinkConfig { mode: config.mode, ..link }, Cachemem::new(config))
+    }
+}
+
+impl<C: Client> End<C> {
     /// An end that has just been told that the physical link is up.
-    pub fn new(config: EndConfig) -> End {
+    pub fn new(link: LinkConfig, client: C) -> End<C> {
         End {
-            packer: Packer::new(MODE, config.dir, config.codec),
-            unpacker: Unpacker::new(MODE, config.dir.opposite()),
-            credits: CreditBook::new(config.sends, config.buffers),
-            receiver: Receiver::new(config.link.selective_nak),
-            kept: BTreeMap::new(),
+            client,
+            link,
+            receiver: Receiver::new(link.selective_nak, link.doubt_implied),
             transmitter: Transmitter::default(),
-            init_sent: false,
-            init_received: false,
-            credits_held: false,
+            early: None,
+            follows: None,
+            ack_waits_since: None,
             acks_held: false,
+            down: false,
             train_wanted: false,
             halted: None,
+            received_at: None,
+            sent_at: None,
             received: 0,
-            inbox: VecDeque::new(),
             events: Vec::new(),
             stats: Stats::default(),
-            config,
         }
-    }
-
-    // ---- the consumer's side -------------------------------------------------------------------------------------
-
-    /// Queues a message to be sent.
-    ///
-    /// # Errors
-    /// A message that must not travel in this direction or is not whole.
-    pub fn send(&mut self, message: Message) -> Result<(), Refused> {
-        self.packer.push(message)
-    }
-
-    /// Messages of a class that wait to be packed.
-    pub fn waiting(&self, class: Class) -> usize {
-        self.packer.waiting(class)
-    }
-
-    /// Takes the next received message out of its buffer; its credit becomes due for return.
-    pub fn take(&mut self) -> Option<Message> {
-        let message = self.inbox.pop_front()?;
-        self.credits.freed(message.class);
-        Some(message)
-    }
-
-    /// Class of the message that [`End::take`] would give.
-    pub fn next_class(&self) -> Option<Class> {
-        self.inbox.front().map(|m| m.class)
-    }
-
-    /// Holds back or releases all credits of our buffers (a fault input).
-    pub fn hold_credits(&mut self, hold: bool) {
-        self.credits_held = hold;
     }
 
     /// Hears the peer's acknowledgements or not (a fault input: they are lost).
@@ -138,37 +122,52 @@ impl End {
 
     /// Whether this end asks the physical layer to train; the request is taken.
     pub fn take_retrain_request(&mut self) -> bool {
-        std::mem::take(&mut self.train_wanted)
+        let wanted = std::mem::take(&mut self.train_wanted);
+        self.client.take_retrain_request() || wanted
     }
 
-    /// Training is over: what was on the wires is lost, numbers are agreed again.
-    pub fn trained(&mut self) {
+    /// The physical layer leaves L0: what is on the wires is lost.
+    pub fn phy_down(&mut self) {
+        self.down = true;
+        self.client.phy_down();
+    }
+
+    /// The physical layer is in L0 again: numbers are agreed again, then everything not acknowledged goes again.
+    pub fn phy_up(&mut self) {
+        self.down = false;
         self.receiver.trained();
-        self.kept.clear();
         self.transmitter.trained();
         self.train_wanted = false;
+        (self.received_at, self.sent_at, self.ack_waits_since) = (None, None, None);
+        self.client.phy_up();
+    }
+
+    /// The link has come up from its down state, before [`End::phy_up`]: flits that are not acknowledged are gone, numbers
+    /// begin anew, so does the client.
+    pub fn link_reset(&mut self) {
+        self.receiver = Receiver::new(self.link.selective_nak, self.link.doubt_implied);
+        self.transmitter = Transmitter::default();
+        (self.early, self.follows) = (None, None);
+        self.client.link_reset();
     }
 
     // ---- what can be seen ----------------------------------------------------------------------------------------
 
-    /// What the end was built with.
-    pub fn config(&self) -> &EndConfig {
-        &self.config
+    /// Choices of the link.
+    pub fn link(&self) -> &LinkConfig {
+        &self.link
     }
 
-    /// Events since the last call.
+    /// Events since the last call, those of the client too.
     pub fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        let mut events = std::mem::take(&mut self.events);
+        events.append(&mut self.client.take_events());
+        events
     }
 
     /// Counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
-    }
-
-    /// Credit book.
-    pub fn credits(&self) -> &CreditBook {
-        &self.credits
     }
 
     /// Receive side of the sequence numbers.
@@ -181,31 +180,36 @@ impl End {
         &self.transmitter
     }
 
-    /// Data slots that the receiver still waits for.
-    pub fn owed_slots(&self) -> usize {
-        self.unpacker.owed_slots()
-    }
-
-    /// The rule that stopped the link.
+    /// The rule that stopped the numbers of the link: nothing is taken and nothing new is sent any more.
     pub fn halted(&self) -> Option<&'static str> {
         self.halted
     }
 
-    /// Whether numbers are agreed and INIT.Param has gone both ways.
-    pub fn is_up(&self) -> bool {
-        !self.transmitter.in_handshake() && self.init_sent && self.init_received
+    /// Nothing waits, everything sent is acknowledged, nothing is missing; the client is quiet.
+    pub fn is_quiet(&self) -> bool {
+        self.numbers_rest() && self.client.is_quiet()
     }
 
-    /// Nothing waits, everything sent is acknowledged, no credit waits to be returned.
-    pub fn is_quiet(&self) -> bool {
-        self.is_up()
-            && self.packer.is_empty()
-            && self.inbox.is_empty()
+    /// Numbers are agreed, everything sent is acknowledged, nothing received is missing or has to be acknowledged.
+    fn numbers_rest(&self) -> bool {
+        !self.down
+            && !self.transmitter.in_handshake()
             && self.transmitter.unacknowledged() == 0
-            && !self.receiver.nak_open
-            && self.receiver.nak_flits == 0
-            && (self.credits.pending() == 0 || self.credits_held)
-            && self.unpacker.owed_slots() == 0
+            && self.follows.is_none()
+            && self.receiver.is_settled()
+            && self.transmitter.told() == Some(self.receiver.last_good())
+    }
+
+    /// Flit clock, later than `now_flits`, at which [`End::transmit`] sends something else than a NOP that changes nothing;
+    /// `None`: never, unless a flit arrives, the client is given something or the physical layer changes.
+    ///
+    /// The NOPs until then need not be sent: both ends count what was left out, so that every later flit is the same as if
+    /// they had been. With faults on the wires they should be sent, because a fault may hit them.
+    pub fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        if self.down || self.halted.is_some() {
+            return None;
+        }
+        if self.numbers_rest() { self.client.wakes_at(now_flits) } else { Some(now_flits + 1) }
     }
 
     // ---- receiver ------------------------------------------------------------------------------------------------
@@ -217,16 +221,37 @@ impl End {
         self.events.push(Event { severity, unit: self.received, violation });
     }
 
-    /// Takes a flit off the wire. Messages are read with [`End::take`], events with [`End::take_events`].
-    pub fn receive(&mut self, flit: &Flit) {
-        if self.halted.is_none() {
-            self.flit(flit);
+    /// The even half of a latency-optimised flit has come; [`End::receive`] follows with the whole flit. If its CRC fits and
+    /// its number says that it is due, the client gets it now (`cxl-256b` §7.3), once however often the flit comes.
+    pub fn receive_even(&mut self, flit: &Flit, now_flits: u64) {
+        if self.down || self.halted.is_some() || !self.link.mode.is_lopt() || !crc_parts(self.link.mode)[0].fits(flit) {
+            return;
         }
+        let header = flit.header();
+        let due = self.receiver.is_due(&header);
+        self.hand_over(now_flits);
+        if due && self.early.is_none() {
+            self.early = Some((header.seq, *flit));
+            self.stats.early_halves += 1;
+            self.client.receive(flit, Part::Even, now_flits);
+        }
+    }
+
+    /// Takes a whole flit off the wire. Nothing is taken while the physical layer is down.
+    pub fn receive(&mut self, flit: &Flit, now_flits: u64) {
+        if self.down || self.halted.is_some() {
+            return;
+        }
+        if self.received_at.is_some_and(|at| at + 1 < now_flits) {
+            self.receiver.nops_left_out();
+        }
+        self.received_at = Some(now_flits);
+        self.flit(flit, now_flits);
         self.received += 1;
     }
 
-    fn flit(&mut self, flit: &Flit) {
-        let received = flit.receive(MODE);
+    fn flit(&mut self, flit: &Flit, now_flits: u64) {
+        let received = flit.receive(self.link.mode);
         if !received.is_good() {
             self.stats.bad += 1;
             self.receiver.bad();
@@ -242,39 +267,54 @@ impl End {
             let text = "flits in a row with a Nak";
             self.event(Severity::Protocol, finding("CXL256-RTY-06", naks, "at least 3", text));
         }
-        let verdict = self.receiver.good(&header);
+        if self.receiver.good(&received.flit).is_err() {
+            let found = finding("CXL256-RTY-01", 0, "1 to 1023", "sequence number of a payload flit");
+            self.event(Severity::Protocol, found);
+        }
+        if is_payload(header.flit_type) {
+            self.ack_waits_since.get_or_insert(now_flits);
+        }
         if header.command != ReplayCommand::Explicit && !self.acks_held {
             self.acknowledged(&header);
         }
-        match verdict {
-            Verdict::Take => {
-                self.payload(&received.flit);
-                self.kept_payload();
-            }
-            Verdict::Keep(number) => {
-                self.kept.insert(number, received.flit);
-            }
-            Verdict::Nothing => (),
-            Verdict::Duplicate => self.stats.duplicates += 1,
-            Verdict::Ahead => self.stats.ahead += 1,
-            Verdict::Zero => {
-                let found = finding("CXL256-RTY-01", 0, "1 to 1023", "sequence number of a payload flit");
-                self.event(Severity::Protocol, found);
-            }
+        if carries_dllp(header.flit_type) && !header.dllp_type && !self.transmitter.in_handshake() {
+            let mut bytes = [0; DLLP_BYTES];
+            bytes.copy_from_slice(&received.flit.0[dllp_bytes(self.link.mode)]);
+            self.client.receive_dllp(bytes, now_flits);
+        }
+        self.hand_over(now_flits);
+    }
+
+    /// Gives the client what is due.
+    fn hand_over(&mut self, now_flits: u64) {
+        while let Some((number, flit)) = self.receiver.next_due() {
+            let part = match self.early.take_if(|(early, _)| *early == number) {
+                None => Part::Whole,
+                Some((_, even)) => {
+                    if !self.same_even_half(&even, &flit) {
+                        return;
+                    }
+                    Part::Odd
+                }
+            };
+            self.stats.delivered += 1;
+            self.client.receive(&flit, part, now_flits);
         }
     }
 
-    /// Payload that was kept and is due now. What is left behind a gap comes again.
-    fn kept_payload(&mut self) {
-        while let Some(flit) = self.kept.remove(&self.receiver.expected) {
-            self.receiver.take_kept();
-            self.payload(&flit);
+    /// Whether an even half that was used is that of the flit as it came well in the end; if not, the link stops.
+    fn same_even_half(&mut self, used: &Flit, flit: &Flit) -> bool {
+        let differs = EVEN_BODY.into_iter().find(|&at| used.0[at] != flit.0[at]);
+        if let Some(at) = differs {
+            let text = format!("byte {at} of an even half that was used before its flit came again");
+            let (found, expected) = (format!("{:#04x}", flit.0[at]), format!("{:#04x}", used.0[at]));
+            self.event(Severity::Uncorrectable, finding("CXL256-LOP-04", found, expected, &text));
         }
-        self.kept.clear();
+        differs.is_none()
     }
 
     fn acknowledged(&mut self, header: &FlitHeader) {
-        let heard = self.transmitter.heard(header.command, header.seq, &self.config.link);
+        let heard = self.transmitter.heard(header.command, header.seq, &self.link);
         if heard == Heard::OutOfWindow {
             let text = "an acknowledged number";
             let found = finding("CXL256-RTY-04", header.seq, "one that is not acknowledged yet, or the last", text);
@@ -294,120 +334,94 @@ impl End {
         }
     }
 
-    /// Payload whose number was due.
-    fn payload(&mut self, flit: &Flit) {
-        if flit.header().flit_type != FlitType::Cachemem {
-            self.stats.passed_over += 1;
-            return;
-        }
-        let decoded = self.unpacker.read(flit);
-        for violation in check::flit(&decoded, &self.config.codec).violations {
-            self.event(Severity::Protocol, violation);
-        }
-        if let (Kind::Control, Role::Control(Some(kind))) = (&decoded.kind, decoded.roles[0])
-            && kind.llctrl == LlCtrl::INIT
-        {
-            self.init_received = true;
-        }
-        let mut messages = decoded.messages().map(|(_, class, _)| class).peekable();
-        if !self.init_received && messages.peek().is_some() {
-            let found = finding("CXL256-CTL-05", "a message", "INIT.Param", "a message before INIT.Param");
-            self.event(Severity::Uncorrectable, found);
-            return;
-        }
-        let classes: Vec<Class> = messages.collect();
-        for class in classes {
-            if !self.credits.arrived(class) {
-                let (name, text) = (class.def(MODE.routing()).name, "a message without credit");
-                self.event(Severity::Protocol, finding("CXL256-CRD-06", name, "a class with credits", text));
-            }
-        }
-        for class in self.credits.receive(&flit.crd()) {
-            let (name, text) = (class.def(MODE.routing()).name, "credits for a channel that this end does not send");
-            self.event(Severity::Corrected, finding("CXL256-CRD-04", name, "a channel of this end", text));
-        }
-        for message in self.unpacker.delivered() {
-            self.stats.messages[message.class.index()] += 1;
-            self.inbox.push_back(*message);
-        }
-    }
-
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
-    /// The flit of this flit clock; a link that is up always carries one.
-    pub fn transmit(&mut self) -> Flit {
-        let heard = self.transmitter.clock(&self.config.link);
+    /// The flit of this flit clock, later than the last one; to be called only while the physical layer is in L0.
+    pub fn transmit(&mut self, now_flits: u64) -> Flit {
+        let left_out = self.sent_at.map_or(0, |at| now_flits.saturating_sub(at + 1));
+        self.sent_at = Some(now_flits);
+        self.transmitter.nops_left_out(left_out);
+        let heard = self.transmitter.clock(&self.link);
         self.act_on(heard);
-        let mut flit = match self.transmitter.next_replayed(self.receiver.amid_nak()) {
-            Some(flit) => {
-                self.stats.replayed += 1;
-                flit
-            }
-            None => match self.new_payload() {
-                Some(flit) => {
-                    self.transmitter.keep(flit);
-                    flit
-                }
-                None => Flit::ZERO,
-            },
+        let nak = self.transmitter.carries_nak(&self.receiver);
+        let replayed = self.transmitter.next_replayed(nak);
+        self.stats.replayed += u64::from(replayed.is_some());
+        let (mut flit, spoilt) = match replayed {
+            Some(flit) => (flit, [false; 2]),
+            None if self.halted.is_none() && self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
+            None => (Flit::ZERO, [false; 2]),
         };
-        let header = self.transmitter.header(&flit, &mut self.receiver, &self.config.link);
+        let header = self.transmitter.header(&flit, &mut self.receiver, &self.link);
+        if header.command != ReplayCommand::Explicit {
+            self.tells_ack(now_flits);
+        }
+        self.put_dllp(&mut flit, replayed.is_some(), now_flits);
         self.stats.sent_naks +=
             u64::from(header.command == ReplayCommand::NakStandard || header.command == ReplayCommand::NakSelective);
-        self.stats.sent += 1;
-        self.credits.flit_sent();
+        self.stats.sent += 1 + left_out;
         put_header(&mut flit, &header);
-        flit.seal(MODE);
+        flit.seal(self.link.mode);
+        if spoilt.contains(&true) {
+            spoil(&mut flit, self.link.mode, spoilt);
+            self.stats.spoilt += 1;
+        }
         flit
     }
 
-    /// New payload, if any may go.
-    fn new_payload(&mut self) -> Option<Flit> {
-        if self.halted.is_some() || !self.transmitter.has_room(&self.config.link, self.receiver.amid_nak()) {
-            return None;
+    /// An Ack or Nak goes out with the number of all payload that came well.
+    fn tells_ack(&mut self, now_flits: u64) {
+        if self.receiver.is_in_doubt() {
+            return;
         }
-        if !self.init_sent {
-            self.init_sent = true;
-            let mut slots = [0; SLOTS];
-            slots[0] = init_param(self.config.codec.direct_p2p);
-            return Some(cachemem(&slots, &Crd::default()));
+        if let Some(since) = self.ack_waits_since.take() {
+            let waited_flits = now_flits.saturating_sub(since);
+            self.stats.ack_most_flits = self.stats.ack_most_flits.max(waited_flits);
+            self.stats.acks_late += u64::from(waited_flits > self.link.ack_target_flits);
         }
-        if !self.init_received {
-            return None;
+    }
+
+    /// New payload, or a NOP; the halves of which the CRC is to be spoilt.
+    fn new_payload(&mut self, now_flits: u64) -> (Flit, [bool; 2]) {
+        let new = self.follows.take().or_else(|| self.client.transmit(now_flits));
+        let leaving = new.filter(|f| is_payload(f.header().flit_type));
+        let (kept, sent, spoilt) = match (self.client.urgent(leaving.as_ref()), leaving) {
+            (None, None) => return (Flit::ZERO, [false; 2]),
+            (None, Some(flit)) => (flit, flit, [false; 2]),
+            (Some(Urgent { flit, follows }), leaving) => {
+                self.follows = follows;
+                let even_goes_again =
+                    self.link.mode.is_lopt() && leaving.is_some_and(|l| l.0[EVEN_BODY] == flit.0[EVEN_BODY]);
+                (flit, leaving.unwrap_or(flit), [!even_goes_again, true])
+            }
+        };
+        self.transmitter.keep(kept);
+        self.stats.sent_payload += 1;
+        (sent, spoilt)
+    }
+
+    /// Fresh DLLP bytes, where there are some.
+    fn put_dllp(&mut self, flit: &mut Flit, replayed: bool, now_flits: u64) {
+        if !carries_dllp(flit.header().flit_type) || self.transmitter.in_handshake() {
+            return;
         }
-        if let Some(slots) = self.packer.pack(&mut self.credits.spend) {
-            let crd = if self.credits_held { Crd::default() } else { self.credits.take() };
-            self.stats.sent_protocol += 1;
-            return Some(cachemem(&slots, &crd));
+        let fresh = self.client.dllp(now_flits).or(replayed.then_some([0; DLLP_BYTES]));
+        if let Some(bytes) = fresh {
+            flit.0[dllp_bytes(self.link.mode)].copy_from_slice(&bytes);
         }
-        if self.credits_held || !self.credits.is_forced(&self.config.link) {
-            return None;
-        }
-        let crd = self.credits.take_alone();
-        if !crd.marks_empty() {
-            self.packer.skip();
-        }
-        self.stats.sent_credits += 1;
-        Some(cachemem(&[0; SLOTS], &crd))
     }
 }
 
-/// The slot of INIT.Param.
-fn init_param(direct_p2p: bool) -> u128 {
-    InitParam { direct_p2p, ..InitParam::default() }.to_bits().expect("defaults and a flag always fit")
+/// Whether flits of a type have a DLLP field.
+fn carries_dllp(flit_type: FlitType) -> bool {
+    matches!(flit_type, FlitType::Nop | FlitType::Io)
 }
 
-/// A cachemem flit; its header is completed when it goes.
-fn cachemem(slots: &[u128; SLOTS], crd: &Crd) -> Flit {
-    let mut flit = Flit::ZERO;
-    put_header(&mut flit, &FlitHeader { flit_type: FlitType::Cachemem, ..FlitHeader::default() });
-    slots.iter().enumerate().for_each(|(n, &slot)| flit.set_slot(MODE, n, slot));
-    let fits = flit.set_crd(crd);
-    debug_assert!(fits.is_ok(), "codes of a table have five bits");
-    flit
+/// Where the DLLP field stands.
+const fn dllp_bytes(mode: Mode) -> Range<usize> {
+    if mode.is_lopt() { lopt_io::DLLP } else { standard_io::DLLP }
 }
 
-fn put_header(flit: &mut Flit, header: &FlitHeader) {
+pub(super) fn put_header(flit: &mut Flit, header: &FlitHeader) {
     let fits = flit.set_header(header);
     debug_assert!(fits.is_ok(), "numbers are below 1024");
 }

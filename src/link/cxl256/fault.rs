@@ -3,28 +3,46 @@
 use crate::kernel::Rng;
 use crate::link::fault::OnWire;
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::cxl256::flit::{Flit, standard};
+use scalepool_protocols::cxl::cxl256::flit::{Flit, crc_parts};
 
-impl OnWire for Flit {
+/// A flit on the wires of a link that has one flit format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WireFlit {
+    /// Format, which says where CRC and FEC stand.
+    pub mode: Mode,
+    /// The flit.
+    pub flit: Flit,
+}
+
+/// Spoils a sealed flit: the CRCs of the chosen halves do not fit (`[even, odd]`; a standard flit has one, which `even`
+/// means) and the FEC finds nothing to repair.
+pub(super) fn spoil(flit: &mut Flit, mode: Mode, halves: [bool; 2]) {
+    for (crc, _) in crc_parts(mode).iter().zip(halves).filter(|(_, spoilt)| *spoilt) {
+        crc.put(flit, !crc.expected(flit));
+    }
+    flit.seal_fec(mode);
+}
+
+impl OnWire for WireFlit {
     fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.0
+        &mut self.flit.0
     }
 
     /// Random bytes; the CRC is made not to fit, whatever the draw.
     fn make_noise(&mut self, rng: &mut Rng) {
-        rng.fill_bytes(&mut self.0);
+        rng.fill_bytes(&mut self.flit.0);
         self.make_bad(rng);
     }
 
     /// Its own bytes under a CRC that does not fit and a FEC that finds nothing to repair.
     fn make_bad(&mut self, _: &mut Rng) {
-        self.seal(Mode::Standard);
-        self.0[standard::CRC].iter_mut().for_each(|b| *b = !*b);
-        self.seal_fec(Mode::Standard);
+        spoil(&mut self.flit, self.mode, [true; 2]);
     }
 
-    fn deceives(&self, sent: &Flit) -> bool {
-        let received = self.receive(Mode::Standard);
-        received.is_good() && received.flit.0[..standard::CRC.start] != sent.0[..standard::CRC.start]
+    fn deceives(&self, sent: &Self) -> bool {
+        let received = self.flit.receive(self.mode);
+        let same =
+            received.flit.header() == sent.flit.header() && received.flit.body(self.mode).eq(sent.flit.body(self.mode));
+        received.is_good() && !same
     }
 }

@@ -1,11 +1,14 @@
 //! Two ends and the wires between them, without a kernel: for vectors and for tests of the link layer alone.
 //!
 //! Modelled: one flit a flit clock in each direction, a latency in flit clocks, faults, training that takes a stated time
-//! and loses what is on the wires. A walk through [`Pair::step`]: flits that are due arrive, both ends send, a request to
-//! train takes the link down.
+//! and loses what is on the wires. A walk through [`Pair::step`]: flits that are due arrive, both ends send, the even
+//! halves of the flits that arrive next come, a request to train takes the link down.
 
-use super::config::EndConfig;
+use super::cachemem::Cachemem;
+use super::client::Client;
+use super::config::{CachememConfig, LinkConfig};
 use super::end::End;
+use super::fault::WireFlit;
 use crate::link::fault::{FaultyWire, Lane};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
@@ -23,13 +26,13 @@ pub struct Seen {
 
 /// A link.
 #[derive(Debug, Clone)]
-pub struct Pair {
+pub struct Pair<C: Client = Cachemem> {
     /// The end that sends down.
-    pub host: End,
+    pub host: End<C>,
     /// The end that sends up.
-    pub device: End,
-    down: Lane<Flit>,
-    up: Lane<Flit>,
+    pub device: End<C>,
+    down: Lane<WireFlit>,
+    up: Lane<WireFlit>,
     latency_flits: u64,
     retrain_flits: u64,
     training: Option<u64>,
@@ -40,11 +43,24 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// A link with CXL.cachemem at both ends, see [`Pair::new`].
+    pub fn cachemem(
+        link: LinkConfig,
+        host: CachememConfig,
+        device: CachememConfig,
+        latency_flits: u64,
+        retrain_flits: u64,
+    ) -> Pair {
+        Pair::new(End::cachemem(link, host), End::cachemem(link, device), latency_flits, retrain_flits)
+    }
+}
+
+impl<C: Client> Pair<C> {
     /// A link whose wires take `latency_flits` (at least 1) and whose training takes `retrain_flits`.
-    pub fn new(host: EndConfig, device: EndConfig, latency_flits: u64, retrain_flits: u64) -> Pair {
+    pub fn new(host: End<C>, device: End<C>, latency_flits: u64, retrain_flits: u64) -> Pair<C> {
         Pair {
-            host: End::new(host),
-            device: End::new(device),
+            host,
+            device,
             down: Lane::clean(),
             up: Lane::clean(),
             latency_flits: latency_flits.max(1),
@@ -87,7 +103,7 @@ impl Pair {
     }
 
     /// The end that transmits in a direction.
-    pub fn sender(&mut self, dir: Dir) -> &mut End {
+    pub fn sender(&mut self, dir: Dir) -> &mut End<C> {
         match dir {
             Dir::Down => &mut self.host,
             Dir::Up => &mut self.device,
@@ -95,11 +111,11 @@ impl Pair {
     }
 
     /// The end that receives a direction.
-    pub fn receiver(&mut self, dir: Dir) -> &mut End {
+    pub fn receiver(&mut self, dir: Dir) -> &mut End<C> {
         self.sender(dir.opposite())
     }
 
-    fn lane(&mut self, dir: Dir) -> &mut Lane<Flit> {
+    fn lane(&mut self, dir: Dir) -> &mut Lane<WireFlit> {
         match dir {
             Dir::Down => &mut self.down,
             Dir::Up => &mut self.up,
@@ -111,6 +127,8 @@ impl Pair {
         self.trainings += 1;
         self.down.clear();
         self.up.clear();
+        self.host.phy_down();
+        self.device.phy_down();
         self.training = Some(self.now + self.retrain_flits);
     }
 
@@ -119,23 +137,30 @@ impl Pair {
         self.now += 1;
         if self.training.is_some_and(|until| self.now >= until) {
             self.training = None;
-            self.host.trained();
-            self.device.trained();
+            self.host.phy_up();
+            self.device.phy_up();
         }
         if self.training.is_some() {
             return;
         }
         let (now, due) = (self.now, self.now + self.latency_flits);
         for dir in Dir::ALL {
-            while let Some(flit) = self.lane(dir).arrival(now) {
-                self.receiver(dir).receive(&flit);
+            while let Some(wire) = self.lane(dir).arrival(now) {
+                self.receiver(dir).receive(&wire.flit, now);
             }
         }
         for dir in Dir::ALL {
-            let flit = self.sender(dir).transmit();
-            self.lane(dir).send(flit, due);
+            let sender = self.sender(dir);
+            let (mode, flit) = (sender.link().mode, sender.transmit(now));
+            self.lane(dir).send(WireFlit { mode, flit }, due);
             if let Some(log) = &mut self.log {
                 log.push(Seen { at: now, dir, flit });
+            }
+        }
+        // Half a flit clock before a flit is whole its first half is there.
+        for dir in Dir::ALL {
+            if let Some(wire) = self.lane(dir).coming(now + 1) {
+                self.receiver(dir).receive_even(&wire.flit, now);
             }
         }
         let wanted = [self.host.take_retrain_request(), self.device.take_retrain_request()];

@@ -1,16 +1,24 @@
 //! Numbers of received flits: which one is due, what is missing, what to ask for (`cxl-256b` §9).
 //!
 //! Modelled: numbers stated and implied, one bad flit judged by the Prior bit of the next, two bad flits in a row,
-//! standard Nak, selective Nak for a single loss. Left out: what the flits hold.
+//! standard Nak, selective Nak for a single loss, payload in doubt. Left out: what the flits hold.
 //!
 //! A walk through one error: a bad flit comes. If the next good one says that it was a NOP, nothing is missing. If it was
 //! payload, or a second bad flit comes first, a Nak is due and goes out in three flits; what is in flight until then lies
 //! ahead and is dropped. The replay begins with the number that is due, stated; taking it ends the wait. With a selective
 //! Nak what lies ahead is kept and the one missing flit comes alone; one more bad flit before that makes it a standard Nak.
+//!
+//! Doubt: an implied number is one more than the number before it, which is wrong behind a flit that vanished or came
+//! twice. So payload with an implied number waits until a flit states its number. If that fits the count, what waits is
+//! good; if not, it is dropped, and what is missing is asked for. Nothing is acknowledged before. So that two faults side
+//! by side do not even out, it is also dropped if a bad flit was counted since the last stated number, and a flit with an
+//! implied number that is the same bit for bit as the one before it is taken for its copy.
 
 use super::number::{self, Place};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
+use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Flits in a row that carry a Nak (`cxl-256b` §9).
 pub const NAK_FLITS: u8 = 3;
@@ -20,22 +28,9 @@ pub fn is_payload(flit_type: FlitType) -> bool {
     flit_type != FlitType::Nop
 }
 
-/// What becomes of a good flit.
+/// Payload with number 0, which is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// The payload that was due.
-    Take,
-    /// Not payload.
-    Nothing,
-    /// Payload that has been here.
-    Duplicate,
-    /// Payload that lies ahead of one that is missing, or has no known number.
-    Ahead,
-    /// Payload with this number that lies ahead of the only one that is missing: it is kept.
-    Keep(u16),
-    /// Payload with number 0.
-    Zero,
-}
+pub struct NumberZero;
 
 /// Receive side of the sequence numbers.
 #[derive(Debug, Clone)]
@@ -51,6 +46,8 @@ pub struct Receiver {
     one_missing: bool,
     /// Whether a single loss is asked for alone.
     selective: bool,
+    /// Whether payload with an implied number waits for a stated one.
+    doubts: bool,
     /// Flits that still have to carry the Nak.
     pub nak_flits: u8,
     /// One of them has gone out.
@@ -59,29 +56,48 @@ pub struct Receiver {
     before: Option<bool>,
     /// Naks of the peer in a row; `None`: a bad flit may have been one of them.
     peer_naks: Option<u8>,
+    /// The good flit directly before.
+    previous: Option<Flit>,
+    /// A bad flit was counted since the last stated number.
+    guessed: bool,
+    /// Payload in doubt, with the numbers as counted.
+    in_doubt: VecDeque<(u16, Flit)>,
+    /// Payload ahead of the one flit that is missing, by number.
+    ahead_of_one: BTreeMap<u16, Flit>,
+    /// Payload that was due and has not been taken by the client.
+    due: VecDeque<(u16, Flit)>,
+    /// Payload that had been here.
+    pub duplicates: u64,
+    /// Payload dropped because one before it is missing, or because its number is not known.
+    pub ahead: u64,
+    /// Payload dropped because a stated number did not fit the count.
+    pub doubted: u64,
 }
 
-impl Default for Receiver {
-    fn default() -> Self {
+impl Receiver {
+    /// One that asks for a single loss alone or never does, and that doubts implied numbers or never does.
+    pub fn new(selective: bool, doubts: bool) -> Receiver {
         Receiver {
             expected: 1,
             last: None,
             bad_run: 0,
             nak_open: false,
             one_missing: false,
-            selective: false,
+            selective,
+            doubts,
             nak_flits: 0,
             nak_begun: false,
             before: None,
             peer_naks: Some(0),
+            previous: None,
+            guessed: false,
+            in_doubt: VecDeque::new(),
+            ahead_of_one: BTreeMap::new(),
+            due: VecDeque::new(),
+            duplicates: 0,
+            ahead: 0,
+            doubted: 0,
         }
-    }
-}
-
-impl Receiver {
-    /// One that asks for a single loss alone, or never does.
-    pub fn new(selective: bool) -> Receiver {
-        Receiver { selective, ..Receiver::default() }
     }
 
     /// The Nak that is due.
@@ -89,30 +105,40 @@ impl Receiver {
         if self.one_missing { ReplayCommand::NakSelective } else { ReplayCommand::NakStandard }
     }
 
-    /// Payload that was kept has become due and is taken.
-    pub fn take_kept(&mut self) {
-        self.expected = number::next(self.expected);
-    }
-
     /// The last number received well, which Ack and Nak carry.
     pub fn last_good(&self) -> u16 {
         number::previous(self.expected)
     }
 
+    /// Payload that was due with its number, in order, each once.
+    pub fn next_due(&mut self) -> Option<(u16, Flit)> {
+        self.due.pop_front()
+    }
+
+    /// Whether payload waits for a stated number.
+    pub fn is_in_doubt(&self) -> bool {
+        !self.in_doubt.is_empty()
+    }
+
     /// The link is trained: what was on the wire is gone, the number that is due stays.
     pub fn trained(&mut self) {
-        *self = Receiver { expected: self.expected, ..Receiver::new(self.selective) };
+        let fresh = Receiver::new(self.selective, self.doubts);
+        let old = std::mem::replace(self, fresh);
+        self.expected = old.expected;
+        (self.duplicates, self.ahead, self.doubted) = (old.duplicates, old.ahead, old.doubted);
     }
 
     fn nak(&mut self) {
         self.nak_open = true;
         self.one_missing = false;
+        self.ahead_of_one.clear();
         self.nak_flits = NAK_FLITS;
     }
 
     /// A flit that could not be repaired.
     pub fn bad(&mut self) {
         self.bad_run = self.bad_run.saturating_add(1);
+        self.previous = None;
         self.before = None;
         self.peer_naks = None;
         if self.bad_run >= 2 {
@@ -138,6 +164,17 @@ impl Receiver {
         self.peer_naks.replace(0).filter(|n| (1..NAK_FLITS).contains(n))
     }
 
+    /// Nothing is missing, in doubt or to be asked for.
+    pub fn is_settled(&self) -> bool {
+        let at_rest = self.last == Some(self.last_good()) && self.bad_run == 0 && self.peer_naks == Some(0);
+        at_rest && !self.nak_open && self.nak_flits == 0 && self.in_doubt.is_empty()
+    }
+
+    /// The peer has left out NOPs: the flit before the next one was a NOP.
+    pub fn nops_left_out(&mut self) {
+        self.before = Some(false);
+    }
+
     /// Whether a Nak has gone out in a flit and has to go out in more.
     pub const fn amid_nak(&self) -> bool {
         self.nak_begun
@@ -151,51 +188,142 @@ impl Receiver {
     }
 
     /// A good flit.
-    pub fn good(&mut self, header: &FlitHeader) -> Verdict {
+    ///
+    /// # Errors
+    /// Payload with number 0.
+    pub fn good(&mut self, flit: &Flit) -> Result<(), NumberZero> {
+        let header = flit.header();
         let payload = is_payload(header.flit_type);
-        let explicit = header.command == ReplayCommand::Explicit;
-        if explicit && header.seq == 0 {
+        let stated = (header.command == ReplayCommand::Explicit).then_some(header.seq);
+        if stated == Some(0) {
             // IDLE, or payload that must not have this number.
-            return if payload { Verdict::Zero } else { Verdict::Nothing };
+            return if payload { Err(NumberZero) } else { Ok(()) };
         }
         self.before = Some(payload);
+        if self.previous.replace(*flit).as_ref() == Some(flit) && payload && stated.is_none() && self.doubts {
+            self.last = None;
+        }
         let bad_run = std::mem::take(&mut self.bad_run);
-        if bad_run == 1 && header.prior {
-            self.last = self.last.map(number::next);
-            match self.last.map(|lost| number::place(self.expected, lost)) {
-                Some(Place::Duplicate) => (),
-                Some(Place::Expected) if self.selective && !self.nak_open => {
-                    self.nak();
-                    self.one_missing = true;
-                }
-                _ => self.nak(),
-            }
+        if payload && self.one_missing && stated == Some(self.expected) {
+            // The one flit that was asked for stands beside the stream, whose count goes on behind it.
+            self.accept(self.expected, *flit);
+            return Ok(());
         }
-        let own = match (explicit, payload) {
-            (true, _) => Some(header.seq),
-            (false, true) => self.last.map(number::next),
-            (false, false) => self.last,
-        };
+        let lost = bad_run == 1 && header.prior;
+        let counted = self.count(lost, payload);
+        self.guessed |= lost;
+        if let Some(number) = stated {
+            let guessed = std::mem::take(&mut self.guessed);
+            self.settle(counted == Some(number) && !guessed);
+        }
+        let own = stated.or(counted);
+        if lost {
+            self.one_lost(own.map(|n| if payload { number::previous(n) } else { n }));
+        }
         self.last = own;
-        let Some(own) = own else { return if payload { Verdict::Ahead } else { Verdict::Nothing } };
-        let place = number::place(self.expected, own);
-        match (payload, place) {
-            (true, Place::Expected) => {
-                self.expected = number::next(self.expected);
-                (self.nak_open, self.one_missing) = (false, false);
-                return Verdict::Take;
-            }
-            (true, Place::Duplicate) => return Verdict::Duplicate,
-            // A NOP repeats the last payload's number: all is here.
-            (false, Place::Duplicate) => {
-                self.nak_open &= own != self.last_good();
-                self.one_missing &= self.nak_open;
-            }
-            (true, Place::Future) if self.one_missing => return Verdict::Keep(own),
-            // One is missing, and it has not been asked for.
-            _ if !self.nak_open => self.nak(),
-            _ => (),
+        match (payload, stated, own) {
+            (true, None, Some(number)) if self.doubts => self.doubt(number, flit),
+            (true, _, Some(number)) => self.accept(number, *flit),
+            (true, _, None) => self.ahead += 1,
+            (false, Some(number), _) => self.nop_states(number),
+            (false, None, _) => (),
         }
-        if payload { Verdict::Ahead } else { Verdict::Nothing }
+        Ok(())
+    }
+
+    /// Takes what the header of a latency-optimised flit tells, whose even half alone has come: whether its payload is due
+    /// for sure. What is in doubt before it is settled. The flit as a whole is still to be taken with [`Receiver::good`].
+    pub fn is_due(&mut self, header: &FlitHeader) -> bool {
+        let number = header.seq;
+        if !is_payload(header.flit_type) || header.command != ReplayCommand::Explicit || number == 0 {
+            return false;
+        }
+        if self.is_in_doubt() && self.bad_run == 0 && !self.guessed && self.count(false, true) == Some(number) {
+            self.settle(true);
+            self.last = Some(number::previous(number));
+        }
+        number == self.expected && !self.is_in_doubt()
+    }
+
+    /// The number of a flit as the stream counts: behind a lost payload or not, itself payload or not.
+    fn count(&self, lost: bool, payload: bool) -> Option<u16> {
+        self.last.map(|n| (0..u8::from(lost) + u8::from(payload)).fold(n, |n, _| number::next(n)))
+    }
+
+    /// A number is stated: what is in doubt is good, or it is dropped.
+    fn settle(&mut self, fits: bool) {
+        if fits {
+            while let Some((number, flit)) = self.in_doubt.pop_front() {
+                self.accept(number, flit);
+            }
+        } else if self.is_in_doubt() {
+            self.doubted += self.in_doubt.len() as u64;
+            self.in_doubt.clear();
+            if self.one_missing {
+                self.nak();
+            }
+        }
+    }
+
+    /// Payload whose number is implied. More than a window of it cannot be in order.
+    fn doubt(&mut self, number: u16, flit: &Flit) {
+        if self.in_doubt.len() >= usize::from(number::WINDOW) {
+            self.settle(false);
+            self.nak();
+        }
+        self.in_doubt.push_back((number, *flit));
+    }
+
+    /// A single bad flit was payload with this number; `None`: the number is not known.
+    fn one_lost(&mut self, number: Option<u16>) {
+        match number.map(|n| number::place(self.expected, n)) {
+            Some(Place::Duplicate) => (),
+            Some(Place::Expected) if self.selective && !self.nak_open && !self.is_in_doubt() => {
+                self.nak();
+                self.one_missing = true;
+            }
+            _ => self.nak(),
+        }
+    }
+
+    /// Payload with a number that is sure.
+    fn accept(&mut self, number: u16, flit: Flit) {
+        match number::place(self.expected, number) {
+            Place::Duplicate => self.duplicates += 1,
+            Place::Future if self.one_missing => {
+                self.ahead_of_one.insert(number, flit);
+            }
+            Place::Future => {
+                self.ahead += 1;
+                // One is missing, and it has not been asked for.
+                if !self.nak_open {
+                    self.nak();
+                }
+            }
+            Place::Expected => {
+                (self.nak_open, self.one_missing) = (false, false);
+                let mut next = Some(flit);
+                while let Some(flit) = next {
+                    self.due.push_back((self.expected, flit));
+                    self.expected = number::next(self.expected);
+                    next = self.ahead_of_one.remove(&self.expected);
+                }
+                // What is left behind a gap comes again.
+                self.ahead_of_one.clear();
+            }
+        }
+    }
+
+    /// A NOP repeats the number of the last payload.
+    fn nop_states(&mut self, number: u16) {
+        if number::place(self.expected, number) != Place::Duplicate {
+            if !self.nak_open {
+                self.nak();
+            }
+        } else if number == self.last_good() {
+            // All is here.
+            (self.nak_open, self.one_missing) = (false, false);
+            self.ahead_of_one.clear();
+        }
     }
 }

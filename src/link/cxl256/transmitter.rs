@@ -59,6 +59,8 @@ pub struct Transmitter {
     /// Acks received and stated numbers sent in the handshake; `None`: it is over.
     handshake: Option<(u8, u8)>,
     handshake_flits: u32,
+    /// Number of the last Ack.
+    told: Option<u16>,
 }
 
 impl Default for Transmitter {
@@ -78,6 +80,7 @@ impl Default for Transmitter {
             deaf_flits: 0,
             handshake: Some((0, 0)),
             handshake_flits: 0,
+            told: None,
         }
     }
 }
@@ -98,16 +101,43 @@ impl Transmitter {
         self.replay.is_some()
     }
 
+    /// Number that the last Ack carried; `None`: there was none since the last training.
+    pub fn told(&self) -> Option<u16> {
+        self.told
+    }
+
+    /// NOPs have been left out: nothing but their place in the pattern of stated numbers and Acks remains.
+    pub fn nops_left_out(&mut self, flits: u64) {
+        if flits == 0 {
+            return;
+        }
+        self.prior = false;
+        self.deaf_flits = self.deaf_flits.saturating_sub(flits.min(u64::from(u16::MAX)) as u16);
+        // Stated numbers that were still due go first, then an Ack.
+        let first = flits.min(u64::from(self.explicit_first));
+        if first > 0 {
+            self.explicit_first -= first as u8;
+            self.explicit = 0;
+        }
+        let round = u64::from(EXPLICIT_FLITS) + 1;
+        // Counted down to 0, then an Ack, which starts again from the top.
+        self.explicit = ((u64::from(self.explicit) + round - (flits - first) % round) % round) as u8;
+    }
+
     /// Replays since the last progress, as the limit counts them.
     pub fn tries(&self) -> u8 {
         self.tries
     }
 
-    /// Whether new payload may go: not while its number must be stated and a Nak is going out.
-    pub fn has_room(&self, link: &LinkConfig, amid_nak: bool) -> bool {
-        let must_wait = amid_nak && self.explicit_first > 0;
-        !must_wait
-            && !self.in_handshake()
+    /// Whether the flit that goes now carries a Nak. The stated numbers at the start of a replay go first.
+    pub fn carries_nak(&self, receiver: &Receiver) -> bool {
+        receiver.nak_flits > 0 && (receiver.amid_nak() || self.explicit_first == 0)
+    }
+
+    /// Whether new payload may go. Payload waits while a Nak goes out, so that numbers are implied one at a time and never
+    /// where one has to be stated.
+    pub fn has_room(&self, link: &LinkConfig, nak: bool) -> bool {
+        !nak && !self.in_handshake()
             && !self.replaying()
             && self.kept.len() < usize::from(link.buffer_flits.min(number::WINDOW))
     }
@@ -115,14 +145,15 @@ impl Transmitter {
     /// The link is trained: numbers are agreed again, then everything kept goes again.
     pub fn trained(&mut self) {
         self.handshake = Some((0, 0));
-        (self.handshake_flits, self.replay, self.prior) = (0, None, false);
+        (self.handshake_flits, self.replay, self.prior, self.told) = (0, None, false, None);
         (self.tries, self.without_progress, self.deaf_flits) = (0, 0, 0);
+        // The pattern begins anew, whatever NOPs were sent or left out before.
+        self.explicit = EXPLICIT_FLITS;
     }
 
-    /// The flit of the replay that goes now. It waits while its number must be stated and a Nak is
-    /// going out.
-    pub fn next_replayed(&mut self, amid_nak: bool) -> Option<Flit> {
-        let at = self.replay.filter(|_| !amid_nak || self.explicit_first == 0)?;
+    /// The flit of the replay that goes now. It waits while a Nak goes out.
+    pub fn next_replayed(&mut self, nak: bool) -> Option<Flit> {
+        let at = self.replay.filter(|_| !nak)?;
         let flit = self.kept.get(at).copied();
         self.replay = (!self.single && at + 1 < self.kept.len()).then_some(at + 1);
         if flit.is_some() {
@@ -193,18 +224,19 @@ impl Transmitter {
     /// The header of the flit that goes now, and the clocks of one flit.
     pub fn header(&mut self, flit: &Flit, receiver: &mut Receiver, link: &LinkConfig) -> FlitHeader {
         let flit_type = flit.header().flit_type;
-        let command = if self.explicit_first > 0 && !receiver.amid_nak() {
+        let command = if self.carries_nak(receiver) {
+            receiver.nak_command_sent()
+        } else if self.explicit_first > 0 {
             self.explicit_first -= 1;
             // Three of them, not four: an Ack comes next.
             self.explicit = 0;
             ReplayCommand::Explicit
-        } else if receiver.nak_flits > 0 {
-            receiver.nak_command_sent()
         } else if self.explicit > 0 {
             self.explicit -= 1;
             ReplayCommand::Explicit
         } else {
             self.explicit = EXPLICIT_FLITS;
+            self.told = Some(receiver.last_good());
             ReplayCommand::Ack
         };
         let explicit = command == ReplayCommand::Explicit;
@@ -226,7 +258,7 @@ impl Transmitter {
             }
         }
         self.deaf_flits = self.deaf_flits.saturating_sub(1);
-        FlitHeader { flit_type, prior, dllp_type: false, command, seq }
+        FlitHeader { flit_type, prior, dllp_type: flit.header().dllp_type, command, seq }
     }
 
     /// The replay timer and the limit of the handshake, once a flit.

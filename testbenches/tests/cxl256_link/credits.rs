@@ -27,9 +27,9 @@ fn one(class: Class) -> Crd {
 fn cxl256_crd_04_p() {
     for class in classes(Dir::Up) {
         let mut solo = Solo::up(LinkConfig::default());
-        let before = solo.end.credits().spend[class.index()];
+        let before = solo.end.client.credits().spend[class.index()];
         solo.flit(FlitType::Cachemem, ReplayCommand::Explicit, 2, &[], one(class));
-        assert_eq!(solo.end.credits().spend[class.index()], before + 1);
+        assert_eq!(solo.end.client.credits().spend[class.index()], before + 1);
         assert_eq!(solo.rules(), [""; 0]);
     }
 }
@@ -39,7 +39,7 @@ fn cxl256_crd_04_n() {
     for class in classes(Dir::Down) {
         let mut solo = Solo::up(LinkConfig::default());
         solo.flit(FlitType::Cachemem, ReplayCommand::Explicit, 2, &[], one(class));
-        assert_eq!(solo.end.credits().spend, [0; 12]);
+        assert_eq!(solo.end.client.credits().spend, [0; 12]);
         assert_eq!(solo.rules(), ["CXL256-CRD-04"]);
     }
 }
@@ -67,7 +67,8 @@ fn cxl256_crd_05_n() {
     assert_eq!(bench.astray(), []);
     let seq = bench.pair.host.receiver().expected;
     let header = FlitHeader { flit_type: FlitType::Cachemem, seq, ..FlitHeader::default() };
-    bench.pair.host.receive(&sealed(header, &[], one(Class::M2sRwd)));
+    let now = bench.pair.now();
+    bench.pair.host.receive(&sealed(header, &[], one(Class::M2sRwd)), now);
     assert_eq!(bench.astray(), [Class::M2sRwd]);
 }
 
@@ -86,7 +87,7 @@ fn cxl256_crd_06_p() {
 fn cxl256_crd_06_n() {
     let mut solo = Solo::up(LinkConfig::default());
     // The end has granted nothing so far.
-    assert_eq!(solo.end.credits().granted(Class::M2sReq), 0);
+    assert_eq!(solo.end.client.credits().granted(Class::M2sReq), 0);
     solo.payload(2, &[request()]);
     assert_eq!(solo.rules(), ["CXL256-CRD-06"]);
 }
@@ -95,7 +96,7 @@ fn cxl256_crd_06_n() {
 fn cxl256_crd_07_p() {
     // Snoops alone, nothing in the other direction: their credits come back with credit flits.
     let mut bench = quiet_link(32);
-    let before = bench.pair.device.stats().sent_credits;
+    let before = bench.pair.device.client.stats().sent_credits;
     bench.produce[Class::H2dReq.index()] = 64;
     for _ in 0..2000 {
         bench.step();
@@ -103,21 +104,21 @@ fn cxl256_crd_07_p() {
     assert!(bench.rest(5000));
     bench.assert_clean();
     assert!(bench.delivered[Class::H2dReq.index()] > 1000);
-    assert!(bench.pair.device.stats().sent_credits > before);
-    assert_eq!(bench.pair.device.stats().sent_protocol, 0);
+    assert!(bench.pair.device.client.stats().sent_credits > before);
+    assert_eq!(bench.pair.device.client.stats().sent_protocol, 0);
 }
 
 #[test]
 fn cxl256_crd_07_n() {
     let mut bench = quiet_link(32);
-    bench.pair.device.hold_credits(true);
+    bench.pair.device.client.hold_credits(true);
     bench.produce[Class::H2dReq.index()] = 64;
     for _ in 0..2000 {
         bench.step();
     }
     // Thirty-two have gone, then the messages wait for ever.
     assert_eq!(bench.delivered[Class::H2dReq.index()], 32);
-    assert!(bench.pair.host.waiting(Class::H2dReq) > 0);
+    assert!(bench.pair.host.client.waiting(Class::H2dReq) > 0);
 }
 
 #[test]
@@ -148,5 +149,68 @@ fn cxl256_ctl_05_n() {
     let events = solo.end.take_events();
     assert_eq!(events.len(), 1, "{events:?}");
     assert_eq!((events[0].violation.rule, events[0].severity), ("CXL256-CTL-05", Severity::Uncorrectable));
-    assert_eq!(solo.end.halted(), Some("CXL256-CTL-05"));
+    assert_eq!(solo.end.client.halted(), Some("CXL256-CTL-05"));
+}
+
+/// A link whose device takes snoops and answers of caches, so that data and response credits alone go back; the credit
+/// flits that it has sent, and how many of them are marked as Empty.
+fn credit_flits(ide_active: bool) -> (usize, usize) {
+    let link = LinkConfig::default();
+    let end = |dir| CachememConfig { ide_active, ..CachememConfig::cachemem(dir, link.mode, 32) };
+    let mut bench = Bench::new(link, 32, 1);
+    bench.pair = Pair::cachemem(link, end(Dir::Down), end(Dir::Up), LATENCY_FLITS, RETRAIN_FLITS);
+    bench.phases = false;
+    bench.pair.keep_log();
+    bench.produce[Class::H2dRsp.index()] = 64;
+    bench.produce[Class::M2sRwd.index()] = 64;
+    (0..1000).for_each(|_| bench.step());
+    assert!(bench.rest(5000));
+    bench.assert_clean();
+    let log = bench.pair.take_log();
+    let with_credits: Vec<Crd> =
+        log.iter().filter(|s| s.dir == Dir::Up).map(|s| s.flit.crd()).filter(|c| c.credits().count() > 0).collect();
+    (with_credits.len(), with_credits.iter().filter(|c| c.marks_empty()).count())
+}
+
+#[test]
+fn cxl256_typ_04_p() {
+    let (all, empty) = credit_flits(false);
+    assert!(empty > 50 && all > empty, "{empty} of {all}: all but those with the request credits of the beginning");
+}
+
+#[test]
+fn cxl256_typ_04_n() {
+    let (all, empty) = credit_flits(true);
+    assert!(all > 50);
+    assert_eq!(empty, 0, "the mark waits for the end of IDE, the credits do not");
+}
+
+#[test]
+fn cxl256_crd_03_p() {
+    // Both channels of every group are short of credits all the time, and both get on.
+    let mut bench = quiet_link(4);
+    bench.produce = [64; 12];
+    (0..4000).for_each(|_| bench.step());
+    assert!(bench.rest(5000));
+    bench.assert_clean();
+    for [a, b] in [[Class::M2sReq, Class::H2dReq], [Class::S2mDrs, Class::D2hData], [Class::S2mNdr, Class::D2hRsp]] {
+        let [a, b] = [a, b].map(|c| bench.delivered[c.index()]);
+        assert!(a > 100 && b > 100 && a < 8 * b && b < 8 * a, "{a} and {b}");
+    }
+}
+
+#[test]
+fn cxl256_crd_03_n() {
+    // A peer that refills one channel of a group for ever and the other one never.
+    let mut solo = Solo::up(LinkConfig::default());
+    let mut rng = scalepool::kernel::Rng::from_seed(1);
+    for class in [Class::D2hReq, Class::S2mBisnp] {
+        solo.end.client.send(random_message(&mut rng, Routing::Hbr, class)).expect("legal");
+    }
+    for n in 0..600 {
+        solo.payload_with(2 + n, one(Class::D2hReq));
+        solo.transmit();
+    }
+    assert_eq!(solo.rules(), ["CXL256-CRD-03"], "once");
+    assert_eq!(solo.end.client.waiting(Class::S2mBisnp), 1);
 }

@@ -1,7 +1,7 @@
 //! A link with random traffic and a scoreboard, and one end alone that is fed with flits made by hand.
 
 use scalepool::kernel::Rng;
-pub use scalepool::link::cxl256::{End, EndConfig, LinkConfig, Pair};
+pub use scalepool::link::cxl256::{Cachemem, CachememConfig, Client, End, LinkConfig, Pair};
 pub use scalepool::link::event::{Event, Severity};
 pub use scalepool::link::fault::{Fault, FaultyWire};
 pub use scalepool_protocols::cxl::Dir;
@@ -28,8 +28,8 @@ const PHASE_FLITS: u64 = 500;
 const SPEEDS: [u64; 4] = [0, 4, 24, 64];
 
 /// A legal message with random content; trailers come and go.
-pub fn random_message(rng: &mut Rng, class: Class) -> Message {
-    let def = class.def(Routing::Hbr);
+pub fn random_message(rng: &mut Rng, routing: Routing, class: Class) -> Message {
+    let def = class.def(routing);
     let partial = class == Class::M2sRwd && rng.ratio(1, 4);
     let with_metadata = rng.ratio(1, 4);
     let opcode = match class {
@@ -55,7 +55,7 @@ pub fn random_message(rng: &mut Rng, class: Class) -> Message {
         let field = def.fields.iter().find(|f| f.name == name);
         field.map_or(bits, |f| f.insert(bits, value.into()).expect("the value fits"))
     });
-    let announced = trailer(class, Routing::Hbr, bits);
+    let announced = trailer(class, routing, bits);
     let data = class.has_data().then(|| {
         let mut line = [0; 64];
         rng.fill_bytes(&mut line);
@@ -91,9 +91,9 @@ pub struct Bench {
 impl Bench {
     /// A link whose ends have buffers of `messages` a class.
     pub fn new(link: LinkConfig, messages: u16, seed: u64) -> Bench {
-        let end = |dir| EndConfig::cachemem(dir, link, messages);
+        let end = |dir| CachememConfig::cachemem(dir, link.mode, messages);
         Bench {
-            pair: Pair::new(end(Dir::Down), end(Dir::Up), LATENCY_FLITS, RETRAIN_FLITS),
+            pair: Pair::cachemem(link, end(Dir::Down), end(Dir::Up), LATENCY_FLITS, RETRAIN_FLITS),
             rng: Rng::for_name(seed, "bench"),
             expected: Default::default(),
             delivered: [0; 12],
@@ -109,6 +109,14 @@ impl Bench {
         self.pair.set_wire(dir, FaultyWire::new(faults, ber, Rng::for_name(seed, dir.name())));
     }
 
+    /// Gives a random message to its sender.
+    pub fn give(&mut self, class: Class) {
+        let routing = self.pair.host.link().mode.routing();
+        let message = random_message(&mut self.rng, routing, class);
+        self.pair.sender(class.dir()).client.send(message).expect("legal");
+        self.expected[class.index()].push_back(message);
+    }
+
     /// One flit clock with everything around it.
     pub fn step(&mut self) {
         if self.phases && self.pair.now().is_multiple_of(PHASE_FLITS) {
@@ -116,11 +124,9 @@ impl Bench {
             self.consume = [0; 2].map(|_: u64| SPEEDS[1 + self.rng.below(3) as usize]);
         }
         for class in Class::ALL {
-            let sender = self.pair.sender(class.dir());
-            if sender.waiting(class) < AHEAD && self.rng.ratio(self.produce[class.index()], 64) {
-                let message = random_message(&mut self.rng, class);
-                sender.send(message).expect("legal");
-                self.expected[class.index()].push_back(message);
+            let waiting = self.pair.sender(class.dir()).client.waiting(class);
+            if waiting < AHEAD && self.rng.ratio(self.produce[class.index()], 64) {
+                self.give(class);
             }
         }
         self.pair.step();
@@ -136,7 +142,7 @@ impl Bench {
     }
 
     fn take(&mut self, dir: Dir) {
-        let Some(message) = self.pair.receiver(dir).take() else { return };
+        let Some(message) = self.pair.receiver(dir).client.take() else { return };
         let i = message.class.index();
         assert_eq!(Some(message), self.expected[i].pop_front(), "lost, twice or out of order");
         self.delivered[i] += 1;
@@ -159,8 +165,8 @@ impl Bench {
         let (host, device) = (&self.pair.host, &self.pair.device);
         let home = |c: &Class| {
             let (sender, receiver) = if c.dir() == Dir::Down { (host, device) } else { (device, host) };
-            let (has, granted) = (sender.credits().spend[c.index()], receiver.credits().granted(*c));
-            has == granted && granted == receiver.config().buffers[c.index()]
+            let (has, granted) = (sender.client.credits().spend[c.index()], receiver.client.credits().granted(*c));
+            has == granted && granted == receiver.client.config().buffers[c.index()]
         };
         Class::ALL.into_iter().filter(|c| !home(c)).collect()
     }
@@ -186,14 +192,22 @@ pub fn sealed(header: FlitHeader, slots: &[u128], crd: Crd) -> Flit {
 
 /// A device end alone; the test is its peer, whose Prior bits are kept right.
 pub struct Solo {
-    pub end: End,
+    pub end: End<Cachemem>,
+    now: u64,
+    /// Flits fed, without a gap in their clock.
+    fed: u64,
     prior: bool,
 }
 
 impl Solo {
     /// An end that has just been started.
     pub fn new(link: LinkConfig) -> Solo {
-        Solo { end: End::new(EndConfig::cachemem(Dir::Up, link, 32)), prior: false }
+        Solo::with(link, CachememConfig::cachemem(Dir::Up, link.mode, 32))
+    }
+
+    /// One with choices of its own above the numbers.
+    pub fn with(link: LinkConfig, config: CachememConfig) -> Solo {
+        Solo { end: End::cachemem(link, config), now: 0, fed: 0, prior: false }
     }
 
     /// An end that is up: its INIT.Param has number 1, and so has the peer's.
@@ -203,7 +217,7 @@ impl Solo {
         let init = InitParam::default().to_bits().expect("fits");
         solo.payload(1, &[init]);
         solo.nop(ReplayCommand::Ack, 1);
-        assert!(solo.end.is_up());
+        assert!(solo.end.client.is_up());
         solo
     }
 
@@ -217,16 +231,28 @@ impl Solo {
             if self.end.transmitter().unacknowledged() > 0 {
                 return;
             }
-            self.end.transmit();
+            self.transmit();
         }
         panic!("the handshake does not end");
+    }
+
+    /// The next flit of the end.
+    pub fn transmit(&mut self) -> Flit {
+        self.now += 1;
+        self.end.transmit(self.now)
+    }
+
+    /// Feeds a flit.
+    pub fn receive(&mut self, flit: &Flit) {
+        self.fed += 1;
+        self.end.receive(flit, self.fed);
     }
 
     /// Feeds a flit of a type.
     pub fn flit(&mut self, flit_type: FlitType, command: ReplayCommand, seq: u16, slots: &[u128], crd: Crd) {
         let header = FlitHeader { flit_type, prior: self.prior, dllp_type: false, command, seq };
         self.prior = flit_type != FlitType::Nop;
-        self.end.receive(&sealed(header, slots, crd));
+        self.receive(&sealed(header, slots, crd));
     }
 
     /// Feeds a NOP.
@@ -239,13 +265,18 @@ impl Solo {
         self.flit(FlitType::Cachemem, ReplayCommand::Explicit, seq, slots, Crd::default());
     }
 
+    /// Feeds payload with a stated number and credits alone.
+    pub fn payload_with(&mut self, seq: u16, crd: Crd) {
+        self.flit(FlitType::Cachemem, ReplayCommand::Explicit, seq, &[], crd);
+    }
+
     /// Feeds a flit that cannot be repaired, in place of one that was payload or not.
     pub fn bad(&mut self, payload: bool) {
         self.prior = payload;
         let mut flit = sealed(FlitHeader::default(), &[], Crd::default());
         flit.0[100] ^= 0xff;
         flit.0[103] ^= 0x0f;
-        self.end.receive(&flit);
+        self.receive(&flit);
     }
 
     /// Rules of the events since the last call.
@@ -255,6 +286,6 @@ impl Solo {
 
     /// Headers of the next flits of the end.
     pub fn headers(&mut self, flits: usize) -> Vec<FlitHeader> {
-        (0..flits).map(|_| self.end.transmit().header()).collect()
+        (0..flits).map(|_| self.transmit().header()).collect()
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config, kind};
 use crate::rules::shares;
-use scalepool::link::arbmux::almp::{self, Says};
-use scalepool::link::arbmux::{ArbMuxConfig, Ask, Entry, Instance, Level, State};
+use scalepool::link::arbmux::cxl68::almp::{self, Says};
+use scalepool::link::arbmux::cxl68::{ArbMuxConfig, Entry};
+use scalepool::link::arbmux::{Ask, Instance, Level, State};
 use scalepool::link::cxl68::Severity;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool_protocols::cxl::cxl68::Dir;

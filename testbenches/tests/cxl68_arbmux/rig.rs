@@ -5,9 +5,10 @@
 //! physical layer looks at what the ports ask. CXL.io units carry a number, so that loss and order show.
 
 use scalepool::kernel::Rng;
-use scalepool::link::arbmux::almp::{self, Says};
-use scalepool::link::arbmux::state::{Move, check_move};
-use scalepool::link::arbmux::{ArbMux, ArbMuxConfig, Ask, Entry, Instance, IoQueue, Mutant, State};
+use scalepool::link::arbmux::cxl68::almp::{self, Says};
+use scalepool::link::arbmux::cxl68::table::{Move, check_move};
+use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry, IoQueue, Mutant};
+use scalepool::link::arbmux::{Ask, Instance, State};
 use scalepool::link::cxl68::fault::{Fault, FaultyWire};
 use scalepool::link::cxl68::{End, EndConfig, Event, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;

@@ -1,9 +1,12 @@
 //! Rules CXL68-VLS-01 to 09 and CXL68-MUX-01.
 
 use crate::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config, io_unit, kind};
-use scalepool::link::arbmux::almp::{self, Says};
-use scalepool::link::arbmux::state::{Cause, Family, Move, RESOLUTION, TRANSITIONS, check_move, check_phy, resolve};
-use scalepool::link::arbmux::{ArbMux, ArbMuxConfig, Arbiter, Ask, Entry, Instance, IoQueue, Level, Mutant, State};
+use scalepool::link::arbmux::cxl68::almp::{self, Says};
+use scalepool::link::arbmux::cxl68::table::{
+    Cause, Family, Move, RESOLUTION, TRANSITIONS, check_move, check_phy, resolve,
+};
+use scalepool::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry, IoQueue, Mutant};
+use scalepool::link::arbmux::{Arbiter, Ask, Instance, Level, State};
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::{End, EndConfig, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;

@@ -2,8 +2,8 @@
 //!
 //! Modelled: the DWORD and its four copies. Left out: the judgement of other bytes and of codes, which the codec makes.
 
-use super::state::{Ask, State};
-use super::vlsm::Instance;
+use crate::link::arbmux::state::{Ask, Instance, Level, State};
+use scalepool_protocols::cxl::cxl68::code::VlsmState;
 use scalepool_protocols::cxl::cxl68::control::Almp;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, Unit};
@@ -18,6 +18,35 @@ pub enum Says {
     Status(State),
 }
 
+const fn level_code(level: Level) -> VlsmState {
+    match level {
+        Level::L1_0 => VlsmState::L1_0,
+        Level::L1_1 => VlsmState::L1_1,
+        Level::L1_2 => VlsmState::L1_2,
+        Level::L1_3 => VlsmState::L1_3,
+    }
+}
+
+impl Says {
+    /// Its code; with the request bit it says all.
+    const fn code(self) -> VlsmState {
+        match self {
+            Says::Request(Ask::Active) | Says::Status(State::Active) => VlsmState::Active,
+            Says::Request(Ask::L1(level)) | Says::Status(State::L1(level)) => level_code(level),
+            Says::Request(Ask::L2) | Says::Status(State::L2) => VlsmState::L2,
+            Says::Request(Ask::Deepest) => VlsmState::Dapm,
+            Says::Status(State::Reset) => VlsmState::Reset,
+            Says::Status(State::Retrain) => VlsmState::Retrain,
+        }
+    }
+
+    fn of_code(request: bool, code: VlsmState) -> Option<Says> {
+        let requests = Ask::ALL.into_iter().map(Says::Request);
+        let status = State::ALL.into_iter().map(Says::Status);
+        requests.chain(status).find(|says| matches!(says, Says::Request(_)) == request && says.code() == code)
+    }
+}
+
 /// Bytes of the DWORD.
 const WORD_BYTES: usize = 4;
 /// Copies of it.
@@ -25,11 +54,8 @@ const COPIES: usize = 4;
 
 /// The unit that says something about a vLSM.
 pub fn unit(instance: Instance, says: Says) -> Unit {
-    let (request, state) = match says {
-        Says::Request(ask) => (true, ask.code()),
-        Says::Status(state) => (false, state.code()),
-    };
-    let almp = Almp { request, state, instance_id: instance.code(), ..Almp::default() };
+    let request = matches!(says, Says::Request(_));
+    let almp = Almp { request, state: says.code(), instance_id: instance.code(), ..Almp::default() };
     // Every code of ours fits its field.
     let word = almp.to_bits().unwrap_or_default() as u32;
     let mut payload = [0; PAYLOAD_BYTES];
@@ -52,7 +78,5 @@ pub fn read(unit: &Unit) -> Option<(Instance, Says)> {
         return None;
     }
     let instance = Instance::ALL.into_iter().find(|i| i.code() == almp.instance_id)?;
-    let says =
-        if almp.request { Says::Request(Ask::of_code(almp.state)?) } else { Says::Status(State::of_code(almp.state)?) };
-    Some((instance, says))
+    Some((instance, Says::of_code(almp.request, almp.state)?))
 }

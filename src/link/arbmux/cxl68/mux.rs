@@ -1,10 +1,11 @@
 //! The ARB/MUX of one port: two vLSMs, two clients, one wire. A walk stands in the [module above](super).
 
 use super::almp;
-use super::arbiter::Arbiter;
 use super::client::Client;
-use super::state::{Ask, Move, State, resolve_phy};
-use super::vlsm::{Entry, Finding, Instance, Vlsm};
+use super::table::Move;
+use super::vlsm::{Entry, Finding, Vlsm};
+use crate::link::arbmux::arbiter::Arbiter;
+use crate::link::arbmux::state::{Ask, Instance, State, resolve_phy};
 use crate::link::cxl68::{Event, Severity};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;

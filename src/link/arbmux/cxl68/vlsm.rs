@@ -10,39 +10,12 @@
 
 use super::almp::Says;
 use super::mux::Mutant;
-use super::state::{Ask, Cause, Move, STATE_BYTE, State, resolve};
+use super::table::{Cause, Move, STATE_BYTE, resolve};
+use crate::link::arbmux::state::{Ask, State};
 use crate::link::cxl68::Severity;
 use scalepool_protocols::cxl::cxl68::Dir;
-use scalepool_protocols::cxl::cxl68::code::VlsmInstance;
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
-
-/// Which protocol a vLSM is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Instance {
-    /// CXL.io.
-    Io,
-    /// CXL.cache and CXL.mem.
-    Cachemem,
-}
-
-impl Instance {
-    /// Both, in the order of their codes.
-    pub const ALL: [Instance; 2] = [Instance::Io, Instance::Cachemem];
-
-    /// Place in arrays.
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-
-    /// Its code in an ALMP.
-    pub const fn code(self) -> VlsmInstance {
-        match self {
-            Instance::Io => VlsmInstance::Io,
-            Instance::Cachemem => VlsmInstance::Cachemem,
-        }
-    }
-}
 
 /// How the physical link came up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -324,9 +297,8 @@ impl Vlsm {
             self.complete();
             return None;
         }
-        match (self.pm_asked, state) {
-            (Some((Ask::Deepest, _)), State::L1(_) | State::L2) => self.enter_power_state(state),
-            (Some((ask, _)), _) if ask.power_state() == Some(state) => self.enter_power_state(state),
+        match self.pm_asked {
+            Some((ask, _)) if ask.is_answered_by(state) => self.enter_power_state(state),
             _ => return finding(Severity::Retrain, "CXL68-VLS-08", says, "no Status", "a Status without a Request"),
         }
         None

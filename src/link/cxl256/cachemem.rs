@@ -1,0 +1,425 @@
+//! CXL.cachemem above the numbers of a 256B link: messages to slots and back, credits, INIT.Param (`cxl-256b` §1.6, §5, §6).
+//!
+//! Modelled: packing, unpacking, the credit book with returns that are forced, Empty flits, INIT.Param before messages.
+//! Left out: IDE content, what a buffer holds.
+//!
+//! A walk through one flit clock: a payload flit that came well is taken apart, its messages go to the inbox, its credits
+//! to the book. The next payload flit is, in this order: INIT.Param, messages and data with the credits that are due,
+//! credits alone when they have waited long enough.
+
+use super::client::{Client, Part, Urgent};
+use super::config::CachememConfig;
+use super::credit::CreditBook;
+use super::end::put_header;
+use crate::link::event::{Event, Severity, finding};
+use scalepool_protocols::cxl::cxl256::code::FlitType;
+use scalepool_protocols::cxl::cxl256::control::{self, InitParam};
+use scalepool_protocols::cxl::cxl256::crd::Crd;
+use scalepool_protocols::cxl::cxl256::flit::{Flit, SLOTS};
+use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use scalepool_protocols::cxl::cxl256::packer::{Packer, Refused};
+use scalepool_protocols::cxl::cxl256::stream::{Message, Role, Unpacker};
+use scalepool_protocols::cxl::cxl256::{Class, Mode, check, slot};
+use scalepool_protocols::wire::{FieldError, Violation, Wire};
+use std::collections::VecDeque;
+
+/// Counters, all from the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CachememStats {
+    /// Flits with messages or data.
+    pub sent_protocol: u64,
+    /// Flits with credits alone, marked as Empty or not.
+    pub sent_credits: u64,
+    /// Messages received, by [`Class::index`].
+    pub messages: [u64; 12],
+    /// Of them those read from an even half before the odd one had come.
+    pub messages_early: u64,
+    /// Payload of CXL.io or ARB/MUX, passed over.
+    pub passed_over: u64,
+}
+
+/// The link layer of CXL.cache and CXL.mem.
+#[derive(Debug, Clone)]
+pub struct Cachemem {
+    config: CachememConfig,
+    packer: Packer,
+    unpacker: Unpacker,
+    credits: CreditBook,
+    init_sent: bool,
+    init_received: bool,
+    credits_held: bool,
+    halted: Option<&'static str>,
+    received: u64,
+    inbox: VecDeque<Message>,
+    /// Messages of the flit whose even half was read.
+    early: usize,
+    /// Viral to be sent, with its vector of logical devices.
+    viral: Option<u16>,
+    peer_viral: Option<u16>,
+    /// Poison slots to be sent.
+    poison: VecDeque<u8>,
+    events: Vec<Event>,
+    stats: CachememStats,
+}
+
+impl Cachemem {
+    /// A link layer that has sent and received nothing.
+    pub fn new(config: CachememConfig) -> Cachemem {
+        Cachemem {
+            packer: Packer::new(config.mode, config.dir, config.codec),
+            unpacker: Unpacker::new(config.mode, config.dir.opposite()),
+            credits: CreditBook::new(config.sends, config.buffers),
+            init_sent: false,
+            init_received: false,
+            credits_held: false,
+            halted: None,
+            received: 0,
+            inbox: VecDeque::new(),
+            early: 0,
+            viral: None,
+            peer_viral: None,
+            poison: VecDeque::new(),
+            events: Vec::new(),
+            stats: CachememStats::default(),
+            config,
+        }
+    }
+
+    // ---- the consumer's side -------------------------------------------------------------------------------------
+
+    /// Queues a message to be sent.
+    ///
+    /// # Errors
+    /// A message that must not travel in this direction or is not whole.
+    pub fn send(&mut self, message: Message) -> Result<(), Refused> {
+        self.packer.push(message)
+    }
+
+    /// Messages of a class that wait to be packed.
+    pub fn waiting(&self, class: Class) -> usize {
+        self.packer.waiting(class)
+    }
+
+    /// Takes the next received message out of its buffer; its credit becomes due for return.
+    pub fn take(&mut self) -> Option<Message> {
+        let message = self.inbox.pop_front()?;
+        self.credits.freed(message.class);
+        Some(message)
+    }
+
+    /// Class of the message that [`Cachemem::take`] would give.
+    pub fn next_class(&self) -> Option<Class> {
+        self.inbox.front().map(|m| m.class)
+    }
+
+    /// Received messages that nobody has taken.
+    pub fn inbox_len(&self) -> usize {
+        self.inbox.len()
+    }
+
+    /// Holds back or releases all credits of our buffers (a fault input).
+    pub fn hold_credits(&mut self, hold: bool) {
+        self.credits_held = hold;
+    }
+
+    /// Declares local viral with a vector of logical devices (0: all): the flit that is about to go is spoilt and Viral goes
+    /// before it.
+    pub fn set_viral(&mut self, logical_devices: u16) {
+        self.viral = Some(logical_devices);
+    }
+
+    /// The vector of logical devices when the peer has declared viral.
+    pub fn peer_viral(&self) -> Option<u16> {
+        self.peer_viral
+    }
+
+    /// Poisons a data message whose header has gone and whose data has not: 0 is the one that is going, then those behind
+    /// it, up to 7. `false`: there is none.
+    pub fn poison(&mut self, message: u8) -> bool {
+        let open = message <= MAX_POISON && usize::from(message) < self.packer.open_messages();
+        if open {
+            self.poison.push_back(message);
+        }
+        open
+    }
+
+    // ---- what can be seen ----------------------------------------------------------------------------------------
+
+    /// What it was built with.
+    pub fn config(&self) -> &CachememConfig {
+        &self.config
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &CachememStats {
+        &self.stats
+    }
+
+    /// Credit book.
+    pub fn credits(&self) -> &CreditBook {
+        &self.credits
+    }
+
+    /// Data slots that the receiver still waits for.
+    pub fn owed_slots(&self) -> usize {
+        self.unpacker.owed_slots()
+    }
+
+    /// The rule that stopped the link layer.
+    pub fn halted(&self) -> Option<&'static str> {
+        self.halted
+    }
+
+    /// Whether INIT.Param has gone both ways.
+    pub fn is_up(&self) -> bool {
+        self.init_sent && self.init_received
+    }
+
+    // ---- receiver ------------------------------------------------------------------------------------------------
+
+    fn event(&mut self, severity: Severity, violation: Violation) {
+        if severity == Severity::Uncorrectable {
+            self.halted = Some(violation.rule);
+        }
+        self.events.push(Event { severity, unit: self.received, violation });
+    }
+
+    fn name(&self, class: Class) -> &'static str {
+        class.def(self.config.mode.routing()).name
+    }
+
+    /// Whether all that is wrong is a reserved bit, which a receiver ignores: the rule of a layout as such.
+    fn is_of_reserved_bits(&self, violation: &Violation) -> bool {
+        let messages = Class::ALL.iter().map(|c| c.def(self.config.mode.routing()));
+        messages.chain(control::KINDS.iter().map(|k| k.def)).any(|def| def.rule == violation.rule)
+    }
+
+    fn flit(&mut self, flit: &Flit) {
+        if flit.header().flit_type != FlitType::Cachemem {
+            self.stats.passed_over += 1;
+            return;
+        }
+        let decoded = self.unpacker.read(flit);
+        for violation in check::flit(&decoded, &self.config.codec).violations {
+            if !self.is_of_reserved_bits(&violation) {
+                self.event(Severity::Protocol, violation);
+            }
+        }
+        for (n, role) in decoded.roles.iter().enumerate() {
+            if let Role::Control(Some(kind)) = role {
+                self.control(kind, flit.slot(self.config.mode, n));
+            }
+        }
+        let mut messages = decoded.messages().map(|(_, class, _)| class).peekable();
+        if !self.init_received && messages.peek().is_some() {
+            let found = finding("CXL256-CTL-05", "a message", "INIT.Param", "a message before INIT.Param");
+            self.event(Severity::Uncorrectable, found);
+            return;
+        }
+        let classes: Vec<Class> = messages.collect();
+        for class in classes {
+            if !self.credits.arrived(class) {
+                let text = "a message without credit";
+                let found = finding("CXL256-CRD-06", self.name(class), "a class with credits", text);
+                self.event(Severity::Protocol, found);
+            }
+        }
+        for class in self.credits.receive(&flit.crd()) {
+            let text = "credits for a channel that this end does not send";
+            let found = finding("CXL256-CRD-04", self.name(class), "a channel of this end", text);
+            self.event(Severity::Corrected, found);
+        }
+        let early = std::mem::take(&mut self.early);
+        let starved = self.config.starved_refills;
+        for class in self.credits.starved(&flit.crd(), starved, |c| self.packer.waiting(c) > 0) {
+            let (found, text) =
+                (format!("no credit for {}", self.name(class)), "the other channels of its group are refilled");
+            self.event(Severity::Protocol, finding("CXL256-CRD-03", found, "credits in turn", text));
+        }
+        self.stats.messages_early += early as u64;
+        for message in self.unpacker.delivered().iter().skip(early) {
+            self.stats.messages[message.class.index()] += 1;
+            self.inbox.push_back(*message);
+        }
+    }
+
+    /// Messages that the even half of a latency-optimised flit completes; those without data or credit trouble alone, the
+    /// others wait for the whole flit and its checks.
+    fn even_half(&mut self, flit: &Flit) {
+        if !self.init_received {
+            return;
+        }
+        let messages = self.unpacker.early(flit);
+        self.early = messages.len();
+        for message in messages {
+            self.stats.messages[message.class.index()] += 1;
+            self.inbox.push_back(message);
+        }
+    }
+
+    fn control(&mut self, kind: &control::ControlKind, slot: u128) {
+        match kind.name {
+            "INIT.Param" => self.init_received = true,
+            "Viral" => {
+                let logical_devices = control::Viral::from_bits(slot).ld_ids;
+                if self.peer_viral.is_none() {
+                    let found = format!("Viral, logical devices {logical_devices:#06x}");
+                    let text = "the peer has declared viral";
+                    self.event(Severity::Fatal, finding("CXL256-VIR-01", found, "no viral", text));
+                }
+                self.peer_viral = Some(logical_devices);
+            }
+            // An index without such a message has been reported with the flit.
+            "Poison" => {
+                self.unpacker.poison(control::Poison::from_bits(slot).message.into());
+            }
+            _ => (),
+        }
+    }
+
+    // ---- transmitter ---------------------------------------------------------------------------------------------
+
+    /// A cachemem flit; its header is completed when it goes.
+    fn fill(&self, slots: &[u128; SLOTS], crd: &Crd) -> Flit {
+        let mut flit = Flit::ZERO;
+        put_header(&mut flit, &FlitHeader { flit_type: FlitType::Cachemem, ..FlitHeader::default() });
+        slots.iter().enumerate().for_each(|(n, &slot)| flit.set_slot(self.config.mode, n, slot));
+        let fits = flit.set_crd(crd);
+        debug_assert!(fits.is_ok(), "codes of a table have five bits");
+        flit
+    }
+
+    /// Viral beside the even half of a flit, which has gone (`cxl-256b` §6), and the flit with what stood in its odd half: slot
+    /// 8 in slot 0, slots 9 to 14 in 1 to 6, then the data that goes on. An H slot holds what an HS slot of the same format
+    /// does, and the slots keep their order and groups.
+    fn viral_in_slot_8(&mut self, leaving: &Flit, viral: u128) -> Urgent {
+        let mode = self.config.mode;
+        let mut with_viral: [u128; SLOTS] = std::array::from_fn(|n| if n <= 7 { leaving.slot(mode, n) } else { 0 });
+        with_viral[8] = viral;
+        let mut rest: [u128; SLOTS] = std::array::from_fn(|n| if n <= 6 { leaving.slot(mode, n + 8) } else { 0 });
+        self.packer.pack_owed(&mut rest, 7);
+        let flit = self.fill(&with_viral, &Crd::default());
+        Urgent { flit, follows: Some(self.fill(&rest, &leaving.crd())) }
+    }
+
+    /// A flit with a control slot alone.
+    fn control_flit(&self, slot: Result<u128, FieldError>) -> Flit {
+        debug_assert!(slot.is_ok(), "the fields of a control slot are of its width");
+        let mut slots = [0; SLOTS];
+        slots[0] = slot.unwrap_or(0);
+        self.fill(&slots, &Crd::default())
+    }
+}
+
+impl Client for Cachemem {
+    fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
+        if self.halted.is_some() {
+            return None;
+        }
+        if !self.init_sent {
+            self.init_sent = true;
+            let direct_p2p = self.config.codec.direct_p2p;
+            return Some(self.control_flit(InitParam { direct_p2p, ..InitParam::default() }.to_bits()));
+        }
+        if !self.init_received {
+            return None;
+        }
+        if let Some(message) = self.poison.pop_front() {
+            self.packer.skip();
+            return Some(self.control_flit(control::Poison { message, ..control::Poison::default() }.to_bits()));
+        }
+        self.credits.clock(now_flits);
+        if let Some(slots) = self.packer.pack(&mut self.credits.spend) {
+            let crd = if self.credits_held { Crd::default() } else { self.credits.take() };
+            self.stats.sent_protocol += 1;
+            return Some(self.fill(&slots, &crd));
+        }
+        let forced = self.credits.forced_at(&self.config.credit_return).is_some_and(|at| at <= now_flits);
+        if self.credits_held || !forced {
+            return None;
+        }
+        let crd = self.credits.take_alone(!self.config.ide_active);
+        if !crd.marks_empty() {
+            self.packer.skip();
+        }
+        self.stats.sent_credits += 1;
+        Some(self.fill(&[0; SLOTS], &crd))
+    }
+
+    fn receive(&mut self, flit: &Flit, part: Part, _now_flits: u64) {
+        if self.halted.is_some() {
+            return;
+        }
+        if part == Part::Even {
+            self.even_half(flit);
+        } else {
+            self.flit(flit);
+            self.received += 1;
+        }
+    }
+
+    fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
+        let logical_devices = self.viral.filter(|_| self.init_received)?;
+        self.viral = None;
+        let viral = control::Viral { ld_ids: logical_devices, ..control::Viral::default() }.to_bits();
+        if let Some(leaving) = leaving
+            && self.config.mode.is_lopt()
+            && has_messages(leaving)
+        {
+            return Some(self.viral_in_slot_8(leaving, viral.unwrap_or(0)));
+        }
+        Some(Urgent { flit: self.control_flit(viral), follows: leaving.copied() })
+    }
+
+    fn phy_down(&mut self) {}
+
+    fn phy_up(&mut self) {}
+
+    /// As it was built: messages and credits are gone; events and counters stay.
+    fn link_reset(&mut self) {
+        let (events, stats, received) = (std::mem::take(&mut self.events), self.stats, self.received);
+        *self = Cachemem { events, stats, received, ..Cachemem::new(self.config.clone()) };
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        false
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.is_up()
+            && self.packer.is_empty()
+            && self.viral.is_none()
+            && self.inbox.is_empty()
+            && (self.credits.pending() == 0 || self.credits_held)
+            && self.unpacker.owed_slots() == 0
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        if self.halted.is_some() {
+            return None;
+        }
+        if !self.is_up() || !self.packer.is_empty() || self.viral.is_some() {
+            return Some(now_flits + 1);
+        }
+        if self.credits_held || self.credits.pending() == 0 {
+            return None;
+        }
+        let at = self.credits.forced_at(&self.config.credit_return).unwrap_or(0);
+        Some(at.max(now_flits + 1))
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+}
+
+/// Highest index of a Poison slot (`cxl-256b` §6).
+const MAX_POISON: u8 = 7;
+
+/// Whether a latency-optimised flit has slots with messages or data, so that its even half may be used before the odd one
+/// is there.
+fn has_messages(flit: &Flit) -> bool {
+    let mode = Mode::LatencyOptimised;
+    let control = slot::format(mode, 0, slot::code(flit.slot(mode, 0))).is_some_and(|f| f.is_control());
+    flit.header().flit_type == FlitType::Cachemem && !control && !flit.crd().marks_empty()
+}

@@ -1,0 +1,307 @@
+//! Flow control of virtual channel 0: initialisation, credits of both ends, UpdateFC and its clock (`cxl-io` §2.2, §2.5).
+//!
+//! Modelled: InitFC1 until the peer's three are known, InitFC2 until the peer shows that it knows ours, then UpdateFC
+//! when buffers are freed and before the longest silence is over. Left out: other channels, shared credits, the exchange
+//! of data link features (both ends scale).
+//!
+//! A walk: DLLPs that came go to [`FlowControl::receive`]; [`FlowControl::next_dllp`] gives those that are due, one a
+//! call; a TLP leaves only if [`FlowControl::may_send`], and takes its credits with [`FlowControl::sent`].
+
+use super::config::IoConfig;
+use super::credit::{Advertised, Field, Ledger, Purse, Scale, Wrong};
+use super::tlp::{Kind, Tlp};
+use crate::link::event::finding;
+use scalepool_protocols::cxl::cxlio::code::FcType;
+use scalepool_protocols::cxl::cxlio::dllp::{Dllp, DllpFc};
+use scalepool_protocols::wire::{Violation, Wire};
+
+/// Step of the initialisation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// InitFC1 goes out; the peer's credits are not known.
+    Init1,
+    /// InitFC2 goes out; the peer may not know ours.
+    Init2,
+    /// TLPs may flow.
+    Up,
+}
+
+/// What a flow-control DLLP says, apart from its credits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Init1,
+    Init2,
+    Update,
+}
+
+fn read_type(fc_type: FcType) -> Option<(Says, Kind)> {
+    let says = match fc_type.0 >> 2 {
+        1 => Says::Init1,
+        3 => Says::Init2,
+        2 => Says::Update,
+        _ => return None,
+    };
+    // Types 4, 8 and 12 begin with posted; the fourth of each is reserved.
+    Kind::ALL.get(usize::from(fc_type.0 & 3)).map(|&kind| (says, kind))
+}
+
+fn type_of(says: Says, kind: Kind) -> FcType {
+    let first = match says {
+        Says::Init1 => FcType::InitFc1P,
+        Says::Init2 => FcType::InitFc2P,
+        Says::Update => FcType::UpdateFcP,
+    };
+    FcType(first.0 + kind.index() as u8)
+}
+
+/// Flow control of one end.
+#[derive(Debug, Clone)]
+pub struct FlowControl {
+    step: Step,
+    /// What the peer has granted: headers and data.
+    purses: [Option<[Purse; 2]>; 3],
+    ledgers: [[Ledger; 2]; 3],
+    /// InitFC of this round that went.
+    burst: usize,
+    /// Flit clock of the next round.
+    next_burst: u64,
+    /// What was said last of headers and data.
+    said: [[u16; 2]; 3],
+    /// Flit clock at which it is said again.
+    speak_at: [u64; 3],
+    heard_at: [u64; 3],
+    silence_told: [bool; 3],
+    speak_flits: u64,
+    silence_flits: u64,
+    init_repeat_flits: u64,
+    /// No credits are returned: a fault.
+    pub held: bool,
+}
+
+impl FlowControl {
+    /// Before the first InitFC1.
+    pub fn new(config: &IoConfig) -> FlowControl {
+        let ledgers = config.buffers.map(|b| [Ledger::new(Field::Header, b.headers), Ledger::new(Field::Data, b.data)]);
+        let silence_flits = config.flits(config.update_fc_fs, 4);
+        FlowControl {
+            step: Step::Init1,
+            purses: [None; 3],
+            ledgers,
+            burst: 0,
+            next_burst: 0,
+            said: ledgers.map(|l| l.map(|l| l.said())),
+            speak_at: [0; 3],
+            heard_at: [0; 3],
+            silence_told: [false; 3],
+            speak_flits: silence_flits / 4,
+            silence_flits,
+            init_repeat_flits: config.init_repeat_flits.max(1),
+            held: false,
+        }
+    }
+
+    /// Step of the initialisation.
+    pub fn step(&self) -> Step {
+        self.step
+    }
+
+    /// What the peer has granted of headers and data, once it is known.
+    pub fn purses(&self, kind: Kind) -> Option<&[Purse; 2]> {
+        self.purses[kind.index()].as_ref()
+    }
+
+    /// Receive buffers of headers and data.
+    pub fn ledgers(&self, kind: Kind) -> &[Ledger; 2] {
+        &self.ledgers[kind.index()]
+    }
+
+    /// All receive buffers are free.
+    pub fn is_home(&self) -> bool {
+        self.ledgers.as_flattened().iter().all(Ledger::is_home)
+    }
+
+    /// Both ends count afresh from here: the link was down. What was said before may be lost.
+    pub fn restart_clocks(&mut self, now: u64) {
+        self.heard_at = [now; 3];
+        self.silence_told = [false; 3];
+        self.speak_at = [now; 3];
+    }
+
+    // ---- credits of TLPs -----------------------------------------------------------------------------------------
+
+    /// Whether the peer has room for a TLP.
+    pub fn may_send(&self, tlp: &Tlp) -> bool {
+        self.step == Step::Up
+            && self.purses(tlp.kind()).is_some_and(|[h, d]| h.covers(1) && d.covers(tlp.data_credits()))
+    }
+
+    /// Takes the credits of a TLP that leaves.
+    pub fn sent(&mut self, tlp: &Tlp) {
+        if let Some([headers, data]) = &mut self.purses[tlp.kind().index()] {
+            headers.spend(1);
+            data.spend(tlp.data_credits());
+        }
+    }
+
+    /// A TLP has come. `false`: without credit, there is no room for it.
+    pub fn arrived(&mut self, tlp: &Tlp) -> bool {
+        if self.step == Step::Init2 {
+            // The peer is up, so it knows our credits.
+            self.step = Step::Up;
+        }
+        let [headers, data] = &mut self.ledgers[tlp.kind().index()];
+        let fits = headers.covers(1) && data.covers(tlp.data_credits());
+        if fits {
+            headers.arrive(1);
+            data.arrive(tlp.data_credits());
+        }
+        fits
+    }
+
+    /// The buffers of a TLP are free again.
+    pub fn freed(&mut self, tlp: &Tlp) {
+        let [headers, data] = &mut self.ledgers[tlp.kind().index()];
+        headers.free(1);
+        data.free(tlp.data_credits());
+    }
+
+    // ---- DLLPs ---------------------------------------------------------------------------------------------------
+
+    /// Hears a flow-control DLLP of channel 0. What cannot be right is named and, but for credits taken back, not used.
+    pub fn receive(&mut self, dllp: &DllpFc, now: u64) -> Option<Violation> {
+        let (says, kind) = read_type(dllp.fc_type)?;
+        let scales = [dllp.hdr_scale, dllp.data_scale];
+        let fields = [u16::from(dllp.hdr_fc), dllp.data_fc];
+        let n = kind.index();
+        if let Some(purses) = &self.purses[n] {
+            let expected = purses.each_ref().map(|p| p.granted().scale.code());
+            if scales != expected {
+                let text = format!("scales of headers and data in {:?}, against those of the first one", dllp.fc_type);
+                return Some(finding("CXLIO-DLL-03", format!("{scales:?}"), format!("{expected:?}"), &text));
+            }
+        }
+        match says {
+            Says::Init1 | Says::Init2 => {
+                if self.purses[n].is_none() {
+                    let [headers, data] = [0, 1].map(|i| Advertised { field: fields[i], scale: Scale::of(scales[i]) });
+                    self.purses[n] = Some([Purse::new(Field::Header, headers), Purse::new(Field::Data, data)]);
+                }
+                if self.step == Step::Init1 && self.purses.iter().all(Option::is_some) {
+                    (self.step, self.burst, self.next_burst) = (Step::Init2, 0, now);
+                    self.restart_clocks(now);
+                } else if self.step == Step::Init2 && says == Says::Init2 {
+                    self.up(now);
+                }
+                None
+            }
+            Says::Update => {
+                if self.step == Step::Init2 {
+                    self.up(now);
+                }
+                self.update(dllp.fc_type, kind, fields, now)
+            }
+        }
+    }
+
+    fn up(&mut self, now: u64) {
+        self.step = Step::Up;
+        self.restart_clocks(now);
+    }
+
+    fn update(&mut self, fc_type: FcType, kind: Kind, fields: [u16; 2], now: u64) -> Option<Violation> {
+        let purses = self.purses[kind.index()].as_mut()?;
+        (self.heard_at[kind.index()], self.silence_told[kind.index()]) = (now, false);
+        let mut wrong: Option<(&str, Wrong)> = None;
+        for (i, name) in ["headers", "data"].into_iter().enumerate() {
+            if let Err(found) = purses[i].update(fields[i]) {
+                wrong = wrong.or(Some((name, found)));
+            }
+        }
+        wrong.map(|(name, found)| {
+            let text = format!("{name} in {fc_type:?}");
+            finding("CXLIO-FCC-01", found, "credits that were free before", &text)
+        })
+    }
+
+    /// Whether a DLLP is due.
+    pub fn has_dllp(&self, now: u64) -> bool {
+        match self.step {
+            Step::Init1 | Step::Init2 => self.burst < Kind::ALL.len() || now >= self.next_burst,
+            Step::Up => Kind::ALL.into_iter().any(|kind| self.update_due(kind, now)),
+        }
+    }
+
+    fn update_due(&self, kind: Kind, now: u64) -> bool {
+        let n = kind.index();
+        let changed = self.ledgers(kind).map(|l| l.said()) != self.said[n];
+        !self.held && (changed || now >= self.speak_at[n])
+    }
+
+    /// Flit clock, later than `now`, at which a DLLP is due or a silence is too long, if nothing happens before.
+    pub fn wakes_at(&self, now: u64) -> Option<u64> {
+        if self.has_dllp(now) {
+            return Some(now + 1);
+        }
+        let Step::Up = self.step else { return Some(self.next_burst.max(now + 1)) };
+        let speak = self.speak_at.into_iter().filter(|_| !self.held);
+        let listen = Kind::ALL
+            .into_iter()
+            .filter(|&kind| self.listens(kind))
+            .map(|kind| self.heard_at[kind.index()] + self.silence_flits + 1);
+        speak.chain(listen).min().map(|at| at.max(now + 1))
+    }
+
+    /// Whether a silence about a kind would be told.
+    fn listens(&self, kind: Kind) -> bool {
+        let n = kind.index();
+        let finite = self.purses[n].is_some_and(|p| p.iter().any(|p| p.left().is_some()));
+        self.step == Step::Up && finite && !self.silence_told[n]
+    }
+
+    /// The next DLLP that is due.
+    pub fn next_dllp(&mut self, now: u64) -> Option<Dllp> {
+        if !self.has_dllp(now) {
+            return None;
+        }
+        let (says, kind) = match self.step {
+            Step::Up => (Says::Update, Kind::ALL.into_iter().find(|&kind| self.update_due(kind, now))?),
+            step => {
+                if self.burst == Kind::ALL.len() {
+                    self.burst = 0;
+                }
+                let kind = Kind::ALL[self.burst];
+                (self.burst, self.next_burst) = (self.burst + 1, now + self.init_repeat_flits);
+                (if step == Step::Init1 { Says::Init1 } else { Says::Init2 }, kind)
+            }
+        };
+        let ledgers = self.ledgers(kind);
+        let [headers, data] = match says {
+            Says::Update => ledgers.map(|l| l.said()),
+            Says::Init1 | Says::Init2 => ledgers.map(|l| l.advertised().field),
+        };
+        let [hdr_scale, data_scale] = ledgers.map(|l| l.advertised().scale.code());
+        self.said[kind.index()] = [headers, data];
+        self.speak_at[kind.index()] = now + self.speak_flits;
+        let fc = DllpFc {
+            fc_type: type_of(says, kind),
+            hdr_fc: headers as u8,
+            data_fc: data,
+            hdr_scale,
+            data_scale,
+            ..DllpFc::default()
+        };
+        let bits = fc.to_bits().ok()?;
+        Some(Dllp((bits as u32).to_be_bytes()))
+    }
+
+    /// DLL-08: a kind of which nothing was heard for too long; told once.
+    pub fn silence(&mut self, now: u64) -> Option<Violation> {
+        let silent = Kind::ALL
+            .into_iter()
+            .find(|&kind| self.listens(kind) && now > self.heard_at[kind.index()] + self.silence_flits)?;
+        self.silence_told[silent.index()] = true;
+        let found = format!("{} flits", now - self.heard_at[silent.index()]);
+        let expected = format!("at most {} flits", self.silence_flits);
+        Some(finding("CXLIO-DLL-08", found, expected, &format!("since the last UpdateFC, {silent:?}")))
+    }
+}

@@ -1,0 +1,297 @@
+//! CXL.io over 68B units: TLPs and DLLPs framed in a byte stream, with LCRC and replay (`cxl-io` §1.4, §2, §5).
+//!
+//! A walk through one flit clock: [`Client::receive`] cuts the unit into packets; a TLP goes by its LCRC and number, a
+//! DLLP by its CRC. [`Client::transmit`] fills 64 bytes, in this order: the rest of a packet that straddles, Nak, Ack,
+//! flow control, TLPs of a replay, new TLPs, IDL. A unit of IDL alone goes only behind one that ended with a TLP.
+
+use super::config::{ConfigError, IoConfig, Mutant, ReplayConfig};
+use super::deframer::{Deframer, Item};
+use super::port::{Channel, Port};
+use super::sequence::{Heard, Receiver, Sender, Verdict};
+use super::tlp::Form;
+use crate::link::arbmux::cxl68::Client;
+use crate::link::event::{Severity, finding};
+use scalepool_protocols::check::pcie;
+use scalepool_protocols::cxl::cxl68::pid;
+use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, Unit};
+use scalepool_protocols::cxl::cxlio::DW_BYTES;
+use scalepool_protocols::cxl::cxlio::code::{DllpType, FcType};
+use scalepool_protocols::cxl::cxlio::dllp::{Dllp, DllpAckNak, DllpFc};
+use scalepool_protocols::cxl::cxlio::framing::{self, EDB, Framed, IDL};
+use scalepool_protocols::wire::Wire;
+use std::collections::VecDeque;
+
+/// One end of CXL.io on a 68B link.
+#[derive(Debug, Clone)]
+pub struct NonFlitEnd {
+    channel: Channel,
+    replay: ReplayConfig,
+    sender: Sender,
+    receiver: Receiver,
+    deframer: Deframer,
+    /// Bytes of packets that have begun.
+    stream: VecDeque<u8>,
+    /// The packet at the end of `stream` is a TLP.
+    tail_is_tlp: bool,
+    /// The last unit ended with a TLP: its receiver waits for what follows.
+    owes_token: bool,
+    /// New TLPs that go nullified before they go well: a fault.
+    nullify: u32,
+    train_wanted: bool,
+    /// The link has come back; clocks begin with the next flit clock.
+    resumed: bool,
+    now: u64,
+}
+
+impl NonFlitEnd {
+    /// An end that has just been told that its vLSM is Active.
+    ///
+    /// # Errors
+    /// A choice outside its range.
+    pub fn new(config: IoConfig, replay: ReplayConfig) -> Result<NonFlitEnd, ConfigError> {
+        config.check()?;
+        replay.check()?;
+        Ok(NonFlitEnd {
+            sender: Sender::new(&replay, &config),
+            receiver: Receiver::new(&replay, &config),
+            deframer: Deframer::new(config.mutant),
+            channel: Channel::new(config, Form::NonFlit)?,
+            replay,
+            stream: VecDeque::new(),
+            tail_is_tlp: false,
+            owes_token: false,
+            nullify: 0,
+            train_wanted: false,
+            resumed: false,
+            now: 0,
+        })
+    }
+
+    /// A fault: the next so many new TLPs go nullified first, with a complemented LCRC and EDB, and then well.
+    pub fn nullify(&mut self, tlps: u32) {
+        self.nullify += tlps;
+    }
+
+    /// TLPs that wait for their Ack.
+    pub fn unacknowledged(&self) -> usize {
+        self.sender.unacknowledged()
+    }
+
+    // ---- transmitter ---------------------------------------------------------------------------------------------
+
+    fn put_dllp(&mut self, dllp: Dllp) {
+        self.channel.stats.dllps_sent += 1;
+        self.stream.extend(framing::frame_dllp(dllp));
+    }
+
+    fn put_tlp(&mut self, number: u16, tlp: &[u8]) {
+        // Longer ones were refused.
+        if let Some((token, lcrc)) = framing::frame_tlp(number, tlp) {
+            self.stream.extend(token.iter().chain(tlp).chain(&lcrc));
+        }
+    }
+
+    /// A TLP that was spoilt on its way here, with the number that the next one will get: dropped by its receiver.
+    fn put_nullified(&mut self, mut tlp: Vec<u8>) {
+        tlp.last_mut().into_iter().for_each(|byte| *byte = !*byte);
+        let number = self.sender.next_number();
+        if let Some((token, _)) = framing::frame_tlp(number, &tlp) {
+            let lcrc = pcie::lcrc_nullified(number, &tlp);
+            self.stream.extend(token.iter().chain(&tlp).chain(&lcrc).chain(&EDB));
+        }
+    }
+
+    /// Puts the next packet into the stream. `None`: nothing to send; else whether it is a TLP.
+    fn next_packet(&mut self, now: u64) -> Option<bool> {
+        if let Some((seq, nak)) = self.receiver.due(now) {
+            let dllp_type = if nak { DllpType::Nak } else { DllpType::Ack };
+            *(if nak { &mut self.channel.stats.naks } else { &mut self.channel.stats.acks }) += 1;
+            let bits = DllpAckNak { seq, dllp_type, ..DllpAckNak::default() }.to_bits().ok()?;
+            self.put_dllp(Dllp((bits as u32).to_be_bytes()));
+            return Some(false);
+        }
+        if let Some(dllp) = self.channel.flow.next_dllp(now) {
+            self.put_dllp(dllp);
+            return Some(false);
+        }
+        if let Some((number, tlp)) = self.sender.next_replayed(now) {
+            let tlp = tlp.to_vec();
+            self.channel.stats.replayed += 1;
+            self.put_tlp(number, &tlp);
+            return Some(true);
+        }
+        if !self.sender.has_room() {
+            return None;
+        }
+        let tlp = self.channel.next_tlp()?.into_bytes();
+        let nullified = self.nullify > 0;
+        if nullified {
+            self.nullify -= 1;
+            self.put_nullified(tlp.clone());
+        }
+        let number = self.sender.keep(tlp.clone(), now);
+        self.put_tlp(number, &tlp);
+        Some(true)
+    }
+
+    /// What the clock alone brings.
+    fn tick(&mut self, now: u64) {
+        self.now = now;
+        if std::mem::take(&mut self.resumed) {
+            self.sender.restart(now);
+            self.receiver.restart(now);
+            self.channel.flow.restart_clocks(now);
+        }
+        self.channel.clock(now);
+    }
+
+    // ---- receiver ------------------------------------------------------------------------------------------------
+
+    fn act_on(&mut self, heard: Heard) {
+        match heard {
+            Heard::Replay => self.channel.stats.replays += 1,
+            Heard::Train => self.ask_for_training(),
+            Heard::OutOfWindow => self.channel.stats.bad_acks += 1,
+            Heard::Fine => (),
+        }
+    }
+
+    fn ask_for_training(&mut self) {
+        self.channel.stats.trainings += u64::from(!self.train_wanted);
+        self.train_wanted = true;
+    }
+
+    fn take_tlp(&mut self, bytes: &[u8], edb: bool, now: u64) {
+        // Token and length were judged where it was cut out.
+        let Ok(Some(mut framed)) = framing::unframe_tlp(bytes) else { return };
+        let mut edb = edb;
+        if let (Framed::Nullified(number), Some(Mutant::TakesNullified)) = (framed, self.channel.config.mutant) {
+            (framed, edb) = (Framed::Good(number, &bytes[DW_BYTES..bytes.len() - DW_BYTES]), false);
+        }
+        match framed {
+            Framed::Good(number, tlp) if !edb => match self.receiver.good(number, now) {
+                Verdict::Take => self.channel.arrived(tlp.to_vec()),
+                Verdict::Duplicate => self.channel.stats.duplicates += 1,
+                Verdict::Ahead => (),
+            },
+            Framed::Nullified(_) if edb => self.channel.stats.nullified += 1,
+            Framed::Good(number, _) | Framed::Nullified(number) | Framed::BadLcrc(number) => {
+                self.channel.stats.bad += 1;
+                self.receiver.bad();
+                let text = format!("LCRC of the TLP with number {number}, EDB behind it: {edb}");
+                let found = finding("CXLIO-LCR-01", "another LCRC", "the one of these bytes", &text);
+                self.channel.event(Severity::Corrected, found);
+            }
+        }
+    }
+
+    fn take_dllp(&mut self, bytes: &[u8], now: u64) {
+        let Ok((dllp, true)) = Dllp::from_framed(bytes) else {
+            self.channel.stats.bad += 1;
+            let found = finding("CXLIO-DLL-04", format!("{bytes:02x?}"), "a CRC-16 that fits", "a DLLP, dropped");
+            self.channel.event(Severity::Corrected, found);
+            return;
+        };
+        let bits = dllp.bits();
+        let fc = DllpFc::from_bits(bits);
+        match DllpType(dllp.0[0]) {
+            code @ (DllpType::Ack | DllpType::Nak) => {
+                let heard = self.sender.heard(DllpAckNak::from_bits(bits).seq, code == DllpType::Nak, now);
+                self.act_on(heard);
+            }
+            _ if FcType(dllp.0[0] >> 4).name().is_some() => {
+                if fc.vc != 0 || fc.shared {
+                    self.channel.stats.dllps_dropped += 1;
+                } else if let Some(wrong) = self.channel.flow.receive(&fc, now) {
+                    self.channel.protocol(wrong);
+                }
+            }
+            DllpType::NOP => (),
+            code if code.name().is_some() => self.channel.stats.dllps_dropped += 1,
+            _ => {
+                self.channel.stats.dllps_dropped += 1;
+                let mut found = Vec::new();
+                dllp.check(false, &mut found);
+                found.into_iter().for_each(|violation| self.channel.protocol(violation));
+            }
+        }
+    }
+}
+
+impl Port for NonFlitEnd {
+    fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    fn channel_mut(&mut self) -> &mut Channel {
+        &mut self.channel
+    }
+}
+
+impl Client for NonFlitEnd {
+    fn transmit(&mut self, now: u64) -> Option<Unit> {
+        self.tick(now);
+        let heard = self.sender.clock(now);
+        self.act_on(heard);
+        while self.stream.len() < PAYLOAD_BYTES {
+            let Some(is_tlp) = self.next_packet(now) else { break };
+            self.tail_is_tlp = is_tlp;
+        }
+        if self.stream.is_empty() && !self.owes_token {
+            return None;
+        }
+        self.owes_token = self.stream.len() == PAYLOAD_BYTES && self.tail_is_tlp;
+        let mut payload = [IDL; PAYLOAD_BYTES];
+        let here = self.stream.len().min(PAYLOAD_BYTES);
+        payload.iter_mut().zip(self.stream.drain(..here)).for_each(|(to, from)| *to = from);
+        self.channel.stats.flits += 1;
+        Some(Unit::plain(pid::IO, &payload))
+    }
+
+    fn receive(&mut self, unit: &Unit, now: u64) {
+        self.tick(now);
+        for item in self.deframer.read(unit.payload()) {
+            match item {
+                Item::Tlp { framed, edb } => self.take_tlp(&framed, edb, now),
+                Item::Dllp(bytes) => self.take_dllp(&bytes, now),
+                Item::Lost(violation) => {
+                    self.channel.stats.bad += 1;
+                    self.channel.event(Severity::Retrain, violation);
+                    self.ask_for_training();
+                }
+            }
+        }
+        self.channel.received += 1;
+    }
+
+    fn phy_down(&mut self) {
+        self.stream.clear();
+        self.owes_token = false;
+        self.deframer.restart();
+        self.train_wanted = false;
+    }
+
+    fn phy_up(&mut self) {
+        self.resumed = true;
+    }
+
+    fn link_reset(&mut self) {
+        self.phy_down();
+        self.channel.reset();
+        self.sender = Sender::new(&self.replay, &self.channel.config);
+        self.receiver = Receiver::new(&self.replay, &self.channel.config);
+        self.resumed = true;
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.channel.is_quiet(self.now)
+            && self.stream.is_empty()
+            && !self.owes_token
+            && self.sender.unacknowledged() == 0
+            && self.receiver.is_quiet()
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        std::mem::take(&mut self.train_wanted)
+    }
+}

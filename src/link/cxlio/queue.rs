@@ -1,0 +1,57 @@
+//! TLPs that wait, in the order in which they may leave.
+//!
+//! Modelled, as PCI Express orders them \[C\]: the oldest goes first; where it cannot, a posted request may pass
+//! everything but posted ones, a completion may pass non-posted requests (and posted ones with relaxed ordering), a
+//! non-posted request passes completions alone. So nothing posted and no answer waits for a request that cannot move.
+
+use super::tlp::{Kind, Tlp};
+use std::collections::VecDeque;
+
+/// Three queues with one order.
+#[derive(Debug, Clone, Default)]
+pub struct Queues {
+    queues: [VecDeque<(u64, Tlp)>; 3],
+    pushed: u64,
+}
+
+impl Queues {
+    /// Puts a TLP behind all others.
+    pub fn push(&mut self, tlp: Tlp) {
+        self.queues[tlp.kind().index()].push_back((self.pushed, tlp));
+        self.pushed += 1;
+    }
+
+    /// TLPs of a kind.
+    pub fn len(&self, kind: Kind) -> usize {
+        self.queues[kind.index()].len()
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.queues.iter().all(VecDeque::is_empty)
+    }
+
+    /// Data credits that the TLPs of a kind take together.
+    pub fn data_credits(&self, kind: Kind) -> u64 {
+        self.queues[kind.index()].iter().map(|(_, tlp)| u64::from(tlp.data_credits())).sum()
+    }
+
+    /// The first of a kind, if no rule holds it behind an older one.
+    fn head(&self, kind: Kind) -> Option<&(u64, Tlp)> {
+        let head = self.queues[kind.index()].front()?;
+        let behind_posted = self.queues[Kind::Posted.index()].front().is_some_and(|older| older.0 < head.0);
+        let may_pass = match kind {
+            Kind::Posted => true,
+            Kind::NonPosted => false,
+            Kind::Completion => head.1.is_relaxed(),
+        };
+        (!behind_posted || may_pass).then_some(head)
+    }
+
+    /// The oldest TLP that may leave and that `fits`.
+    pub fn pop(&mut self, fits: impl Fn(&Tlp) -> bool) -> Option<Tlp> {
+        let heads = Kind::ALL.into_iter().filter_map(|kind| Some((kind, self.head(kind)?)));
+        let (_, kind) = heads.filter(|(_, head)| fits(&head.1)).map(|(kind, head)| (head.0, kind)).min()?;
+        self.queues[kind.index()].pop_front().map(|(_, tlp)| tlp)
+    }
+}

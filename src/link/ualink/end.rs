@@ -2,10 +2,11 @@
 
 use super::client::Client;
 use super::config::EndConfig;
-use super::messages::Messages;
+use super::messages::{MIN_RATE, Messages, NOMINAL_RATE, TL_CHANNEL};
+use super::mutant::Mutant;
 use super::replay::{Head, Replay, Says, Taken};
 use super::state::{Arrived, Fault, LinkState, Sends, State};
-use crate::link::event::{Event, Severity};
+use crate::link::event::{Event, Severity, finding};
 use scalepool_protocols::ualink::code::FlitOp;
 use scalepool_protocols::ualink::flit::{Flit, Payload, map};
 use scalepool_protocols::ualink::half::TlFlit;
@@ -55,10 +56,20 @@ pub struct End<C> {
     unpacker: Unpacker,
     /// The next flit is spoilt, then the link leaves Up.
     contain: bool,
+    /// The peer's last flit was spoilt on purpose: nothing may follow it.
+    spoilt: bool,
+    /// A payload flit that came before the link was up has been reported.
+    early: bool,
+    /// TL flits that may go in this flit time, in units of a 3125th: what the TL rate lets pass.
+    tl_allowance: u32,
     received: u64,
     events: Vec<Event>,
     stats: Stats,
 }
+
+/// What a TL flit takes of the allowance. The DL clock has ten TL flits a flit time at 1562.5 MHz, a rate of 31,250
+/// (`ualink` §1, §6).
+const TL_FLIT: u32 = NOMINAL_RATE as u32 / 10;
 
 /// Where the packer finds what to send.
 struct Feed<'a, C> {
@@ -66,6 +77,8 @@ struct Feed<'a, C> {
     messages: &'a mut Messages,
     now_flits: u64,
     taken: u64,
+    /// As the end has it.
+    allowance: &'a mut u32,
 }
 
 impl<C: Client> Source for Feed<'_, C> {
@@ -74,11 +87,12 @@ impl<C: Client> Source for Feed<'_, C> {
     }
 
     fn tl_flit(&mut self, _segment: usize, _place: Place) -> Option<TlFlit> {
-        if !self.messages.channels().is_online(super::messages::TL_CHANNEL) {
+        if !self.messages.channels().may_send(TL_CHANNEL) || *self.allowance < TL_FLIT {
             return None;
         }
         let flit = self.client.transmit(self.now_flits)?;
         self.taken += 1;
+        *self.allowance -= TL_FLIT;
         Some(flit)
     }
 }
@@ -94,6 +108,9 @@ impl<C: Client> End<C> {
             packer: Packer::default(),
             unpacker: Unpacker::default(),
             contain: false,
+            spoilt: false,
+            early: false,
+            tl_allowance: 0,
             received: 0,
             events: Vec::new(),
             stats: Stats::default(),
@@ -155,7 +172,10 @@ impl<C: Client> End<C> {
     pub fn line_fault(&mut self, fault: Option<Fault>) {
         let before = self.state();
         self.state.fault(fault);
-        self.follow(before);
+        self.follow(before, || {
+            let told = fault.map_or("none", Fault::name);
+            finding("UAL-LNK-01", told, "no fault", "the layer below reports a fault: the link leaves Up")
+        });
     }
 
     /// Lets the link come up, or holds it in Idle from its next time there on.
@@ -163,19 +183,26 @@ impl<C: Client> End<C> {
         self.state.enable(enabled);
     }
 
-    /// An error inside this end: the next flit is spoilt on purpose, nothing follows it (`ualink` §5).
+    /// An error inside this end: the next flit is spoilt on purpose, nothing follows it (`ualink` §5). Without effect when
+    /// the link is not up, for then no payload goes out.
     pub fn contain_error(&mut self) {
-        self.contain = true;
+        self.contain = self.state() == State::Up;
     }
 
     /// What goes out when the link has left Up is forgotten \[D\]: both ends see that it was down and begin anew.
-    fn follow(&mut self, before: State) {
-        if before != State::Up || self.state() == State::Up {
+    fn follow(&mut self, before: State, why: impl FnOnce() -> Violation) {
+        if before == self.state() {
             return;
         }
+        self.early = false;
+        if before != State::Up {
+            return;
+        }
+        self.event(Severity::Retrain, why());
         self.stats.downs += 1;
         self.replay = Replay::new(self.config.replay);
         (self.packer, self.unpacker) = (Packer::default(), Unpacker::default());
+        self.contain = false;
         self.messages.link_down();
         self.client.link_down();
     }
@@ -196,13 +223,17 @@ impl<C: Client> End<C> {
             Sends::Any => true,
         };
         let (packer, messages, client) = (&mut self.packer, &mut self.messages, &mut self.client);
+        let allowance = &mut self.tl_allowance;
+        let [own, peer] = messages.rates_50khz().map(|rate| u32::from(rate.max(MIN_RATE)));
+        // What a flit time did not use is lost, but for the part of a TL flit: the clock above waits for nobody.
+        *allowance = *allowance % TL_FLIT + own.min(peer);
         let mut tl_sent = 0;
         let sent = self.replay.transmit(|| {
             if !fresh_allowed {
                 return None;
             }
             let idle = packer.carry() == 0;
-            let mut feed = Feed { client, messages, now_flits, taken: 0 };
+            let mut feed = Feed { client, messages, now_flits, taken: 0, allowance };
             let payload = packer.pack(&mut feed);
             tl_sent = feed.taken;
             (!idle || payload.headers != Payload::ZERO.headers).then_some(payload)
@@ -218,14 +249,14 @@ impl<C: Client> End<C> {
         if std::mem::take(&mut self.contain) {
             flit.poison(&self.config.codec);
             self.state.leave_up();
+            let text = "an error inside this end: the last flit is spoilt, the link leaves Up";
+            self.follow(before, || finding("UAL-CRC-04", "an error", "none", text));
         } else if self.replay.has_expired() {
-            let text = "nothing was acknowledged for too long: the link leaves Up";
-            let limit = self.config.replay.watchdog_flits;
-            let found = crate::link::event::finding("UAL-TXS-07", format!("{limit} flit times"), "an Ack", text);
-            self.event(Severity::Retrain, found);
             self.state.leave_up();
+            let limit = format!("{} flit times", self.config.replay.watchdog_flits);
+            let text = "nothing was acknowledged for too long: the link leaves Up";
+            self.follow(before, || finding("UAL-TXS-07", limit, "an Ack", text));
         }
-        self.follow(before);
         OnLine::Flit(Box::new(flit))
     }
 
@@ -237,24 +268,34 @@ impl<C: Client> End<C> {
         let flit = match arrived {
             OnLine::Flit(flit) => flit,
             OnLine::Idle | OnLine::RemoteFault => {
+                self.spoilt = false;
                 self.state.received(Arrived::Control);
-                self.follow(before);
+                let text = "control flits in place of flits: the link leaves Up";
+                self.follow(before, || finding("UAL-LNK-05", "4 control flits", "DL flits", text));
                 return;
             }
         };
-        self.state.received(Arrived::Flit);
-        self.messages.flit_received();
-        if self.state() >= State::Nop {
+        if std::mem::take(&mut self.spoilt) {
+            let text = "a flit behind one that was spoilt on purpose";
+            self.event(Severity::Protocol, finding("UAL-CRC-04", "a flit", "control flits", text));
+        }
+        self.messages.flit_received(self.replay.is_waiting());
+        if before >= State::Nop {
             self.flit(flit, now_flits);
+        } else if flit.header().payload() && !std::mem::replace(&mut self.early, true) {
+            let text = "payload comes while the link is down: it is dropped";
+            self.event(Severity::Corrected, finding("UAL-LNK-03", "payload", "control flits or NOP", text));
         }
         self.received += 1;
-        self.follow(before);
+        self.state.received(Arrived::Flit);
     }
 
     fn flit(&mut self, flit: &Flit, now_flits: u64) {
         let header = flit.header();
-        let head = if flit.crc() != flit.expected_crc(&self.config.codec) {
+        let expected = flit.expected_crc(&self.config.codec);
+        let head = if flit.crc() != expected {
             self.stats.bad_crc += 1;
+            self.spoilt = flit.crc() == !expected;
             None
         } else if !header.is_usable() {
             self.stats.bad_header += 1;
@@ -263,6 +304,13 @@ impl<C: Client> End<C> {
                 Violation::at_byte("UAL-FLH-03", map::FH.start, header.op().0, "0 to 3, and 1 with payload", text);
             self.event(Severity::Protocol, found);
             None
+        } else if header.payload() && self.state() != State::Up {
+            // The peer may be up before this end is. Its payload is not acknowledged, so it comes again.
+            if !std::mem::replace(&mut self.early, true) {
+                let text = "payload before the link is up: it is dropped";
+                self.event(Severity::Corrected, finding("UAL-LNK-06", "payload", "NOP", text));
+            }
+            return;
         } else {
             Some(head(&header))
         };
@@ -271,12 +319,7 @@ impl<C: Client> End<C> {
             self.event(severity, violation);
         }
         match received.taken {
-            Taken::Payload if self.state() == State::Up => self.payload(flit, now_flits),
-            Taken::Payload => {
-                let found =
-                    Violation::at_byte("UAL-LNK-06", map::FH.start, "payload", "NOP", "payload before the link is up");
-                self.event(Severity::Protocol, found);
-            }
+            Taken::Payload => self.payload(flit, now_flits),
             Taken::Nop if flit.payload() != Payload::ZERO => {
                 let found = Violation::at_byte("UAL-SEG-12", 0, "not 0", "0", "a NOP carries no sectors");
                 self.event(Severity::Protocol, found);
@@ -294,7 +337,8 @@ impl<C: Client> End<C> {
             self.messages.receive(word, now_flits);
         }
         for piece in cut.finished.into_iter().chain(cut.started).filter(Piece::is_whole) {
-            if self.messages.channels().is_online(super::messages::TL_CHANNEL) {
+            let online = self.messages.channels().is_online(TL_CHANNEL);
+            if online || self.config.replay.mutant == Some(Mutant::OfflineDelivered) {
                 self.stats.tl_received += 1;
                 self.client.receive(&piece.flit, now_flits);
             } else {

@@ -14,6 +14,7 @@ pub mod config;
 pub mod end;
 pub mod line;
 pub mod messages;
+pub mod mutant;
 pub mod pair;
 pub mod replay;
 pub mod sequence;

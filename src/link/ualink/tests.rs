@@ -110,7 +110,7 @@ fn the_uart_carries_bytes_and_is_reset() {
     assert!(!pair.ends[0].messages.uart().is_resetting() && pair.is_quiet());
     pair.ends[0].messages.ask_device_id();
     pair.ends[0].messages.ask_port_number();
-    pair.ends[0].messages.change_rate(20_000);
+    pair.ends[0].messages.change_rate(20_000).expect("an accelerator");
     for _ in 0..400 {
         pair.step();
     }

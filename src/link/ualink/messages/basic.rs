@@ -13,6 +13,20 @@ pub const NOMINAL_RATE: u16 = 31_250;
 /// 156.25 MHz in units of 50 kHz, by way of which every change goes (`ualink` §6).
 pub const MIN_RATE: u16 = 3_125;
 
+/// Why a TL rate is not announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RateError {
+    /// Only accelerators change their rate (`ualink` §6).
+    #[error("TL rate of a switch: found a change, expected none")]
+    Switch,
+    /// Outside of what the clock can do.
+    #[error("TL rate: found {found} x 50 kHz, expected {MIN_RATE} to {NOMINAL_RATE}")]
+    Range {
+        /// The rate, in units of 50 kHz.
+        found: u16,
+    },
+}
+
 /// What an end tells of itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Identity {
@@ -33,6 +47,9 @@ struct Asked {
 const DEVICE: usize = 0;
 const PORT: usize = 1;
 const RATE: usize = 2;
+/// Turn of the answers.
+const ANSWERS: usize = 3;
+const TURNS: usize = 4;
 const NAMES: [&str; 3] = ["device ID", "port number", "TL rate"];
 
 #[derive(Debug, Clone)]
@@ -80,24 +97,35 @@ impl Basic {
         &self.peer
     }
 
-    pub fn change_rate(&mut self, rate: u16) {
+    pub fn change_rate(&mut self, rate: u16) -> Result<(), RateError> {
+        if self.device.0 == DeviceType::Switch {
+            return Err(RateError::Switch);
+        }
+        if !(MIN_RATE..=NOMINAL_RATE).contains(&rate) {
+            return Err(RateError::Range { found: rate });
+        }
         let last = self.rates.back().copied().unwrap_or(self.rate);
         let steps = if last == MIN_RATE || rate == MIN_RATE { vec![rate] } else { vec![MIN_RATE, rate] };
         self.rates.extend(steps);
         self.asked[RATE].get_or_insert(Asked { at: None });
+        Ok(())
     }
 
     pub fn rates_50khz(&self) -> [u16; 2] {
         [self.rate, self.peer_rate]
     }
 
-    /// Answers first, for they have a deadline; then requests in turn.
+    /// Answers and each kind of request in turn.
     pub fn next(&mut self, now: u64) -> Option<u32> {
-        if let Some(answer) = self.answers.pop_front() {
-            return Some(answer);
+        let waits = |kind: usize| match kind {
+            ANSWERS => !self.answers.is_empty(),
+            kind => matches!(self.asked[kind], Some(Asked { at: None })),
+        };
+        let kind = (0..TURNS).map(|k| (self.turn + k) % TURNS).find(|&kind| waits(kind))?;
+        self.turn = (kind + 1) % TURNS;
+        if kind == ANSWERS {
+            return self.answers.pop_front();
         }
-        let kind = (0..3).map(|k| (self.turn + k) % 3).find(|&k| matches!(self.asked[k], Some(Asked { at: None })))?;
-        self.turn = (kind + 1) % 3;
         self.asked[kind] = Some(Asked { at: Some(now) });
         Some(match kind {
             DEVICE => word(&DeviceId::default()),

@@ -34,6 +34,8 @@ struct State {
     online: bool,
     /// Our request and the state that it asks for.
     asked: Option<(Asked, bool)>,
+    /// The Ack that confirms waits to be sent: the peer still has the old state.
+    confirms: bool,
     /// The peer's request that we have agreed to, and since when we wait for the confirmation.
     agreed: Option<(bool, u64)>,
 }
@@ -45,8 +47,14 @@ pub struct Channels {
     answers: VecDeque<u32>,
     deadlines: Deadlines,
     later: bool,
+    /// Whose turn it is: 0 to 7 the requests of a channel, then answers, then confirmations.
     turn: usize,
 }
+
+/// Turns that are no channel's.
+const ANSWERS: usize = CHANNELS;
+const CONFIRMATIONS: usize = CHANNELS + 1;
+const TURNS: usize = CHANNELS + 2;
 
 fn nibble(channel: usize, online: bool) -> u8 {
     channel as u8 | (online as u8) << 3
@@ -69,6 +77,12 @@ impl Channels {
         self.states[usize::from(channel) % CHANNELS].online
     }
 
+    /// Whether this end may use a channel: it is online, and the peer hears of it before what is sent now.
+    pub fn may_send(&self, channel: u8) -> bool {
+        let state = &self.states[usize::from(channel) % CHANNELS];
+        state.online && !state.confirms
+    }
+
     pub(super) fn ask(&mut self, channel: u8, online: bool) {
         self.states[usize::from(channel) % CHANNELS].asked = Some((Asked::Waiting, online));
     }
@@ -77,16 +91,28 @@ impl Channels {
         self.later = later;
     }
 
+    /// The next message, each kind and channel in turn.
     pub(super) fn next(&mut self, now: u64) -> Option<u32> {
-        if let Some(answer) = self.answers.pop_front() {
-            return Some(answer);
+        let turn = self.turn;
+        let (at, message) = (0..TURNS).map(|k| (turn + k) % TURNS).find_map(|at| Some((at, self.of_turn(at, now)?)))?;
+        self.turn = (at + 1) % TURNS;
+        Some(message)
+    }
+
+    fn of_turn(&mut self, turn: usize, now: u64) -> Option<u32> {
+        match turn {
+            ANSWERS => self.answers.pop_front(),
+            CONFIRMATIONS => {
+                let channel = self.states.iter().position(|s| s.confirms)?;
+                self.states[channel].confirms = false;
+                Some(message(ChannelCommand::Ack, channel, self.states[channel].online))
+            }
+            channel => {
+                let (Asked::Waiting, online) = self.states[channel].asked? else { return None };
+                self.states[channel].asked = Some((Asked::Sent(now), online));
+                Some(message(ChannelCommand::Request, channel, online))
+            }
         }
-        let waits = |s: &State| matches!(s.asked, Some((Asked::Waiting, _)));
-        let channel = (0..CHANNELS).map(|k| (self.turn + k) % CHANNELS).find(|&c| waits(&self.states[c]))?;
-        self.turn = (channel + 1) % CHANNELS;
-        let (_, online) = self.states[channel].asked?;
-        self.states[channel].asked = Some((Asked::Sent(now), online));
-        Some(message(ChannelCommand::Request, channel, online))
     }
 
     pub(super) fn receive(&mut self, bits: u32, now: u64, found: &mut Vec<Finding>) {
@@ -97,8 +123,7 @@ impl Channels {
             ChannelCommand::Request => self.requested(channel, online, now, found),
             ChannelCommand::Ack => match (state.asked, state.agreed) {
                 (Some((Asked::Sent(_) | Asked::Pending(_), target)), _) if target == online => {
-                    (state.online, state.asked) = (online, None);
-                    self.answers.push_back(message(ChannelCommand::Ack, channel, online));
+                    (state.online, state.asked, state.confirms) = (online, None, true);
                 }
                 (_, Some((target, _))) if target == online => (state.online, state.agreed) = (online, None),
                 _ => {
@@ -182,6 +207,6 @@ impl Channels {
     }
 
     pub(super) fn is_quiet(&self) -> bool {
-        self.answers.is_empty() && self.states.iter().all(|s| s.asked.is_none() && s.agreed.is_none())
+        self.answers.is_empty() && self.states.iter().all(|s| s.asked.is_none() && s.agreed.is_none() && !s.confirms)
     }
 }

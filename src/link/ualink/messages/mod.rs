@@ -12,11 +12,12 @@ mod basic;
 mod channels;
 mod uart;
 
-pub use basic::{Identity, MIN_RATE, NOMINAL_RATE};
+pub use basic::{Identity, MIN_RATE, NOMINAL_RATE, RateError};
 pub use channels::{Channels, TL_CHANNEL, UART_CHANNEL};
 pub use uart::Uart;
 
 use super::config::EndConfig;
+use super::mutant::Mutant;
 use crate::link::event::Severity;
 use basic::Basic;
 use scalepool_protocols::ualink::code::MsgClass;
@@ -64,6 +65,7 @@ pub struct Messages {
     /// Class that is asked first: 0 basic, 1 control, 2 UART.
     turn: usize,
     opens_channels: bool,
+    mutant: Option<Mutant>,
     findings: Vec<Finding>,
 }
 
@@ -76,6 +78,7 @@ impl Messages {
             uart: Uart::new(config.uart_buffer_dwords, deadlines),
             turn: 0,
             opens_channels: config.opens_channels,
+            mutant: config.replay.mutant,
             findings: Vec::new(),
         };
         messages.link_down();
@@ -120,8 +123,11 @@ impl Messages {
     }
 
     /// Changes the TL rate, in units of 50 kHz, by way of the lowest one (`ualink` §6).
-    pub fn change_rate(&mut self, rate_50khz: u16) {
-        self.basic.change_rate(rate_50khz);
+    ///
+    /// # Errors
+    /// This end is a switch, or the rate is not one from [`MIN_RATE`] to [`NOMINAL_RATE`].
+    pub fn change_rate(&mut self, rate_50khz: u16) -> Result<(), RateError> {
+        self.basic.change_rate(rate_50khz)
     }
 
     /// Rates that hold now, in units of 50 kHz: our own and the peer's.
@@ -137,11 +143,11 @@ impl Messages {
             return Some(word);
         }
         for k in 0..3 {
-            let class = (self.turn + k) % 3;
+            let class = if self.mutant == Some(Mutant::UartFirst) { 2 - k } else { (self.turn + k) % 3 };
             let word = match class {
                 0 => self.basic.next(now),
                 1 => self.channels.next(now),
-                _ => self.uart.next(now, self.channels.is_online(UART_CHANNEL)),
+                _ => self.uart.next(now, self.channels.may_send(UART_CHANNEL)),
             };
             if word.is_some() {
                 self.turn = (class + 1) % 3;
@@ -186,9 +192,9 @@ impl Messages {
         self.channels.clock(now, &mut self.findings);
     }
 
-    /// A flit has come in.
-    pub(super) fn flit_received(&mut self) {
-        self.uart.flit_received();
+    /// A flit has come in, perhaps while a replay is waited for.
+    pub(super) fn flit_received(&mut self, replayed: bool) {
+        self.uart.flit_received(replayed);
     }
 
     /// The link has left Up: everything is as after reset.

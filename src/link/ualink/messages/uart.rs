@@ -196,8 +196,9 @@ impl Uart {
         self.flits_since_told = self.flits_since_told.saturating_add(1);
     }
 
-    pub(super) fn flit_received(&mut self) {
-        self.flits_since_heard = self.flits_since_heard.saturating_add(1);
+    /// A replay leaves out the NOPs that were between, so nothing can be said of the distance to the update before.
+    pub(super) fn flit_received(&mut self, replayed: bool) {
+        self.flits_since_heard = if replayed { UPDATE_FLITS } else { self.flits_since_heard.saturating_add(1) };
     }
 
     pub(super) fn link_down(&mut self) {

@@ -109,6 +109,8 @@ pub struct Replay<P> {
     request_number: u16,
     /// FEC group that carried the copy sent last.
     request_group: Option<u64>,
+    /// The first copy has gone and fixed the number.
+    request_latched: bool,
     /// Tx_explicit_count.
     explicit: i8,
     /// Tx_ack_counter \[flit times\].
@@ -137,6 +139,7 @@ impl<P: Clone> Replay<P> {
             requests_left: 0,
             request_number: sequence::LAST,
             request_group: None,
+            request_latched: false,
             explicit: transmit::EXPLICIT_FLITS,
             watchdog: 0,
             kept: VecDeque::new(),

@@ -2,6 +2,7 @@
 
 use super::{Head, Replay, Says};
 use crate::link::event::{Severity, finding};
+use crate::link::ualink::mutant::Mutant;
 use crate::link::ualink::sequence::{self, from_low_bits};
 use scalepool_protocols::wire::Violation;
 
@@ -68,9 +69,10 @@ impl<P: Clone> Replay<P> {
     fn bad(&mut self) {
         self.stats.bad += 1;
         self.bad_crc = (self.bad_crc + 1).min(AMBIGUOUS_AT);
-        self.ambiguous |= self.bad_crc == AMBIGUOUS_AT;
+        self.ambiguous |= self.bad_crc == AMBIGUOUS_AT && self.config.mutant != Some(Mutant::NeverAmbiguous);
         if self.waiting {
-            self.count_unexpected();
+            // Counted alone: the limit is looked at when the next good flit does not fit (§7, step 2).
+            self.unexpected = self.unexpected.saturating_add(1);
         }
     }
 
@@ -85,14 +87,17 @@ impl<P: Clone> Replay<P> {
             return Err(finding("UAL-RXR-03", 0, "1 to 511", "acknowledged or requested number"));
         }
         if is_request {
+            let heard = self.config.mutant == Some(Mutant::EveryRequestHeard);
+            if self.ignore > 0 && !heard {
+                // A further copy of the request that has begun the replay.
+                return Ok(None);
+            }
             if !self.request_fits(number) {
                 let expected = format!("one of the {} that are kept behind {}", self.kept.len(), self.acked);
                 let text = "a Replay Request for a number that is not kept";
                 return Ok(Some((Severity::Protocol, finding("UAL-RXR-04", number, expected, text))));
             }
-            if self.ignore == 0 {
-                self.begin_replay(number);
-            }
+            self.begin_replay(number);
             return Ok(None);
         }
         if !self.ack_fits(number) {
@@ -107,7 +112,8 @@ impl<P: Clone> Replay<P> {
     /// The flit's own number against the one that is due.
     fn number(&mut self, head: &Head) -> Received {
         let explicit = matches!(head.says, Says::Number { .. });
-        if !explicit && (self.ambiguous || self.waiting) {
+        let mutant = self.config.mutant;
+        if !explicit && (self.ambiguous && mutant != Some(Mutant::AmbiguousUsed) || self.waiting) {
             // [D] As the flow chart has it: only these count as unexpected, and only while a replay is waited for.
             if self.waiting {
                 self.count_unexpected();
@@ -125,12 +131,20 @@ impl<P: Clone> Replay<P> {
             }
         };
         let due = if head.payload { sequence::next(self.rx_last) } else { self.rx_last };
-        if own == due {
+        if own == due || mutant == Some(Mutant::GapTaken) && head.payload && own != 0 {
+            let unmarked = self.waiting && head.payload && matches!(head.says, Says::Number { replayed: false, .. });
             self.rx_last = own;
             (self.unexpected, self.waiting, self.ambiguous, self.bad_crc) = (0, false, false, 0);
-            return Received::quiet(if head.payload { Taken::Payload } else { Taken::Nop });
+            let lost = mutant == Some(Mutant::CommandPayloadLost) && !explicit;
+            let taken = if head.payload && !lost { Taken::Payload } else { Taken::Nop };
+            let text = "what a replay brings back is marked as replayed";
+            let found = unmarked.then(|| (Severity::Protocol, finding("UAL-TXS-04", "op 0", "op 1", text)));
+            return Received { taken, found };
         }
         if self.waiting {
+            if mutant == Some(Mutant::ExplicitCounted) {
+                self.count_unexpected();
+            }
             return Received::quiet(Taken::Dropped);
         }
         self.ask_again();
@@ -141,14 +155,13 @@ impl<P: Clone> Replay<P> {
 
     fn count_unexpected(&mut self) {
         self.unexpected = self.unexpected.saturating_add(1);
-        if self.unexpected >= self.config.replay_limit_flits {
+        if self.unexpected >= self.config.replay_limit_flits && self.config.mutant != Some(Mutant::AskedOnce) {
             self.ask_again();
             (self.unexpected, self.bad_crc) = (0, 0);
         }
     }
 
     fn ask_again(&mut self) {
-        self.requests_left = REQUEST_COPIES;
-        self.request_group = None;
+        (self.requests_left, self.request_latched) = (REQUEST_COPIES, false);
     }
 }

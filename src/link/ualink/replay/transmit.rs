@@ -1,6 +1,7 @@
 //! Transmit decisions, a flit (`ualink` §7).
 
 use super::{Head, Replay, Says};
+use crate::link::ualink::mutant::Mutant;
 use crate::link::ualink::sequence::{self, MOST_UNACKED, plus, steps};
 
 /// A number in full at least every so many flits (`ualink` §7, contradiction X6).
@@ -18,7 +19,8 @@ pub struct Sent<P> {
 impl<P: Clone> Replay<P> {
     /// Whether new payload may go: not in a replay, not with a full buffer or 255 flits unacknowledged.
     pub fn has_room(&self) -> bool {
-        self.replay_at.is_none() && self.kept.len() < usize::from(self.config.buffer_flits.min(MOST_UNACKED))
+        let fits = self.kept.len() < usize::from(self.config.buffer_flits.min(MOST_UNACKED));
+        self.replay_at.is_none() && (fits || self.config.mutant == Some(Mutant::RoomIgnored))
     }
 
     /// The flit of this flit time; `fresh` is asked for new payload if some may go.
@@ -36,7 +38,12 @@ impl<P: Clone> Replay<P> {
             payload => (own, payload),
         };
         match (&payload, replaying) {
-            (None, _) => self.stats.nops += 1,
+            (None, _) => {
+                self.stats.nops += 1;
+                if self.config.mutant == Some(Mutant::NopNumbered) {
+                    self.tx_last = sequence::next(self.tx_last);
+                }
+            }
             (Some(_), true) => self.stats.replayed += 1,
             (Some(_), false) => self.stats.sent += 1,
         }
@@ -54,6 +61,10 @@ impl<P: Clone> Replay<P> {
     fn keep(&mut self, payload: P) -> u16 {
         self.tx_last = sequence::next(self.tx_last);
         self.kept.push_back(payload);
+        if self.config.mutant == Some(Mutant::RoomIgnored) && self.kept.len() > usize::from(self.config.buffer_flits) {
+            self.kept.pop_front();
+            self.acked = sequence::next(self.acked);
+        }
         self.tx_last
     }
 
@@ -68,14 +79,18 @@ impl<P: Clone> Replay<P> {
     /// Kind of the header: the first that is due.
     fn says(&mut self, own: u16, replayed: bool) -> Says {
         let own_low = (own % 8) as u8;
+        let mutant = self.config.mutant;
         self.explicit -= 1;
-        let group = self.flits_sent / u64::from(self.config.fec_group_flits.max(1));
-        if std::mem::take(&mut self.first_replay) || self.explicit <= 0 {
+        let due = if mutant == Some(Mutant::ExplicitEveryEight) { -1 } else { 0 };
+        let request_first = mutant == Some(Mutant::RequestFirst) && self.requests_left > 0;
+        if std::mem::take(&mut self.first_replay) || self.explicit <= due && !request_first {
             self.explicit = EXPLICIT_FLITS;
-            return Says::Number { number: own, replayed };
+            return Says::Number { number: own, replayed: replayed && mutant != Some(Mutant::ReplayUnmarked) };
         }
-        if self.requests_left > 0 && self.request_group != Some(group) {
-            if self.request_group.is_none() {
+        let group = self.flits_sent / u64::from(self.config.fec_group_flits.max(1));
+        let moves = mutant == Some(Mutant::RequestMoves);
+        if self.requests_left > 0 && (self.request_group != Some(group) || moves) {
+            if !std::mem::replace(&mut self.request_latched, true) || moves {
                 self.request_number = sequence::next(self.rx_last);
             }
             self.request_group = Some(group);

@@ -14,4 +14,5 @@ pub mod cxl68_messages;
 pub mod cxl68_slots;
 pub mod cxl68_stream;
 pub mod ual_flit;
+pub mod ual_llr;
 pub mod ual_messages;

@@ -103,7 +103,7 @@ impl<C: Client> End<C> {
         End {
             client,
             messages: Messages::new(&config),
-            state: LinkState::default(),
+            state: LinkState::new(config.replay.replay_limit_flits),
             replay: Replay::new(config.replay),
             packer: Packer::default(),
             unpacker: Unpacker::default(),

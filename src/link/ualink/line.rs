@@ -75,8 +75,8 @@ impl Line {
     /// Code words from one marker to the next, by the rate of the whole link (`ualink` §13).
     pub const fn marker_every(&self) -> u64 {
         match (self.rate, self.width) {
-            (LaneRate::G100, _) | (LaneRate::G200, Width::X1) => 4096,
-            (LaneRate::G200, Width::X2) => 8192,
+            (LaneRate::G100, Width::X1 | Width::X2) | (LaneRate::G200, Width::X1) => 4096,
+            (LaneRate::G100, Width::X4) | (LaneRate::G200, Width::X2) => 8192,
             (LaneRate::G200, Width::X4) => 16384,
         }
     }

@@ -4,9 +4,9 @@
 //! below report a fault. A walk through one flit time: [`LinkState::received`] hears what arrived, [`LinkState::sends`] says
 //! what may go out, [`LinkState::sent`] counts it.
 //!
-//! \[D\] The sheet leaves open how long an end stays in Idle after Up. Both ends have to forget what was on its way, so an
-//! end that has left Up sends enough Idle for the peer to leave Up as well, and waits for a control flit as the sign that
-//! the peer has done so: what comes behind it is new.
+//! \[D\] The sheet leaves open how long an end stays in Idle behind Up. Both ends have to forget what was on its way, so an
+//! end that has left Up sends control flits for longer than a round trip: the peer leaves Up as well and its own control
+//! flits arrive before this end begins anew. Without that, flits from before would bring an end up.
 
 /// A state of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,10 +83,6 @@ const NOPS_SENT: u8 = 10;
 const FLITS_RECEIVED: u8 = 2;
 /// Control flits in a row that end Up (`ualink` §8).
 const CONTROL_RECEIVED: u8 = 4;
-/// \[D\] Control flits that an end sends after it has left Up: twice what the peer needs. Fewer than the NOPs before Up,
-/// so that the peer's own Idle has passed when this end is up.
-const CONTROL_SENT: u8 = 8;
-
 /// The state machine of one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkState {
@@ -96,19 +92,19 @@ pub struct LinkState {
     sent: u8,
     flits: u8,
     control: u8,
-    /// What is still to do since the link has left Up: control flits to send, and whether the peer's are waited for.
-    parting: (u8, bool),
-}
-
-impl Default for LinkState {
-    /// After reset: a local fault until the layer below says otherwise, enabled.
-    fn default() -> Self {
-        let (state, fault) = (State::Fault, Some(Fault::Local));
-        LinkState { state, fault, enabled: true, sent: 0, flits: 0, control: 0, parting: (0, false) }
-    }
+    /// Control flits to send behind Up, and those that are left.
+    hold: u8,
+    held: u8,
 }
 
 impl LinkState {
+    /// After reset: a local fault until the layer below says otherwise, enabled. `hold_flits`: control flits to send behind
+    /// Up, more than a round trip.
+    pub fn new(hold_flits: u8) -> LinkState {
+        let (state, fault, hold) = (State::Fault, Some(Fault::Local), hold_flits);
+        LinkState { state, fault, enabled: true, sent: 0, flits: 0, control: 0, hold, held: 0 }
+    }
+
     /// Where it is.
     pub fn state(&self) -> State {
         self.state
@@ -117,7 +113,7 @@ impl LinkState {
     fn go(&mut self, state: State) {
         if state != self.state {
             if self.state == State::Up {
-                self.parting = (CONTROL_SENT, self.control < CONTROL_RECEIVED);
+                self.held = self.hold;
             }
             (self.state, self.sent, self.flits, self.control) = (state, 0, 0, 0);
         }
@@ -147,11 +143,10 @@ impl LinkState {
 
     /// What goes out now.
     pub fn sends(&mut self) -> Sends {
-        let (to_send, waits) = &mut self.parting;
-        if self.state == State::Idle && self.enabled && *to_send == 0 && !*waits {
+        if self.state == State::Idle && self.enabled && self.held == 0 {
             self.go(State::Nop);
         } else if self.state <= State::Idle {
-            *to_send = to_send.saturating_sub(1);
+            self.held = self.held.saturating_sub(1);
         }
         match (self.state, self.fault) {
             (State::Fault, Some(Fault::Remote)) | (State::Idle, _) => Sends::Idle,
@@ -171,10 +166,7 @@ impl LinkState {
     pub fn received(&mut self, arrived: Arrived) {
         match arrived {
             Arrived::Flit => (self.flits, self.control) = (self.flits.saturating_add(1), 0),
-            Arrived::Control => {
-                (self.flits, self.control) = (0, self.control.saturating_add(1));
-                self.parting.1 = false;
-            }
+            Arrived::Control => (self.flits, self.control) = (0, self.control.saturating_add(1)),
         }
         if self.state == State::Up && self.control >= CONTROL_RECEIVED {
             self.go(State::Idle);

@@ -8,7 +8,7 @@ pub struct ReplayConfig {
     /// Payload flits that the buffer holds; more than 255 are not used (§7).
     pub buffer_flits: u16,
     /// Rx_replay_limit: flits behind a request after which it is repeated, about two round trips (§7). \[D\] The count
-    /// begins again then, so that a lost request is repeated as often as it takes.
+    /// begins again then, so that a lost request is repeated as often as it takes; and an end that has left Up stays away as long.
     pub replay_limit_flits: u8,
     /// Flits behind the start of a replay in which another request is not heard (§7).
     pub ignore_flits: u8,

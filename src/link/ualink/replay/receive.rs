@@ -97,6 +97,9 @@ impl<P: Clone> Replay<P> {
                 let text = "a Replay Request for a number that is not kept";
                 return Ok(Some((Severity::Protocol, finding("UAL-RXR-04", number, expected, text))));
             }
+            if self.config.mutant == Some(Mutant::RequestAcknowledges) {
+                self.free_up_to(if number == 1 { sequence::LAST } else { number - 1 });
+            }
             self.begin_replay(number);
             return Ok(None);
         }

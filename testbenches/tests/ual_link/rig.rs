@@ -204,6 +204,8 @@ pub struct Solo {
     pub headers: Vec<Option<Header>>,
     unpacker: Unpacker,
     packer: Packer,
+    /// Flits of the peer since its last number in full.
+    commands: u8,
 }
 
 impl Solo {
@@ -250,6 +252,7 @@ impl Solo {
             headers: Vec::new(),
             unpacker: Unpacker::default(),
             packer: Packer::default(),
+            commands: 0,
         }
     }
 
@@ -292,7 +295,17 @@ impl Solo {
     pub fn deliver(&mut self, words: &[u32], tl: &[TlFlit]) {
         let payload = self.payload(words, tl);
         self.given = next_seq(self.given);
-        self.receive(command(FlitOp::Ack, true, self.taken, self.given), &payload);
+        let header = self.header(true);
+        self.receive(header, &payload);
+    }
+
+    /// What the peer's next flit says: an Ack, every seventh time its number.
+    fn header(&mut self, payload: bool) -> Header {
+        self.commands = if self.acks { (self.commands + 1) % 7 } else { 0 };
+        match self.commands {
+            0 => explicit(FlitOp::Original, payload, self.given),
+            _ => command(FlitOp::Ack, payload, self.taken, self.given),
+        }
     }
 
     /// One flit time in each direction: the end's flit, then one of the peer with DL messages or a NOP.
@@ -300,10 +313,9 @@ impl Solo {
         self.transmit();
         if !words.is_empty() {
             self.deliver(words, &[]);
-        } else if self.acks {
-            self.receive(command(FlitOp::Ack, false, self.taken, self.given), &Payload::ZERO);
         } else {
-            self.receive(explicit(FlitOp::Original, false, self.given), &Payload::ZERO);
+            let header = self.header(false);
+            self.receive(header, &Payload::ZERO);
         }
     }
 

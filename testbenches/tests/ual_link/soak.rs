@@ -1,4 +1,5 @@
-//! UAL-T22: noise. Nothing lost, nothing twice, nothing out of order, all rules silent.
+//! UAL-T22: noise. Nothing lost, nothing twice, nothing out of order, all rules silent but one: where replays take longer
+//! than 1 us, answers to DL messages are late.
 //!
 //! Modelled: both ends saturated, bit errors at 1e-6, 1e-5 and 1e-4 with three seeds each, of the Acks one in a hundred
 //! spoilt beyond that, a UART stream and questions about identities beside the TL flits. `SCALEPOOL_SOAK` sets the payload
@@ -47,7 +48,7 @@ impl Noise {
             self.draw();
         }
         if before > FLIT_BITS.into() && self.is_lost_ack(&flit) {
-            flit.0[rand_byte(&mut self.rng)] ^= 0x80;
+            flit.0[self.rng.below(640) as usize] ^= 0x80;
             self.spoilt += 1;
         }
         self.spoilt += u64::from(before <= FLIT_BITS.into());
@@ -58,10 +59,6 @@ impl Noise {
     fn is_lost_ack(&mut self, flit: &Flit) -> bool {
         flit.header().op() == FlitOp::Ack && self.rng.ratio(1, 100)
     }
-}
-
-fn rand_byte(rng: &mut Rng) -> usize {
-    rng.below(640) as usize
 }
 
 fn soak(ber: f64, payload_flits: u64, seed: u64) {
@@ -95,6 +92,7 @@ fn soak(ber: f64, payload_flits: u64, seed: u64) {
         }
     }
     assert_all_came(&pair);
+    // Late answers, and answers to what was asked again for it.
     let late = |e: &Event| e.violation.rule == "UAL-MSG-13";
     let wrong: Vec<Event> =
         events(&mut pair).into_iter().filter(|e| e.severity != Severity::Corrected && !late(e)).collect();

@@ -72,6 +72,13 @@ fn ual_txs_02_n() {
     let mut twin = Twin::new(mutant(Mutant::ExplicitEveryEight), 100);
     twin.send(30);
     assert!(kinds(&twin.sent).starts_with("AAAAAAAE") && twin.differs.is_some());
+    // The receiver says so too, unless one of the flits was bad.
+    let mut solo = Solo::up(EndConfig { opens_channels: false, ..configs()[0] }, 0);
+    for flits in [7, 8] {
+        solo.receive(explicit(FlitOp::Original, false, 511), &Payload::ZERO);
+        (1..flits).for_each(|_| solo.receive(command(FlitOp::Ack, false, 511, 511), &Payload::ZERO));
+        assert_eq!(solo.rules(), ["UAL-TXS-02"][..flits - 7]);
+    }
 }
 
 #[test]

@@ -145,7 +145,12 @@ fn ual_urt_03_n() {
 fn ual_urt_04_p() {
     let mut solo = ready();
     (0..32).for_each(|n| solo.end.messages.uart().send(1000 + n));
-    solo.exchange(&[credit(32), word(&DeviceId::default()), channel(ChannelCommand::Request, 8), word(&PortNumber::default())]);
+    solo.exchange(&[
+        credit(32),
+        word(&DeviceId::default()),
+        channel(ChannelCommand::Request, 8),
+        word(&PortNumber::default()),
+    ]);
     let words = sent(&mut solo, 30);
     let first = words.iter().position(|&w| w == header(32)).expect("a message");
     assert_eq!(words[first + 1..first + 33], (1000..1032).collect::<Vec<u32>>(), "over seven flits, nothing between");

@@ -127,8 +127,10 @@ impl Channels {
                 }
                 (_, Some((target, _))) if target == online => (state.online, state.agreed) = (online, None),
                 _ => {
+                    // For the present state it is the answer to a request that was repeated because it came late.
+                    let severity = if state.online == online { Severity::Corrected } else { Severity::Protocol };
                     let text = "an Ack without request";
-                    found.push((Severity::Protocol, broken("UAL-CHN-06", read.target, "a request before", text)));
+                    found.push((severity, broken("UAL-CHN-06", read.target, "a request before", text)));
                 }
             },
             ChannelCommand::Nack | ChannelCommand::Pending => {

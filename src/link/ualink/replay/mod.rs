@@ -97,6 +97,8 @@ pub struct Replay<P> {
     unexpected: u8,
     /// Rx_replay_ignore_count.
     ignore: u8,
+    /// Commands in a row that have come well.
+    commands: u8,
     /// Tx_last_seq: the last number given.
     tx_last: u16,
     /// Tx_first_replay: the next flit is the first of a replay.
@@ -133,6 +135,7 @@ impl<P: Clone> Replay<P> {
             waiting: false,
             unexpected: 0,
             ignore: 0,
+            commands: 0,
             tx_last: sequence::LAST,
             first_replay: false,
             replay_at: None,

@@ -1,5 +1,6 @@
 //! Receive decisions, a flit (`ualink` §7).
 
+use super::transmit::EXPLICIT_FLITS;
 use super::{Head, Replay, Says};
 use crate::link::event::{Severity, finding};
 use crate::link::ualink::mutant::Mutant;
@@ -46,6 +47,7 @@ impl<P: Clone> Replay<P> {
     pub fn receive(&mut self, head: Option<Head>) -> Received {
         self.ignore = self.ignore.saturating_sub(1);
         let Some(head) = head else {
+            self.commands = 0;
             self.bad();
             return Received::quiet(Taken::Dropped);
         };
@@ -57,13 +59,22 @@ impl<P: Clone> Replay<P> {
             }
         };
         let mut received = self.number(&head);
-        received.found = received.found.or(logged);
+        received.found = received.found.or(logged).or(self.without_number(&head));
         match received.taken {
             Taken::Payload => self.stats.taken += 1,
             Taken::Dropped => self.stats.dropped += 1,
             Taken::Nop => (),
         }
         received
+    }
+
+    /// A number in full is overdue. It may have been lost with a flit that never came, so it is no fault of the peer alone.
+    fn without_number(&mut self, head: &Head) -> Option<(Severity, Violation)> {
+        let explicit = matches!(head.says, Says::Number { .. });
+        self.commands = if explicit { 0 } else { self.commands.saturating_add(1) };
+        let text = "flits in a row without a number in full";
+        (self.commands == EXPLICIT_FLITS as u8)
+            .then(|| (Severity::Corrected, finding("UAL-TXS-02", self.commands, "at most 6", text)))
     }
 
     fn bad(&mut self) {

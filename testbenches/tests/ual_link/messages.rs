@@ -185,3 +185,15 @@ fn ual_rte_02_n() {
     let mut switch = Solo::online(configs()[1], 0);
     assert_eq!(switch.end.messages.change_rate(MIN_RATE), Err(RateError::Switch));
 }
+
+/// A peer that asks in every segment for a long time: the end answers, and what waits stays few.
+#[test]
+fn questions_without_end() {
+    let mut solo = Solo::online(configs()[0], 0);
+    for _ in 0..300 {
+        solo.exchange(&[id_request(), id_request(), id_request(), channel(ChannelCommand::Request, 8), id_request()]);
+    }
+    solo.words.clear();
+    solo.pass(3);
+    assert!(solo.words.len() <= 2, "{} answers were left", solo.words.len());
+}

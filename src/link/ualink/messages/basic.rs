@@ -1,6 +1,6 @@
 //! Basic messages: device ID, port number, TL rate (`ualink` §6).
 
-use super::{Deadlines, Finding, broken, word};
+use super::{Deadlines, Finding, answer, broken, word};
 use crate::link::event::Severity;
 use crate::link::ualink::config::EndConfig;
 use scalepool_protocols::ualink::code::DeviceType;
@@ -144,7 +144,7 @@ impl Basic {
             } else {
                 let (device_type, id) = self.device;
                 let (valid, id) = (id.is_some(), id.unwrap_or(0));
-                self.answers.push_back(word(&DeviceId { ack: true, device_type, valid, id, ..DeviceId::default() }));
+                answer(&mut self.answers, word(&DeviceId { ack: true, device_type, valid, id, ..DeviceId::default() }));
             }
         } else if def.name == PortNumber::DEF.name {
             let message = PortNumber::from_bits(bits);
@@ -153,7 +153,7 @@ impl Basic {
                 self.peer.port = Some(message.valid.then_some(message.port));
             } else {
                 let (valid, port) = (self.port.is_some(), self.port.unwrap_or(0));
-                self.answers.push_back(word(&PortNumber { ack: true, valid, port, ..PortNumber::default() }));
+                answer(&mut self.answers, word(&PortNumber { ack: true, valid, port, ..PortNumber::default() }));
             }
         } else if def.name == TlRate::DEF.name {
             self.rate_message(&TlRate::from_bits(bits), found);
@@ -177,7 +177,7 @@ impl Basic {
             found.push((Severity::Protocol, broken("UAL-RTE-01", change, format!("by way of {MIN_RATE}"), text)));
         }
         self.peer_rate = message.rate;
-        self.answers.push_back(word(&TlRate { ack: true, ..TlRate::default() }));
+        answer(&mut self.answers, word(&TlRate { ack: true, ..TlRate::default() }));
     }
 
     fn answered(&mut self, kind: usize, found: &mut Vec<Finding>) {

@@ -4,7 +4,7 @@
 //! confirmation. An online request may be answered with Pending; then the responder asks by itself. \[D\]: the Response
 //! field of an answer repeats the state that was asked for; without confirmation in 1 us the responder asks by itself.
 
-use super::{Deadlines, Finding, broken, word};
+use super::{Deadlines, Finding, answer, broken, word};
 use crate::link::event::Severity;
 use scalepool_protocols::ualink::code::ChannelCommand;
 use scalepool_protocols::ualink::message::Channel;
@@ -166,7 +166,7 @@ impl Channels {
             let text = "a request for the present state";
             found.push((Severity::Corrected, broken("UAL-CHN-03", nibble(channel, online), "another state", text)));
         } else if online && later && state.asked.is_none() {
-            self.answers.push_back(message(ChannelCommand::Pending, channel, online));
+            answer(&mut self.answers, message(ChannelCommand::Pending, channel, online));
             return;
         }
         if let Some((Asked::Pending(_), _)) = state.asked {
@@ -174,7 +174,7 @@ impl Channels {
             state.asked = None;
         }
         state.agreed = Some((online, now));
-        self.answers.push_back(message(ChannelCommand::Ack, channel, online));
+        answer(&mut self.answers, message(ChannelCommand::Ack, channel, online));
     }
 
     pub(super) fn clock(&mut self, now: u64, found: &mut Vec<Finding>) {

@@ -23,6 +23,7 @@ use basic::Basic;
 use scalepool_protocols::ualink::code::MsgClass;
 use scalepool_protocols::ualink::message::{self, MESSAGES};
 use scalepool_protocols::wire::{Violation, Wire};
+use std::collections::VecDeque;
 
 /// What is to be logged.
 pub type Finding = (Severity, Violation);
@@ -54,6 +55,13 @@ fn word<W: Wire>(message: &W) -> u32 {
     let bits = message.to_bits();
     debug_assert!(bits.is_ok(), "numbers are checked where they come in");
     bits.unwrap_or_default() as u32
+}
+
+/// Queues an answer. One that waits already serves for both requests \[D\], so a peer that asks without end fills nothing.
+fn answer(queue: &mut VecDeque<u32>, word: u32) {
+    if !queue.contains(&word) {
+        queue.push_back(word);
+    }
 }
 
 /// DL messages of one end.

@@ -110,7 +110,7 @@ fn ual_rxr_03_p() {
     assert!(link.run(2000, &mut |_, now, _| now % 97 == 0));
     link.assert_clean();
     let zero = |fh: &u32| matches!(Header::from_bits(*fh), Header::Command(h) if h.ack_req_seq == 0);
-    assert!(!link.ends.iter().flat_map(|t| &t.sent).any(|fh| zero(fh)));
+    assert!(!link.ends.iter().flat_map(|t| &t.sent).any(zero));
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn soak(ber: f64, payload_flits: u64, seed: u64) {
         let busy = pair.ends.iter().any(|end| end.client.next < each);
         for n in 0..2 {
             let messages = &mut pair.ends[n].messages;
-            if busy && now % 11 == 0 && messages.uart().waiting() < 64 {
+            if busy && now.is_multiple_of(11) && messages.uart().waiting() < 64 {
                 messages.uart().send(sent[n]);
                 sent[n] += 1;
             }
@@ -83,7 +83,7 @@ fn soak(ber: f64, payload_flits: u64, seed: u64) {
                 assert_eq!(dword, got[n]);
                 got[n] += 1;
             }
-            if busy && now % 1009 == 0 {
+            if busy && now.is_multiple_of(1009) {
                 messages.ask_device_id();
             }
         }

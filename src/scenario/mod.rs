@@ -5,6 +5,7 @@
 //! simulation is built from them, a partition a thread; records leave after every window for the trace and the waves;
 //! counters and broken rules become the report.
 
+pub mod enumerate;
 pub mod expander;
 pub mod observe;
 pub mod report;
@@ -32,8 +33,10 @@ pub struct Scenario {
 }
 
 /// All of them.
-pub static SCENARIOS: &[Scenario] =
-    &[Scenario { name: expander::NAME, doc: expander::DOC, keys: expander::KEYS, run: expander::run }];
+pub static SCENARIOS: &[Scenario] = &[
+    Scenario { name: expander::NAME, doc: expander::DOC, keys: expander::KEYS, run: expander::run },
+    Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
+];
 
 /// Names of all scenarios.
 pub fn names() -> impl Iterator<Item = &'static str> {

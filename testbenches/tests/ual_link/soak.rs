@@ -8,7 +8,7 @@
 use super::rig::*;
 
 /// Payload flits of one run, unless the environment says otherwise.
-const SOAK_FLITS: u64 = 4_000;
+const SOAK_FLITS: u64 = 10_000;
 /// Bits of a DL flit.
 const FLIT_BITS: u32 = 5120;
 

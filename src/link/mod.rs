@@ -14,3 +14,4 @@ pub mod event;
 pub mod fault;
 pub mod nvlink;
 pub mod port;
+pub mod ualink;

@@ -1,6 +1,7 @@
 //! 256B flits in their three modes.
 
 use super::{Figures, Link, Reported};
+use crate::link::cxl256::cachemem::Cachemem;
 use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, ReplayLimit, ack_target_flits};
 use crate::link::cxl256::end::Stats;
 use crate::link::cxl256::port::PortEnd;
@@ -22,7 +23,7 @@ const fn flit_time_fs(rate_gtps: u64, lanes: u64) -> (u64, u64) {
 }
 
 /// A link with 256B flits.
-pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd> {
+pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd<Cachemem>> {
     let rate_gtps = settings.int("link.rate_gtps");
     let lanes = settings.int("link.width");
     let (handshake_flits, replay_limit) = if rate_gtps == 64 { AT_64_GTPS } else { BELOW_64_GTPS };
@@ -46,7 +47,7 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd>
             },
             ..CachememConfig::mem(dir, mode, settings.int("link.buffers") as u16)
         };
-        PortEnd::new(config, cachemem)
+        PortEnd::cachemem(config, cachemem)
     };
     let port_ids = match mode.routing() {
         Routing::Pbr => ["link.host_pid", "link.device_pid"].map(|key| settings.int(key) as u16),
@@ -63,19 +64,19 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd>
     }
 }
 
-impl Reported for PortEnd {
-    fn figures(host: &PortEnd, device: &PortEnd) -> Figures {
+impl Reported for PortEnd<Cachemem> {
+    fn figures(host: &PortEnd<Cachemem>, device: &PortEnd<Cachemem>) -> Figures {
         let ends = [host, device];
         let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(e.end.stats())).sum::<u64>();
-        let clients = ends.map(|e| e.cachemem().stats());
+        let clients = ends.map(|e| e.layer().stats());
         let routing = host.end.link().mode.routing();
         let sent = |class: Class| {
             // Counted where they arrive: nothing gets lost for good on this link.
             let count = clients.iter().map(|c| c.messages[class.index()]).sum();
             (class.def(routing).name.to_owned(), count)
         };
-        let mut coverage = host.cachemem().coverage().clone();
-        coverage.merge(device.cachemem().coverage());
+        let mut coverage = host.layer().coverage().clone();
+        coverage.merge(device.layer().coverage());
         let units = ends.map(|e| e.sent);
         let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
         Figures {
@@ -98,9 +99,9 @@ impl Reported for PortEnd {
         }
     }
 
-    fn astray(&self, peer: &PortEnd) -> Vec<(String, String)> {
+    fn astray(&self, peer: &PortEnd<Cachemem>) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        let (mine, theirs) = (self.cachemem().credits(), peer.cachemem().credits());
+        let (mine, theirs) = (self.layer().credits(), peer.layer().credits());
         let routing = self.end.link().mode.routing();
         for class in Class::ALL {
             let (has, should) = (mine.spend[class.index()], theirs.granted(class));

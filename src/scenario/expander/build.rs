@@ -63,7 +63,7 @@ impl Taps {
 }
 
 /// Messages of a CXL.mem transaction, for waves.
-fn transaction_layouts(form: Form) -> &'static [&'static LayoutDef] {
+pub(in crate::scenario) fn transaction_layouts(form: Form) -> &'static [&'static LayoutDef] {
     match form {
         Form::Cxl68 => const { &mem_layouts(Form::Cxl68) },
         Form::Hbr => const { &mem_layouts(Form::Hbr) },

@@ -2,7 +2,7 @@
 
 use super::{Figures, Link, Reported};
 use crate::link::cxl256::cachemem::Cachemem;
-use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, ReplayLimit, ack_target_flits};
+use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
 use crate::link::cxl256::end::Stats;
 use crate::link::cxl256::port::PortEnd;
 use crate::scenario::settings::Settings;
@@ -11,32 +11,16 @@ use scalepool_protocols::cxl::cxl256::class::{Class, Routing};
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::cxl256::{Mode, config::Cxl256Config};
 
-/// Flits of a handshake, and tries of a replay, at 64 GT/s (`cxl-256b` §9).
-const AT_64_GTPS: (u32, ReplayLimit) = (512, ReplayLimit::UpTo7);
-/// The same at lower rates.
-const BELOW_64_GTPS: (u32, ReplayLimit) = (256, ReplayLimit::Below6);
-
-/// Time of a flit as a fraction \[fs\]: x16 at 64 GT/s takes 2 ns.
-const fn flit_time_fs(rate_gtps: u64, lanes: u64) -> (u64, u64) {
-    // 8 bits a byte; 10^6 fs over the rate in GT/s is the time of one bit on one lane.
-    (FLIT_BYTES as u64 * 8 * 1_000_000, rate_gtps * lanes)
-}
-
 /// A link with 256B flits.
 pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd<Cachemem>> {
     let rate_gtps = settings.int("link.rate_gtps");
     let lanes = settings.int("link.width");
-    let (handshake_flits, replay_limit) = if rate_gtps == 64 { AT_64_GTPS } else { BELOW_64_GTPS };
     let config = LinkConfig {
-        mode,
         buffer_flits: settings.int("link.retry_entries") as u16,
         replay_timer_flits: settings.int("link.timeout_flits") as u32,
         nak_ignore_flits: settings.int("link.nak_ignore_flits") as u16,
         selective_nak: settings.is_on("link.selective_nak"),
-        ack_target_flits: ack_target_flits(lanes as u32, rate_gtps as u32).unwrap_or(u64::MAX),
-        replay_limit,
-        handshake_flits,
-        ..LinkConfig::default()
+        ..LinkConfig::of_line(mode, lanes as u32, rate_gtps as u32)
     };
     let end = |dir| {
         let cachemem = CachememConfig {
@@ -58,7 +42,7 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd<
         device: end(Dir::Up),
         form: mode.routing().into(),
         unit_bytes: FLIT_BYTES,
-        unit_time_fs: flit_time_fs(rate_gtps, lanes),
+        unit_time_fs: flit_time_fs(lanes, rate_gtps),
         halves: mode.is_lopt(),
         port_ids,
     }
@@ -115,16 +99,5 @@ impl Reported for PortEnd<Cachemem> {
             found.push((format!("number {acked} acknowledged"), format!("{got}, which the peer has received")));
         }
         found
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn x16_at_64_gtps() {
-        let (num, den) = flit_time_fs(64, 16);
-        assert_eq!((num / den, num % den), (2_000_000, 0));
     }
 }

@@ -10,17 +10,20 @@ use crate::endpoint::config_space::LinkError;
 use crate::link::arbmux::cxl68::{ArbMux as ArbMux68, Client as Client68, Entry};
 use crate::link::arbmux::cxl256::ArbMux as ArbMux256;
 use crate::link::arbmux::{Ask, Instance};
+use crate::link::coverage::Group;
 use crate::link::cxl68::End as End68;
 use crate::link::cxl256::Cachemem;
 use crate::link::cxl256::port::{self as port256, Layer, PortEnd, Signal};
-use crate::link::cxlio::{FlitEnd, NonFlitEnd, Port as IoPort, Tlp};
+use crate::link::cxlio::{FlitEnd, Form, NonFlitEnd, Port as IoPort, Tlp};
 use crate::link::event::{Event, Severity};
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxlio::code::FmType;
+use scalepool_protocols::cxl::cxlio::non_flit_mode::Shape;
 use scalepool_protocols::cxl::message::Message;
-use scalepool_protocols::wire::Violation;
+use scalepool_protocols::wire::{Code, Violation};
 use std::collections::VecDeque;
 
 /// What goes between an agent of CXL.io and its link end.
@@ -58,8 +61,6 @@ pub struct EndFigures {
     pub early_halves: u64,
     /// `None`: CXL.io alone.
     pub shares: Option<Shares>,
-    /// Coverage of CXL.cachemem: group, rows met, rows in all.
-    pub coverage: Vec<(String, u64, u64)>,
 }
 
 /// A link end with CXL.io.
@@ -72,6 +73,12 @@ pub trait HasIo: LinkEnd {
 
     /// Counters.
     fn figures(&self) -> EndFigures;
+
+    /// Coverage of CXL.cachemem at both ends: group, rows met, rows in all.
+    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)> {
+        let _ = peer;
+        Vec::new()
+    }
 
     /// Whether CXL.cachemem has room for a message; without CXL.cachemem there is none.
     fn has_room(&self, message: &Message) -> bool;
@@ -129,9 +136,13 @@ impl HasIo for PortEnd<ArbMux256<FlitEnd, Cachemem>> {
     fn figures(&self) -> EndFigures {
         let stats = self.layer().stats();
         let shares = Some(Shares { sent: stats.sent, almps: stats.almps_sent });
-        let summary = self.layer().cachemem.coverage().summary();
-        let coverage = summary.map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect();
-        EndFigures { shares, coverage, ..of_flits(self) }
+        EndFigures { shares, ..of_flits(self) }
+    }
+
+    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)> {
+        let mut coverage = self.layer().cachemem.coverage().clone();
+        coverage.merge(peer.layer().cachemem.coverage());
+        coverage.summary().collect()
     }
 
     fn has_room(&self, message: &Message) -> bool {
@@ -172,6 +183,9 @@ pub trait Beside: Client68 + Clone + Send + 'static {
 
     /// Counters of CXL.cachemem.
     fn figures(&self) -> EndFigures;
+
+    /// Its coverage at both ends: group, rows met, rows in all.
+    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)>;
 
     /// The rule that stopped it.
     fn halted(&self) -> Option<&'static str>;
@@ -234,6 +248,10 @@ impl Beside for PidLog {
         EndFigures::default()
     }
 
+    fn coverage(&self, _: &PidLog) -> Vec<(&'static str, usize, usize)> {
+        Vec::new()
+    }
+
     fn halted(&self) -> Option<&'static str> {
         None
     }
@@ -258,14 +276,18 @@ impl Beside for End68 {
 
     fn figures(&self) -> EndFigures {
         let stats = self.stats();
-        let summary = self.coverage().summary();
         EndFigures {
             credit_stalls: stats.credit_stalls,
             replays: stats.retries,
             replayed: stats.replayed,
-            coverage: summary.map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
             ..EndFigures::default()
         }
+    }
+
+    fn coverage(&self, peer: &End68) -> Vec<(&'static str, usize, usize)> {
+        let mut coverage = End68::coverage(self).clone();
+        coverage.merge(End68::coverage(peer));
+        coverage.summary().collect()
     }
 
     fn halted(&self) -> Option<&'static str> {
@@ -410,6 +432,10 @@ impl<C: Beside> HasIo for Units<C> {
         }
     }
 
+    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)> {
+        Beside::coverage(&self.mux.cachemem, &peer.mux.cachemem)
+    }
+
     fn has_room(&self, message: &Message) -> bool {
         self.mux.cachemem.has_room(message)
     }
@@ -437,12 +463,38 @@ pub struct WithIo<E> {
     done: bool,
     /// Answers of CXL.mem that have to come.
     answers_due: u64,
+    /// Types of TLPs that its agent has sent.
+    tlp_types: Group,
+}
+
+/// Rows of the table of TLP types, by code.
+fn tlp_types(form: Form) -> Group {
+    const NAME: &str = "TLP type";
+    match form {
+        Form::Flit { .. } => {
+            let code = |c: &'static Code| (c.value as usize, c.name.to_owned());
+            Group::new(NAME, FmType::TABLE.codes.iter().filter(|c| c.value != FmType::NOP.0.into()).map(code))
+        }
+        Form::NonFlit => {
+            let code = |code: u8| Some((code.into(), format!("{} {code:#04x}", Shape::of(code)?.def()?.name)));
+            Group::new(NAME, (0..=u8::MAX).filter_map(code))
+        }
+    }
 }
 
 impl<E: HasIo> WithIo<E> {
     /// An end whose agent of CXL.mem will take `answers_due` messages.
     pub fn new(end: E, answers_due: u64) -> WithIo<E> {
-        WithIo { end, held: None, fed: false, errors: VecDeque::new(), done: false, answers_due }
+        let tlp_types = tlp_types(end.io().form());
+        WithIo { end, held: None, fed: false, errors: VecDeque::new(), done: false, answers_due, tlp_types }
+    }
+
+    /// Coverage of what two ends have sent: group, rows met, rows in all.
+    pub fn coverage(&self, peer: &WithIo<E>) -> Vec<(String, u64, u64)> {
+        let mut tlp_types = self.tlp_types.clone();
+        tlp_types.merge(&peer.tlp_types);
+        let groups = std::iter::once(tlp_types.summary()).chain(self.end.coverage(&peer.end));
+        groups.map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect()
     }
 
     fn try_push(&mut self) {
@@ -554,7 +606,9 @@ impl<E: HasIo> Carries<Item> for WithIo<E> {
         match item {
             Item::Tlp(bytes) => {
                 let refused = |e| Violation::at_byte("CXLIO-FMT-03", 0, e, "a whole TLP", "bytes of an agent");
-                self.held = Some(Tlp::new(self.end.io().form(), bytes).map_err(refused)?);
+                let tlp = Tlp::new(self.end.io().form(), bytes).map_err(refused)?;
+                self.tlp_types.hit(tlp.code().into());
+                self.held = Some(tlp);
                 self.try_push();
             }
             Item::Done => self.done = true,

@@ -50,7 +50,9 @@ pub(super) fn report<E: HasIo>(
     }
     let (root, function, mem) = (read(&results.root), read(&results.function), read(&results.mem));
     let ports: [PortResult<WithIo<E>>; 2] = results.ports.each_ref().map(|port| read(port));
-    let ends = ports.each_ref().map(|p| &p.end.as_ref().expect("a port leaves its end behind, however the run ended").end);
+    let [host, device] =
+        ports.each_ref().map(|p| p.end.as_ref().expect("a port leaves its end behind, however the run ended"));
+    let ends = [&host.end, &device.end];
     let stats: [Stats; 2] = ends.map(|end| *end.io().stats());
     let figures = ends.map(HasIo::figures);
     let mut violations: Vec<Broken> = Vec::new();
@@ -148,7 +150,7 @@ pub(super) fn report<E: HasIo>(
         errors_repaired: if ended_well { ports.iter().map(|p| p.damaged).sum() } else { 0 },
         credit_stalls: of_ends(|f| f.credit_stalls),
         counts,
-        coverage: Vec::new(),
+        coverage: host.coverage(device),
         violations,
     })
 }

@@ -129,7 +129,11 @@ pub(super) fn report<E: HasIo>(
         counts.extend(of_dir.map(|(name, n)| (format!("{name} {dir}"), n)));
     }
     if figures[0].shares.is_some() {
-        counts.extend([("CXL.mem reads", mem.misses), ("CXL.mem writes", mem.writes)].map(|(k, n)| (k.to_owned(), n)));
+        let answers = mem.latency_fs.len() as u64;
+        let mean_fs = mem.latency_fs.iter().sum::<u64>().checked_div(answers).unwrap_or(0);
+        let of_mem =
+            [("CXL.mem reads", mem.misses), ("CXL.mem writes", mem.writes), ("CXL.mem mean latency [fs]", mean_fs)];
+        counts.extend(of_mem.map(|(name, n)| (name.to_owned(), n)));
     }
     let names = ["posted", "non-posted", "completion"];
     let messages = ["down", "up"].into_iter().zip(&stats).flat_map(|(dir, stats)| {

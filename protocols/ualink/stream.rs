@@ -4,7 +4,7 @@
 //! credits (a stream decodes without their history).
 //!
 //! A walk through one flit: CRC and header decide whether a receiver uses it; one that it does not use is taken apart for
-//! show and changes no state. A NOP carries nothing. A payload flit is cut by [`segment::Unpacker`]; the TL flit that
+//! show, is not judged any further, and changes no state. A NOP carries nothing. A payload flit is cut by [`segment::Unpacker`]; the TL flit that
 //! began earlier comes first, then those that begin here, each read by [`TlUnpacker`] when it is whole.
 
 use super::compress::Role;
@@ -115,6 +115,11 @@ impl Unpacker {
         Unpacker { config, segments: segment::Unpacker::default(), tl: TlUnpacker::new(config, role), uart: 0 }
     }
 
+    /// Whether nothing is left over or owed: no TL flit, no data, no UART payload.
+    pub fn is_at_rest(&self) -> bool {
+        self.segments.carry() == 0 && self.tl.owed_halves() == 0 && self.uart == 0
+    }
+
     /// Takes the next flit.
     pub fn read(&mut self, unit: &Flit) -> Decoded {
         let mut decoded = Decoded {
@@ -133,13 +138,24 @@ impl Unpacker {
             let text = "the CRC does not fit";
             decoded.violations.push(Violation::at_byte("UAL-CRC-01", map::CRC.start, found, expected, text));
         }
-        let mut found = Vec::new();
-        decoded.header.def().check(unit.header_bits().into(), &mut found);
-        decoded.violations.extend(found.into_iter().map(|v| v.in_unit(|bit| map::FH.start + bit as usize / 8)));
-        match (decoded.header.payload(), decoded.is_good()) {
-            (false, _) => no_payload(&mut decoded),
-            (true, true) => self.payload(&mut decoded),
-            (true, false) => self.clone().payload(&mut decoded),
+        if decoded.crc_ok() {
+            let mut found = Vec::new();
+            decoded.header.def().check(unit.header_bits().into(), &mut found);
+            decoded.violations.extend(found.into_iter().map(|v| v.in_unit(|bit| map::FH.start + bit as usize / 8)));
+        }
+        if decoded.is_good() {
+            if decoded.header.payload() {
+                self.payload(&mut decoded);
+            } else {
+                no_payload(&mut decoded);
+            }
+        } else if decoded.header.payload() {
+            // What is not used is not judged.
+            let known = decoded.violations.len();
+            self.clone().payload(&mut decoded);
+            decoded.violations.truncate(known);
+            let reads = decoded.finished.iter_mut().chain(&mut decoded.tl).filter_map(|tl| tl.read.as_mut());
+            reads.for_each(|read| read.violations.clear());
         }
         decoded
     }

@@ -42,7 +42,7 @@ impl Golden {
     fn spec(&self) -> anyhow::Result<Spec> {
         let mut spec = Spec { seed: self.seed, count: self.count, ..Spec::default() };
         if let Some(name) = &self.protocol {
-            spec.protocols.retain(|p| p.name == name);
+            spec.protocols = golden::protocols().filter(|p| p.name == name).collect();
             if spec.protocols.is_empty() {
                 let known: Vec<&str> = golden::protocols().map(|p| p.name).collect();
                 bail!("golden: found protocol `{name}`, expected one of: {}", known.join(", "));

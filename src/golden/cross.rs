@@ -1,9 +1,10 @@
-//! Rules between the fields of one message, families `cxl256`, `cxlpbr` and `cxlio`: the generator's own statement, made
+//! Rules between the fields of one message, families `cxl256`, `cxlpbr`, `cxlio` and `ualink`: the generator's own statement, made
 //! from the sheets by names of fields, so that both routings share a row.
 //!
 //! Left out: family `cxl68`, whose rules [`super::legal`] knows.
 
 use super::legal::with;
+use super::ualink::fields as ualink;
 use super::vectors::{Group, MessageCase};
 use crate::kernel::Rng;
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
@@ -39,7 +40,7 @@ fn field(def: &LayoutDef, name: &str) -> Option<&'static FieldDef> {
 }
 
 /// The raw number of a field; 0 where the layout has none of the name.
-fn raw(def: &LayoutDef, bits: u128, name: &str) -> u128 {
+pub(super) fn raw(def: &LayoutDef, bits: u128, name: &str) -> u128 {
     field(def, name).map_or(0, |f| f.extract(bits))
 }
 
@@ -49,9 +50,9 @@ pub fn set(def: &LayoutDef, bits: u128, name: &str, value: u128) -> u128 {
 }
 
 /// Name of a layout without its family, in the families that this module knows.
-fn message(def: &LayoutDef) -> &'static str {
+pub(super) fn message(def: &LayoutDef) -> &'static str {
     match def.name.split_once('.') {
-        Some(("cxl256" | "cxlpbr" | "cxlio", message)) => message,
+        Some(("cxl256" | "cxlpbr" | "cxlio" | "ualink", message)) => message,
         _ => "",
     }
 }
@@ -102,6 +103,9 @@ pub fn broken(def: &LayoutDef, bits: u128) -> Option<&'static str> {
     if types(&DLLP_TYPES, def).is_some_and(|own| !own.contains(&first_byte())) {
         return Some("CXLIO-DLL-01");
     }
+    if def.family() == "ualink" {
+        return ualink::broken(def, bits);
+    }
     match is {
         "dllp_optimized_update_fc" if raw(def, bits, "marker") == 1 => Some("CXLIO-DLL-07"),
         "dllp_flit_marker" if raw(def, bits, "marker") == 0 => Some("CXLIO-DLL-07"),
@@ -125,6 +129,9 @@ pub fn plain(def: &LayoutDef, bits: u128) -> u128 {
 
 /// Whether a code of a field may stand in a legal message of the layout.
 pub fn may_be(def: &LayoutDef, field: &FieldDef, code: u128) -> bool {
+    if def.family() == "ualink" {
+        return ualink::may_be(def, field, code);
+    }
     let own = types(&FM_TYPES, def).or_else(|| types(&DLLP_TYPES, def));
     field.lsb + 8 != def.bits || own.is_none_or(|own| own.contains(&(code as u8)))
 }
@@ -142,6 +149,9 @@ pub fn obey(def: &LayoutDef, bits: u128, rng: &mut Rng) -> u128 {
         let own: Vec<u128> = own.iter().map(|&t| t.into()).collect();
         let byte = pick(&own);
         return set(def, set(def, bits, "tlp_type", byte & 0x1f), "fmt", byte >> 5);
+    }
+    if def.family() == "ualink" {
+        return ualink::obey(def, bits);
     }
     match message(def) {
         "h2d_rsp" if raw(def, bits, "opcode") == GO => set(def, bits, "rsp_data", pick(&GO_STATES)),

@@ -9,7 +9,8 @@ use scalepool_protocols::cxl::cxl68::message::{H2dRsp, M2sReq, S2mDrs};
 use scalepool_protocols::wire::{FieldDef, LayoutDef, Wire};
 
 /// Fields that say what the message is: they keep the value of the layout where the rest is free.
-const KIND_FIELDS: [&str; 8] = ["valid", "flit_type", "ctl_fmt", "llctrl", "sub_type", "code", "slot_fmt", "marker"];
+const KIND_FIELDS: [&str; 11] =
+    ["valid", "flit_type", "ctl_fmt", "llctrl", "sub_type", "code", "slot_fmt", "marker", "ftype", "mclass", "mtype"];
 
 /// Uniform bits, `width` of them.
 pub fn random_bits(rng: &mut Rng, width: u32) -> u128 {

@@ -10,6 +10,7 @@ use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::{Unit, map};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit, SLOTS, crc_parts, fec_bytes, slot_byte, standard};
+use scalepool_protocols::ualink::flit::{SECTORS, map as dl, sector_byte};
 use scalepool_protocols::wire::{FieldDef, LayoutDef, Wire};
 
 /// A difference: where, what was found, what was expected.
@@ -116,6 +117,20 @@ pub(super) fn in_flit(mode: Mode, found: &Flit, expected: &Flit) -> Option<Diffe
         None => "credits".to_owned(),
     };
     let shown = |flit: &Flit| format!("{:02x}", flit.0[byte]);
+    Some(Difference::new(format!("byte {byte}, {part}"), shown(found), shown(expected)))
+}
+
+/// The first byte in which a UALink flit differs, with what stands there.
+pub(super) fn in_dl_flit(found: &[u8], expected: &[u8]) -> Option<Difference> {
+    let byte = found.iter().zip(expected).position(|(f, e)| f != e)?;
+    let sector = (0..SECTORS).find(|&n| (0..4).any(|k| sector_byte(n, k) == byte));
+    let part = match sector {
+        Some(n) => format!("sector {n}"),
+        None if dl::FH.contains(&byte) => "flit header".to_owned(),
+        None if dl::CRC.contains(&byte) => "CRC".to_owned(),
+        None => format!("segment header {}", byte / 128),
+    };
+    let shown = |flit: &[u8]| format!("{:02x}", flit[byte]);
     Some(Difference::new(format!("byte {byte}, {part}"), shown(found), shown(expected)))
 }
 

@@ -31,6 +31,7 @@ mod manifest;
 pub mod rsp;
 mod spec;
 pub mod text;
+pub mod ualink;
 mod vectors;
 mod write;
 

@@ -1,8 +1,8 @@
 //! Which sets there are, and what they are made from.
 
 use super::vectors::VectorSet;
-use super::{cxl68, cxl256, cxlio, layouts};
-use crate::forms::{flit_io, flit256};
+use super::{cxl68, cxl256, cxlio, layouts, ualink};
+use crate::forms::{flit_io, flit_ual, flit256};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
@@ -40,18 +40,18 @@ pub struct Spec {
     pub model_version: String,
 }
 
-/// Families that have no vector sets.
-const WITHOUT_VECTORS: [&str; 1] = ["ualink"];
+/// Families whose sets are made when their protocol is asked for, and are not part of the released set.
+const NOT_RELEASED: [&str; 1] = ["ualink"];
 
 /// Protocols that have vector sets, in order of the registry.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
-    PROTOCOLS.iter().filter(|p| !WITHOUT_VECTORS.contains(&p.family))
+    PROTOCOLS.iter()
 }
 
 impl Default for Spec {
     fn default() -> Spec {
         Spec {
-            protocols: protocols().collect(),
+            protocols: protocols().filter(|p| !NOT_RELEASED.contains(&p.family)).collect(),
             seed: DEFAULT_SEED,
             count: DEFAULT_COUNT,
             model_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -84,6 +84,7 @@ impl Spec {
             }
             match (flit256::mode_of(protocol.name), protocol.name) {
                 (Some(mode), _) => sources.extend(Dir::ALL.map(|dir| Source::Flits256(mode, dir))),
+                (None, flit_ual::PROTOCOL) => sources.extend(Dir::ALL.map(Source::FlitsUal)),
                 (None, flit_io::PROTOCOL) => sources.extend(Dir::ALL.map(Source::FlitsIo)),
                 (None, _) => {
                     let kinds = [Source::Flits, Source::Control, Source::Retry, Source::Context];
@@ -112,6 +113,8 @@ pub enum Source {
     Flits256(Mode, Dir),
     /// Flits of `cxl-io`.
     FlitsIo(Dir),
+    /// Flits of `ualink`.
+    FlitsUal(Dir),
 }
 
 impl Source {
@@ -121,6 +124,7 @@ impl Source {
             Source::Layout(def) if def.family() == "cxl68" => layouts::vectors(def, spec.seed, spec.count),
             Source::Layout(def) => layouts::vectors(def, spec.seed, thinned(spec.count)),
             Source::Flits256(mode, dir) => cxl256::flits::vectors(mode, dir, spec.seed, thinned(spec.count)),
+            Source::FlitsUal(dir) => ualink::vectors(dir, spec.seed, thinned(spec.count)),
             Source::FlitsIo(dir) => cxlio::vectors(dir, spec.seed, thinned(spec.count)),
             Source::Flits(dir) => cxl68::flits::vectors(dir, spec.seed, spec.count),
             Source::Control(dir) => cxl68::control::vectors(dir, spec.seed, spec.count),

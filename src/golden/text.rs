@@ -4,13 +4,14 @@
 
 use super::spec::{FORMAT_VERSION, Spec};
 use super::vectors::{Content, Group, Stream256, StreamCase, VectorSet};
-use crate::forms::{flit_io, flit68, flit256, message};
+use crate::forms::{flit_io, flit_ual, flit68, flit256, message};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::stream::Unpacker;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::ualink::flit::Flit as DlFlit;
 use scalepool_protocols::wire::{ByteOrder, FieldDef, LayoutDef};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -152,6 +153,15 @@ fn hex(set: &VectorSet, spec: &Spec) -> String {
             }
             text
         }
+        Content::Ualink(_, groups) => {
+            let size = |c: &StreamCase<DlFlit>| c.units.len();
+            let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
+            for flit in groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units) {
+                text += &reversed_hex(&flit.0);
+                text.push('\n');
+            }
+            text
+        }
         Content::Cxl68(_, groups) => {
             let size = |c: &StreamCase| c.units.len();
             let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
@@ -210,6 +220,16 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
             cases(&mut text, "cxl-68b", dir.name(), groups, |unit| bytes_hex(&unit.0));
             text
         }
+        Content::Ualink(dir, groups) => {
+            let form = [
+                "Flit: 640 bytes in order of the wire, byte 0 first; every case begins and ends with nothing left over or owed",
+                "RULE is the rule the case breaks; the address cache is filled over the whole file",
+                "what each case is, by Count (decimal):",
+            ];
+            let mut text = header(set, spec, "#", &form, &ranges(groups, |_| 1, |c| c.rule.is_none()));
+            cases(&mut text, flit_ual::PROTOCOL, dir.name(), groups, |flit| bytes_hex(&flit.0));
+            text
+        }
         Content::Flits256(stream, groups) => {
             let form = [
                 "Flit: 256 bytes in order of the wire, byte 0 first; every case begins and ends with no data owed",
@@ -257,6 +277,15 @@ fn jsonl(set: &VectorSet) -> String {
             objects(stream, flits, |value| {
                 let _ = writeln!(text, "{value}");
             });
+        }
+        Content::Ualink(dir, groups) => {
+            let mut decoder = flit_ual::Decoder::new(*dir);
+            let flits = groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units);
+            let mut answers: Vec<_> = flits.flat_map(|flit| decoder.read(flit)).collect();
+            answers.extend(decoder.finish());
+            for (form, _) in answers.into_iter().flatten() {
+                let _ = writeln!(text, "{form}");
+            }
         }
         Content::Cxl68(dir, groups) => {
             let mut reader = Unpacker::new(*dir, Revision::V2_0, Enabled::ALL);

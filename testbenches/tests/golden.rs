@@ -344,7 +344,8 @@ fn built(def: &LayoutDef, case: &RspCase) -> Vec<u8> {
 /// Every message of the set: fields, bytes, number and JSON say the same, and the oracle builds those bytes.
 #[test]
 fn the_oracle_builds_every_committed_message() {
-    let has_vectors = |l: &&LayoutDef| protocols().any(|p| p.family == l.family());
+    let released = Spec::default().protocols;
+    let has_vectors = |l: &&LayoutDef| released.iter().any(|p| p.family == l.family());
     for def in registry::layouts().filter(has_vectors) {
         let path = def.name.replacen('.', "/", 1);
         let rsp = read_rsp(&format!("{path}.rsp"));

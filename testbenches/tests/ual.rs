@@ -8,6 +8,7 @@ mod ual {
     mod fields;
     mod flits;
     mod forms;
+    mod golden;
     mod halves;
     mod messages;
     mod oracle;

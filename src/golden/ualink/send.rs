@@ -1,0 +1,200 @@
+//! Transfers, messages and TL flits to a stream of DL flits.
+
+use super::CONFIG;
+use crate::golden::legal;
+use crate::kernel::Rng;
+use scalepool_protocols::ualink::code::FieldType;
+use scalepool_protocols::ualink::control::{self, Field};
+use scalepool_protocols::ualink::flit::Flit;
+use scalepool_protocols::ualink::half::TlFlit;
+use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, Header, next_seq};
+use scalepool_protocols::ualink::message::{MESSAGES, UartTransport};
+use scalepool_protocols::ualink::pack::{TlPacker, with_data};
+use scalepool_protocols::ualink::segment::{Packer, Place, Source};
+use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::wire::Wire;
+
+/// What can be sent in one flit.
+#[derive(Debug, Default)]
+pub struct Offers {
+    /// A message for each segment.
+    pub messages: [Option<u32>; 5],
+    /// TL flits for the two starts of each segment.
+    pub tl: [[Option<TlFlit>; 2]; 5],
+}
+
+impl Offers {
+    /// A message alone.
+    pub fn message(segment: usize, word: u32) -> Offers {
+        let mut offers = Offers::default();
+        offers.messages[segment] = Some(word);
+        offers
+    }
+
+    /// An empty TL flit wherever one can start.
+    pub fn full() -> Offers {
+        Offers { tl: [[Some(TlFlit::default()); 2]; 5], ..Offers::default() }
+    }
+}
+
+impl Source for Offers {
+    fn message(&mut self, segment: usize) -> Option<u32> {
+        self.messages[segment].take()
+    }
+
+    fn tl_flit(&mut self, segment: usize, place: Place) -> Option<TlFlit> {
+        self.tl[segment][place as usize].take()
+    }
+}
+
+/// What a packer of TL flits offers, without pause, behind messages.
+struct Traffic<'a> {
+    messages: [Option<u32>; 5],
+    tl: &'a mut TlPacker,
+}
+
+impl Source for Traffic<'_> {
+    fn message(&mut self, segment: usize) -> Option<u32> {
+        self.messages[segment].take()
+    }
+
+    fn tl_flit(&mut self, _segment: usize, _place: Place) -> Option<TlFlit> {
+        self.tl.pack()
+    }
+}
+
+/// Sends one stream; every call begins and ends with nothing left over, but [`Sender::flit`].
+pub struct Sender<'a> {
+    /// Random numbers of the file.
+    pub rng: &'a mut Rng,
+    packer: Packer,
+    seq: u16,
+}
+
+impl<'a> Sender<'a> {
+    /// A stream of which nothing has been sent.
+    pub fn new(rng: &'a mut Rng) -> Sender<'a> {
+        Sender { rng, packer: Packer::default(), seq: 511 }
+    }
+
+    /// The header of the next payload flit: every seventh with its whole number, else an Ack.
+    fn header(&mut self) -> Header {
+        self.seq = next_seq(self.seq);
+        if self.seq % 7 == 1 {
+            let seq = self.seq;
+            return Header::Explicit(ExplicitHeader { payload: true, seq, ..ExplicitHeader::default() });
+        }
+        let seq_lo = (self.seq & 7) as u8;
+        Header::Command(CommandHeader { payload: true, ack_req_seq: 511, seq_lo, ..CommandHeader::default() })
+    }
+
+    /// A flit of a header, with what is offered if it has payload.
+    pub fn flit_of(&mut self, header: Header, offers: &mut Offers) -> Flit {
+        let mut flit = Flit::ZERO;
+        // The fields of the generator's headers fit.
+        flit.set_header_bits(header.to_bits().unwrap_or_default());
+        if header.payload() {
+            flit.set_payload(&self.packer.pack(offers));
+        }
+        flit.seal(&CONFIG);
+        flit
+    }
+
+    /// The next payload flit.
+    pub fn flit(&mut self, offers: &mut Offers) -> Flit {
+        let header = self.header();
+        self.flit_of(header, offers)
+    }
+
+    /// Flits until nothing is left over.
+    pub fn finish(&mut self) -> Vec<Flit> {
+        let mut flits = Vec::new();
+        while self.packer.carry() > 0 {
+            flits.push(self.flit(&mut Offers::default()));
+        }
+        flits
+    }
+
+    /// A flit with one TL flit.
+    pub fn one(&mut self, tl: TlFlit) -> Flit {
+        let mut offers = Offers::default();
+        offers.tl[0][0] = Some(tl);
+        self.flit(&mut offers)
+    }
+
+    /// The flit with another byte and a CRC that fits.
+    pub fn with_byte(&self, mut flit: Flit, at: usize, byte: u8) -> Flit {
+        flit.0[at] = byte;
+        flit.seal(&CONFIG);
+        flit
+    }
+
+    /// A field with random data, with beats of it poisoned.
+    fn with_random_data(&mut self, field: Field, poisoned: u8) -> Transfer {
+        let owed = field.owed(&CONFIG);
+        let mut beats = vec![[0; 64]; owed.beats];
+        beats.iter_mut().for_each(|beat| self.rng.fill_bytes(beat));
+        let mut enables = [0; 32];
+        self.rng.fill_bytes(&mut enables);
+        Transfer { poisoned, ..with_data(field, &beats, owed.enables.then_some(enables)) }
+    }
+
+    /// All flits of one transfer.
+    pub fn transfer(&mut self, field: Field, poisoned: u8) -> Vec<Flit> {
+        let mut tl = TlPacker::new(CONFIG);
+        let transfer = self.with_random_data(field, poisoned);
+        // The data is what the field owes.
+        let _ = tl.push(transfer);
+        self.send(&mut tl)
+    }
+
+    /// Flits until a packer has nothing more.
+    fn send(&mut self, tl: &mut TlPacker) -> Vec<Flit> {
+        let mut flits = Vec::new();
+        while !tl.is_idle() || self.packer.carry() > 0 {
+            flits.push(self.traffic_flit(tl, [None; 5]));
+        }
+        flits
+    }
+
+    fn traffic_flit(&mut self, tl: &mut TlPacker, messages: [Option<u32>; 5]) -> Flit {
+        let mut flit = Flit::ZERO;
+        flit.set_header_bits(self.header().to_bits().unwrap_or_default());
+        flit.set_payload(&self.packer.pack(&mut Traffic { messages, tl }));
+        flit.seal(&CONFIG);
+        flit
+    }
+
+    /// Random transfers and messages in so many flits, and what is left of them.
+    pub fn traffic(&mut self, count: usize) -> Vec<Flit> {
+        let mut tl = TlPacker::new(CONFIG);
+        let mut flits = Vec::new();
+        for _ in 0..count {
+            while tl.waiting() < 4 {
+                let field = self.random_field();
+                let transfer = self.with_random_data(field, 0);
+                if tl.push(transfer).is_err() {
+                    break;
+                }
+            }
+            let messages = [(); 5].map(|()| (self.rng.below(8) == 0).then(|| self.random_message()));
+            flits.push(self.traffic_flit(&mut tl, messages));
+        }
+        flits.extend(self.send(&mut tl));
+        flits
+    }
+
+    /// A request or response with random fields. Compressed requests need a history and stay out.
+    fn random_field(&mut self) -> Field {
+        let kinds = [FieldType::Request, FieldType::Response, FieldType::CompressedSingle, FieldType::CompressedMulti];
+        let kind = kinds[self.rng.below(4) as usize];
+        let bits = control::def_of(kind).map_or(0, |def| legal::random(def, self.rng));
+        Field::from_bits(kind, bits).unwrap_or(Field::FlowControl(Default::default()))
+    }
+
+    fn random_message(&mut self) -> u32 {
+        let plain: Vec<_> = MESSAGES.into_iter().filter(|def| def.name != UartTransport::DEF.name).collect();
+        let def = plain[self.rng.below(plain.len() as u64) as usize];
+        legal::random(def, self.rng) as u32
+    }
+}

@@ -17,6 +17,8 @@
 
 pub mod config;
 pub mod credit;
+pub mod fault;
+pub mod port;
 mod receive;
 mod send;
 #[cfg(test)]

@@ -62,7 +62,9 @@ fn efficiency_of_steady_writes() {
     // The packings of `ualink` §15 are examples; with everything compressed, its maximum is the limit, and is reached.
     for (requests, responses, of) in [(false, false, (512, 576)), (false, true, (768, 832)), (true, true, (1280, 1344))]
     {
-        let config = TlConfig { compress_requests: requests, compress_responses: responses, ..TlConfig::accelerator() };
+        let buffers = Counts::even([256, 1024], [0, 0]);
+        let (compress_requests, compress_responses) = (requests, responses);
+        let config = TlConfig { buffers, compress_requests, compress_responses, ..TlConfig::accelerator() };
         let (bytes, flits) = writes(config, 256);
         let (is, want) = (bytes as f64 / (64 * flits) as f64, f64::from(of.0) / f64::from(of.1));
         let least = if requests { 0.999 } else { 0.995 };

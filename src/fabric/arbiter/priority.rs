@@ -1,0 +1,60 @@
+//! Strict priority, lowest number first, with a guard against starvation (`fabric` §6.2).
+//!
+//! State: for each requester, how many grants went to others since it asks. Without a guard a low one may wait for ever.
+//! With a guard of G slots, one that has lost G - N + 1 of them is overdue; overdue ones go first, the longest wait of
+//! them before the others.
+//!
+//! Bound with a guard: one that keeps asking has the last of G slots at the latest, that is it loses G - 1 at most: when it
+//! becomes overdue, each of the N - 2 others that may be overdue longer goes before it once. G is at least N. The one of
+//! priority 0 loses only to overdue ones.
+
+use super::{Arbiter, ArbiterError, Requests, all, lowest, members, sized};
+
+/// The arbiter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StrictPriority {
+    /// Lost slots from which on a requester is overdue.
+    overdue_at: Option<u32>,
+    lost: Vec<u32>,
+}
+
+impl StrictPriority {
+    /// An arbiter; requester 0 goes first. `guard_slots` is G, `None` for no guard.
+    ///
+    /// # Errors
+    /// [`ArbiterError::Requesters`], [`ArbiterError::Guard`].
+    pub fn new(requesters: usize, guard_slots: Option<u32>) -> Result<StrictPriority, ArbiterError> {
+        let least = sized(requesters)? as u32;
+        let overdue_at = match guard_slots {
+            Some(found) if found < least => return Err(ArbiterError::Guard { found, least }),
+            guard => guard.map(|slots| slots - least + 1),
+        };
+        Ok(StrictPriority { overdue_at, lost: vec![0; requesters] })
+    }
+
+    /// Slots that each has lost since it asks; 0 without a guard.
+    pub fn lost_slots(&self) -> &[u32] {
+        &self.lost
+    }
+}
+
+impl Arbiter for StrictPriority {
+    fn requesters(&self) -> usize {
+        self.lost.len()
+    }
+
+    fn arbitrate(&self, requests: Requests) -> Option<usize> {
+        let requests = requests & all(self.lost.len());
+        let overdue = members(requests).filter(|&i| self.overdue_at.is_some_and(|at| self.lost[i] >= at));
+        overdue.max_by_key(|&i| (self.lost[i], std::cmp::Reverse(i))).or_else(|| lowest(requests))
+    }
+
+    fn update(&mut self, requests: Requests, granted: usize) {
+        if self.overdue_at.is_none() {
+            return;
+        }
+        for (i, lost) in self.lost.iter_mut().enumerate() {
+            *lost = if requests >> i & 1 == 1 && i != granted { lost.saturating_add(1) } else { 0 };
+        }
+    }
+}

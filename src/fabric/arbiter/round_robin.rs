@@ -1,0 +1,49 @@
+//! Round robin: a pointer that moves one past the winner (`fabric` §6.2).
+//!
+//! State: the pointer. Bound: a requester that keeps asking is served within N - 1 grants to others, as each of them
+//! moves the pointer past the one it served.
+
+use super::{Arbiter, ArbiterError, Requests, all, at_or_behind, sized};
+
+/// The arbiter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RoundRobin {
+    requesters: usize,
+    next: usize,
+}
+
+impl RoundRobin {
+    /// An arbiter whose pointer stands at requester 0.
+    ///
+    /// # Errors
+    /// [`ArbiterError::Requesters`].
+    pub fn new(requesters: usize) -> Result<RoundRobin, ArbiterError> {
+        Ok(RoundRobin { requesters: sized(requesters)?, next: 0 })
+    }
+
+    /// The same with the pointer elsewhere, counted around the end.
+    #[must_use]
+    pub fn starting_at(mut self, requester: usize) -> RoundRobin {
+        self.next = requester % self.requesters;
+        self
+    }
+
+    /// The requester that is asked first.
+    pub const fn pointer(&self) -> usize {
+        self.next
+    }
+}
+
+impl Arbiter for RoundRobin {
+    fn requesters(&self) -> usize {
+        self.requesters
+    }
+
+    fn arbitrate(&self, requests: Requests) -> Option<usize> {
+        at_or_behind(requests & all(self.requesters), self.next)
+    }
+
+    fn update(&mut self, _requests: Requests, granted: usize) {
+        self.next = (granted + 1) % self.requesters;
+    }
+}

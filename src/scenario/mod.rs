@@ -10,6 +10,7 @@ pub mod observe;
 pub mod report;
 pub mod settings;
 pub mod stimulus;
+pub mod ualink;
 
 use crate::kernel::Time;
 use observe::Outputs;
@@ -32,8 +33,11 @@ pub struct Scenario {
 }
 
 /// All of them.
-pub static SCENARIOS: &[Scenario] =
-    &[Scenario { name: expander::NAME, doc: expander::DOC, keys: expander::KEYS, run: expander::run }];
+pub static SCENARIOS: &[Scenario] = &[
+    Scenario { name: expander::NAME, doc: expander::DOC, keys: expander::KEYS, run: expander::run },
+    Scenario { name: ualink::NAMES[0], doc: ualink::DOCS[0], keys: ualink::PAIR_KEYS, run: ualink::run_pair },
+    Scenario { name: ualink::NAMES[1], doc: ualink::DOCS[1], keys: ualink::POD_KEYS, run: ualink::run_pod },
+];
 
 /// Names of all scenarios.
 pub fn names() -> impl Iterator<Item = &'static str> {

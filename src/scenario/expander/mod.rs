@@ -476,6 +476,7 @@ fn report(
         retries,
         errors_repaired: if repaired { host_port.damaged + device_port.damaged } else { 0 },
         credit_stalls: host_port.stats.credit_stalls + device_port.stats.credit_stalls,
+        fabric: None,
         counts: counts.map(|(k, v)| (k.to_owned(), v)).into(),
         coverage: groups.map(|(g, met, of)| (g.to_owned(), met as u64, of as u64)).collect(),
         violations,

@@ -4,6 +4,8 @@ use super::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult
 use super::completer::Responses;
 use super::port::Port;
 use super::traffic::{Generator, Mix, Pattern, Traffic};
+use crate::fabric::ualink_switch::core::CoreStats;
+use crate::fabric::ualink_switch::{Core, CoreModule, FromCore, Routes, SLICE_PORTS, Slice, ToCore};
 use crate::kernel::{BuildError, Clock, ClockId, LinkInEnd, LinkOutEnd, PartitionBuilder, Rng, Simulation};
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::ualink::EndConfig;
@@ -51,6 +53,8 @@ pub struct Design {
     responses: Responses,
     timeout_fs: u64,
     poison_every: u64,
+    switch_latency_fs: u64,
+    egress_queue: u16,
 }
 
 impl Design {
@@ -143,6 +147,8 @@ impl Design {
             responses: if settings.word("accel.responses") == "single" { Responses::Single } else { Responses::Multi },
             timeout_fs: settings.int("accel.timeout_fs"),
             poison_every: settings.int("traffic.poison_every"),
+            switch_latency_fs: if pod { settings.int("switch.latency_fs") } else { 0 },
+            egress_queue: if pod { count("switch.egress_queue") } else { 0 },
         })
     }
 
@@ -175,8 +181,10 @@ impl Design {
 pub struct Results {
     /// Accelerators.
     pub accelerators: Vec<Arc<Mutex<AcceleratorResult>>>,
-    /// Their ports, by name, those of an accelerator one behind the other.
+    /// All link ends, by name.
     pub ports: Vec<(String, Arc<Mutex<PortResult>>)>,
+    /// Switches.
+    pub switches: Vec<Arc<Mutex<CoreStats>>>,
 }
 
 /// A link end that is still to be built.
@@ -297,7 +305,10 @@ impl AcceleratorParts {
 pub fn build(design: &Design, seed: u64, hub: &mut Hub) -> Result<(Simulation, Results), BuildError> {
     let mut sim = Simulation::new(seed);
     let mut results = Results::default();
-    pair(design, seed, &mut sim, hub, &mut results)?;
+    match design.switches {
+        0 => pair(design, seed, &mut sim, hub, &mut results)?,
+        _ => pod(design, seed, &mut sim, hub, &mut results)?,
+    }
     Ok((sim, results))
 }
 
@@ -329,4 +340,96 @@ fn pair(
         });
     }
     Ok(())
+}
+
+/// Partitions of accelerators; those of switches come on top.
+const GROUPS: usize = 8;
+/// Batches between a slice and the core of a switch: one a cycle is sent, and one is taken.
+const BATCHES: u32 = 4;
+
+/// Accelerators around switches; each switch is a partition, the accelerators are up to eight.
+fn pod(
+    design: &Design,
+    seed: u64,
+    sim: &mut Simulation,
+    hub: &mut Hub,
+    results: &mut Results,
+) -> Result<(), BuildError> {
+    let latency_fs = design.wire_fs(1);
+    let mut switch_ports: Vec<Vec<PortParts>> = (0..design.switches).map(|_| Vec::new()).collect();
+    let mut groups: Vec<Vec<AcceleratorParts>> = (0..GROUPS).map(|_| Vec::new()).collect();
+    for own in 0..design.accelerators {
+        let mut ports = Vec::new();
+        for (switch, ends) in switch_ports.iter_mut().enumerate() {
+            let (up_out, up_in) = sim.link::<OnWire>(&format!("wire.up[{own}][{switch}]"), latency_fs)?;
+            let (down_out, down_in) = sim.link::<OnWire>(&format!("wire.down[{own}][{switch}]"), latency_fs)?;
+            let faults = if (own, switch) == (0, 0) { design.faults.clone() } else { [Vec::new(), Vec::new()] };
+            let [mine, peers] = faults;
+            let end = EndConfig::accelerator(design.line, own);
+            let (name, wires) = (format!("accel[{own}].port[{switch}]"), (up_out, down_in));
+            ports.push(PortParts::new(name, design, end, design.tl, "up", mine, wires, hub, &mut results.ports));
+            let end = EndConfig::switch_port(design.line, own);
+            let TlConfig { role, strict_order, isolates, .. } = TlConfig::switch_port();
+            let tl = TlConfig { role, strict_order, isolates, ..design.tl };
+            let (name, wires) = (format!("switch[{switch}].port[{own}]"), (down_out, up_in));
+            ends.push(PortParts::new(name, design, end, tl, "down", peers, wires, hub, &mut results.ports));
+        }
+        let group = usize::from(own) * GROUPS / usize::from(design.accelerators);
+        groups[group].push(AcceleratorParts::new(design, own, seed, ports, hub, results));
+    }
+    let (core, flit) = (Clock::with_period_fs(design.accel_clock_fs)?, design.flit_clock()?);
+    for group in groups.into_iter().filter(|group| !group.is_empty()) {
+        sim.partition(move |p| {
+            let (core, flit) = (p.clock("accel", core)?, p.clock("flit", flit)?);
+            group.into_iter().try_for_each(|parts| parts.build(p, core, flit))
+        });
+    }
+    for (n, ports) in switch_ports.into_iter().enumerate() {
+        let mut routes = Routes::new(design.accelerators, design.line.width.lanes() as u16);
+        routes.allow_all();
+        let (num, den) = design.line.code_word_fs();
+        // A clock to the core and one back are a part of the latency.
+        let latency_cycles = (design.switch_latency_fs * den).div_ceil(num).saturating_sub(2);
+        let middle = Core::new(routes, latency_cycles, design.egress_queue);
+        let result = Arc::new(Mutex::new(CoreStats::default()));
+        results.switches.push(result.clone());
+        sim.partition(move |p| {
+            let flit = p.clock("flit", flit)?;
+            switch(p, n, ports, flit, middle, result)
+        });
+    }
+    Ok(())
+}
+
+/// Slices and core of a switch.
+fn switch(
+    p: &mut PartitionBuilder,
+    n: usize,
+    ports: Vec<PortParts>,
+    flit: ClockId,
+    middle: Core,
+    result: Arc<Mutex<CoreStats>>,
+) -> Result<(), BuildError> {
+    let (mut to_core, mut from_core) = (Vec::new(), Vec::new());
+    let mut ports = ports.into_iter().peekable();
+    for slice in 0.. {
+        if ports.peek().is_none() {
+            break;
+        }
+        let mine: Vec<PortParts> = ports.by_ref().take(SLICE_PORTS).collect();
+        let name = format!("switch[{n}].slice[{slice}]");
+        let (slice_tx, core_rx) = p.channel::<Vec<ToCore>>(&format!("{name}.to_core"), BATCHES, 1)?;
+        let (core_tx, slice_rx) = p.channel::<Vec<FromCore>>(&format!("{name}.from_core"), BATCHES, 1)?;
+        to_core.push(core_rx);
+        from_core.push(core_tx);
+        p.module(&name, flit, |bind| {
+            let links = mine.into_iter().map(|parts| parts.bind(bind)).collect();
+            Slice::new((slice * SLICE_PORTS) as u16, links, bind.attach(slice_rx), bind.attach(slice_tx))
+        })?;
+    }
+    p.module(&format!("switch[{n}].core"), flit, |bind| {
+        let rx = to_core.into_iter().map(|end| bind.attach(end)).collect();
+        let tx = from_core.into_iter().map(|end| bind.attach(end)).collect();
+        CoreModule::new(middle, rx, tx, result)
+    })
 }

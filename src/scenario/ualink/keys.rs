@@ -39,7 +39,7 @@ macro_rules! keys {
             key("accel.latency_cycles", "100", "cycles", Range::Int(1, 1 << 30), "request to answer in a memory"),
             key("accel.queue", "512", "answers", Range::Int(4, 1 << 20), "answers that a completer holds for a port"),
             key("accel.responses", "multi", "-", Range::Words(&["multi", "single"]), "read responses of all beats, or of one each (ualink §12)"),
-            key("accel.timeout_fs", "10000000000000", "fs", Range::Int(1, 1 << 50), "after which an answer is late: isolation (ualink §12)"),
+            key("accel.timeout_fs", "2000000000000", "fs", Range::Int(1, 1 << 50), "after which an answer is late: isolation (ualink §12)"),
             key("traffic.mix", "mix", "-", Range::Words(&["reads", "writes", "mix", "all"]), "mix: two reads to a write; all: any size, atomics too"),
             key("traffic.bytes", "256", "bytes", Range::Words(&["64", "128", "192", "256"]), "bytes of an operation, but for `all`"),
             key("traffic.regions", "1", "regions", Range::Int(1, 64), "1 MB regions that an accelerator uses in each memory"),

@@ -34,9 +34,9 @@ pub const DOCS: [&str; 2] = [
     "a pod of UALink accelerators around switches with a port for each",
 ];
 
-/// A settling limit above all time-outs: a request is late after `accel.timeout_fs`, a link that nobody answers leaves Up
+/// A settling limit above all time-outs: a request is late after `accel.timeout_fs`, 2 ms by default; a link that nobody answers leaves Up
 /// after 40,000 flit times, 1 ms at x1 (`ualink` §7).
-const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
+const STALL_LIMIT_FS: u64 = 5_000_000_000_000;
 
 /// Hash of everything that decides the result, but the seed.
 fn scenario_hash(name: &str, settings: &Settings, cycles: Option<u64>) -> String {

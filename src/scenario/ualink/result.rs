@@ -2,6 +2,7 @@
 
 use super::accelerator::AcceleratorResult;
 use super::build::{Design, Results};
+use crate::fabric::ualink_switch::core::CoreStats;
 use crate::kernel::{RunReport, SimError, Time};
 use crate::link::ualink::tl::port::PortResult;
 use crate::scenario::report::{Broken, FabricFigures, Report, Spread};
@@ -119,7 +120,14 @@ pub fn report(
         ("link downs", downs),
         ("transactions dropped", sum_ports(&|p| p.tl.dropped)),
     ];
-    let counts: Vec<(String, u64)> = counts.map(|(k, v)| (k.to_owned(), v)).into();
+    let mut counts: Vec<(String, u64)> = counts.map(|(k, v)| (k.to_owned(), v)).into();
+    if design.switches > 0 {
+        let sum_switches = |of: &dyn Fn(&CoreStats) -> u64| results.switches.iter().map(|s| of(&copy(s))).sum::<u64>();
+        counts.push(("relayed requests".to_owned(), sum_switches(&|s| s.granted[0])));
+        counts.push(("relayed responses".to_owned(), sum_switches(&|s| s.granted[1])));
+        counts.push(("denied".to_owned(), sum_switches(&|s| s.denied)));
+        counts.push(("out of range".to_owned(), sum_switches(&|s| s.out_of_range)));
+    }
     let latency = |of: &dyn Fn(&AcceleratorResult) -> &Vec<u64>| {
         Spread::of(accelerators.iter().flat_map(|a| of(a).iter().copied()).collect())
     };

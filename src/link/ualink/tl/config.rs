@@ -19,6 +19,8 @@ pub struct TlConfig {
     pub compress_requests: bool,
     /// Responses are compressed where the sheet allows it.
     pub compress_responses: bool,
+    /// Transactions of a class keep their order whatever their virtual channels (`ualink` §12, strict mode).
+    pub strict_order: bool,
     /// An originator stands above, which is told by a response of status ISOLATE that the link is down.
     pub isolates: bool,
 }
@@ -33,13 +35,14 @@ impl TlConfig {
             shared_data_buffer: false,
             compress_requests: true,
             compress_responses: true,
+            strict_order: false,
             isolates: true,
         }
     }
 
-    /// A port of a switch.
+    /// A port of a switch, whose order is strict (`ualink` §14).
     pub fn switch_port() -> TlConfig {
-        TlConfig { role: Role::FromSwitch, isolates: false, ..TlConfig::accelerator() }
+        TlConfig { role: Role::FromSwitch, strict_order: true, isolates: false, ..TlConfig::accelerator() }
     }
 
     /// The role of what it receives.

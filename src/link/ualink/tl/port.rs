@@ -129,8 +129,8 @@ impl LinkPort {
         !self.started || self.answer || !self.end.is_quiet()
     }
 
-    /// Takes what is due on the wire.
-    pub fn receive(&mut self, cx: &mut Cx) {
+    /// Takes what is due on the wire; tells whether anything came.
+    pub fn receive(&mut self, cx: &mut Cx) -> bool {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         if !self.started {
             self.started = true;
@@ -153,6 +153,7 @@ impl LinkPort {
         if came {
             self.report(at);
         }
+        came
     }
 
     /// Keeps events, without those of what the link repairs by itself.

@@ -72,7 +72,8 @@ impl Tl {
         if self.dropping {
             self.stats.dropped += 1;
         } else {
-            self.queues[class.index()][usize::from(vchan(&transfer.field)) % VCS].push_back(transfer);
+            let queue = if self.config.strict_order { 0 } else { usize::from(vchan(&transfer.field)) % VCS };
+            self.queues[class.index()][queue].push_back(transfer);
         }
         Ok(())
     }
@@ -186,7 +187,7 @@ impl Tl {
             for vc in (start..start + VCS).map(|vc| vc % VCS) {
                 let Some(first) = self.queues[index][vc].front() else { continue };
                 let beats = first.field.owed(&self.config.codec).beats as u16;
-                let Some(target) = self.purse.payer(class, vc as u8, beats) else {
+                let Some(target) = self.purse.payer(class, vchan(&first.field), beats) else {
                     waits = true;
                     continue;
                 };

@@ -6,7 +6,7 @@ use super::port::Port;
 use super::traffic::{Generator, Mix, Pattern, Traffic};
 use crate::fabric::ualink_switch::core::CoreStats;
 use crate::fabric::ualink_switch::{Core, CoreModule, FromCore, Routes, SLICE_PORTS, Slice, ToCore};
-use crate::kernel::{BuildError, Clock, ClockId, LinkInEnd, LinkOutEnd, PartitionBuilder, Rng, Simulation};
+use crate::kernel::{BuildError, Clock, ClockId, LinkInEnd, LinkOutEnd, PartitionBuilder, Rng, Simulation, Time};
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::ualink::EndConfig;
 use crate::link::ualink::line::{LaneRate, Line, Width};
@@ -53,6 +53,7 @@ pub struct Design {
     responses: Responses,
     timeout_fs: u64,
     poison_every: u64,
+    outage: Option<(Time, Time)>,
     switch_latency_fs: u64,
     egress_queue: u16,
 }
@@ -147,6 +148,13 @@ impl Design {
             responses: if settings.word("accel.responses") == "single" { Responses::Single } else { Responses::Multi },
             timeout_fs: settings.int("accel.timeout_fs"),
             poison_every: settings.int("traffic.poison_every"),
+            outage: match settings.int("link.outage_fs") {
+                0 => None,
+                from => {
+                    let from = Time::from_fs(from);
+                    Some((from, from.plus_fs(settings.int("link.outage_length_fs"))))
+                }
+            },
             switch_latency_fs: if pod { settings.int("switch.latency_fs") } else { 0 },
             egress_queue: if pod { count("switch.egress_queue") } else { 0 },
         })
@@ -198,6 +206,7 @@ pub struct PortParts {
     /// Direction of what it receives, in traces.
     pub dir: &'static str,
     faults: Vec<Fault>,
+    outage: Option<(Time, Time)>,
     ber: f64,
     wire_out: LinkOutEnd<OnWire>,
     wire_in: LinkInEnd<OnWire>,
@@ -224,7 +233,20 @@ impl PortParts {
         let flits = hub.tap(&name, PlaceKind::Flits { protocol: "ualink", dir });
         let signals = hub.tap(&name, PlaceKind::Values(SIGNALS));
         let end = EndConfig { codec: design.tl.codec, ..end };
-        PortParts { name, end, tl, dir, faults, ber: design.ber, wire_out, wire_in, flits, signals, result }
+        PortParts {
+            name,
+            end,
+            tl,
+            dir,
+            faults,
+            outage: None,
+            ber: design.ber,
+            wire_out,
+            wire_in,
+            flits,
+            signals,
+            result,
+        }
     }
 
     /// The link end, as a part of the module that binds it.
@@ -236,7 +258,11 @@ impl PortParts {
             signals: self.signals,
         };
         let wire = FaultyWire::new(self.faults, self.ber, bind.rng_for(&self.name));
-        LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result)
+        let port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result);
+        match self.outage {
+            Some((from, until)) => port.with_outage(from, until),
+            None => port,
+        }
     }
 }
 
@@ -331,6 +357,8 @@ fn pair(
         };
         let (name, faults) = (format!("accel[{own}].port[0]"), design.faults[usize::from(own)].clone());
         let port = PortParts::new(name, design, end, design.tl, dir, faults, wires, hub, &mut results.ports);
+        let outage = if own == 0 { design.outage } else { None };
+        let port = PortParts { outage, ..port };
         let parts = AcceleratorParts::new(design, own, seed, vec![port], hub, results);
         let (core, flit) = (Clock::with_period_fs(design.accel_clock_fs)?, design.flit_clock()?);
         sim.partition(move |p| {
@@ -367,7 +395,9 @@ fn pod(
             let [mine, peers] = faults;
             let end = EndConfig::accelerator(design.line, own);
             let (name, wires) = (format!("accel[{own}].port[{switch}]"), (up_out, down_in));
-            ports.push(PortParts::new(name, design, end, design.tl, "up", mine, wires, hub, &mut results.ports));
+            let port = PortParts::new(name, design, end, design.tl, "up", mine, wires, hub, &mut results.ports);
+            let outage = if (own, switch) == (0, 0) { design.outage } else { None };
+            ports.push(PortParts { outage, ..port });
             let end = EndConfig::switch_port(design.line, own);
             let TlConfig { role, strict_order, isolates, .. } = TlConfig::switch_port();
             let tl = TlConfig { role, strict_order, isolates, ..design.tl };

@@ -42,7 +42,11 @@ impl Module for Port {
             }
         }
         self.link.transmit(cx);
-        Next::busy_if(self.link.is_busy())
+        match self.link.wakes_at(cx.now()) {
+            _ if self.link.is_busy() => Next::Busy,
+            Some(at) => Next::At(at),
+            None => Next::Idle,
+        }
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {

@@ -16,6 +16,7 @@ use crate::kernel::{Cx, LinkIn, LinkOut, Pending, Time};
 use crate::link::event::{Event, Severity};
 use crate::link::fault::FaultyWire;
 use crate::link::ualink::line::{CodeWord, Line};
+use crate::link::ualink::state::Fault;
 use crate::link::ualink::{End, EndConfig, OnLine, Stats};
 use crate::trace::{Body, Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,6 +86,8 @@ pub struct LinkPort {
     started: bool,
     /// The peer waits for a flit of ours.
     answer: bool,
+    /// From when until when the layer below reports a fault, until that is over.
+    outage: Option<(Time, Time)>,
     flits: u64,
     shown: [Option<u64>; SIGNALS.len()],
     violations: Vec<Event>,
@@ -111,11 +114,35 @@ impl LinkPort {
             wire,
             started: false,
             answer: false,
+            outage: None,
             flits: 0,
             shown: [None; SIGNALS.len()],
             violations: Vec::new(),
             busy_since: None,
             result,
+        }
+    }
+
+    /// The layer below reports a local fault from one time until another: the link goes down and comes up again.
+    #[must_use]
+    pub fn with_outage(mut self, from: Time, until: Time) -> LinkPort {
+        self.outage = Some((from, until));
+        self
+    }
+
+    /// When an outage begins or ends, if there is one to come.
+    pub fn wakes_at(&self, now: Time) -> Option<Time> {
+        self.outage.map(|(from, until)| if now < from { from } else { until })
+    }
+
+    fn follow_outage(&mut self, now: Time) {
+        if let Some((from, until)) = self.outage {
+            if now >= until {
+                self.outage = None;
+                self.end.line_fault(None);
+            } else if now >= from {
+                self.end.line_fault(Some(Fault::Local));
+            }
         }
     }
 
@@ -136,6 +163,7 @@ impl LinkPort {
             self.started = true;
             self.end.line_fault(None);
         }
+        self.follow_outage(cx.now());
         let mut came = false;
         while let Some(arrived) = self.wires.wire_in.pop(cx) {
             came = true;

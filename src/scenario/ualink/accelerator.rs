@@ -9,7 +9,8 @@
 //! effect on the memory, their answers become due after its latency; answers that are due leave; then operations are issued
 //! until none is due, or one cannot go.
 
-use super::completer::{Responses, answers, apply, lines};
+use super::check::{Assembly, Watch};
+use super::completer::{Responses, answers, apply};
 use super::traffic::{Generator, Op};
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use crate::link::ualink::tl::TlClass;
@@ -23,7 +24,7 @@ use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
-use scalepool_protocols::wire::{At, LayoutDef, Violation, Wire};
+use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -99,10 +100,7 @@ pub struct PortEnds {
 
 struct Open {
     op: Op,
-    /// What it has to read, beat by beat.
-    expected: Vec<(Line, bool)>,
-    /// Bit n: beat n has come.
-    seen: u8,
+    answer: Assembly,
     since: Time,
     since_cycle: u64,
     id: u64,
@@ -134,6 +132,7 @@ pub struct Accelerator {
     config: AcceleratorConfig,
     ports: Vec<PortEnds>,
     memory: Store,
+    watch: Watch,
     /// Answers of the completer by port, with the cycle at which they may leave.
     answers: Vec<VecDeque<(u64, Transfer)>>,
     /// What the memories of all hold in the regions of this originator, once all that is open is done.
@@ -172,6 +171,7 @@ impl Accelerator {
         Accelerator {
             answers: ports.iter().map(|_| VecDeque::new()).collect(),
             tags: ports.iter().map(|_| Tags::default()).collect(),
+            watch: Watch::new(config.own),
             config,
             ports,
             memory: Store::new(BACKGROUND),
@@ -190,8 +190,11 @@ impl Accelerator {
     }
 
     fn broken(&mut self, rule: &'static str, found: String, expected: String, text: String) {
+        self.keep(Violation::at_byte(rule, 0, found, expected, text));
+    }
+
+    fn keep(&mut self, violation: Violation) {
         if self.mine.broken.len() < MOST_BROKEN {
-            let violation = Violation { rule, at: At::Byte(0), found, expected, text };
             self.mine.broken.push(Broken { place: self.config.place.clone(), violation });
         }
     }
@@ -217,7 +220,8 @@ impl Accelerator {
         }
         let key = (port, rsp.tag);
         let own = self.config.own;
-        let Some(open) = self.open.get_mut(&key).filter(|o| (rsp.rdwr == RdWr::Read) != o.expected.is_empty()) else {
+        let is_read = rsp.rdwr == RdWr::Read;
+        let Some(open) = self.open.get_mut(&key).filter(|open| is_read == open.answer.is_read()) else {
             if self.isolated {
                 self.mine.late += 1;
             } else {
@@ -226,45 +230,16 @@ impl Accelerator {
             }
             return;
         };
-        let mut wrong = None;
+        let (is_finished, wrong) = open.answer.take(transfer);
+        for violation in wrong {
+            self.keep(violation);
+        }
         if rsp.dst != own || rsp.status != Status::OKAY {
             let found = format!("{:?} for accelerator {}", rsp.status, rsp.dst);
-            wrong = Some(("SIM-E2E-02", found, format!("OKAY for {own}"), "a response".to_owned()));
+            self.broken("SIM-E2E-02", found, format!("OKAY for {own}"), "a response".to_owned());
         }
-        let first = if rsp.len == 0 { usize::from(rsp.offset) } else { 0 };
-        for (n, line) in lines(transfer).enumerate() {
-            let (beat, poison) = (first + n, transfer.poisoned >> n & 1 == 1);
-            let bit = 1 << (beat & 7);
-            match open.expected.get(beat) {
-                Some(&(data, poisoned)) if open.seen & bit == 0 => {
-                    // What is known to be wrong is not compared.
-                    if poison != poisoned || !poison && line != data {
-                        let byte = (0..64).find(|&k| line[k] != data[k]).unwrap_or(0);
-                        let of = |line: &Line, poison| format!("{:#04x}, poison {}", line[byte], u8::from(poison));
-                        let place = (open.op.address & !63) + 64 * beat as u64 + byte as u64;
-                        let text = format!("byte {place:#x} of accelerator {}", open.op.dst);
-                        wrong = Some(("SIM-E2E-01", of(&line, poison), of(&data, poisoned), text));
-                    }
-                }
-                _ => {
-                    let found = format!("beat {beat}");
-                    wrong = Some(("SIM-E2E-02", found, "each beat once".into(), "a read response".into()));
-                }
-            }
-            open.seen |= bit;
-        }
-        let all = open.expected.len();
-        let is_whole = open.seen.count_ones() as usize == all;
-        let is_end = rsp.rdwr == RdWr::Write || rsp.last;
-        if is_end && !is_whole {
-            let found = format!("{} beats", open.seen.count_ones());
-            wrong = Some(("SIM-E2E-02", found, format!("{all} beats"), "the last response of a read".into()));
-        }
-        if is_end {
+        if is_finished {
             self.close(key, rsp, at, cx);
-        }
-        if let Some((rule, found, expected, text)) = wrong {
-            self.broken(rule, found, expected, text);
         }
     }
 
@@ -346,12 +321,12 @@ impl Accelerator {
         }
         let Some(tag) = self.tags[port].take() else { return false };
         let request = self.request(&op, tag, vchan);
-        let expected = apply(&mut self.expected, op.dst, &request);
+        let answer = Assembly::new(apply(&mut self.expected, op.dst, &request));
         let id = self.tap.new_id();
         let bits = request.field.to_bits().unwrap_or(0);
         self.tap.record(at, Kind::Begin, id, 0, || Body::Message { layout: TlReq::DEF, bits, data: None });
         self.deadlines.push_back((cx.now().plus_fs(self.config.timeout_fs), port, tag, id));
-        self.open.insert((port, tag), Open { op, expected, seen: 0, since: cx.now(), since_cycle: at.cycle, id });
+        self.open.insert((port, tag), Open { op, answer, since: cx.now(), since_cycle: at.cycle, id });
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,
             cmd if cmd.is_atomic() => 2,
@@ -373,6 +348,11 @@ impl Accelerator {
                 && self.ports[port].tx[response].has_room(cx, 1)
             {
                 let Some((_, answer)) = self.answers[port].pop_front() else { break };
+                if let Field::Response(rsp) = &answer.field
+                    && (rsp.rdwr == RdWr::Write || rsp.last)
+                {
+                    self.watch.answered(port, rsp.dst, rsp.tag);
+                }
                 // Room was asked for before.
                 let _ = self.ports[port].tx[response].push(cx, answer);
             }
@@ -380,6 +360,9 @@ impl Accelerator {
                 && let Some(transfer) = self.ports[port].rx[request].pop(cx)
             {
                 self.mine.served += 1;
+                if let Field::Request(req) = &transfer.field {
+                    self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
+                }
                 let due = at.cycle + self.config.latency_cycles;
                 let answers = answers(&mut self.memory, self.config.own, &transfer, self.config.responses);
                 self.answers[port].extend(answers.into_iter().map(|answer| (due, answer)));

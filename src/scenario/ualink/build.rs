@@ -54,6 +54,8 @@ pub struct Design {
     timeout_fs: u64,
     poison_every: u64,
     outage: Option<(Time, Time)>,
+    /// Routes that are denied: from and to.
+    denied: Vec<(u16, u16)>,
     switch_latency_fs: u64,
     egress_queue: u16,
 }
@@ -107,6 +109,13 @@ impl Design {
         };
         let pod = scenario == 1;
         let accelerators = if pod { count("pod.accelerators") } else { 2 };
+        let mut denied = Vec::new();
+        if pod {
+            for text in settings.list("switch.deny") {
+                let ends = text.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+                denied.push(ends.ok_or_else(|| settings.refuse("switch.deny", text))?);
+            }
+        }
         let bytes: u16 = settings.int("traffic.bytes") as u16;
         let traffic = Traffic {
             own: 0,
@@ -155,6 +164,7 @@ impl Design {
                     Some((from, from.plus_fs(settings.int("link.outage_length_fs"))))
                 }
             },
+            denied,
             switch_latency_fs: if pod { settings.int("switch.latency_fs") } else { 0 },
             egress_queue: if pod { count("switch.egress_queue") } else { 0 },
         })
@@ -417,6 +427,7 @@ fn pod(
     for (n, ports) in switch_ports.into_iter().enumerate() {
         let mut routes = Routes::new(design.accelerators, design.line.width.lanes() as u16);
         routes.allow_all();
+        design.denied.iter().for_each(|&(from, to)| routes.set_denied(from, to, true));
         let (num, den) = design.line.code_word_fs();
         // A clock to the core and one back are a part of the latency.
         let latency_cycles = (design.switch_latency_fs * den).div_ceil(num).saturating_sub(2);

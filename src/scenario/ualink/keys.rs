@@ -120,7 +120,7 @@ pub static PAIR_KEYS: &[Key] = &join::<30, 1, 31>(
 );
 
 /// Settings of `ualink-pod`.
-pub static POD_KEYS: &[Key] = &join::<30, 6, 36>(
+pub static POD_KEYS: &[Key] = &join::<30, 7, 37>(
     COMMON,
     [
         key("traffic.operations", "500", "operations", Range::Int(1, 1 << 24), "operations of each accelerator"),
@@ -140,6 +140,13 @@ pub static POD_KEYS: &[Key] = &join::<30, 6, 36>(
             "transactions",
             Range::Int(1, 4096),
             "transactions of a class that wait at an egress port",
+        ),
+        key(
+            "switch.deny",
+            "",
+            "-",
+            Range::List("FROM:TO"),
+            "pairs of accelerators whose routes are denied (ualink §14)",
         ),
     ],
 );

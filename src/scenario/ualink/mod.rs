@@ -10,7 +10,8 @@
 
 mod accelerator;
 mod build;
-mod completer;
+pub mod check;
+pub mod completer;
 mod keys;
 mod port;
 mod result;

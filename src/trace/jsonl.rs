@@ -8,6 +8,7 @@
 //! | message | `protocol`, `message`, `fields`, `hex`, `data` if there is some |
 //! | flit | `protocol`, `dir`, `hex` |
 //! | mark | `name` |
+//! | payload taken | `name` `taken`, `number`; its bytes are those of the flit that came |
 //! | violation | `rule`, `at`, `found`, `expected`, `text` |
 //! | value | `signal`, `value` |
 //!
@@ -98,6 +99,10 @@ impl<W: Write> JsonlSink<W> {
                 self.text("protocol", protocol);
                 self.text("dir", dir);
                 self.hex("hex", bytes);
+            }
+            Body::Taken { number, .. } => {
+                self.text("name", "taken");
+                self.integer("number", (*number).into());
             }
             Body::Violation(v) => {
                 self.text("rule", v.rule);

@@ -67,6 +67,13 @@ pub enum Body {
         /// The bytes, byte 0 first.
         bytes: Vec<u8>,
     },
+    /// Payload that a receiver has taken: after its check, in the order of the numbers, once.
+    Taken {
+        /// Sequence number.
+        number: u16,
+        /// The unit, byte 0 first.
+        bytes: Vec<u8>,
+    },
     /// A broken rule.
     Violation(Violation),
     /// Value of a signal.

@@ -17,7 +17,7 @@ use std::io;
 
 use scalepool_protocols::wire::{CodeTable, LayoutDef};
 
-use super::flits::Cxl68Flits;
+use super::flits::{self, FlitVars};
 use super::state::State;
 use super::{Body, Filter, OpenError, PlaceKind, Places, Record};
 
@@ -77,7 +77,8 @@ pub enum PlaceError {
     },
     /// Nobody can take such flits apart.
     #[error(
-        "wave place `{place}`: found flits of `{protocol}`, `{dir}`, expected protocol `cxl-68b` and `down` or `up`"
+        "wave place `{place}`: found flits of `{protocol}`, `{dir}`, expected protocol {} and `down` or `up`",
+        flits::PROTOCOLS
     )]
     Flits {
         /// The place.
@@ -133,7 +134,7 @@ struct Shown {
 
 #[derive(Debug)]
 enum ShownBody {
-    Flits(Box<Cxl68Flits>),
+    Flits(Box<dyn FlitVars>),
     Messages(Vec<MessageVars>),
     Values(Vec<(&'static str, VarId)>),
 }
@@ -273,6 +274,7 @@ impl Signals {
         match (&mut shown.body, &r.body) {
             (_, Body::Violation(_)) => state.count(shown.violations),
             (ShownBody::Flits(flits), Body::Flit { bytes, .. }) => flits.show(state, bytes),
+            (ShownBody::Flits(flits), Body::Taken { number, bytes }) => flits.take(state, *number, bytes),
             (ShownBody::Messages(all), Body::Message { layout, bits, .. }) => match all.iter().find(|m| m.is(layout)) {
                 Some(message) => message.show(state, *bits),
                 None => return unknown("layout", layout.name, all.iter().map(|m| m.layout.name).collect()),
@@ -297,11 +299,8 @@ fn show(tree: &mut Tree, path: &str, kind: PlaceKind) -> Result<Shown, PlaceErro
     let place = || path.to_owned();
     let body = match kind {
         PlaceKind::Flits { protocol, dir } => {
-            ShownBody::Flits(Box::new(Cxl68Flits::declare(tree, scope, protocol, dir).ok_or(PlaceError::Flits {
-                place: place(),
-                protocol,
-                dir,
-            })?))
+            let flits = flits::declare(tree, scope, protocol, dir);
+            ShownBody::Flits(flits.ok_or_else(|| PlaceError::Flits { place: place(), protocol, dir })?)
         }
         PlaceKind::Messages(layouts) => {
             ShownBody::Messages(layouts.iter().map(|layout| tree.message(scope, short_name(layout), layout)).collect())

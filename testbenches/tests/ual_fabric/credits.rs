@@ -2,7 +2,6 @@
 
 use super::rig::{Both, Puppet, any, control, on_vc, read, response, rules, tag, with_buffers, write};
 use scalepool::kernel::Rng;
-use scalepool::link::ualink::client::Client;
 use scalepool::link::ualink::tl::{Counts, Kind, Target, TlClass, TlConfig};
 use scalepool_protocols::ualink::code::{CreditTarget, ReqCmd};
 use scalepool_protocols::ualink::control::Field;
@@ -208,7 +207,7 @@ fn ual_crd_07_p() {
 
 #[test]
 fn ual_crd_07_n() {
-    let mut puppet = Puppet::opened(TlConfig { compress_requests: false, ..TlConfig::accelerator() });
+    let mut puppet = Puppet::opened(with_buffers(only(Target::Vc(0), 64, 64)));
     // Two uncompressed requests fill a Control half: after three TL flits the level is 2 - 1 + 2 - 1 + 2 = 4, then 5.
     let two = || control(&[read(0, 1, 1).field, read(256, 1, 2).field]);
     (0..3).for_each(|_| puppet.flit(&two()));

@@ -16,7 +16,7 @@ use crate::kernel::{Cx, LinkIn, LinkOut, Pending, Time};
 use crate::link::event::{Event, Severity};
 use crate::link::fault::FaultyWire;
 use crate::link::ualink::line::{CodeWord, Line};
-use crate::link::ualink::state::Fault;
+use crate::link::ualink::state::{Fault, State};
 use crate::link::ualink::{End, EndConfig, OnLine, Stats};
 use crate::trace::{Body, Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -176,7 +176,16 @@ impl LinkPort {
                     bytes: flit.0.to_vec(),
                 });
             }
+            let before = self.end.replay().last_taken();
             self.end.receive(&arrived.item, at.cycle);
+            let number = self.end.replay().last_taken();
+            if let OnLine::Flit(flit) = &arrived.item
+                && number != before
+                && self.end.state() == State::Up
+            {
+                let bytes = || flit.0.to_vec();
+                self.wires.flits.record(at, Kind::Mark, 0, 0, || Body::Taken { number, bytes: bytes() });
+            }
         }
         if came {
             self.report(at);

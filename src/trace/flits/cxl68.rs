@@ -1,4 +1,4 @@
-//! Flits in a wave.
+//! 68-byte units in a wave.
 //!
 //! Modelled: `cxl-68b` of revision 2.0. The scope `flit` of a place holds
 //!
@@ -31,8 +31,9 @@ use scalepool_protocols::cxl::cxl68::stream::{self, Decoded, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
 use scalepool_protocols::wire::{Code, CodeTable, LayoutDef, Wire};
 
-use super::signals::{MessageVars, Tree, VarId, short_name};
-use super::state::State;
+use super::FlitVars;
+use crate::trace::signals::{MessageVars, Tree, VarId, short_name};
+use crate::trace::state::State;
 
 /// Values of `flit.kind`: the kinds of the JSON form of flits, and two of a receiver.
 pub static KINDS: CodeTable = CodeTable {
@@ -61,7 +62,7 @@ const CONTROLS: [&LayoutDef; 7] =
 
 /// What a place of 68-byte units shows and what it remembers.
 #[derive(Debug)]
-pub(super) struct Cxl68Flits {
+pub(super) struct Flits {
     seq: VarId,
     raw: VarId,
     kind: VarId,
@@ -79,13 +80,12 @@ pub(super) struct Cxl68Flits {
     frames_before_ack: Option<u8>,
 }
 
-impl Cxl68Flits {
-    /// Declares the variables in the scope of a place; `None` for another protocol or direction.
-    pub(super) fn declare(tree: &mut Tree, place: usize, protocol: &str, dir: &str) -> Option<Cxl68Flits> {
-        let dir = Dir::ALL.into_iter().find(|d| protocol == "cxl-68b" && d.name() == dir)?;
+impl Flits {
+    /// Declares the variables in the scope of a place.
+    pub(super) fn declare(tree: &mut Tree, place: usize, dir: Dir) -> Flits {
         let family = FlitHeader::DEF.family();
         let flit = tree.scope(place, "flit");
-        Some(Cxl68Flits {
+        Flits {
             seq: tree.count(flit, "seq"),
             raw: tree.raw(flit, 8 * UNIT_BYTES as u32),
             kind: tree.named(flit, "kind", family, &KINDS),
@@ -106,29 +106,7 @@ impl Cxl68Flits {
             controls: CONTROLS.iter().map(|layout| tree.detail(place, short_name(layout), layout)).collect(),
             unpacker: Unpacker::new(dir, Cxl68Config::default().revision, Enabled::ALL),
             frames_before_ack: None,
-        })
-    }
-
-    /// Shows a unit; missing bytes are 0 (a NULL unit may be cut short), bytes behind the unit are ignored.
-    pub(super) fn show(&mut self, state: &mut State, bytes: &[u8]) {
-        let mut unit = Unit([0; UNIT_BYTES]);
-        let n = bytes.len().min(UNIT_BYTES);
-        unit.0[..n].copy_from_slice(&bytes[..n]);
-        state.count(self.seq);
-        state.set_bytes(self.raw, &unit.0);
-        state.set(self.pid, unit.pid().into());
-        state.set(self.crc, unit.tail().into());
-
-        let pid = pid::receive(unit.pid(), Enabled::ALL);
-        let is_cachemem = pid.accept.is_some_and(|p| p.kind == PidKind::Cachemem);
-        state.set(self.crc_ok, u128::from(!is_cachemem || unit.crc_ok()));
-        if let (Some(frames), true) = (self.frames_before_ack, is_cachemem) {
-            self.wait_for_ack(state, &unit, frames);
-        } else {
-            let decoded = self.unpacker.read_as(&unit, pid);
-            self.decoded(state, &decoded);
         }
-        state.set(self.rollover, self.unpacker.rollover() as u128);
     }
 
     fn decoded(&mut self, state: &mut State, decoded: &Decoded) {
@@ -195,5 +173,29 @@ impl Cxl68Flits {
         if let Some(vars) = self.controls.iter().find(|c| layout.is_some_and(|l| c.is(l))) {
             vars.show(state, slot);
         }
+    }
+}
+
+impl FlitVars for Flits {
+    /// A NULL unit may be cut short.
+    fn show(&mut self, state: &mut State, bytes: &[u8]) {
+        let mut unit = Unit([0; UNIT_BYTES]);
+        let n = bytes.len().min(UNIT_BYTES);
+        unit.0[..n].copy_from_slice(&bytes[..n]);
+        state.count(self.seq);
+        state.set_bytes(self.raw, &unit.0);
+        state.set(self.pid, unit.pid().into());
+        state.set(self.crc, unit.tail().into());
+
+        let pid = pid::receive(unit.pid(), Enabled::ALL);
+        let is_cachemem = pid.accept.is_some_and(|p| p.kind == PidKind::Cachemem);
+        state.set(self.crc_ok, u128::from(!is_cachemem || unit.crc_ok()));
+        if let (Some(frames), true) = (self.frames_before_ack, is_cachemem) {
+            self.wait_for_ack(state, &unit, frames);
+        } else {
+            let decoded = self.unpacker.read_as(&unit, pid);
+            self.decoded(state, &decoded);
+        }
+        state.set(self.rollover, self.unpacker.rollover() as u128);
     }
 }

@@ -31,8 +31,9 @@ trait BadCrc {
 }
 
 impl BadCrc for Flit {
+    /// Bad, and not the inverted one, which says that the sender spoilt the flit on purpose (`ualink` §5).
     fn make_crc_bad(&mut self) {
-        let crc = !self.expected_crc(&UalConfig::SHEET);
+        let crc = self.expected_crc(&UalConfig::SHEET) ^ 1;
         self.set_crc(crc);
     }
 }

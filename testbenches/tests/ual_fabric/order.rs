@@ -62,7 +62,7 @@ fn ual_upl_05_p() {
 #[test]
 fn ual_upl_05_n() {
     // One region over two channels: the second write overtakes the first, which waits for a credit.
-    let list = [0u8, 0, 1].map(|vc| vc).into_iter().enumerate();
+    let list = [0, 0, 1].into_iter().enumerate();
     let list: Vec<Transfer> = list.map(|(n, vc)| on_vc(write(ReqCmd::WriteFull, 0x100, 4, n as u16), vc)).collect();
     assert_eq!(arrival(with_buffers(scarce_vc0()), &list), [0, 2, 1]);
 }

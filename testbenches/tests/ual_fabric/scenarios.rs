@@ -30,7 +30,7 @@ fn t24_efficiency() {
         assert_eq!(rules_of(&report), [""; 0]);
         report.time_fs as f64
     };
-    let (few, many) = if soak { (20_000, 100_000) } else { (4000, 24_000) };
+    let (few, many) = if soak { (20_000, 100_000) } else { (3000, 12_000) };
     // Both directions write; the difference of two runs has neither start nor end.
     let bytes_per_fs = 256.0 * (many - few) as f64 / (time(many) - time(few));
     let (is, want) = (bytes_per_fs * 1e15 / 100e9, 1280.0 / 1344.0 * 628.0 / 640.0 * 1023.0 / 1024.0);

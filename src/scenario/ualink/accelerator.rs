@@ -72,6 +72,8 @@ pub struct AcceleratorConfig {
     pub place: String,
     /// What it asks for.
     pub operations: Generator,
+    /// Cycle of the first operation.
+    pub start_cycle: u64,
     /// Cycles from one operation to the next; 0: as fast as they go.
     pub interval_cycles: u64,
     /// Most operations that may be open.
@@ -167,7 +169,7 @@ impl Accelerator {
         tap: Tap,
         result: Arc<Mutex<AcceleratorResult>>,
     ) -> Accelerator {
-        let next = config.operations.next();
+        let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
         Accelerator {
             answers: ports.iter().map(|_| VecDeque::new()).collect(),
             tags: ports.iter().map(|_| Tags::default()).collect(),
@@ -177,7 +179,7 @@ impl Accelerator {
             memory: Store::new(BACKGROUND),
             expected: Store::new(BACKGROUND),
             next,
-            next_at_cycle: 0,
+            next_at_cycle,
             open: BTreeMap::new(),
             deadlines: VecDeque::new(),
             isolated: false,

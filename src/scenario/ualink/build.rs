@@ -35,6 +35,8 @@ pub struct Design {
     pub accelerators: u16,
     /// Switches; 0: two accelerators face each other.
     pub switches: usize,
+    /// Cycle of the first operation.
+    pub start_cycle: u64,
     /// Cycles from one operation to the next; 0: as fast as they go.
     pub interval_cycles: u64,
     /// Beats of 64 bytes of an operation, for what is offered.
@@ -142,6 +144,7 @@ impl Design {
             line,
             accelerators,
             switches: if pod { settings.int("pod.switches") as usize } else { 0 },
+            start_cycle: settings.int("traffic.start_cycles"),
             interval_cycles: settings.int("traffic.interval_cycles"),
             beats: u64::from(bytes / 64),
             ber: settings.real("link.ber"),
@@ -292,6 +295,7 @@ impl AcceleratorParts {
             own,
             place: place.clone(),
             operations: Generator::new(Traffic { own, ..design.traffic }, rng),
+            start_cycle: design.start_cycle,
             interval_cycles: design.interval_cycles,
             outstanding: design.outstanding,
             vcs: design.vcs,

@@ -20,7 +20,7 @@ const fn join<const A: usize, const B: usize, const C: usize>(first: [Key; A], s
 }
 
 /// Keys of both scenarios.
-const COMMON: [Key; 30] = [
+const COMMON: [Key; 31] = [
     key("link.rate_gtps", "212.5", "Gb/s a lane", Range::Words(&["106.25", "212.5"]), "line rate (ualink §1)"),
     key("link.width", "4", "lanes", Range::Words(&["1", "2", "4"]), "lanes (ualink §1)"),
     key("link.mode", "ualink", "-", Range::Words(&["ualink"]), "protocol"),
@@ -98,6 +98,13 @@ const COMMON: [Key; 30] = [
     key("traffic.regions", "1", "regions", Range::Int(1, 64), "1 MB regions that an accelerator uses in each memory"),
     key("traffic.blocks", "64", "blocks", Range::Int(1, 4096), "blocks of 256 bytes that it uses in each region"),
     key(
+        "traffic.start_cycles",
+        "2500",
+        "cycles",
+        Range::Int(0, 1 << 30),
+        "before the first operation: links come up in about 1 us at x4; goodput counts from there",
+    ),
+    key(
         "traffic.interval_cycles",
         "0",
         "cycles",
@@ -114,13 +121,13 @@ const COMMON: [Key; 30] = [
 ];
 
 /// Settings of `ualink-pair`.
-pub static PAIR_KEYS: &[Key] = &join::<30, 1, 31>(
+pub static PAIR_KEYS: &[Key] = &join::<31, 1, 32>(
     COMMON,
     [key("traffic.operations", "5000", "operations", Range::Int(1, 1 << 24), "operations of each accelerator")],
 );
 
 /// Settings of `ualink-pod`.
-pub static POD_KEYS: &[Key] = &join::<30, 7, 37>(
+pub static POD_KEYS: &[Key] = &join::<31, 7, 38>(
     COMMON,
     [
         key("traffic.operations", "500", "operations", Range::Int(1, 1 << 24), "operations of each accelerator"),

@@ -92,7 +92,10 @@ pub fn report(
         _ => vec![("to switch".to_owned(), flits_of(true)), ("from switch".to_owned(), flits_of(false))],
     };
     let bytes = sum(&|a| a.bytes);
-    let goodput = if time_fs == 0 { 0.0 } else { bytes as f64 * 1e15 / time_fs as f64 };
+    // From the first operation on: the time in which links come up is no traffic.
+    let active_cycles = cycles.saturating_sub(design.start_cycle);
+    let active_fs = time_fs.saturating_sub(design.start_cycle.saturating_mul(design.accel_clock_fs));
+    let goodput = if active_fs == 0 { 0.0 } else { bytes as f64 * 1e15 / active_fs as f64 };
     let nodes = accelerators.len() as f64;
     let all_ports = nodes * design.ports() as f64;
     let downs = sum_ports(&|p| p.link.downs);
@@ -106,7 +109,10 @@ pub fn report(
             0 => design.flit_bytes_per_s() * design.accel_clock_fs as f64 / 1e15 / 64.0 * design.ports() as f64,
             interval => design.beats as f64 / interval as f64,
         },
-        accepted_flits_per_node_cycle: if cycles == 0 { 0.0 } else { beats as f64 / nodes / cycles as f64 },
+        accepted_flits_per_node_cycle: match active_cycles {
+            0 => 0.0,
+            cycles => beats as f64 / nodes / cycles as f64,
+        },
     });
     let counts = [
         ("operations", sum(&|a| a.done)),

@@ -67,7 +67,7 @@ fn every_mode_of_the_kernel_gives_the_same_bytes() {
 
 #[test]
 fn faults_are_repaired() {
-    let text = "traffic.operations=300 link.fault=flip:100:77,vanish:60,dup:70,drop:80,up:noise:90";
+    let text = "traffic.operations=300 link.fault=flip:300:77,vanish:260,dup:270,drop:280,up:noise:290";
     let report = run("ualink-pair", &settings(text));
     assert_eq!((report.errors_repaired, rules_of(&report).len()), (5, 0));
     assert!(report.retries >= 1, "{}", report.retries);

@@ -10,6 +10,7 @@
 
 pub mod check;
 pub mod cxl;
+pub mod nvlink;
 pub mod registry;
 pub mod rules;
 pub mod ualink;

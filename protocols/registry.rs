@@ -9,15 +9,15 @@ pub struct Protocol {
     pub name: &'static str,
     /// Family of its layouts.
     pub family: &'static str,
-    /// Bytes of one wire unit.
+    /// Bytes of one wire unit; of NVLink those of a flit, of which a packet has 1 to 18.
     pub unit_bytes: usize,
 }
 
 /// All layouts, family by family in order of the sheets.
 pub fn layouts() -> impl Iterator<Item = &'static LayoutDef> {
     use crate::cxl::{cxl68, cxl256, cxlio};
-    use crate::ualink;
-    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, ualink::LAYOUTS]
+    use crate::{nvlink, ualink};
+    [cxl68::LAYOUTS, cxl256::LAYOUTS, cxl256::PBR_LAYOUTS, cxlio::LAYOUTS, ualink::LAYOUTS, nvlink::LAYOUTS]
         .into_iter()
         .flatten()
         .copied()
@@ -36,4 +36,5 @@ pub const PROTOCOLS: &[Protocol] = &[
     Protocol { name: "cxl-256b-pbr", family: "cxlpbr", unit_bytes: 256 },
     Protocol { name: "cxl-io", family: "cxlio", unit_bytes: 256 },
     Protocol { name: "ualink", family: "ualink", unit_bytes: 640 },
+    Protocol { name: "nvlink", family: "nvlink", unit_bytes: 16 },
 ];

@@ -1,12 +1,13 @@
 //! `scalepool`: a bit-accurate, cycle-approximate model of CXL-over-XLink fabrics for RTL co-verification.
 //!
 //! The layers, lowest first (a layer uses only those above it in this list):
-//! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`memory`], [`fabric`], [`scenario`], [`golden`],
-//! [`export`], [`cli`].
+//! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`memory`], [`endpoint`], [`fabric`],
+//! [`scenario`], [`golden`], [`export`], [`cli`].
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod cli;
+pub mod endpoint;
 pub mod export;
 pub mod fabric;
 pub mod forms;

@@ -126,11 +126,6 @@ pub fn cxl68_simd(payload: &[u8; CXL68_BYTES]) -> Option<u16> {
     super::simd::crc16_cxl68(payload)
 }
 
-/// Switches the carry-less path off or on for the whole process, so that a run can show that it changes nothing.
-pub fn use_simd(on: bool) {
-    super::simd::ENABLED.store(on, core::sync::atomic::Ordering::Relaxed);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

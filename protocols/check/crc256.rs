@@ -4,6 +4,9 @@
 //! message is the highest coefficient; the register starts at 0, nothing is reflected or complemented. A CRC is returned
 //! as a number whose low byte is the constant term r0: `to_le_bytes` is the order on the wire.
 
+use super::gf256::{self, Sums};
+use super::simd;
+
 /// x^8 + x^5 + x^3 + x + 1, the field of the CRC (`cxl-256b` §7.1; the FEC has another one).
 pub const FIELD: u16 = 0x12b;
 
@@ -18,20 +21,7 @@ pub const HALF_BYTES: usize = 130;
 
 /// a * b in GF(2^8) with [`FIELD`].
 pub const fn gf_mul(a: u8, b: u8) -> u8 {
-    let mut product = 0;
-    let mut shifted = a as u16;
-    let mut bit = 0;
-    while bit < 8 {
-        if b >> bit & 1 == 1 {
-            product ^= shifted;
-        }
-        shifted <<= 1;
-        if shifted >> 8 == 1 {
-            shifted ^= FIELD;
-        }
-        bit += 1;
-    }
-    product as u8
+    gf256::mul(a, b, FIELD)
 }
 
 /// Coefficients below x^n of (x + alpha^1)(x + alpha^2)..(x + alpha^n), constant term in the low byte.
@@ -100,16 +90,18 @@ pub fn crc6_odd_bytewise(half: &[u8; ODD_BYTES]) -> u64 {
 /// `[n][b]` is b * x^(N + n) modulo the generator of N coefficients.
 type Table = [[u64; 256]; 8];
 
-const fn table<const N: u32>(generator: u64) -> Table {
+/// The table of b * x^(`from` + n); `from` is at least N.
+const fn table<const N: u32>(generator: u64, from: u32) -> Table {
     let mut table = [[0; 256]; 8];
     let mut b = 0;
     while b < 256 {
         let mut crc = step::<N>(0, b as u8, generator);
-        table[0][b] = crc;
-        let mut n = 1;
-        while n < 8 {
+        let mut n = N;
+        while n < from + 8 {
+            if n >= from {
+                table[(n - from) as usize][b] = crc;
+            }
             crc = step::<N>(crc, 0, generator);
-            table[n][b] = crc;
             n += 1;
         }
         b += 1;
@@ -117,41 +109,135 @@ const fn table<const N: u32>(generator: u64) -> Table {
     table
 }
 
-static TABLE_8: Table = table::<8>(GENERATOR_8);
-static TABLE_6: Table = table::<6>(GENERATOR_6);
-
-/// The table path: eight bytes a step. `first` are the bytes before the first whole word; zeros in front change nothing.
-#[inline(always)]
-fn by_words<const N: u32>(message: &[u8], table: &Table) -> u64 {
-    let (first, words) = message.split_at(message.len() % 8);
-    let first = first.iter().fold(0, |word, &b| word << 8 | u64::from(b));
-    let words = words.chunks_exact(8).map(|w| u64::from_be_bytes(w.try_into().expect("8 bytes")));
-    core::iter::once(first).chain(words).fold(0, |crc, word| {
-        let word = word ^ crc << (64 - 8 * N);
-        (0..8).fold(0, |next, n| next ^ table[n][(word >> (8 * n)) as usize & 0xff])
-    })
+/// Tables of a CRC of N bytes that cuts the message into parts of so many words of 8 bytes.
+struct Tables<const N: u32, const PART_WORDS: usize> {
+    /// A word to N bytes.
+    word: Table,
+    /// N bytes over the next part.
+    part: Table,
 }
 
-/// CRC of a standard 256-byte flit: bytes 0 to 241 in, bytes 242 (low) to 249 (high) out.
+impl<const N: u32, const PART_WORDS: usize> Tables<N, PART_WORDS> {
+    const fn new(generator: u64) -> Self {
+        // The CRC is what a word of zeros in front of it has become already: x^N is in it.
+        Tables { word: table::<N>(generator, N), part: table::<N>(generator, 8 * PART_WORDS as u32) }
+    }
+}
+
+static TABLES_8: Tables<8, 8> = Tables::new(GENERATOR_8);
+static TABLES_6: Tables<6, 5> = Tables::new(GENERATOR_6);
+
+/// Sum over the bytes of a word, the lowest one first in the table.
+#[inline(always)]
+fn look_up(table: &Table, word: u64) -> u64 {
+    (0..8).fold(0, |sum, n| sum ^ table[n][(word >> (8 * n)) as usize & 0xff])
+}
+
+/// The table path: eight bytes a step, and four parts of the message side by side, because a step has to wait for the one
+/// before; the parts are joined at the end. Zeros in front change nothing, so the first part may be short.
+///
+/// One part alone takes 139 ns for the CRC of 8 bytes, four take 74 (Xeon, 2.3 GHz nominal).
+#[inline(always)]
+fn by_words<const N: u32, const PART_WORDS: usize>(message: &[u8], tables: &Tables<N, PART_WORDS>) -> u64 {
+    let mut words = [[0; PART_WORDS]; 4];
+    let (first, whole) = message.split_at(message.len() % 8);
+    let mut places = words.as_flattened_mut().iter_mut().rev();
+    for (word, place) in whole.rchunks_exact(8).zip(&mut places) {
+        *place = u64::from_be_bytes(word.try_into().expect("8 bytes"));
+    }
+    if let Some(place) = places.next() {
+        *place = first.iter().fold(0, |word, &b| word << 8 | u64::from(b));
+    }
+    let mut crcs = [0; 4];
+    for n in 0..PART_WORDS {
+        for (crc, part) in crcs.iter_mut().zip(&words) {
+            *crc = look_up(&tables.word, part[n] ^ *crc << (64 - 8 * N));
+        }
+    }
+    crcs.into_iter().fold(0, |crc, next| look_up(&tables.part, crc) ^ next)
+}
+
+/// Table path of [`crc8`].
+pub fn crc8_table(message: &[u8; STANDARD_BYTES]) -> u64 {
+    by_words(message, &TABLES_8)
+}
+
+fn crc6_table(half: &[u8]) -> u64 {
+    let mut padded = [0; HALF_BYTES];
+    padded[..half.len()].copy_from_slice(half);
+    by_words(&padded, &TABLES_6)
+}
+
+/// Table path of [`crc6_even`].
+pub fn crc6_even_table(half: &[u8; EVEN_BYTES]) -> u64 {
+    crc6_table(half)
+}
+
+/// Table path of [`crc6_odd`].
+pub fn crc6_odd_table(half: &[u8; ODD_BYTES]) -> u64 {
+    crc6_table(half)
+}
+
+/// What each byte of a message counts in each byte of the CRC; `padding` zeros stand behind the message.
+const fn factors<const N: usize, const BYTES: usize>(generator: u64, padding: usize) -> [[u8; N]; BYTES] {
+    let mut factors = [[0; N]; BYTES];
+    let (mut crc, mut n) = (generator, BYTES + padding);
+    while n > 0 {
+        n -= 1;
+        let mut j = 0;
+        while j < N && n < BYTES {
+            factors[n][j] = (crc >> (8 * j)) as u8;
+            j += 1;
+        }
+        // One place further in front is one x more.
+        crc = match N {
+            8 => step::<8>(crc, 0, generator),
+            _ => step::<6>(crc, 0, generator),
+        };
+    }
+    factors
+}
+
+static SUMS_8: Sums<8, 8> = Sums::new(FIELD, &factors::<8, STANDARD_BYTES>(GENERATOR_8, 0));
+static SUMS_EVEN: Sums<6, 4> = Sums::new(FIELD, &factors::<6, EVEN_BYTES>(GENERATOR_6, HALF_BYTES - EVEN_BYTES));
+static SUMS_ODD: Sums<6, 4> = Sums::new(FIELD, &factors::<6, ODD_BYTES>(GENERATOR_6, HALF_BYTES - ODD_BYTES));
+
+/// SIMD path of [`crc8`]; `None` where the CPU has none or it is switched off.
+#[inline]
+pub fn crc8_simd(message: &[u8; STANDARD_BYTES]) -> Option<u64> {
+    simd::sums(message, &SUMS_8)
+}
+
+/// SIMD path of [`crc6_even`].
+#[inline]
+pub fn crc6_even_simd(half: &[u8; EVEN_BYTES]) -> Option<u64> {
+    simd::sums(half, &SUMS_EVEN)
+}
+
+/// SIMD path of [`crc6_odd`].
+#[inline]
+pub fn crc6_odd_simd(half: &[u8; ODD_BYTES]) -> Option<u64> {
+    simd::sums(half, &SUMS_ODD)
+}
+
+/// CRC of a standard 256-byte flit: bytes 0 to 241 in, bytes 242 (low) to 249 (high) out. The fastest path of this machine.
 #[inline]
 pub fn crc8(message: &[u8; STANDARD_BYTES]) -> u64 {
-    by_words::<8>(message, &TABLE_8)
+    crc8_simd(message).unwrap_or_else(|| crc8_table(message))
 }
 
-/// CRC of the even latency-optimised half: flit bytes 0 to 121 in, bytes 122 (low) to 127 out; 48 bits.
+/// CRC of the even latency-optimised half: flit bytes 0 to 121 in, bytes 122 (low) to 127 out; 48 bits. The fastest path
+/// of this machine.
 #[inline]
 pub fn crc6_even(half: &[u8; EVEN_BYTES]) -> u64 {
-    let mut padded = [0; HALF_BYTES];
-    padded[..EVEN_BYTES].copy_from_slice(half);
-    by_words::<6>(&padded, &TABLE_6)
+    crc6_even_simd(half).unwrap_or_else(|| crc6_even_table(half))
 }
 
-/// CRC of the odd latency-optimised half: flit bytes 128 to 243 in, bytes 250 (low) to 255 out; 48 bits.
+/// CRC of the odd latency-optimised half: flit bytes 128 to 243 in, bytes 250 (low) to 255 out; 48 bits. The fastest path
+/// of this machine.
 #[inline]
 pub fn crc6_odd(half: &[u8; ODD_BYTES]) -> u64 {
-    let mut padded = [0; HALF_BYTES];
-    padded[..ODD_BYTES].copy_from_slice(half);
-    by_words::<6>(&padded, &TABLE_6)
+    crc6_odd_simd(half).unwrap_or_else(|| crc6_odd_table(half))
 }
 
 #[cfg(test)]
@@ -199,6 +285,7 @@ mod tests {
         ];
         for (m, want) in cases {
             assert_eq!(wire(crc8_bytewise(&m)), want);
+            assert_eq!(wire(crc8_table(&m)), want);
             assert_eq!(wire(crc8(&m)), want);
         }
     }
@@ -217,6 +304,7 @@ mod tests {
             (one(0), [0x59, 0x16, 0x20, 0x2a, 0x8e, 0x62]),
         ] {
             assert_eq!(wire(crc6_even_bytewise(&m)), want);
+            assert_eq!(wire(crc6_even_table(&m)), want);
             assert_eq!(wire(crc6_even(&m)), want);
         }
         let mut last = [0; ODD_BYTES];
@@ -226,30 +314,43 @@ mod tests {
             (last, [0x90, 0x7c, 0xea, 0x19, 0xbf, 0xec]),
         ] {
             assert_eq!(wire(crc6_odd_bytewise(&m)), want);
+            assert_eq!(wire(crc6_odd_table(&m)), want);
             assert_eq!(wire(crc6_odd(&m)), want);
         }
     }
 
-    /// Both paths are linear over GF(2): equal on every single bit, they are equal on everything; random ones besides.
+    /// All paths, with single values in every place and with 10^5 random messages.
     #[test]
-    fn both_paths_are_equal() {
-        fn check<const N: usize>(definition: fn(&[u8; N]) -> u64, fast: fn(&[u8; N]) -> u64) {
-            for i in 0..8 * N {
-                let mut m = [0; N];
-                m[i / 8] = 1 << (i % 8);
-                assert_eq!(fast(&m), definition(&m), "bit {i}");
+    fn all_paths_are_equal() {
+        type Path<const N: usize> = fn(&[u8; N]) -> u64;
+        fn check<const N: usize>(
+            definition: Path<N>,
+            table: Path<N>,
+            simd: fn(&[u8; N]) -> Option<u64>,
+            best: Path<N>,
+        ) {
+            let same = |m: &[u8; N]| {
+                let want = definition(m);
+                assert_eq!((table(m), simd(m).unwrap_or(want), best(m)), (want, want, want), "{m:02x?}");
+            };
+            for at in 0..N {
+                for value in 0..=255 {
+                    let mut m = [0; N];
+                    m[at] = value;
+                    same(&m);
+                }
             }
             let mut x = 1u64;
-            for _ in 0..2000 {
+            for _ in 0..100_000 {
                 let m = core::array::from_fn(|_| {
                     x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                     (x >> 56) as u8
                 });
-                assert_eq!(fast(&m), definition(&m));
+                same(&m);
             }
         }
-        check(crc8_bytewise, crc8);
-        check(crc6_even_bytewise, crc6_even);
-        check(crc6_odd_bytewise, crc6_odd);
+        check(crc8_bytewise, crc8_table, crc8_simd, crc8);
+        check(crc6_even_bytewise, crc6_even_table, crc6_even_simd, crc6_even);
+        check(crc6_odd_bytewise, crc6_odd_table, crc6_odd_simd, crc6_odd);
     }
 }

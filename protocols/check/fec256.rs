@@ -10,6 +10,8 @@
 //!
 //! A repair is only a guess: two wrong bytes in one group can look like one wrong byte elsewhere. The CRC decides.
 
+use super::gf256::Sums;
+use super::simd;
 use thiserror::Error;
 
 /// x^8 + x^4 + x^3 + x^2 + 1, the field of the FEC (`cxl-256b` §8; the CRC has another one).
@@ -67,8 +69,9 @@ static POWER: [[u8; 256]; STEP_ROWS] = {
     table
 };
 
-/// The FEC bytes of 250 protected bytes, as they go on the wire; table path, four rows a step.
-pub fn parity(protected: &[u8; PROTECTED_BYTES]) -> [u8; PARITY_BYTES] {
+/// Table path of [`parity`], four rows a step: 70 ns (Xeon, 2.3 GHz nominal). Three parts of the rows side by side took 79,
+/// sums over the bits of the factors in vectors that the compiler makes 96.
+pub fn parity_table(protected: &[u8; PROTECTED_BYTES]) -> [u8; PARITY_BYTES] {
     let (mut check, mut parity) = ([0u8; GROUPS], [0u8; GROUPS]);
     let mut step = |rows: &[u8]| {
         for g in 0..GROUPS {
@@ -88,6 +91,49 @@ pub fn parity(protected: &[u8; PROTECTED_BYTES]) -> [u8; PARITY_BYTES] {
     last[..rest.len()].copy_from_slice(rest);
     step(&last);
     wire(check, parity)
+}
+
+/// What byte n of the sequence counts in each byte of the FEC.
+const fn factors(n: usize) -> [u8; PARITY_BYTES] {
+    let (mut power, mut row) = (1, ROWS);
+    while row > n / GROUPS {
+        power = double(power);
+        row -= 1;
+    }
+    let (mut factors, mut at) = ([0; PARITY_BYTES], 0);
+    while at < GROUPS {
+        if WIRE_GROUP[at] == n % GROUPS {
+            factors[at] = power;
+            factors[GROUPS + at] = 1;
+        }
+        at += 1;
+    }
+    factors
+}
+
+static SUMS: Sums<PARITY_BYTES, 8> = Sums::new(FIELD, &{
+    let (mut all, mut n) = ([[0; PARITY_BYTES]; PROTECTED_BYTES], 0);
+    while n < PROTECTED_BYTES {
+        all[n] = factors(n);
+        n += 1;
+    }
+    all
+});
+
+/// SIMD path of [`parity`]; `None` where the CPU has none or it is switched off.
+#[inline]
+pub fn parity_simd(protected: &[u8; PROTECTED_BYTES]) -> Option<[u8; PARITY_BYTES]> {
+    simd::sums(protected, &SUMS).map(low_bytes)
+}
+
+fn low_bytes(sums: u64) -> [u8; PARITY_BYTES] {
+    *sums.to_le_bytes().first_chunk().expect("6 of 8")
+}
+
+/// The FEC bytes of 250 protected bytes, as they go on the wire. The fastest path of this machine.
+#[inline]
+pub fn parity(protected: &[u8; PROTECTED_BYTES]) -> [u8; PARITY_BYTES] {
+    parity_simd(protected).unwrap_or_else(|| parity_table(protected))
 }
 
 /// `LOG[a]` is the power of alpha that gives a; a = 0 has none.
@@ -149,6 +195,9 @@ pub fn syndrome(protected: &[u8; PROTECTED_BYTES], received: &[u8; PARITY_BYTES]
 /// Which byte (0 to 249 protected, 250 to 255 the FEC) of each group is wrong, by what (`cxl-256b` §8, decode table).
 pub fn locate(syndrome: &[u8; PARITY_BYTES]) -> Result<Corrections, Uncorrectable> {
     let mut found = Corrections::default();
+    if *syndrome == [0; PARITY_BYTES] {
+        return Ok(found);
+    }
     for at in 0..GROUPS {
         let (group, check, parity) = (WIRE_GROUP[at], syndrome[at], syndrome[GROUPS + at]);
         found.0[group] = match (parity, check) {
@@ -209,9 +258,20 @@ fn lopt_ordered(flit: &[u8; 256]) -> [u8; PROTECTED_BYTES] {
     ordered
 }
 
+/// As [`SUMS`], of a whole latency-optimised flit where it stands: the FEC itself counts nothing.
+static SUMS_LOPT: Sums<PARITY_BYTES, 8> = Sums::new(FIELD, &{
+    let (mut all, mut n) = ([[0; PARITY_BYTES]; 256], 0);
+    while n < PROTECTED_BYTES {
+        all[lopt_byte(n)] = factors(n);
+        n += 1;
+    }
+    all
+});
+
 /// The FEC bytes 244 to 249 of a latency-optimised flit; what stands there now does not matter. Both CRCs must be in place.
+#[inline]
 pub fn parity_lopt(flit: &[u8; 256]) -> [u8; PARITY_BYTES] {
-    parity(&lopt_ordered(flit))
+    simd::sums(flit, &SUMS_LOPT).map_or_else(|| parity_table(&lopt_ordered(flit)), low_bytes)
 }
 
 /// Repairs a latency-optimised flit in place: at most one wrong byte in each group.
@@ -219,8 +279,9 @@ pub fn parity_lopt(flit: &[u8; 256]) -> [u8; PARITY_BYTES] {
 /// # Errors
 /// A group with a syndrome that no single byte explains; the flit is unchanged then.
 pub fn correct_lopt(flit: &mut [u8; 256]) -> Result<Corrections, Uncorrectable> {
-    let received = flit[LOPT_AT..PROTECTED_BYTES].try_into().expect("6 bytes");
-    let mut found = locate(&syndrome(&lopt_ordered(flit), &received))?;
+    let received: [u8; PARITY_BYTES] = flit[LOPT_AT..PROTECTED_BYTES].try_into().expect("6 bytes");
+    let expected = parity_lopt(flit);
+    let mut found = locate(&core::array::from_fn(|n| received[n] ^ expected[n]))?;
     for Correction { byte, xor } in found.0.iter_mut().flatten() {
         *byte = lopt_byte(*byte);
         flit[*byte] ^= *xor;
@@ -271,6 +332,7 @@ mod tests {
             let flit = coded(m);
             assert_eq!(flit[250..], want);
             assert_eq!(parity_bytewise(flit.first_chunk().expect("250 bytes")), want);
+            assert_eq!(parity_table(flit.first_chunk().expect("250 bytes")), want);
         }
     }
 
@@ -300,21 +362,28 @@ mod tests {
         assert_eq!(parity_lopt(&flit), [0x21, 0x89, 0xd4, 0x67, 0x49, 0xd2]);
     }
 
-    /// Both paths are linear: equal on every single bit, they are equal on everything; random ones besides.
+    /// All paths, with single values in every place and with 10^5 random messages.
     #[test]
-    fn both_paths_are_equal() {
-        for i in 0..8 * PROTECTED_BYTES {
-            let mut p = [0; PROTECTED_BYTES];
-            p[i / 8] = 1 << (i % 8);
-            assert_eq!(parity(&p), parity_bytewise(&p), "bit {i}");
+    fn all_paths_are_equal() {
+        let same = |flit: &[u8; 256]| {
+            let p = flit.first_chunk().expect("250");
+            let want = parity_bytewise(p);
+            assert_eq!((parity_table(p), parity_simd(p).unwrap_or(want), parity(p)), (want, want, want));
+            assert_eq!(parity_lopt(flit), parity_bytewise(&lopt_ordered(flit)));
+        };
+        for at in 0..256 {
+            for value in 0..=255 {
+                let mut flit = [0; 256];
+                flit[at] = value;
+                same(&flit);
+            }
         }
         let mut x = 1u64;
-        for _ in 0..2000 {
-            let p = core::array::from_fn(|_| {
+        for _ in 0..100_000 {
+            same(&core::array::from_fn(|_| {
                 x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 (x >> 56) as u8
-            });
-            assert_eq!(parity(&p), parity_bytewise(&p));
+            }));
         }
     }
 

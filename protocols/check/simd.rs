@@ -1,10 +1,11 @@
-//! Checksum paths with carry-less multiplication. The only `unsafe` of the codecs: calls of CPU intrinsics behind a
+//! Checksum paths with carry-less multiplication and with multiplication in GF(2^8). The only `unsafe` of the codecs: calls of CPU intrinsics behind a
 //! run-time test of the CPU.
 #![allow(unsafe_code)]
 
+use super::gf256::Sums;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Off switch, see [`super::crc16::use_simd`].
+/// Off switch, see [`super::use_simd`].
 pub(super) static ENABLED: AtomicBool = AtomicBool::new(true);
 
 /// CRC-16 of the payload of a CXL 68-byte flit, `None` where the CPU cannot do it.
@@ -29,10 +30,118 @@ pub(super) fn crc16_cxl68_slots(slots: &[u128; 4]) -> Option<u16> {
     None
 }
 
+/// Sums of constants times bytes, sum 0 in the low byte; `None` where the CPU cannot do it.
+#[inline]
+pub(super) fn sums<const SUMS: usize, const BLOCKS: usize, const BYTES: usize>(
+    message: &[u8; BYTES],
+    sums: &Sums<SUMS, BLOCKS>,
+) -> Option<u64> {
+    #[cfg(target_arch = "x86_64")]
+    if ENABLED.load(Ordering::Relaxed) && is_x86_feature_detected!("gfni") && is_x86_feature_detected!("avx2") {
+        // SAFETY: the CPU has gfni and avx2, tested in this expression.
+        return Some(unsafe { x86::sums(message, sums) });
+    }
+    None
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use crate::check::crc16::{FOLD, POLY_CXL68, QUOTIENT, X64};
+    use crate::check::gf256::{BLOCK_BYTES, Sums, block_at};
+    use core::arch::asm;
     use core::arch::x86_64::*;
+
+    /// Every block is carried into the CPU's field once and multiplied once for each sum; the sums are added up over their
+    /// lanes and carried back at the end.
+    ///
+    /// Xeon, 2.3 GHz nominal: CRC of 8 bytes 29 ns (table 74, definition 2900), of 6 bytes 12 ns (53, 1500), FEC 23 ns
+    /// (70, 360). Loads of 16 bytes, which match the stores of slots just written, gained nothing.
+    ///
+    /// # Safety
+    /// The CPU has gfni and avx2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn sums<const SUMS: usize, const BLOCKS: usize, const BYTES: usize>(
+        message: &[u8; BYTES],
+        sums: &Sums<SUMS, BLOCKS>,
+    ) -> u64 {
+        let load = |bytes: &[u8; BLOCK_BYTES]| {
+            // SAFETY: an unaligned load of the 32 bytes that the reference has.
+            unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+        };
+        let there = _mm256_set1_epi64x(sums.there as i64);
+        let mut lanes = [_mm256_setzero_si256(); 8];
+        for (block, factors) in sums.factors.iter().enumerate() {
+            let bytes = message[block_at(block, BYTES)..].first_chunk().expect("a block lies in the message");
+            // SAFETY: the CPU has gfni, says the caller.
+            let bytes = unsafe { affine(load(bytes), there) };
+            for (sum, factors) in lanes.iter_mut().zip(factors) {
+                // SAFETY: the CPU has gfni, says the caller.
+                *sum = _mm256_xor_si256(*sum, unsafe { mul(bytes, load(factors)) });
+            }
+        }
+        // Each of the eight has 32 lanes to add up; the halves of two fit into one, then those of four, then of eight.
+        let [a, b, c, d] = [0, 1, 2, 3].map(|n| {
+            let (low, high) = (lanes[n], lanes[n + 4]);
+            _mm256_xor_si256(_mm256_permute2x128_si256::<0x20>(low, high), _mm256_permute2x128_si256::<0x31>(low, high))
+        });
+        let by_two = |low, high| _mm256_xor_si256(_mm256_unpacklo_epi64(low, high), _mm256_unpackhi_epi64(low, high));
+        let (low, high) = (_mm256_castsi256_ps(by_two(a, b)), _mm256_castsi256_ps(by_two(c, d)));
+        let [even, odd] = [_mm256_shuffle_ps::<0x88>(low, high), _mm256_shuffle_ps::<0xdd>(low, high)];
+        let mut rest = _mm256_castps_si256(_mm256_xor_ps(even, odd));
+        rest = _mm256_xor_si256(rest, _mm256_srli_epi32::<16>(rest));
+        rest = _mm256_xor_si256(rest, _mm256_srli_epi32::<8>(rest));
+        // SAFETY: the CPU has gfni, says the caller.
+        rest = unsafe { affine(rest, _mm256_set1_epi64x(sums.back as i64)) };
+        // Byte 0 of each of the eight words of 32 bits, sums 0 to 3 in the low half.
+        let rest = _mm256_shuffle_epi8(rest, _mm256_set1_epi32(0x0c08_0400));
+        let low = _mm256_extract_epi32::<0>(rest) as u32;
+        let high = _mm256_extract_epi32::<4>(rest) as u32;
+        u64::from(low) | u64::from(high) << 32
+    }
+
+    /// Products of 32 pairs of bytes in the field with polynomial 11Bh.
+    ///
+    /// The compiler offers this instruction by name from Rust 1.89 on; the oldest that has to build this is 1.88.
+    ///
+    /// # Safety
+    /// The CPU has gfni.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    unsafe fn mul(a: __m256i, b: __m256i) -> __m256i {
+        let product;
+        // SAFETY: reads and writes registers alone; the CPU has gfni, says the caller.
+        unsafe {
+            asm!(
+                "vgf2p8mulb {product}, {a}, {b}",
+                product = lateout(ymm_reg) product,
+                a = in(ymm_reg) a,
+                b = in(ymm_reg) b,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        product
+    }
+
+    /// A matrix of 8x8 bits times each of 32 bytes.
+    ///
+    /// # Safety
+    /// The CPU has gfni.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    unsafe fn affine(bytes: __m256i, matrix: __m256i) -> __m256i {
+        let image;
+        // SAFETY: reads and writes registers alone; the CPU has gfni, says the caller.
+        unsafe {
+            asm!(
+                "vgf2p8affineqb {image}, {bytes}, {matrix}, 0",
+                image = lateout(ymm_reg) image,
+                bytes = in(ymm_reg) bytes,
+                matrix = in(ymm_reg) matrix,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        image
+    }
 
     #[target_feature(enable = "pclmulqdq")]
     pub(super) fn crc16_cxl68(payload: &[u8; 64]) -> u16 {

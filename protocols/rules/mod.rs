@@ -6,6 +6,7 @@
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
+pub mod nvl;
 pub mod sim;
 pub mod ual;
 
@@ -24,7 +25,7 @@ pub struct Rule {
 
 /// All rules, family by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [cxl68::RULES, cxl256::RULES, cxlio::RULES, ual::RULES, sim::RULES].into_iter().flatten()
+    [cxl68::RULES, cxl256::RULES, cxlio::RULES, ual::RULES, nvl::RULES, sim::RULES].into_iter().flatten()
 }
 
 /// The row of an id.

@@ -42,6 +42,20 @@ impl Owed {
     }
 }
 
+/// The credits that a request or response takes (`ualink` §11): one of its command class, and one of its data class for
+/// each beat, both of the same pool or virtual channel. Byte enables take none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Credit {
+    /// A request; else a response.
+    pub request: bool,
+    /// From the pool; else from the virtual channel.
+    pub pool: bool,
+    /// Virtual channel, 0 to 3.
+    pub vchan: u8,
+    /// Data credits, one for each 64 bytes.
+    pub beats: usize,
+}
+
 /// A field: its kind and its bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
@@ -108,6 +122,19 @@ impl Field {
     /// Whether it is a request or a response.
     pub const fn is_transaction(&self) -> bool {
         !matches!(self, Field::FlowControl(_))
+    }
+
+    /// The credits that it takes; `None` for returned credits.
+    pub fn credit(&self, config: &UalConfig) -> Option<Credit> {
+        let (request, pool, vchan) = match self {
+            Field::FlowControl(_) => return None,
+            Field::Request(f) => (true, f.pool, f.vchan),
+            Field::CompressedRequest(f) => (true, f.pool, f.vchan),
+            Field::Response(f) => (false, f.pool, f.vchan),
+            Field::CompressedSingle(f) => (false, f.pool, f.vchan),
+            Field::CompressedMulti(f) => (false, f.pool, f.vchan),
+        };
+        Some(Credit { request, pool, vchan, beats: self.owed(config).beats })
     }
 
     /// The data that follows it. A reserved command owes none.

@@ -2,11 +2,12 @@
 
 use super::Status;
 use super::batch::{self, Answer, Responder};
-use crate::forms::{FormError, flit_io, flit_ual, flit68, flit256, message, number};
+use crate::forms::{FormError, flit_io, flit_nvl, flit_ual, flit68, flit256, message, number};
 use clap::{Args, Subcommand, ValueEnum};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::{Mode, flit};
+use scalepool_protocols::nvlink::NvlConfig;
 use scalepool_protocols::registry::PROTOCOLS;
 use scalepool_protocols::ualink;
 use scalepool_protocols::wire::Findings;
@@ -160,6 +161,13 @@ fn encoder(protocol: &str, dir: Option<Dir>) -> Result<Encode, FormError> {
             Ok(answer(encoded.form, &encoded.findings))
         }));
     }
+    if protocol == flit_nvl::PROTOCOL {
+        let mut encoder = flit_nvl::Encoder::new(NvlConfig::default(), dir);
+        return Ok(Box::new(move |form| {
+            let encoded = encoder.encode(form)?;
+            Ok(answer(encoded.form, &encoded.findings))
+        }));
+    }
     let mut encoder = flit256::Encoder::new(mode(protocol)?, dir);
     Ok(Box::new(move |form| {
         let encoded = encoder.encode(form)?;
@@ -184,6 +192,13 @@ fn decoder(protocol: &str, dir: Dir) -> Result<Decode, FormError> {
         return Ok(Box::new(move |bytes| {
             let (form, findings) = decoder.read(&flit::Flit::from_bytes(bytes)?, next());
             Ok(answer(form, &findings))
+        }));
+    }
+    if protocol == flit_nvl::PROTOCOL {
+        let mut decoder = flit_nvl::Decoder::new(NvlConfig::default());
+        return Ok(Box::new(move |bytes| {
+            let (decoded, findings) = decoder.read(&flit_nvl::packet(bytes)?);
+            Ok(answer(flit_nvl::to_json(&decoded, &findings, dir, next()), &findings))
         }));
     }
     let mut decoder = flit256::Decoder::new(mode(protocol)?, dir);

@@ -11,7 +11,8 @@
 //!
 //! A walk through one flit line: [`number::bytes_of`] reads the hex, [`flit68::Decoder`] keeps the stream state and takes
 //! the unit apart, [`flit68::to_json`] writes it, with [`message`] for each place of a slot and [`violation`] for each
-//! finding. [`flit68::Encoder`] goes the other way and keeps the state that a sender has. [`flit256`] does the same for 256-byte flits.
+//! finding. [`flit68::Encoder`] goes the other way and keeps the state that a sender has. [`flit256`] does the same for 256-byte flits,
+//! [`flit_nvl`] for packets of NVLink.
 //! [`flit_ual`] does it for UALink, where an answer may have to wait for the next flit.
 
 mod almp;
@@ -19,6 +20,7 @@ mod error;
 pub mod flit256;
 pub mod flit68;
 pub mod flit_io;
+pub mod flit_nvl;
 pub mod flit_ual;
 pub mod message;
 pub mod number;

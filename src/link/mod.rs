@@ -11,4 +11,5 @@ pub mod cxl68;
 pub mod cxlio;
 pub mod event;
 pub mod fault;
+pub mod nvlink;
 pub mod ualink;

@@ -5,6 +5,7 @@
 //! simulation is built from them, a partition a thread; records leave after every window for the trace and the waves;
 //! counters and broken rules become the report.
 
+pub mod enumerate;
 pub mod expander;
 pub mod observe;
 pub mod report;
@@ -37,6 +38,7 @@ pub static SCENARIOS: &[Scenario] = &[
     Scenario { name: expander::NAME, doc: expander::DOC, keys: expander::KEYS, run: expander::run },
     Scenario { name: ualink::NAMES[0], doc: ualink::DOCS[0], keys: ualink::PAIR_KEYS, run: ualink::run_pair },
     Scenario { name: ualink::NAMES[1], doc: ualink::DOCS[1], keys: ualink::POD_KEYS, run: ualink::run_pod },
+    Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
 ];
 
 /// Names of all scenarios.

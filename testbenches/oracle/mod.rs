@@ -13,5 +13,6 @@ pub mod cxl68_crc;
 pub mod cxl68_messages;
 pub mod cxl68_slots;
 pub mod cxl68_stream;
+pub mod nvlink;
 pub mod ual_flit;
 pub mod ual_messages;

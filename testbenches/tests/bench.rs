@@ -9,5 +9,7 @@ fn a_quick_run_prints_every_row() {
     let rows = |start: &str| table.lines().filter(|line| line.starts_with(start)).count();
     // Ten messages, all ten together, and two flits (with CRC and without) in two directions.
     assert_eq!((rows("encode "), rows("decode ")), (15, 15), "{table}");
+    // Two maps, two ways, with SIMD and without; a remark on each map.
+    assert_eq!(rows("256B "), 10, "{table}");
     assert_eq!((rows("crc16 "), rows("ring, ")), (3, 3), "{table}");
 }

@@ -660,6 +660,7 @@ fn markdown_holds_every_table_and_is_the_same_each_time() {
         "layouts_cxl68.md",
         "layouts_cxlio.md",
         "layouts_cxlpbr.md",
+        "layouts_nvlink.md",
         "layouts_ualink.md",
         "rules.md",
         "slots_cxl68.md",

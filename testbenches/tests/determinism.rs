@@ -5,7 +5,7 @@
 
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, Modes, Request};
-use scalepool_protocols::check::crc16;
+use scalepool_protocols::check;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -105,9 +105,9 @@ fn every_mode_gives_the_same_bytes() {
         let modes = Modes { evaluate_idle: true, ..Modes::default() };
         compare("idle modules evaluated", outcome(case, 1, modes, true, dir.path()));
         compare("no observer", outcome(case, 1, Modes::default(), false, dir.path()));
-        crc16::use_simd(false);
+        check::use_simd(false);
         let without = outcome(case, 1, Modes::default(), true, dir.path());
-        crc16::use_simd(true);
+        check::use_simd(true);
         compare("CRC by table", without);
         let elsewhere = tempfile::tempdir().expect("a second folder");
         compare("another folder", outcome(case, 1, Modes::default(), true, elsewhere.path()));

@@ -1,19 +1,67 @@
-//! The fuzz targets on seeded bytes, so that they are known to build and to hold without a fuzzer.
+//! The fuzz targets on seeded bytes, so that they are known to build and to hold without a fuzzer: on any bytes, and on
+//! sound input in which some bytes were changed, which gets further.
 
+use scalepool::forms::{flit_io, flit256, message};
+use scalepool::golden::text::Form;
+use scalepool::golden::{Content, Source, Spec};
 use scalepool::kernel::Rng;
-use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::packer::{Packed, Packer};
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxlio::dllp::Dllp;
+use scalepool_protocols::cxl::cxlio::framing::{EDB, EDS, IDL, frame_dllp, frame_tlp};
+use scalepool_protocols::cxl::cxlio::non_flit_mode::tlp_bytes;
+use scalepool_protocols::cxl::cxlio::tlp::{Parts, Size};
+use scalepool_protocols::registry;
 use scalepool_protocols::wire::Wire;
 use scalepool_testbenches::fuzzing;
 use scalepool_testbenches::legal::{Random, random_message};
 
-/// Streams of each kind; a fuzzer does more.
-const STREAMS: u64 = 300;
+/// Inputs of each kind; a fuzzer does more.
+const INPUTS: u64 = 300;
 /// Units in a stream.
 const UNITS: usize = 32;
+/// Most changes of an input.
+const CHANGES: u64 = 20;
+/// Most changes of a text, which has to stay one for the most part.
+const TEXT_CHANGES: u64 = 3;
+
+/// What texts are made of.
+const TEXT: &[u8] = b"0123456789abcdefx \n\",:{}[]=#/";
+
+/// Changes up to `most` places behind the first `keep` bytes: bits flip, bytes get another value, short runs go or come twice.
+fn change(rng: &mut Rng, bytes: &mut Vec<u8>, keep: usize, most: u64) {
+    for _ in 0..=rng.below(most) {
+        let behind = bytes.len().saturating_sub(keep) as u64;
+        if behind == 0 {
+            return;
+        }
+        let at = keep + rng.below(behind) as usize;
+        let end = bytes.len().min(at + 1 + rng.below(8) as usize);
+        match rng.below(8) {
+            0 => drop(bytes.drain(at..end)),
+            1 => {
+                let run = bytes[at..end].to_vec();
+                bytes.splice(at..at, run);
+            }
+            2 => bytes[at] = TEXT[rng.below(TEXT.len() as u64) as usize],
+            3 => bytes[at] = rng.below(256) as u8,
+            _ => bytes[at] ^= 1 << rng.below(8),
+        }
+    }
+}
+
+/// Flips bits behind the first byte: the units keep their places.
+fn flip(rng: &mut Rng, bytes: &mut [u8]) {
+    for _ in 0..rng.below(CHANGES) {
+        let bit = 8 + rng.below(8 * (bytes.len() as u64 - 1)) as usize;
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+}
 
 /// Units of a legal stream, header filled in, CRC right.
 fn legal_stream(dir: Dir, random: &mut Random) -> Vec<u8> {
@@ -36,10 +84,69 @@ fn legal_stream(dir: Dir, random: &mut Random) -> Vec<u8> {
     }
 }
 
+/// Sound flits of 256 bytes, a stream for each protocol and direction: traffic, every slot format, broken rules.
+fn streams_of_256() -> Vec<(Option<Mode>, Dir, Vec<Flit>)> {
+    let spec = Spec { count: 16, ..Spec::default() };
+    let sources = spec.sources().into_iter().filter_map(|source| match source {
+        Source::Flits256(mode, dir) => Some((source, Some(mode), dir)),
+        Source::FlitsIo(dir) => Some((source, None, dir)),
+        _ => None,
+    });
+    let streams = sources.map(|(source, mode, dir)| {
+        let Content::Flits256(_, groups) = source.vectors(&spec).content else { panic!("flits of 256 bytes") };
+        (mode, dir, groups.into_iter().flat_map(|g| g.cases).flat_map(|c| c.units).collect())
+    });
+    let streams: Vec<_> = streams.collect();
+    assert_eq!(streams.len(), 8, "three modes and cxl-io, two directions");
+    streams
+}
+
+/// As [`fuzzing::flit256`] reads it: direction and mode.
+fn choice(mode: Option<Mode>, dir: Dir) -> u8 {
+    dir as u8 | mode.map_or(0, |mode| (Mode::ALL.iter().position(|&m| m == mode).expect("a mode") as u8) << 2)
+}
+
+/// Every target, from no byte to some flits; a quarter of the inputs have exactly 256 bytes behind the choice.
+#[test]
+fn every_target_takes_any_bytes() {
+    for (name, target) in fuzzing::TARGETS {
+        let mut rng = Rng::for_name(1, name);
+        for n in 0..4 * INPUTS {
+            let mut bytes = vec![0; if n % 4 == 0 { 257 } else { rng.below(2000) as usize }];
+            rng.fill_bytes(&mut bytes);
+            if n % 3 == 0 {
+                // Mostly ASCII, so that text readers get beyond UTF-8.
+                bytes.iter_mut().skip(1).for_each(|b| *b &= 0x7f);
+            }
+            target(&bytes);
+        }
+    }
+}
+
+/// A target has a file and a binary of its name.
+#[test]
+fn every_target_is_a_binary() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("the manifest of the targets");
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("fuzz_targets"))
+        .expect("the folder of the targets")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name"))
+        .collect();
+    files.sort();
+    let mut names: Vec<_> = fuzzing::TARGETS.iter().map(|(name, _)| format!("{name}.rs")).collect();
+    names.sort();
+    assert_eq!(files, names);
+    for (name, _) in fuzzing::TARGETS {
+        assert!(manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")), "{name}");
+        let text = std::fs::read_to_string(folder.join(format!("fuzz_targets/{name}.rs"))).expect("a target");
+        assert!(text.contains(&format!("fuzzing::{name}(bytes)")), "{name}");
+    }
+}
+
 #[test]
 fn flit68_on_any_bytes() {
     let mut rng = Rng::for_name(1, "fuzzing.any");
-    for n in 0..STREAMS {
+    for n in 0..INPUTS {
         let mut bytes = vec![0; 1 + 68 * UNITS];
         rng.fill_bytes(&mut bytes);
         bytes[0] = n as u8;
@@ -53,14 +160,218 @@ fn flit68_on_any_bytes() {
 #[test]
 fn flit68_on_mutated_streams() {
     let (mut rng, mut random) = (Rng::for_name(1, "fuzzing.mutated"), Random::new(1));
-    for n in 0..STREAMS {
+    for n in 0..INPUTS {
         let dir = if n % 2 == 0 { Dir::Down } else { Dir::Up };
         let mut bytes = vec![n as u8 & 3];
         bytes.extend(legal_stream(dir, &mut random));
-        for _ in 0..rng.below(20) {
-            let bit = 8 + rng.below(8 * (bytes.len() as u64 - 1)) as usize;
-            bytes[bit / 8] ^= 1 << (bit % 8);
-        }
+        flip(&mut rng, &mut bytes);
         fuzzing::flit68(&bytes);
+    }
+}
+
+/// With a header of each type, so that the bytes are read as slots, TLPs and ALMPs; sealed in half of the streams.
+#[test]
+fn flit256_on_any_bytes() {
+    let mut rng = Rng::for_name(1, "fuzzing.any256");
+    for n in 0..INPUTS {
+        let mut bytes = vec![0; 1 + 256 * 8];
+        rng.fill_bytes(&mut bytes);
+        // Two directions, sealed or not, three modes; then the type.
+        bytes[0] = (n % 12) as u8;
+        let flit_type = (n / 12 % 4) as u8;
+        bytes[1..].chunks_exact_mut(256).for_each(|flit| flit[0] = flit[0] & 0x3f | flit_type << 6);
+        fuzzing::flit256(&bytes);
+        fuzzing::flit_io(&bytes);
+    }
+}
+
+#[test]
+fn flit256_on_mutated_streams() {
+    let mut rng = Rng::for_name(1, "fuzzing.mutated256");
+    for (mode, dir, flits) in streams_of_256() {
+        for (n, run) in flits.chunks(UNITS).enumerate() {
+            for sealed in [0, 2] {
+                let mut bytes = vec![choice(mode, dir) | sealed];
+                bytes.extend(run.iter().flat_map(|flit| flit.0));
+                if n > 0 {
+                    flip(&mut rng, &mut bytes);
+                }
+                if mode.is_some() { fuzzing::flit256(&bytes) } else { fuzzing::flit_io(&bytes) }
+            }
+        }
+    }
+}
+
+#[test]
+fn tlps_on_mutated_streams() {
+    let mut rng = Rng::for_name(1, "fuzzing.tlp");
+    for (mode, _, flits) in streams_of_256().into_iter().filter(|s| s.0.is_none_or(|mode| mode == Mode::Pbr)) {
+        for run in flits.chunks(UNITS) {
+            let mut bytes = vec![u8::from(mode.is_some())];
+            bytes.extend(run.iter().flat_map(|flit| flit.body(Mode::Standard).take(236)));
+            change(&mut rng, &mut bytes, 1, CHANGES);
+            fuzzing::tlp_flit_mode(&bytes);
+        }
+    }
+    // Whole TLPs: any first DW, and as many bytes as it announces; on a link with port based routing behind a header.
+    let mut whole = 0;
+    for n in 0..20 * INPUTS {
+        let mut dw0 = [n as u8, rng.below(256) as u8, rng.below(256) as u8 & 0xfc, rng.below(16) as u8];
+        let pbr = n % 3 == 0;
+        let dw = Size::of(dw0).map_or(4, |size| size.dw()) + usize::from(pbr);
+        let mut bytes = vec![0; 1 + 4 * dw];
+        rng.fill_bytes(&mut bytes);
+        bytes[0] = u8::from(pbr);
+        let at = if pbr { 5 } else { 1 };
+        if pbr {
+            // Both high bits: such a header (`cxl-io` §3.8).
+            bytes[1] |= 0xc0;
+        }
+        bytes[at..at + 4].copy_from_slice(&dw0);
+        whole += usize::from(Parts::split(&bytes[1..], pbr).is_ok());
+        fuzzing::tlp_flit_mode(&bytes);
+        dw0[2] &= 0x7c;
+        let mut bytes = vec![0; tlp_bytes(dw0).unwrap_or(16)];
+        rng.fill_bytes(&mut bytes);
+        bytes[..4].copy_from_slice(&dw0);
+        fuzzing::tlp_non_flit_mode(&bytes);
+    }
+    assert!(whole as u64 > 3 * INPUTS, "{whole} whole TLPs");
+}
+
+#[test]
+fn framing_on_mutated_streams() {
+    let mut rng = Rng::for_name(1, "fuzzing.framing");
+    for _ in 0..INPUTS {
+        let mut bytes = Vec::new();
+        for _ in 0..UNITS {
+            match rng.below(6) {
+                0 => bytes.extend(frame_dllp(Dllp(std::array::from_fn(|_| rng.below(256) as u8)))),
+                1 => bytes.extend(EDB),
+                2 => bytes.extend(EDS),
+                3 => bytes.extend([IDL; 4]),
+                _ => {
+                    let mut tlp = vec![0; 4 * (1 + rng.below(16) as usize)];
+                    rng.fill_bytes(&mut tlp);
+                    let (token, lcrc) = frame_tlp(rng.below(4096) as u16, &tlp).expect("a short TLP of whole DW");
+                    bytes.extend([&token[..], &tlp, &lcrc].concat());
+                }
+            }
+        }
+        fuzzing::framing(&bytes);
+        change(&mut rng, &mut bytes, 0, CHANGES);
+        fuzzing::framing(&bytes);
+    }
+}
+
+/// Every layout: any bits, and its object with some characters changed.
+#[test]
+fn messages_of_every_layout() {
+    let mut rng = Rng::for_name(1, "fuzzing.message");
+    for (n, def) in registry::layouts().enumerate() {
+        for round in 0..INPUTS / 3 {
+            let mut bytes = vec![0; 2 + 16];
+            rng.fill_bytes(&mut bytes);
+            bytes[..2].copy_from_slice(&(n as u16).to_le_bytes());
+            fuzzing::message(&bytes);
+            let bits = u128::from_le_bytes(*bytes.last_chunk().expect("16 bytes")) >> (128 - def.bits);
+            let mut form = message::message_to_json(def, bits);
+            if round % 2 == 0 {
+                // Another value, that may fit or not.
+                let field = &def.fields[rng.below(def.fields.len() as u64) as usize];
+                let value = rng.next_u64() >> rng.below(64);
+                form["fields"][field.name] = if round % 4 == 0 { value.into() } else { format!("{value:#x}").into() };
+            }
+            let mut object = form.to_string().into_bytes();
+            if round % 2 == 1 {
+                change(&mut rng, &mut object, 0, TEXT_CHANGES);
+            }
+            fuzzing::message_object(&object);
+        }
+    }
+}
+
+/// Lines of `flit decode`, with some characters changed.
+#[test]
+fn flit_objects_on_mutated_lines() {
+    let mut rng = Rng::for_name(1, "fuzzing.flit_object");
+    for (mode, dir, flits) in streams_of_256() {
+        let mut of_mode = flit256::Decoder::new(mode.unwrap_or(Mode::Standard), dir);
+        let mut of_io = flit_io::Decoder::new(dir);
+        // As `fuzzing::flit_object` reads it.
+        let protocol = mode.map_or(3, |mode| choice(Some(mode), dir) >> 2);
+        for (n, flit) in flits.iter().enumerate() {
+            let mut form = match mode {
+                Some(_) => {
+                    let (decoded, findings) = of_mode.read(flit);
+                    flit256::to_json(&decoded, &findings, n as u64)
+                }
+                None => of_io.read(flit, n as u64).0,
+            };
+            if n % 2 == 0
+                && let Some(form) = form.as_object_mut()
+            {
+                form.retain(|key, _| !["hex", "fec", "violations", "lints"].contains(&key.as_str()));
+            }
+            let mut bytes = vec![protocol << 1 | dir as u8];
+            bytes.extend(form.to_string().bytes());
+            fuzzing::flit_object(&bytes);
+            for _ in 0..4 {
+                let mut changed = bytes.clone();
+                change(&mut rng, &mut changed, 1, TEXT_CHANGES);
+                fuzzing::flit_object(&changed);
+            }
+        }
+    }
+    let mut random = Random::new(2);
+    for n in 0..INPUTS / 10 {
+        let dir = if n % 2 == 0 { Dir::Down } else { Dir::Up };
+        let mut decoder = scalepool::forms::flit68::Decoder::new(dir);
+        for (index, chunk) in legal_stream(dir, &mut random).chunks_exact(68).enumerate() {
+            let (decoded, findings) = decoder.read(&Unit::from_bytes(chunk).expect("68 bytes"));
+            let form = scalepool::forms::flit68::to_json(&decoded, &findings, index as u64);
+            let mut bytes = vec![5 << 1 | dir as u8];
+            bytes.extend(form.to_string().bytes());
+            change(&mut rng, &mut bytes, 1, TEXT_CHANGES);
+            fuzzing::flit_object(&bytes);
+        }
+    }
+}
+
+/// A file of each kind, with some characters changed.
+#[test]
+fn vector_files_on_mutated_files() {
+    let mut rng = Rng::for_name(1, "fuzzing.vectors");
+    let spec = Spec { count: 16, ..Spec::default() };
+    // Every eighth set: messages of all families.
+    for source in spec.sources().into_iter().filter(|s| matches!(s, Source::Layout(_))).step_by(8) {
+        let set = source.vectors(&spec);
+        for form in [Form::Hex, Form::Rsp] {
+            let text = form.text(&set, &spec).into_bytes();
+            for round in 0..20 {
+                let mut bytes = text.clone();
+                if round > 0 {
+                    change(&mut rng, &mut bytes, 0, TEXT_CHANGES);
+                }
+                fuzzing::vectors(&bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn stimulus_on_mutated_traces() {
+    let mut rng = Rng::for_name(1, "fuzzing.stimulus");
+    let lackey = "==1== Lackey\nI  0023C790,2\n S BE80199C,4\n L 1ffeffe7e0,8\n M 0421C7CC,4\nI  4000,5\n==1== end\n";
+    let csv = "time,op,address,size\n# comment\n0,read,0x1000,64\n3,write,4096,4096\n7,read,0xffffffffffffffc0,64\n";
+    for text in [lackey, csv] {
+        for n in 0..10 * INPUTS {
+            let mut bytes = vec![n as u8 & 3];
+            bytes.extend(text.bytes());
+            if n > 3 {
+                change(&mut rng, &mut bytes, 1, TEXT_CHANGES);
+            }
+            fuzzing::stimulus(&bytes);
+        }
     }
 }

@@ -9,8 +9,7 @@ use proptest::test_runner::RngSeed;
 use scalepool::golden::hex::parse_hex;
 use scalepool::golden::rsp::{RspCase, RspFile, parse_rsp};
 use scalepool::golden::{
-    Content, Context, MANIFEST, Manifest, SUMS, SetError, Spec, StreamCase, VectorSet, check_set, protocols, sha256,
-    write_set,
+    Content, Context, MANIFEST, Manifest, SUMS, SetError, Spec, StreamCase, VectorSet, check_set, sha256, write_set,
 };
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
@@ -236,6 +235,7 @@ fn stated(set: &VectorSet) -> Vec<&'static str> {
         Content::Messages(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
         Content::Cxl68(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
         Content::Flits256(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
+        Content::Ualink(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
     }
 }
 

@@ -118,7 +118,9 @@ pub struct CrcPart {
 impl CrcPart {
     /// The CRC in the flit, first byte lowest.
     pub fn found(&self, flit: &Flit) -> u64 {
-        self.bytes.clone().rev().fold(0, |crc, at| crc << 8 | u64::from(flit.0[at]))
+        // The eight bytes that end with it in one load: a byte at a time costs 8 ns, and a clean flit is judged in 60.
+        let word: &[u8; 8] = part(&flit.0, self.bytes.end - 8);
+        u64::from_le_bytes(*word) >> (64 - 8 * self.bytes.len())
     }
 
     /// The CRC that belongs there.
@@ -244,9 +246,22 @@ impl Flit {
     }
 
     /// Writes a slot; bits that have no place are lost.
+    #[inline]
     pub fn set_slot(&mut self, mode: Mode, n: usize, slot: u128) {
-        for (k, byte) in slot.to_le_bytes().into_iter().take(mode.slot_kind(n).bytes()).enumerate() {
-            self.0[slot_byte(mode, n, k)] = byte;
+        let bytes = slot.to_le_bytes();
+        let at = slot_byte(mode, n, 0);
+        // Lengths known to the compiler: fifteen slots take 12 ns instead of the 77 ns of a byte at a time.
+        match (mode.is_lopt(), n) {
+            (_, 0) => self.0[at..at + 14].copy_from_slice(&bytes[..14]),
+            (true, 7) => {
+                self.0[lopt::SLOT7_LOW].copy_from_slice(&bytes[..10]);
+                self.0[lopt::SLOT7_HIGH].copy_from_slice(&bytes[10..]);
+            }
+            (true, 8) => {
+                self.0[lopt::SLOT8_LOW].copy_from_slice(&bytes[..10]);
+                self.0[lopt::SLOT8_HIGH].copy_from_slice(&bytes[10..12]);
+            }
+            _ => self.0[at..at + 16].copy_from_slice(&bytes),
         }
     }
 

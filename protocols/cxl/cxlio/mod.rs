@@ -2,18 +2,21 @@
 //!
 //! Modelled, bit for bit: TLP headers of the non-flit mode (68B links) and of the flit mode (256B links), the header
 //! extensions OHC-A1, A2, A3, A5 and C, the PBR header, DLLPs, the 68B framing tokens, the vendor-defined messages of CXL
-//! (sheet `cxl-io`, sections 1 to 6), and where one TLP of a flit ends and the next begins. Carried as bytes: OHC-A4, B
-//! and E, end-to-end prefixes, trailers. Left out: credits, replay, timers and configuration space, which are state.
+//! (sheet `cxl-io`, sections 1 to 6), where one TLP of a flit ends and the next begins, and the registers by which a device
+//! says what it can do (section 7). Carried as bytes: OHC-A4, B and E, end-to-end prefixes, trailers. Left out: credits,
+//! replay and timers, which are state.
 //!
-//! Everything here is big-endian: byte 0 goes first, and bit 0 of a layout is the lowest bit of its last byte. Checksums
+//! All that travels is big-endian: byte 0 goes first, and bit 0 of a layout is the lowest bit of its last byte. Checksums
 //! are in [`crate::check::pcie`].
 //!
 //! A walk through the TLP bytes of one 256B flit: [`stream::Walker`] cuts them into pieces, each a TLP, a part of one or
 //! a NOP; [`tlp::Parts`] splits a whole TLP into prefixes, header base, OHC, data and trailer; [`tlp::check`] names the
 //! rules it breaks. The DLLP field goes to [`dllp::Dllp`].
 
+pub mod ats;
 pub mod code;
 pub mod dllp;
+pub mod dvsec;
 pub mod flit_mode;
 pub mod framing;
 pub mod non_flit_mode;

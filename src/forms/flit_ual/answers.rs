@@ -11,6 +11,10 @@ use std::collections::VecDeque;
 /// The object of a flit and what is wrong with it, or why a line could not be read.
 pub type Answer = Result<(Value, Findings), FormError>;
 
+/// Most flits that are kept back. Behind so many NOPs the first one is answered without the rest of its TL flit, which is
+/// then shown in the flit that brings it.
+const MOST_KEPT: usize = 4096;
+
 /// A flit with its place in the stream.
 #[derive(Debug, Clone)]
 struct Entry {
@@ -32,15 +36,21 @@ impl Answers {
         // A flit that is not used shows what it would have finished nowhere: it comes again.
         if let Some(finished) = decoded.finished.take().filter(|_| good) {
             let waiting = self.0.iter_mut().flatten().find(|entry| entry.waits && entry.dir == dir);
-            if let Some(entry) = waiting
-                && let Some(last) = entry.decoded.tl.last_mut()
-            {
-                *last = finished;
-                entry.waits = false;
+            match waiting.map(|entry| (entry.decoded.tl.last_mut(), &mut entry.waits)) {
+                Some((Some(last), waits)) => {
+                    *last = finished;
+                    *waits = false;
+                }
+                _ => decoded.tl.insert(0, finished),
             }
         }
         let waits = good && decoded.goes_on();
         self.0.push_back(Ok(Entry { dir, index, decoded, waits }));
+        if self.0.len() > MOST_KEPT
+            && let Some(Ok(first)) = self.0.front_mut()
+        {
+            first.waits = false;
+        }
         self.due()
     }
 

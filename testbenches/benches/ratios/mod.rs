@@ -1,4 +1,4 @@
-//! One table of ratios: messages, flits, CRC-16 and the kernel, each beside its peers.
+//! One table of ratios: messages, flits of 68 and 256 bytes, CRC-16 and the kernel, each beside its peers.
 //!
 //! Measured: throughput on one thread, data in the first or second level of the cache. Left out: latency of a single call,
 //! memory traffic, more than one thread.
@@ -9,6 +9,7 @@
 
 mod crc16;
 mod flits;
+mod flits256;
 mod kernel;
 mod messages;
 mod race;
@@ -43,6 +44,7 @@ pub fn report(quick: bool) -> String {
     let mut table = Table::new(effort.rounds);
     messages::measure(effort, &mut table);
     flits::measure(effort, &mut table);
+    flits256::measure(effort, &mut table);
     crc16::measure(effort, &mut table);
     kernel::measure(effort, &mut table);
     table.to_string()

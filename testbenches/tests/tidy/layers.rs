@@ -25,6 +25,8 @@ const MODEL: &[Layer] = &[
     layer("link"),
     // Bytes at addresses: it knows no flit.
     Layer { name: "memory", never: &["protocols", "forms", "link"] },
+    // Who asks and who answers over TLPs.
+    layer("endpoint"),
     // Messages and states: it knows no flit.
     Layer { name: "coherence", never: &["link"] },
     layer("fabric"),
@@ -34,7 +36,19 @@ const MODEL: &[Layer] = &[
     // Its input is the layout table alone; a wave mapping is one more table.
     Layer {
         name: "export",
-        never: &["kernel", "forms", "trace", "link", "memory", "coherence", "fabric", "bridge", "scenario", "golden"],
+        never: &[
+            "kernel",
+            "forms",
+            "trace",
+            "link",
+            "memory",
+            "endpoint",
+            "coherence",
+            "fabric",
+            "bridge",
+            "scenario",
+            "golden",
+        ],
     },
     layer("paper"),
     layer("ffi"),
@@ -49,6 +63,7 @@ const MODEL: &[Layer] = &[
             "trace",
             "link",
             "memory",
+            "endpoint",
             "coherence",
             "fabric",
             "bridge",

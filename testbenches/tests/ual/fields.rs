@@ -2,6 +2,7 @@
 
 use super::common::*;
 use scalepool_protocols::ualink::compress::*;
+use scalepool_protocols::ualink::control::Credit;
 use scalepool_protocols::wire::Wire;
 
 #[test]
@@ -191,6 +192,19 @@ fn ual_fld_10_n() {
     let reads = read_tl(SHEET, &flits);
     assert_ne!(tl_rules(&reads[0]), Vec::<&str>::new());
     assert!(delivered(&reads)[0].data.is_empty());
+}
+
+/// §11: a command credit each, a data credit for each beat, none for byte enables.
+#[test]
+fn credits_that_fields_take() {
+    let write = Field::Request(TlReq { pool: true, ..request(ReqCmd::Write, 1, 3) });
+    let taken = Credit { request: true, pool: true, vchan: 0, beats: 3 };
+    assert_eq!(write.credit(&SHEET), Some(taken));
+    let read = Field::CompressedRequest(TlCreq { vchan: 2, ..TlCreq::default() });
+    assert_eq!(read.credit(&SHEET), Some(Credit { request: true, pool: false, vchan: 2, beats: 0 }));
+    let answer = Field::Response(response(RdWr::Read, 1, 4));
+    assert_eq!(answer.credit(&SHEET), Some(Credit { request: false, pool: false, vchan: 0, beats: 4 }));
+    assert_eq!(Field::FlowControl(TlFc::default()).credit(&SHEET), None);
 }
 
 fn load(src: u16, dst: u16, way: u8, address: u64) -> TlReq {

@@ -141,6 +141,24 @@ fn an_answer_waits_for_the_rest() {
     assert_eq!(incomplete["upper"]["hex"].as_str().map(str::len), Some(2 * 4 * 6));
 }
 
+/// Thousands of NOPs do not pile up: the flit that waits is answered, and the rest shows where it comes.
+#[test]
+fn an_answer_does_not_wait_for_ever() {
+    let mut packer = segment::Packer::default();
+    let mut offers = Offers::default();
+    offers.tl[4][1] = Some(TlFlit::default());
+    let mut decoder = Decoder::new(Dir::Down);
+    assert!(decoder.read(&flit(explicit(1), &packer.pack(&mut offers))).is_empty());
+    let idle = flit(nop(1), &Payload::ZERO);
+    let mut answers: Vec<Answer> = (0..5000).flat_map(|_| decoder.read(&idle)).collect();
+    answers.extend(decoder.read(&flit(explicit(2), &packer.pack(&mut Offers::default()))));
+    assert!(decoder.finish().is_empty());
+    let forms = forms(answers);
+    assert_eq!(forms.len(), 5002);
+    assert_eq!(forms[0]["tl_flits"][0]["incomplete"], true);
+    assert_eq!(forms[5001]["tl_flits"][0]["upper"]["kind"], "nop");
+}
+
 /// Objects without segments are packed; what is left over goes into the next one.
 #[test]
 fn objects_are_packed() {

@@ -1,9 +1,9 @@
-//! What a fuzzer calls: functions that take any bytes and panic when a promise of the codec is broken.
+//! Flits of 68 bytes.
 
+use super::{print, to_send};
 use scalepool::forms::flit68::{Decoder, Encoder, to_json};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
-use serde_json::Value;
 
 /// The bytes as one stream: the first one chooses the direction, every 68 that follow are a unit; its CRC is made right
 /// when the first byte has bit 1 set. Each unit goes through decoder, checks and JSON form and back to the same bytes.
@@ -17,16 +17,10 @@ pub fn flit68(bytes: &[u8]) {
             unit.set_tail(unit.expected_crc());
         }
         let (decoded, findings) = decoder.read(&unit);
-        findings.violations.iter().chain(&findings.lints).for_each(|v| assert!(!v.to_string().is_empty()));
+        print(&findings.violations);
+        print(&findings.lints);
         let mut form = to_json(&decoded, &findings, n as u64);
-        if let Value::Object(form) = &mut form {
-            form.remove("hex");
-            if let Some(Value::Object(crc)) = form.get_mut("crc") {
-                let found = crc.remove("found");
-                crc.clear();
-                crc.insert("force".into(), found.unwrap_or_default());
-            }
-        }
+        to_send(&mut form);
         let again = encoder.encode(&form).unwrap_or_else(|e| panic!("{form} is refused: {e:?}"));
         assert_eq!(again.unit, unit, "{form}");
     }

@@ -1,0 +1,128 @@
+//! CRC-25 of the NVLink model profile NVL-M1 (`nvlink` §6.2). Basis: model; the real polynomial is not public.
+//!
+//! A shift register of 25 bits, highest message bit first, no reflection. The default polynomial is
+//! (x + 1) m1 m3 with m1 = x^12 + x^6 + x^4 + x + 1 and m3 the minimal polynomial of the cube of a root of m1: it finds
+//! every pattern of up to 5 wrong bits in 4095 bits and every burst of up to 25. Polynomial, initial value and final XOR
+//! are parameters; what the CRC covers belongs to [`crate::nvlink`].
+
+/// Bits of the CRC.
+pub const CRC25_BITS: u32 = 25;
+/// All ones.
+const MASK: u32 = (1 << CRC25_BITS) - 1;
+/// x^25+x^24+x^23+x^22+x^17+x^14+x^13+x^7+x^5+x^2+x+1 without its highest term (`nvlink` §6.2).
+pub const POLY_NVL_M1: u32 = 0x1c2_60a7;
+
+/// Parameters of a CRC-25. Each has 25 bits; higher ones are ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crc25 {
+    /// Polynomial without x^25.
+    pub poly: u32,
+    /// Register before the first bit.
+    pub init: u32,
+    /// XOR on the register after the last bit.
+    pub xorout: u32,
+}
+
+impl Default for Crc25 {
+    /// The parameters of NVL-M1 (`nvlink` §6.2).
+    fn default() -> Crc25 {
+        Crc25 { poly: POLY_NVL_M1, init: MASK, xorout: 0 }
+    }
+}
+
+/// One step: the remainder times x, plus one input bit times x^25.
+const fn step(poly: u32, crc: u32, bit: bool) -> u32 {
+    let top = (crc >> (CRC25_BITS - 1) & 1 == 1) != bit;
+    (crc << 1 ^ if top { poly } else { 0 }) & MASK
+}
+
+/// `TABLE[k][b]` is b x^(8k + 25) mod the default polynomial: what byte k of a 128-bit number adds.
+static TABLE: [[u32; 256]; 16] = {
+    let mut table = [[0; 256]; 16];
+    let mut b = 0;
+    while b < 256 {
+        let mut crc = 0;
+        let mut bit = 8;
+        while bit > 0 {
+            bit -= 1;
+            crc = step(POLY_NVL_M1, crc, b >> bit & 1 == 1);
+        }
+        let mut k = 0;
+        while k < 16 {
+            table[k][b] = crc;
+            let mut shift = 0;
+            while shift < 8 {
+                crc = step(POLY_NVL_M1, crc, false);
+                shift += 1;
+            }
+            k += 1;
+        }
+        b += 1;
+    }
+    table
+};
+
+impl Crc25 {
+    /// The register before the first bit.
+    pub const fn start(&self) -> u32 {
+        self.init & MASK
+    }
+
+    /// The CRC when the register holds `crc` behind the last bit.
+    pub const fn finish(&self, crc: u32) -> u32 {
+        (crc ^ self.xorout) & MASK
+    }
+
+    /// The definition: the lowest `bits` bits of `message` through the register, highest first. `bits` is at most 128.
+    pub fn bitwise(&self, crc: u32, message: u128, bits: u32) -> u32 {
+        (0..bits).rev().fold(crc & MASK, |crc, i| step(self.poly, crc, message >> i & 1 == 1))
+    }
+
+    /// The same, 16 table look-ups for the default polynomial; the definition for others and for less than 25 bits.
+    pub fn update(&self, crc: u32, message: u128, bits: u32) -> u32 {
+        if self.poly & MASK != POLY_NVL_M1 || !(CRC25_BITS..=128).contains(&bits) {
+            return self.bitwise(crc, message, bits);
+        }
+        // The register is the sum of its content and the first 25 bits, so the rest is a product with x^25.
+        let message = message & (u128::MAX >> (128 - bits)) ^ u128::from(crc & MASK) << (bits - CRC25_BITS);
+        let bytes = message.to_le_bytes();
+        TABLE.iter().zip(bytes).fold(0, |sum, (row, byte)| sum ^ row[usize::from(byte)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `nvlink` §6.2: "123456789", bytes highest bit first.
+    #[test]
+    fn known_answers() {
+        let text = b"123456789".iter().fold(0u128, |text, &byte| text << 8 | u128::from(byte));
+        for (init, want) in [(MASK, 0x1d5_6a14), (0, 0x17e_b263)] {
+            let crc = Crc25 { init, ..Crc25::default() };
+            assert_eq!(crc.finish(crc.bitwise(crc.start(), text, 72)), want);
+            assert_eq!(crc.finish(crc.update(crc.start(), text, 72)), want);
+        }
+    }
+
+    #[test]
+    fn both_paths_are_equal() {
+        let mut x = 1u128;
+        let crc = Crc25::default();
+        let other = Crc25 { poly: 0x0a5_a5a5, ..crc };
+        for n in 0..20_000u32 {
+            // A plain linear congruential sequence: the values do not matter, that they differ does.
+            x = x.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
+            let (bits, state) = (n % 129, (x >> 90) as u32);
+            assert_eq!(crc.update(state, x, bits), crc.bitwise(state, x, bits), "{bits} bits of {x:#x}");
+            assert_eq!(other.update(state, x, bits), other.bitwise(state, x, bits), "{bits} bits of {x:#x}");
+        }
+    }
+
+    #[test]
+    fn the_final_xor_is_applied_once() {
+        let crc = Crc25 { xorout: 0x155_5555, ..Crc25::default() };
+        let plain = Crc25::default();
+        assert_eq!(crc.finish(crc.update(crc.start(), 7, 103)), plain.update(plain.start(), 7, 103) ^ 0x155_5555);
+    }
+}

@@ -1,0 +1,246 @@
+//! A completer: configuration space, and memory behind BARs.
+//!
+//! Modelled: type 0 configuration requests to function 0, from which the device learns its bus and device number;
+//! memory reads and writes of 32 and 64 bits with byte enables, behind an enabled BAR; completions cut at the read
+//! completion boundary and at the largest payload; poison in both directions; Unsupported Request for what nobody claims,
+//! Completer Abort for a request that runs over the end of its BAR, Request Retry Status while the device is not ready.
+//! Detail: every field of a completion. Left out: ordering between queues (requests take effect in order of arrival), the
+//! meaning of the registers behind the BARs, MLD and type 1 forwarding.
+//!
+//! A walk through one memory read: the address is looked up in the BARs; the bytes come from the store; the run from the
+//! first to the last enabled byte is cut, first where the boundary or the payload ends, then in steps of that; each part
+//! becomes a completion that says how many bytes are still to come, itself included.
+
+use super::config_space::ConfigSpace;
+use super::config_space::type3::MAX_BAR_BYTES;
+use super::event::Event;
+use super::tlp::{Enables, Kind, Tlp};
+use crate::memory::store::Store;
+use crate::memory::{LINE_BYTES, line_address};
+use scalepool_protocols::cxl::cxlio::DW_BYTES;
+use scalepool_protocols::cxl::cxlio::code::CplStatus;
+
+/// How a completer is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompleterConfig {
+    /// Read completion boundary \[bytes\]: 64 or 128, completions end at multiples of it (general knowledge of PCIe).
+    pub boundary_bytes: u64,
+    /// Configuration requests that are answered with Request Retry Status after reset.
+    pub not_ready: u32,
+}
+
+impl Default for CompleterConfig {
+    fn default() -> CompleterConfig {
+        CompleterConfig { boundary_bytes: 64, not_ready: 0 }
+    }
+}
+
+/// The completer.
+pub struct Completer {
+    config: CompleterConfig,
+    space: ConfigSpace,
+    /// Bytes behind the BARs: each begins at a place of its own, so a device keeps its bytes when a BAR moves.
+    store: Store,
+    /// Bus, device and function, learnt from configuration writes; 0 before.
+    id: u16,
+    not_ready: u32,
+    events: Vec<Event>,
+}
+
+/// Distance of the BARs in the store: that of the largest one.
+const BAR_STRIDE: u64 = MAX_BAR_BYTES;
+
+/// Where a memory request goes.
+enum Place {
+    /// Behind a BAR, at this address of the store.
+    Store(u64),
+    /// Nobody claims it.
+    Nowhere,
+    /// It begins behind a BAR and ends elsewhere.
+    Across,
+}
+
+impl Completer {
+    /// A device after reset.
+    pub fn new(config: CompleterConfig, space: ConfigSpace, store: Store) -> Completer {
+        Completer { config, space, store, id: 0, not_ready: config.not_ready, events: Vec::new() }
+    }
+
+    /// Its configuration space.
+    pub fn space(&self) -> &ConfigSpace {
+        &self.space
+    }
+
+    /// Its configuration space, as the hardware of the device sees it.
+    pub fn space_mut(&mut self) -> &mut ConfigSpace {
+        &mut self.space
+    }
+
+    /// Bus, device and function as learnt, 0 before.
+    pub fn id(&self) -> u16 {
+        self.id
+    }
+
+    /// Marks the 64 bytes around an offset of a BAR as poisoned or clears the mark (a fault input).
+    pub fn set_poison(&mut self, bar: usize, offset: u64, poison: bool) {
+        self.store.set_poison(bar as u64 * BAR_STRIDE + offset, poison);
+    }
+
+    /// Events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Takes a request and answers with its completions in order; none for a posted one.
+    pub fn receive(&mut self, tlp: &Tlp) -> Vec<Tlp> {
+        match tlp.kind {
+            Kind::ConfigRead { level: 0, target, register, .. } => match self.answers_config(target) {
+                CplStatus::SC => vec![self.whole(tlp, self.space.read(register).to_le_bytes().to_vec())],
+                status => vec![self.refuse(tlp, status, "configuration read")],
+            },
+            Kind::ConfigWrite { level: 0, target, register, enables } => match self.answers_config(target) {
+                CplStatus::SC => {
+                    self.id = target;
+                    if let Some(&dw) = tlp.data.first_chunk() {
+                        self.space.write(register, u32::from_le_bytes(dw), enables);
+                    }
+                    vec![self.whole(tlp, Vec::new())]
+                }
+                status => vec![self.refuse(tlp, status, "configuration write")],
+            },
+            Kind::MemRead { address, dw, enables } => match self.place(address, dw) {
+                Place::Store(at) => self.read(tlp, at, dw, enables),
+                Place::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
+                Place::Across => vec![self.refuse(tlp, CplStatus::CA, "the read runs over the end of its BAR")],
+            },
+            Kind::MemWrite { address, enables } => {
+                match self.place(address, tlp.data.len() / DW_BYTES) {
+                    Place::Store(at) => self.write(tlp, address, at, enables),
+                    Place::Nowhere => self.drop_posted(tlp, CplStatus::UR, "no BAR claims the address"),
+                    Place::Across => self.drop_posted(tlp, CplStatus::CA, "the write runs over the end of its BAR"),
+                }
+                Vec::new()
+            }
+            Kind::ConfigRead { .. } | Kind::ConfigWrite { .. } => {
+                vec![self.refuse(tlp, CplStatus::UR, "nothing is behind this device")]
+            }
+            Kind::Other { .. } => vec![self.refuse(tlp, CplStatus::UR, "a request that the device does not serve")],
+            Kind::Completion { .. } | Kind::Message { .. } => {
+                self.drop_posted(tlp, CplStatus::UR, "no request of a completer");
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether a configuration request is served: function 0 alone, and not before the device is ready.
+    fn answers_config(&mut self, target: u16) -> CplStatus {
+        if target & 7 != 0 {
+            return CplStatus::UR;
+        }
+        if self.not_ready > 0 {
+            self.not_ready -= 1;
+            return CplStatus::CRS;
+        }
+        CplStatus::SC
+    }
+
+    fn place(&self, address: u64, dw: usize) -> Place {
+        if !self.space.memory_enabled() {
+            return Place::Nowhere;
+        }
+        let bytes = (dw * DW_BYTES) as u64;
+        for bar in 0..super::config_space::registers::BARS {
+            if let Some(range) = self.space.bar(bar).filter(|r| r.contains(&address)) {
+                return match address.checked_add(bytes).is_some_and(|end| end <= range.end) {
+                    true => Place::Store(bar as u64 * BAR_STRIDE + (address - range.start)),
+                    false => Place::Across,
+                };
+            }
+        }
+        Place::Nowhere
+    }
+
+    fn write(&mut self, tlp: &Tlp, address: u64, at: u64, enables: Enables) {
+        if tlp.poison {
+            self.events.push(Event::Poisoned { address });
+        }
+        let dw = tlp.data.len() / DW_BYTES;
+        let mut done = 0;
+        while done < tlp.data.len() {
+            let line = line_address(at + done as u64);
+            let (mut bytes, mut enabled) = ([0; LINE_BYTES as usize], 0u64);
+            let first = (at + done as u64 - line) as usize;
+            let n = (LINE_BYTES as usize - first).min(tlp.data.len() - done);
+            bytes[first..first + n].copy_from_slice(&tlp.data[done..done + n]);
+            for k in (0..n).filter(|k| enables.has(done + k, dw)) {
+                enabled |= 1 << (first + k);
+            }
+            if enabled != 0 {
+                self.store.write_line(line, &bytes, enabled, tlp.poison);
+            }
+            done += n;
+        }
+    }
+
+    fn read(&self, tlp: &Tlp, at: u64, dw: usize, enables: Enables) -> Vec<Tlp> {
+        let all = dw * DW_BYTES;
+        let (first, count) = enables.bounds(dw);
+        let payload = self.space.max_payload_bytes() as u64;
+        let mut parts = Vec::new();
+        let mut from = 0;
+        while from < all {
+            let begin = at + from as u64;
+            // A completion that does not end the request ends at a boundary, and is as long as the payload allows.
+            let longest = begin + payload - begin % self.config.boundary_bytes;
+            let end = longest.min(at + all as u64);
+            let to = (end - at) as usize;
+            let begins = first.max(from);
+            // Enables that leave the end out are refused by no rule of the model; what is left then is one byte.
+            let count = (first + count).saturating_sub(begins).max(1);
+            let (data, poison) = self.bytes(begin, to - from);
+            parts.push(Tlp {
+                poison,
+                data,
+                ..self.completion(tlp, CplStatus::SC, count, ((at + begins as u64) & 0x7f) as u8)
+            });
+            from = to;
+        }
+        parts
+    }
+
+    /// Bytes of the store, and whether any of their lines is poisoned.
+    fn bytes(&self, from: u64, n: usize) -> (Vec<u8>, bool) {
+        let (mut bytes, mut poison) = (Vec::with_capacity(n), false);
+        let end = from + n as u64;
+        let mut line_at = line_address(from);
+        while line_at < end {
+            let line = self.store.read_line(line_at);
+            poison |= line.poison;
+            let first = from.saturating_sub(line_at) as usize;
+            let last = (end - line_at).min(LINE_BYTES) as usize;
+            bytes.extend(&line.data[first..last]);
+            line_at += LINE_BYTES;
+        }
+        (bytes, poison)
+    }
+
+    fn completion(&self, request: &Tlp, status: CplStatus, byte_count: usize, lower_address: u8) -> Tlp {
+        let kind = Kind::Completion { completer: self.id, status, byte_count, lower_address };
+        Tlp { tag: request.tag, tc: request.tc, attr: request.attr, ..Tlp::new(kind, request.requester, Vec::new()) }
+    }
+
+    /// The one completion of a configuration request: a DW, or nothing.
+    fn whole(&self, request: &Tlp, data: Vec<u8>) -> Tlp {
+        Tlp { data, ..self.completion(request, CplStatus::SC, DW_BYTES, 0) }
+    }
+
+    fn refuse(&mut self, request: &Tlp, status: CplStatus, text: &'static str) -> Tlp {
+        self.drop_posted(request, status, text);
+        self.completion(request, status, DW_BYTES, 0)
+    }
+
+    fn drop_posted(&mut self, request: &Tlp, status: CplStatus, text: &'static str) {
+        let (requester, tag) = (request.requester, request.tag);
+        self.events.push(Event::Refused { requester, tag, status, text });
+    }
+}

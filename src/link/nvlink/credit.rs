@@ -1,0 +1,181 @@
+//! The credit book of one end (`nvlink` §6.3).
+//!
+//! Modelled: for each channel header credits, one a packet, and data credits, one a data flit; AE and BE are free. Credits
+//! that CREDIT_INIT gave and those that came back are kept apart, so that an initialisation that begins again forgets its
+//! first part and nothing else. Left out: what a buffer holds.
+
+use super::config::Buffers;
+use scalepool_protocols::nvlink::{Header, Op, Vc};
+
+/// Headers and data flits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Header credits.
+    pub headers: u64,
+    /// Data credits.
+    pub data_flits: u64,
+}
+
+impl Count {
+    fn add(&mut self, headers: impl Into<u64>, data_flits: impl Into<u64>) {
+        self.headers += headers.into();
+        self.data_flits += data_flits.into();
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == Count::default()
+    }
+}
+
+/// Credits of one end, by channel number.
+#[derive(Debug, Clone)]
+pub struct CreditBook {
+    init: [Count; Vc::COUNT],
+    returned: [Count; Vc::COUNT],
+    used: [Count; Vc::COUNT],
+    /// Our own buffers that are free and not given back.
+    pending: [Count; Vc::COUNT],
+    /// Credits of the peer: given and not used by it.
+    granted: [Count; Vc::COUNT],
+    /// What CREDIT_INIT has still to say.
+    unsaid: [Count; Vc::COUNT],
+    buffers: Buffers,
+    turn: usize,
+    waiting_flits: u32,
+}
+
+/// The largest counts that fit a header: `crh` and `crd` (`nvlink` §6.1).
+const MOST: Count = Count { headers: 15, data_flits: 31 };
+
+impl CreditBook {
+    /// The book of an end with these receive buffers.
+    pub fn new(buffers: Buffers) -> CreditBook {
+        let none = [Count::default(); Vc::COUNT];
+        let (init, returned, used, pending) = (none, none, none, none);
+        let mut book = CreditBook {
+            init,
+            returned,
+            used,
+            pending,
+            granted: none,
+            unsaid: none,
+            buffers,
+            turn: 0,
+            waiting_flits: 0,
+        };
+        book.say_again();
+        book.granted = book.unsaid;
+        book
+    }
+
+    /// CREDIT_INIT begins from the start.
+    pub fn say_again(&mut self) {
+        for (vc, unsaid) in self.unsaid.iter_mut().enumerate() {
+            let (headers, data_flits) = (self.buffers.headers[vc], self.buffers.data_flits[vc]);
+            *unsaid = Count { headers: headers.into(), data_flits: data_flits.into() };
+        }
+    }
+
+    /// The peer has heard all of CREDIT_INIT.
+    pub fn said_all(&mut self) {
+        self.unsaid = [Count::default(); Vc::COUNT];
+    }
+
+    /// The next CREDIT_INIT, if there is something to say.
+    pub fn next_init(&mut self) -> Option<Header> {
+        let vc = self.unsaid.iter().position(|c| !c.is_zero())?;
+        let mut header = Header { op: Op::CREDIT_INIT, ..Header::default() };
+        put(&mut header, vc, &mut self.unsaid[vc]);
+        Some(header)
+    }
+
+    /// Whether CREDIT_INIT has said everything.
+    pub fn is_said(&self) -> bool {
+        self.unsaid.iter().all(Count::is_zero)
+    }
+
+    /// The peer begins CREDIT_INIT again: what it said before does not count.
+    pub fn forget_init(&mut self) {
+        self.init = [Count::default(); Vc::COUNT];
+    }
+
+    /// Takes the credits of a header. `false`: more came back than were used.
+    pub fn heard(&mut self, header: &Header) -> bool {
+        let vc = usize::from(header.crvc.0) % Vc::COUNT;
+        let to = if header.op == Op::CREDIT_INIT { &mut self.init } else { &mut self.returned };
+        to[vc].add(header.crh, header.crd);
+        let (returned, used) = (&self.returned[vc], &self.used[vc]);
+        returned.headers <= used.headers && returned.data_flits <= used.data_flits
+    }
+
+    /// Credits to spend.
+    pub fn available(&self, vc: Vc) -> Count {
+        let vc = usize::from(vc.0) % Vc::COUNT;
+        let (init, returned, used) = (&self.init[vc], &self.returned[vc], &self.used[vc]);
+        Count {
+            headers: (init.headers + returned.headers).saturating_sub(used.headers),
+            data_flits: (init.data_flits + returned.data_flits).saturating_sub(used.data_flits),
+        }
+    }
+
+    /// Takes the credits of one packet, if they are there.
+    pub fn spend(&mut self, vc: Vc, data_flits: u16) -> bool {
+        let available = self.available(vc);
+        let enough = available.headers >= 1 && available.data_flits >= u64::from(data_flits);
+        if enough {
+            self.used[usize::from(vc.0) % Vc::COUNT].add(1u8, data_flits);
+        }
+        enough
+    }
+
+    /// A packet has come in. `false`: the peer had no credit for it.
+    pub fn arrived(&mut self, vc: Vc, data_flits: u16) -> bool {
+        let granted = &mut self.granted[usize::from(vc.0) % Vc::COUNT];
+        let had = granted.headers >= 1 && granted.data_flits >= u64::from(data_flits);
+        granted.headers = granted.headers.saturating_sub(1);
+        granted.data_flits = granted.data_flits.saturating_sub(data_flits.into());
+        had
+    }
+
+    /// The consumer has taken a packet out of its buffer.
+    pub fn freed(&mut self, vc: Vc, data_flits: u16) {
+        self.pending[usize::from(vc.0) % Vc::COUNT].add(1u8, data_flits);
+    }
+
+    /// Whether credits wait to be given back.
+    pub fn is_pending(&self) -> bool {
+        self.pending.iter().any(|c| !c.is_zero())
+    }
+
+    /// Credits granted to the peer and not used by it.
+    pub fn granted(&self, vc: Vc) -> Count {
+        self.granted[usize::from(vc.0) % Vc::COUNT]
+    }
+
+    /// Puts credits of one channel into a header, the channels in turn.
+    pub fn give_back(&mut self, header: &mut Header) {
+        self.waiting_flits = 0;
+        let order = (0..Vc::COUNT).map(|k| (self.turn + k) % Vc::COUNT);
+        let Some(vc) = order.into_iter().find(|&vc| !self.pending[vc].is_zero()) else { return };
+        let given = put(header, vc, &mut self.pending[vc]);
+        self.granted[vc].add(given.headers, given.data_flits);
+        self.turn = (vc + 1) % Vc::COUNT;
+    }
+
+    /// One flit clock; whether credits have waited for so many.
+    pub fn have_waited(&mut self, flits: u32) -> bool {
+        self.waiting_flits = if self.is_pending() { self.waiting_flits.saturating_add(1) } else { 0 };
+        self.waiting_flits > flits
+    }
+}
+
+/// Moves as many credits as fit into a header.
+fn put(header: &mut Header, vc: usize, from: &mut Count) -> Count {
+    let given = Count { headers: from.headers.min(MOST.headers), data_flits: from.data_flits.min(MOST.data_flits) };
+    from.headers -= given.headers;
+    from.data_flits -= given.data_flits;
+    header.crvc = Vc(vc as u8);
+    header.crh = given.headers as u8;
+    header.crd = given.data_flits as u8;
+    given
+}

@@ -1,0 +1,384 @@
+//! One end of an NVLink: transmitter and receiver with their shared state.
+
+use super::config::{Buffers, LinkConfig};
+use super::credit::CreditBook;
+use super::flit::Flit;
+use super::message::{LINK_RID, Message, Refused};
+use super::receiver::Receiver;
+use super::transmitter::{Outcome, Transmitter};
+use crate::link::event::{Event, Severity};
+use scalepool_protocols::nvlink::check;
+use scalepool_protocols::nvlink::stream::{AeMemory, Decoded};
+use scalepool_protocols::nvlink::{Header, Op, Packet, Vc};
+use scalepool_protocols::wire::{Violation, Wire};
+use std::collections::VecDeque;
+
+/// Rules whose breach makes a packet worthless: reserved operation, lengths that do not fit.
+const DROPPED: [&str; 3] = ["NVL-OPC-01", "NVL-PKT-01", "NVL-PKT-04"];
+
+/// Counters of one end, all from the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Flits sent.
+    pub sent_flits: u64,
+    /// Packets sent that take identifiers, first copies.
+    pub sent_packets: u64,
+    /// Of them carriers of credits.
+    pub carriers: u64,
+    /// Packets sent again.
+    pub replayed: u64,
+    /// Replays begun.
+    pub replays: u64,
+    /// REPLAY_INIT sent.
+    pub replay_inits: u64,
+    /// Headers whose CRC did not fit.
+    pub bad_headers: u64,
+    /// Packets accepted.
+    pub accepted: u64,
+    /// Packets accepted and dropped, as they mean nothing.
+    pub dropped: u64,
+}
+
+/// One end of the link.
+#[derive(Debug, Clone)]
+pub struct End {
+    config: LinkConfig,
+    credits: CreditBook,
+    receiver: Receiver,
+    transmitter: Transmitter,
+    queues: [VecDeque<Message>; Vc::COUNT],
+    turn: usize,
+    inboxes: [VecDeque<Message>; Vc::COUNT],
+    /// AE that the peer has, and that we have from it.
+    ae_sent: AeMemory,
+    ae_received: AeMemory,
+    /// Payload of the last packet sent, which the next CRC covers.
+    previous: Vec<u128>,
+    /// Flits of the packet under way.
+    under_way: VecDeque<u128>,
+    acks_lost: bool,
+    credits_held: bool,
+    down: bool,
+    received: u64,
+    events: Vec<Event>,
+    stats: Stats,
+}
+
+impl End {
+    /// An end after reset, with its receive buffers.
+    pub fn new(config: LinkConfig, buffers: Buffers) -> End {
+        End {
+            config,
+            credits: CreditBook::new(buffers),
+            receiver: Receiver::new(config.codec),
+            transmitter: Transmitter::default(),
+            queues: Default::default(),
+            turn: 0,
+            inboxes: Default::default(),
+            ae_sent: AeMemory::default(),
+            ae_received: AeMemory::default(),
+            previous: Vec::new(),
+            under_way: VecDeque::new(),
+            acks_lost: false,
+            credits_held: false,
+            down: false,
+            received: 0,
+            events: Vec::new(),
+            stats: Stats::default(),
+        }
+    }
+
+    // ---- the user's side -----------------------------------------------------------------------------------------
+
+    /// Queues a message on its channel.
+    ///
+    /// # Errors
+    /// One that is no packet, belongs to the link itself or names no channel.
+    pub fn send(&mut self, message: Message) -> Result<(), Refused> {
+        // With an AE it is as long as it can be.
+        message.packet(true)?;
+        self.queues[usize::from(message.vc.0)].push_back(message);
+        Ok(())
+    }
+
+    /// Messages of a channel that wait.
+    pub fn waiting(&self, vc: Vc) -> usize {
+        self.queues.get(usize::from(vc.0)).map_or(0, VecDeque::len)
+    }
+
+    /// Takes the next message of a channel out of its buffer; its credits become due for return.
+    pub fn take(&mut self, vc: Vc) -> Option<Message> {
+        let message = self.inboxes.get_mut(usize::from(vc.0))?.pop_front()?;
+        self.credits.freed(vc, message.data_flits());
+        Some(message)
+    }
+
+    /// Hears the peer's acknowledgements or not (a fault input: they are lost).
+    pub fn lose_acks(&mut self, lose: bool) {
+        self.acks_lost = lose;
+    }
+
+    /// Holds back or releases the credits of our buffers (a fault input).
+    pub fn hold_credits(&mut self, hold: bool) {
+        self.credits_held = hold;
+    }
+
+    // ---- what can be seen ----------------------------------------------------------------------------------------
+
+    /// What the end was built with.
+    pub fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// Events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Credit book.
+    pub fn credits(&self) -> &CreditBook {
+        &self.credits
+    }
+
+    /// Receiving side.
+    pub fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    /// Sending side.
+    pub fn transmitter(&self) -> &Transmitter {
+        &self.transmitter
+    }
+
+    /// Too many replays have failed.
+    pub fn is_down(&self) -> bool {
+        self.down
+    }
+
+    /// Nothing waits, everything sent is acknowledged, no credit waits to be returned.
+    pub fn is_quiet(&self) -> bool {
+        self.queues.iter().all(VecDeque::is_empty)
+            && self.inboxes.iter().all(VecDeque::is_empty)
+            && self.under_way.is_empty()
+            && self.credits.is_said()
+            && (self.credits_held || !self.credits.is_pending())
+            && self.transmitter.unacknowledged_flits() == 0
+            && !self.transmitter.is_replaying()
+            && self.receiver.is_quiet()
+    }
+
+    // ---- receiver ------------------------------------------------------------------------------------------------
+
+    fn event(&mut self, severity: Severity, violation: Violation) {
+        self.events.push(Event { severity, unit: self.received, violation });
+    }
+
+    fn protocol(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
+        self.event(Severity::Protocol, Violation::at_byte(rule, 0, found, expected, text));
+    }
+
+    /// Takes a flit off the wire.
+    pub fn receive(&mut self, flit: &Flit) {
+        if !self.down {
+            self.flit(flit);
+        }
+        self.received += 1;
+    }
+
+    fn flit(&mut self, flit: &Flit) {
+        let heard = self.receiver.flit(flit.bits());
+        for packet in heard.confirmed.iter().chain(&heard.single) {
+            self.accepted(packet);
+        }
+        self.stats.bad_headers += u64::from(heard.bad);
+        if heard.too_long {
+            self.protocol("NVL-PKT-01", "a header", "at most 17 flits behind it", "length of a packet");
+        }
+        if heard.ahead {
+            let (found, next) = (Header::from_bits(flit.bits()).ackid, self.receiver.accepted() + 1);
+            self.protocol("NVL-SEQ-01", found, next % super::IDS, "first identifier of a replay");
+        }
+        if heard.from_the_start {
+            self.credits.forget_init();
+        }
+        if let Some(header) = heard.header.filter(|h| !h.op.is_numbered()) {
+            self.hear_credits(&header);
+            if header.len != 0 {
+                self.protocol("NVL-PKT-04", header.len, 0, "nothing follows a packet of the link");
+            }
+        }
+        if let Some(header) = heard.header.or(heard.idle) {
+            self.acknowledged(&header);
+        }
+    }
+
+    fn acknowledged(&mut self, header: &Header) {
+        if self.acks_lost {
+            return;
+        }
+        if !header.ackv {
+            self.transmitter.no_ack();
+            return;
+        }
+        let outcome = self.transmitter.ack(header.ackid, &self.config);
+        if self.transmitter.anything_acknowledged() {
+            // A repetition that a replay has begun is not needed: CREDIT_INIT goes before all numbered packets.
+            self.credits.said_all();
+        }
+        if outcome == Outcome::Wrong {
+            self.protocol("NVL-ACK-01", header.ackid, "the last flit of an open packet", "an acknowledged identifier");
+        }
+        self.act_on(outcome);
+    }
+
+    fn hear_credits(&mut self, header: &Header) {
+        if !self.credits.heard(header) {
+            let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
+            self.protocol("NVL-CRD-03", found, "at most what was used", "credits that came back");
+        }
+    }
+
+    /// A packet that counts.
+    fn accepted(&mut self, packet: &Packet) {
+        self.stats.accepted += 1;
+        let header = packet.header();
+        self.hear_credits(&header);
+        if header.op == Op::RSP_DONE && header.rid == LINK_RID {
+            return;
+        }
+        let ae = self.ae_received.update(packet);
+        let decoded = Decoded { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
+        let broken = check::packet(&decoded, &self.config.codec).violations;
+        let worthless = broken.iter().any(|v| DROPPED.contains(&v.rule));
+        for violation in broken {
+            self.event(Severity::Protocol, violation);
+        }
+        if worthless {
+            self.stats.dropped += 1;
+            return;
+        }
+        let message = Message::of(packet, &ae);
+        if !self.credits.arrived(message.vc, message.data_flits()) {
+            let found = format!("{:?} on {:?}", message.op, message.vc);
+            self.protocol("NVL-CRD-04", found, "a packet with credit", "a packet without credit");
+        }
+        self.inboxes[usize::from(message.vc.0)].push_back(message);
+    }
+
+    fn act_on(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Replay => {
+                self.stats.replays += 1;
+                if !self.transmitter.anything_acknowledged() {
+                    self.credits.say_again();
+                }
+            }
+            Outcome::Down => {
+                self.down = true;
+                let tries = self.transmitter.tries();
+                let text = "replays without progress: the link is down";
+                self.event(Severity::Uncorrectable, Violation::at_byte("NVL-RPL-05", 0, tries, "progress", text));
+            }
+            Outcome::Fine | Outcome::Wrong => (),
+        }
+    }
+
+    // ---- transmitter ---------------------------------------------------------------------------------------------
+
+    /// The flit of this flit clock; a link always carries one.
+    pub fn transmit(&mut self) -> Flit {
+        if !self.down {
+            let outcome = self.transmitter.clock(&self.config);
+            self.act_on(outcome);
+        }
+        let credits_waited = self.credits.have_waited(self.config.carrier_flits);
+        if self.under_way.is_empty() {
+            let packet = self.next_packet(credits_waited);
+            let covered = std::mem::take(&mut self.previous);
+            let sealed = packet.with_crc(self.config.codec.crc_of(&covered, packet.header_bits()));
+            self.previous = sealed.payload().to_vec();
+            self.under_way.extend(sealed.flits());
+        }
+        self.stats.sent_flits += 1;
+        self.under_way.pop_front().unwrap_or_default().into()
+    }
+
+    /// The packet that goes now, with everything but its CRC.
+    fn next_packet(&mut self, credits_waited: bool) -> Packet {
+        if self.down {
+            return bare(&Header::default());
+        }
+        // An open payload is closed first, so that every copy of REPLAY_INIT stands alone.
+        if self.transmitter.begins_replay() && !self.previous.is_empty() {
+            return self.acknowledging(&bare(&Header::default()));
+        }
+        if let Some(ackid) = self.transmitter.next_init() {
+            self.stats.replay_inits += 1;
+            return bare(&Header { op: Op::REPLAY_INIT, ackid, ..Header::default() });
+        }
+        if let Some(header) = self.credits.next_init() {
+            return self.acknowledging(&bare(&header));
+        }
+        if let Some(packet) = self.transmitter.next_again() {
+            self.stats.replayed += 1;
+            return self.acknowledging(&packet);
+        }
+        let new = self.next_message().or_else(|| {
+            let due = credits_waited && !self.credits_held && self.transmitter.has_room(1, &self.config);
+            self.stats.carriers += u64::from(due);
+            let vc = self.config.codec.response_vc;
+            due.then(|| bare(&Header { op: Op::RSP_DONE, rid: LINK_RID, vc, ..Header::default() }))
+        });
+        let Some(packet) = new else { return self.acknowledging(&bare(&Header::default())) };
+        let mut header = packet.header();
+        if !self.credits_held {
+            self.credits.give_back(&mut header);
+        }
+        let packet = with_header(&packet, &header);
+        self.transmitter.keep(packet);
+        self.stats.sent_packets += 1;
+        self.acknowledging(&packet)
+    }
+
+    /// The next message that has credit, the channels in turn.
+    fn next_message(&mut self) -> Option<Packet> {
+        for k in 0..Vc::COUNT {
+            let at = (self.turn + k) % Vc::COUNT;
+            let Some(message) = self.queues[at].front() else { continue };
+            let with_ae = self.ae_sent.get(message.vc) != message.ae();
+            let Ok(packet) = message.packet(with_ae) else { continue };
+            if !self.transmitter.has_room(packet.flits().len(), &self.config) {
+                continue;
+            }
+            if !self.credits.spend(message.vc, message.data_flits()) {
+                continue;
+            }
+            self.ae_sent.update(&packet);
+            self.queues[at].pop_front();
+            self.turn = (at + 1) % Vc::COUNT;
+            return Some(packet);
+        }
+        None
+    }
+
+    /// The packet with the acknowledgement that is due.
+    fn acknowledging(&mut self, packet: &Packet) -> Packet {
+        let ack = self.receiver.ack();
+        with_header(packet, &Header { ackv: ack.is_some(), ackid: ack.unwrap_or(0), ..packet.header() })
+    }
+}
+
+/// A packet of one flit.
+fn bare(header: &Header) -> Packet {
+    let header = header.to_bits().expect("codes of a table and numbers below 4096");
+    Packet::new(&[header]).expect("one flit")
+}
+
+fn with_header(packet: &Packet, header: &Header) -> Packet {
+    packet.with_header_bits(header.to_bits().expect("fields of a header and numbers below 4096"))
+}

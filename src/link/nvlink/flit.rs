@@ -1,0 +1,43 @@
+//! A flit on a wire, and what faults make of it.
+
+use crate::kernel::Rng;
+use crate::link::fault::OnWire;
+use scalepool_protocols::nvlink::FLIT_BYTES;
+
+/// 16 bytes, byte 0 first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flit(pub [u8; FLIT_BYTES]);
+
+impl Flit {
+    /// The flit as a number.
+    pub const fn bits(&self) -> u128 {
+        u128::from_le_bytes(self.0)
+    }
+}
+
+impl From<u128> for Flit {
+    fn from(bits: u128) -> Flit {
+        Flit(bits.to_le_bytes())
+    }
+}
+
+impl OnWire for Flit {
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+
+    /// Random bytes.
+    fn make_noise(&mut self, rng: &mut Rng) {
+        rng.fill_bytes(&mut self.0);
+    }
+
+    /// The lowest bit of the CRC, or of its place in payload, is wrong: always found.
+    fn make_bad(&mut self, _: &mut Rng) {
+        self.0[12] ^= 0x80;
+    }
+
+    /// A flit alone does not tell: its CRC may stand in the next packet. Tests compare what comes out.
+    fn deceives(&self, _: &Flit) -> bool {
+        false
+    }
+}

@@ -1,0 +1,177 @@
+//! The device: a completer and a power management agent behind one link end.
+//!
+//! A walk through one cycle: what is due leaves, answers first, then what the agent has to say; then everything that came
+//! is taken. A request takes effect at once and its completions become due after the latency of the device.
+
+use super::port::Item;
+use super::tlps;
+use crate::endpoint::completer::Completer;
+use crate::endpoint::event::Event;
+use crate::endpoint::pm::{Happened, PmAgent};
+use crate::endpoint::tlp::{Form, Kind as TlpKind, Tlp};
+use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use crate::trace::{Kind, Stamp, Tap};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Place of the device in traces.
+pub const PLACE: &str = "device.function";
+
+/// What the device leaves behind for the report.
+#[derive(Debug, Clone, Default)]
+pub struct FunctionResult {
+    /// What did not go as it should.
+    pub events: Vec<Event>,
+    /// Configuration and memory requests served.
+    pub requests: u64,
+    /// Completions sent.
+    pub completions: u64,
+    /// The agents of both sides have met.
+    pub pm_ready: bool,
+    /// CXL.mem is on.
+    pub mem_enabled: bool,
+}
+
+/// An answer that is not due yet.
+struct Answer {
+    due: u64,
+    id: u64,
+    /// The last one of its request.
+    last: bool,
+    since: Time,
+    bytes: Vec<u8>,
+}
+
+/// The device.
+pub struct Function {
+    completer: Completer,
+    agent: PmAgent,
+    form: Form,
+    latency_cycles: u64,
+    answers: VecDeque<Answer>,
+    rx: In<Item>,
+    tx: Out<Item>,
+    tap: Tap,
+    result: Arc<Mutex<FunctionResult>>,
+    mine: FunctionResult,
+}
+
+impl Function {
+    /// A device that answers after `latency_cycles`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        completer: Completer,
+        agent: PmAgent,
+        form: Form,
+        latency_cycles: u64,
+        rx: In<Item>,
+        tx: Out<Item>,
+        tap: Tap,
+        result: Arc<Mutex<FunctionResult>>,
+    ) -> Function {
+        let (answers, mine) = (VecDeque::new(), FunctionResult::default());
+        Function { completer, agent, form, latency_cycles, answers, rx, tx, tap, result, mine }
+    }
+
+    /// The bytes of a TLP of ours: every field of it comes from a TLP of the same form, so it has some.
+    fn bytes_of(&mut self, tlp: &Tlp) -> Option<Vec<u8>> {
+        tlp.encode(self.form).map_err(|e| self.mine.events.push(e.into())).ok()
+    }
+
+    fn send(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(answer) = self.answers.front()
+            && answer.due <= at.cycle
+            && self.tx.has_room(cx, 1)
+        {
+            let Some(answer) = self.answers.pop_front() else { break };
+            let (kind, form) = (if answer.last { Kind::End } else { Kind::Mark }, self.form);
+            self.tap.record(at, kind, answer.id, 0, || match answer.last {
+                true => tlps::body(&answer.bytes, form),
+                false => crate::trace::Body::Mark("part"),
+            });
+            self.mine.completions += 1;
+            // Room was asked for before.
+            let _ = self.tx.push(cx, Item::Tlp(answer.bytes));
+        }
+        while self.tx.has_room(cx, 1) {
+            let Some(message) = self.agent.next_message() else { break };
+            let Some(bytes) = self.bytes_of(&message) else { break };
+            let (id, form) = (self.tap.new_id(), self.form);
+            self.tap.record(at, Kind::Begin, id, 0, || tlps::body(&bytes, form));
+            self.tap.record(at, Kind::End, id, 0, || crate::trace::Body::None);
+            let _ = self.tx.push(cx, Item::Tlp(bytes));
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8], cx: &Cx, at: Stamp) {
+        let tlp = match Tlp::decode(bytes, self.form) {
+            Ok(tlp) => tlp,
+            Err(error) => {
+                self.mine.events.push(error.into());
+                return;
+            }
+        };
+        if self.agent.receive(&tlp, at.cycle) {
+            if self.agent.take_happened().contains(&Happened::Ready) {
+                self.completer.space_mut().pm_init_complete();
+            }
+            return;
+        }
+        let (id, form) = (self.tap.new_id(), self.form);
+        self.tap.record(at, Kind::Begin, id, 0, || tlps::body(bytes, form));
+        self.mine.requests += 1;
+        let answers = self.completer.receive(&tlp);
+        if answers.is_empty() || matches!(tlp.kind, TlpKind::Completion { .. }) {
+            self.tap.record(at, Kind::End, id, 0, || crate::trace::Body::None);
+        }
+        let n = answers.len();
+        for (k, answer) in answers.into_iter().enumerate() {
+            let Some(bytes) = self.bytes_of(&answer) else { continue };
+            let due = at.cycle + self.latency_cycles;
+            self.answers.push_back(Answer { due, id, last: k + 1 == n, since: cx.now(), bytes });
+        }
+    }
+}
+
+impl Module for Function {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        while let Some(item) = self.rx.pop(cx) {
+            match item {
+                Item::Tlp(bytes) => self.take(&bytes, cx, at),
+                Item::Error(error) => self.completer.space_mut().note(error),
+                Item::Done => {}
+            }
+        }
+        self.agent.expire(at.cycle);
+        self.send(cx, at);
+        self.mine.events.extend(self.completer.take_events());
+        self.mine.events.extend(self.agent.take_events());
+        match self.answers.front() {
+            Some(answer) if answer.due > at.cycle => Next::At(cx.in_cycles(answer.due - at.cycle)),
+            // Due and no room: the consumer's pop wakes us.
+            _ => Next::Idle,
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        match self.answers.front() {
+            Some(answer) => Err(Pending::new(format!("{} completions to send", self.answers.len()), answer.since)),
+            None if !self.agent.is_quiet() => Err(Pending::new("power management messages to send", Time::ZERO)),
+            None => Ok(()),
+        }
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("answers", self.answers.len() as u64);
+    }
+}
+
+impl Drop for Function {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
+        self.mine.pm_ready = self.agent.is_ready();
+        self.mine.mem_enabled = self.completer.space().cxl_mem_enabled();
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
+    }
+}

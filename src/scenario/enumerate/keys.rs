@@ -1,0 +1,71 @@
+//! Settings of the scenario: defaults, units, ranges.
+
+use crate::scenario::settings::{Key, Range};
+
+const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
+    Key { name, default, unit, range, doc }
+}
+
+/// Flit formats, each a mode that a port reaches.
+pub const MODES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
+
+/// Settings. Numbers without another source are of the model (basis: model).
+pub static KEYS: &[Key] = &[
+    key(
+        "link.rate_gtps",
+        "32",
+        "GT/s a lane",
+        Range::Words(&["8", "16", "32", "64"]),
+        "line rate (cxl-68b §1.3); 64 takes 256B flits (cxl-io §7)",
+    ),
+    key("link.width", "16", "lanes", Range::Words(&["1", "2", "4", "8", "16"]), "lanes (cxl-68b §1.3)"),
+    key("link.mode", "cxl-68b", "-", Range::Words(MODES), "best mode of the host's port (cxl-io §7)"),
+    key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.01), "bit error rate of both directions"),
+    key(
+        "link.fault",
+        "",
+        "-",
+        Range::List(
+            "flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits",
+        ),
+        "faults at numbered flits, counted from 0 as they are sent",
+    ),
+    key("link.credits_hold", "0", "flit clocks", Range::Int(0, 1 << 20), "the device holds its credits back so long"),
+    key("link.tx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "transmit pipeline"),
+    key("link.rx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "receive pipeline"),
+    key("link.propagation_fs", "2000000", "fs", Range::Int(0, 1 << 40), "flight time on the wire"),
+    key("link.retrain_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "time that training takes"),
+    key("host.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "period of the host clock, the reference"),
+    key("host.outstanding", "32", "requests", Range::Int(1, 1024), "requests that may be open; tags have 10 bits"),
+    key("host.timeout_fs", "50000000000", "fs", Range::Int(1_000_000, 1 << 50), "completion time-out, 50 us"),
+    key("host.retry_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "wait behind a Request Retry Status"),
+    key("host.max_payload_bytes", "256", "bytes", Range::Int(128, 4096), "largest payload of the host"),
+    key("host.mmio_base", "0x1000000000", "address", Range::Int(1 << 20, 1 << 50), "where BARs are placed"),
+    key("host.memory_base", "0x10000000000", "address", Range::Int(1 << 28, 1 << 50), "where memory ranges are placed"),
+    key("host.accesses", "200", "accesses", Range::Int(0, 1 << 24), "writes and reads behind the BARs"),
+    key(
+        "host.power",
+        "none",
+        "-",
+        Range::Words(&["none", "reset", "s3", "flush"]),
+        "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)",
+    ),
+    key("host.access_bytes", "512", "bytes", Range::Int(1, 4096), "longest of them; lengths are drawn"),
+    key(
+        "device.mode",
+        "cxl-256b-pbr",
+        "-",
+        Range::Words(MODES),
+        "best mode of the device; the link gets the best that both can do, and has 256B flits if both can",
+    ),
+    key("device.bar0_bytes", "64k", "bytes", Range::Int(0, 1 << 40), "size of BAR 0: a power of two from 4k, or 0"),
+    key("device.bar1_bytes", "1m", "bytes", Range::Int(0, 1 << 40), "size of BAR 1, likewise"),
+    key("device.range0_bytes", "16g", "bytes", Range::Int(0, 1 << 46), "memory range 0: a multiple of 256m"),
+    key("device.range1_bytes", "0", "bytes", Range::Int(0, 1 << 46), "memory range 1, likewise"),
+    key("device.logical_devices", "1", "devices", Range::Int(1, 16), "more than one show an MLD DVSEC"),
+    key("device.max_payload_bytes", "512", "bytes", Range::Int(128, 4096), "largest payload of the device"),
+    key("device.boundary_bytes", "64", "bytes", Range::Words(&["64", "128"]), "read completion boundary"),
+    key("device.not_ready", "2", "requests", Range::Int(0, 1000), "configuration requests answered with a retry"),
+    key("device.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "period of the device clock"),
+    key("device.latency_cycles", "40", "device cycles", Range::Int(1, 1 << 30), "request to completion in the device"),
+];

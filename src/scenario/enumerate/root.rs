@@ -1,0 +1,471 @@
+//! The root complex: it finds the device, makes it answer, and uses its memory-mapped registers.
+//!
+//! Modelled: the walk of [`super::walk`] with one configuration access at a time, retried while the device says that it is
+//! not ready; then writes and reads of random lengths behind the BARs, as many at a time as the requester allows, each read
+//! checked against the bytes that were written; the power management agent of the host beside both. Left out: software
+//! latencies, interrupts.
+//!
+//! A walk through one cycle: everything that came is taken, completions end requests; requests whose time is up end too;
+//! then the agent speaks and the next requests leave as far as there is room.
+
+use super::port::Item;
+use super::tlps;
+use super::walk::{Access, Found, Log, Pause, Windows, enumerate};
+use crate::endpoint::config_space::ConfigSpace;
+use crate::endpoint::event::Event;
+use crate::endpoint::pm::{Ask, Happened, PmAgent};
+use crate::endpoint::requester::{Done, Failure, Requester};
+use crate::endpoint::tlp::{Enables, Form, Kind as TlpKind, Tlp};
+use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
+use crate::memory::store::{Background, Store};
+use crate::memory::{LINE_BYTES, line_address};
+use crate::scenario::report::Broken;
+use crate::trace::{Body, Kind, Stamp, Tap};
+use scalepool_protocols::cxl::cxlio::DW_BYTES;
+use scalepool_protocols::cxl::cxlio::code::CplStatus;
+use scalepool_protocols::cxl::cxlio::dvsec::FlexBusStatus;
+use scalepool_protocols::wire::{At, Violation};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Place of the root complex in traces.
+pub const PLACE: &str = "host.root";
+
+/// What the root complex leaves behind for the report.
+#[derive(Debug, Clone, Default)]
+pub struct RootResult {
+    /// What was found; `None`: the walk did not end.
+    pub found: Option<Found>,
+    /// What the host's own port says of the link.
+    pub status: FlexBusStatus,
+    /// Configuration reads, writes and retries.
+    pub config: [u64; 3],
+    /// Memory writes and reads.
+    pub memory: [u64; 2],
+    /// Bytes of finished memory writes and reads.
+    pub bytes: u64,
+    /// Request to last completion, by request \[cycles of the host clock\].
+    pub latency_cycles: Vec<u64>,
+    /// The same \[fs\].
+    pub latency_fs: Vec<u64>,
+    /// What did not go as it should.
+    pub events: Vec<Event>,
+    /// End-to-end checks that failed.
+    pub broken: Vec<Broken>,
+    /// The agents of both sides have met.
+    pub pm_ready: bool,
+    /// Resets that the device acknowledged and phases of a flush that it finished.
+    pub power_answered: u64,
+}
+
+/// How the root complex is built.
+pub struct RootConfig {
+    /// How TLPs are written on the link.
+    pub form: Form,
+    /// Requester with its limit and time-out \[cycles\].
+    pub requester: Requester,
+    /// The host's power management agent.
+    pub agent: PmAgent,
+    /// Configuration space of the root port, after training.
+    pub port: ConfigSpace,
+    /// Addresses that it gives away.
+    pub windows: Windows,
+    /// Memory accesses after the walk.
+    pub accesses: u64,
+    /// Longest access \[bytes\].
+    pub access_bytes: u64,
+    /// Cycles between a retry of a configuration access and the next try.
+    pub retry_cycles: u64,
+    /// What power management is asked for at the end.
+    pub power: Option<Ask>,
+}
+
+/// What an open request is for.
+enum Purpose {
+    Config(Access),
+    Read { address: u64, expected: Vec<u8> },
+}
+
+struct Open {
+    purpose: Purpose,
+    id: u64,
+    since: Time,
+    since_cycle: u64,
+    /// For a request that ends by time-out there is no completion to show.
+    last: Vec<u8>,
+}
+
+/// Where the run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Walk,
+    Memory,
+    Over,
+}
+
+/// The root complex.
+pub struct Root {
+    config: RootConfig,
+    log: Log,
+    /// The access that waits to be sent, and from which cycle on.
+    next: Option<(Access, u64)>,
+    phase: Phase,
+    bars: Vec<std::ops::Range<u64>>,
+    accesses_left: u64,
+    /// The next access behind the BARs, drawn and not sent.
+    drawn: Option<(bool, u64, usize)>,
+    /// What the device must hold.
+    expected: Store,
+    open: BTreeMap<u16, Open>,
+    rng: Rng,
+    tx: Out<Item>,
+    rx: In<Item>,
+    tap: Tap,
+    result: Arc<Mutex<RootResult>>,
+    mine: RootResult,
+    told: bool,
+}
+
+impl Root {
+    /// A root complex with its channel ends.
+    pub fn new(
+        config: RootConfig,
+        tx: Out<Item>,
+        rx: In<Item>,
+        rng: Rng,
+        tap: Tap,
+        result: Arc<Mutex<RootResult>>,
+    ) -> Root {
+        let mut root = Root {
+            accesses_left: config.accesses,
+            config,
+            log: Log::default(),
+            next: None,
+            phase: Phase::Walk,
+            bars: Vec::new(),
+            drawn: None,
+            expected: Store::new(Background::Zero),
+            open: BTreeMap::new(),
+            rng,
+            tx,
+            rx,
+            tap,
+            result,
+            mine: RootResult::default(),
+            told: false,
+        };
+        root.advance(0);
+        root
+    }
+
+    /// Runs the walk up to its next access, or to its end.
+    fn advance(&mut self, cycle: u64) {
+        match enumerate(&mut self.log, &self.config.windows) {
+            Err(Pause(access)) => self.next = Some((access, cycle)),
+            Ok(found) => {
+                self.bars.clone_from(&found.bars);
+                for violation in &found.broken {
+                    self.mine.broken.push(Broken { place: PLACE.into(), violation: violation.clone() });
+                }
+                self.mine.found = Some(found);
+                self.phase = Phase::Memory;
+                if self.bars.is_empty() {
+                    self.accesses_left = 0;
+                }
+            }
+        }
+    }
+
+    fn broken(&mut self, rule: &'static str, found: String, expected: String, text: String) {
+        let violation = Violation { rule, at: At::Byte(0), found, expected, text };
+        self.mine.broken.push(Broken { place: PLACE.into(), violation });
+    }
+
+    // ---- what comes ----------------------------------------------------------------------------------------------
+
+    fn take(&mut self, bytes: Vec<u8>, cx: &mut Cx, at: Stamp) {
+        let tlp = match Tlp::decode(&bytes, self.config.form) {
+            Ok(tlp) => tlp,
+            Err(error) => {
+                self.mine.events.push(error.into());
+                return;
+            }
+        };
+        match tlp.kind {
+            TlpKind::Completion { .. } => {
+                if let Some(open) = self.open.get_mut(&tlp.tag) {
+                    open.last = bytes;
+                }
+                if let Some(done) = self.config.requester.receive(&tlp) {
+                    self.end(done, cx, at);
+                }
+            }
+            _ if self.config.agent.receive(&tlp, at.cycle) => {}
+            _ => {
+                let (requester, tag) = (tlp.requester, tlp.tag);
+                let (status, text) = (CplStatus::UR, "the host serves no requests");
+                self.mine.events.push(Event::Refused { requester, tag, status, text });
+            }
+        }
+    }
+
+    fn end(&mut self, done: Done, cx: &mut Cx, at: Stamp) {
+        let Some(open) = self.open.remove(&done.tag) else { return };
+        let form = self.config.form;
+        self.tap.record(at, Kind::End, open.id, 0, || tlps::body(&open.last, form));
+        self.mine.latency_cycles.push(at.cycle - open.since_cycle);
+        self.mine.latency_fs.push(at.t_fs - open.since.as_fs());
+        match (open.purpose, done.outcome) {
+            (Purpose::Config(access), Err(Failure::Status(CplStatus::CRS))) => {
+                self.mine.config[2] += 1;
+                self.next = Some((access, at.cycle + self.config.retry_cycles));
+            }
+            (Purpose::Config(_), outcome) => {
+                let dw = outcome.ok().map(|data| data.first_chunk().map_or(0, |dw| u32::from_le_bytes(*dw)));
+                self.log.answer(dw);
+                self.advance(at.cycle);
+            }
+            (Purpose::Read { address, expected }, Ok(data)) => {
+                self.mine.bytes += data.len() as u64;
+                if data != expected || done.poison {
+                    let n = (0..expected.len()).find(|&n| data.get(n) != expected.get(n)).unwrap_or(0);
+                    let show = |bytes: &[u8]| bytes.get(n).map_or("nothing".to_owned(), |b| format!("{b:#04x}"));
+                    let text = format!("byte {n} of {} at {address:#x}", expected.len());
+                    self.broken("SIM-E2E-01", show(&data), show(&expected), text);
+                }
+            }
+            (Purpose::Read { address, .. }, Err(failure)) => {
+                let (found, expected) = (format!("{failure:?}"), "data".to_owned());
+                self.broken("SIM-E2E-03", found, expected, format!("read of {address:#x}"));
+            }
+        }
+        cx.progress();
+    }
+
+    // ---- what goes -----------------------------------------------------------------------------------------------
+
+    /// Sends a TLP if there is room for it; `false`: later.
+    fn send(&mut self, tlp: Tlp, purpose: Option<Purpose>, cx: &mut Cx, at: Stamp) -> bool {
+        if !self.tx.has_room(cx, 1) {
+            return false;
+        }
+        let Ok(tlp) = self.config.requester.send(tlp, at.cycle) else { return false };
+        let bytes = match tlp.encode(self.config.form) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.mine.events.push(error.into());
+                return true;
+            }
+        };
+        let (id, form) = (self.tap.new_id(), self.config.form);
+        self.tap.record(at, Kind::Begin, id, 0, || tlps::body(&bytes, form));
+        match purpose {
+            Some(purpose) => {
+                let open = Open { purpose, id, since: cx.now(), since_cycle: at.cycle, last: Vec::new() };
+                self.open.insert(tlp.tag, open);
+            }
+            None => self.tap.record(at, Kind::End, id, 0, || Body::None),
+        }
+        // Room was asked for before.
+        let _ = self.tx.push(cx, Item::Tlp(bytes));
+        true
+    }
+
+    /// Sends what the agent has to say.
+    fn speak(&mut self, cx: &mut Cx, at: Stamp) {
+        while self.tx.has_room(cx, 1)
+            && let Some(message) = self.config.agent.next_message()
+        {
+            self.send(message, None, cx, at);
+        }
+    }
+
+    fn send_config(&mut self, cx: &mut Cx, at: Stamp) {
+        let Some((access, _)) = self.next.filter(|(_, from)| *from <= at.cycle) else { return };
+        let Access { target, register, write } = access;
+        let (kind, data) = match write {
+            None => (TlpKind::ConfigRead { level: 0, target, register, enables: 0xf }, Vec::new()),
+            Some((value, enables)) => {
+                (TlpKind::ConfigWrite { level: 0, target, register, enables }, value.to_le_bytes().to_vec())
+            }
+        };
+        if self.send(Tlp::new(kind, 0, data), Some(Purpose::Config(access)), cx, at) {
+            self.next = None;
+            self.mine.config[usize::from(write.is_some())] += 1;
+        }
+    }
+
+    /// Draws an access behind a BAR: write or read, address, length. It does not cross 4 KiB, as no request may.
+    fn draw(&mut self) -> (bool, u64, usize) {
+        let bar = &self.bars[self.rng.below(self.bars.len() as u64) as usize];
+        let (start, bar_bytes) = (bar.start, bar.end - bar.start);
+        let at = self.rng.below(bar_bytes.min(MEMORY_BYTES));
+        let room = PAGE_BYTES - at % PAGE_BYTES;
+        let bytes = 1 + self.rng.below(self.config.access_bytes.min(room));
+        (self.rng.ratio(1, 2), start + at, bytes as usize)
+    }
+
+    /// `false`: the access has to wait.
+    fn send_memory(&mut self, (write, address, bytes): (bool, u64, usize), cx: &mut Cx, at: Stamp) -> bool {
+        if !write {
+            let (enables, dw) = Enables::span(address, bytes);
+            let kind = TlpKind::MemRead { address: address & !3, dw, enables };
+            let expected = peek(&self.expected, address, bytes);
+            let read = Purpose::Read { address, expected };
+            let sent = self.send(Tlp::new(kind, 0, Vec::new()), Some(read), cx, at);
+            self.mine.memory[1] += u64::from(sent);
+            return sent;
+        }
+        // A write may pass a read on the link; one to the same bytes waits for it.
+        let overlaps = |open: &Open| match &open.purpose {
+            Purpose::Read { address: from, expected } => {
+                address < from + expected.len() as u64 && *from < address + bytes as u64
+            }
+            Purpose::Config(_) => false,
+        };
+        if self.open.values().any(overlaps) || !self.tx.has_room(cx, 1) {
+            return false;
+        }
+        let mut data = vec![0; bytes];
+        self.rng.fill_bytes(&mut data);
+        poke(&mut self.expected, address, &data);
+        // As many writes as the largest payload makes of it.
+        let payload = self.mine.found.as_ref().map_or(128, |f| f.max_payload_bytes);
+        let skip = (address % DW_BYTES as u64) as usize;
+        let first = (payload - skip).min(bytes);
+        let parts = std::iter::once(&data[..first]).chain(data[first..].chunks(payload));
+        let mut from = address;
+        for part in parts {
+            let (enables, dw) = Enables::span(from, part.len());
+            let skip = (from % DW_BYTES as u64) as usize;
+            let mut dws = vec![0; dw * DW_BYTES];
+            dws[skip..skip + part.len()].copy_from_slice(part);
+            let kind = TlpKind::MemWrite { address: from & !3, enables };
+            self.send(Tlp::new(kind, 0, dws), None, cx, at);
+            from += part.len() as u64;
+        }
+        self.mine.memory[0] += 1;
+        self.mine.bytes += bytes as u64;
+        true
+    }
+
+    /// Whether an access of this length finds room for all its TLPs.
+    fn has_room_for(&self, bytes: usize, cx: &Cx) -> bool {
+        let payload = self.mine.found.as_ref().map_or(128, |f| f.max_payload_bytes);
+        self.tx.has_room(cx, bytes.div_ceil(payload) + 1)
+    }
+
+    fn memory(&mut self, cx: &mut Cx, at: Stamp) {
+        while self.accesses_left > 0 {
+            let access = match self.drawn.take() {
+                Some(access) => access,
+                None => self.draw(),
+            };
+            if !self.has_room_for(access.2, cx) || !self.send_memory(access, cx, at) {
+                self.drawn = Some(access);
+                return;
+            }
+            self.accesses_left -= 1;
+        }
+    }
+
+    /// Everything is found, used and answered, and the agents have met.
+    fn is_finished(&self) -> bool {
+        self.phase == Phase::Memory
+            && self.accesses_left == 0
+            && self.open.is_empty()
+            && self.config.agent.is_ready()
+            && self.config.agent.is_quiet()
+    }
+}
+
+/// Bytes of a BAR that are used.
+const MEMORY_BYTES: u64 = 64 << 10;
+/// No request crosses a boundary of 4 KiB (general knowledge of PCI Express).
+const PAGE_BYTES: u64 = 4096;
+
+fn peek(store: &Store, address: u64, bytes: usize) -> Vec<u8> {
+    let byte = |at: u64| store.read_line(at).data[(at % LINE_BYTES) as usize];
+    (address..address + bytes as u64).map(byte).collect()
+}
+
+fn poke(store: &mut Store, address: u64, data: &[u8]) {
+    for (at, byte) in (address..).zip(data) {
+        let n = at - line_address(at);
+        store.write_line(at, &[*byte; LINE_BYTES as usize], 1 << n, false);
+    }
+}
+
+impl Module for Root {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        while let Some(item) = self.rx.pop(cx) {
+            match item {
+                Item::Tlp(bytes) => self.take(bytes, cx, at),
+                Item::Error(error) => self.config.port.note(error),
+                Item::Done => {}
+            }
+        }
+        for done in self.config.requester.expire(at.cycle) {
+            self.end(done, cx, at);
+        }
+        self.config.agent.expire(at.cycle);
+        self.speak(cx, at);
+        match self.phase {
+            Phase::Walk => self.send_config(cx, at),
+            Phase::Memory => self.memory(cx, at),
+            Phase::Over => {}
+        }
+        self.mine.events.extend(self.config.requester.take_events());
+        self.mine.events.extend(self.config.agent.take_events());
+        let answered = |h: &Happened| matches!(h, Happened::ResetAcknowledged | Happened::FlushAnswered(_));
+        self.mine.power_answered += self.config.agent.take_happened().iter().filter(|h| answered(h)).count() as u64;
+        if !self.told && self.is_finished() {
+            match self.config.power.take() {
+                Some(ask) => {
+                    self.config.agent.ask(ask, at.cycle);
+                    self.speak(cx, at);
+                }
+                None if self.tx.push(cx, Item::Done).is_ok() => (self.told, self.phase) = (true, Phase::Over),
+                None => {}
+            }
+        }
+        // Timers: the next try of a configuration access, the time-outs of the oldest requests. Room in the channel and
+        // what comes wake the module without them.
+        let retry = self.next.map(|(_, from)| from).filter(|from| *from > at.cycle);
+        let timeout = self.config.requester.oldest().map(|(_, since)| since + self.config.requester.timeout());
+        match retry.into_iter().chain(timeout).chain(self.config.agent.due()).min() {
+            Some(cycle) => Next::At(cx.in_cycles(cycle.saturating_sub(at.cycle).max(1))),
+            None => Next::Idle,
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        if let Some((tag, open)) = self.open.iter().min_by_key(|(_, o)| o.since) {
+            let what = match &open.purpose {
+                Purpose::Config(access) => format!("configuration access {access:?}"),
+                Purpose::Read { address, .. } => format!("read of {address:#x}"),
+            };
+            let n = self.open.len();
+            return Err(Pending::new(format!("{n} requests open, oldest: {what}, tag {tag:#x}"), open.since));
+        }
+        match self.told {
+            true => Ok(()),
+            false => Err(Pending::new("the device is not found and used yet", Time::ZERO)),
+        }
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("open", self.open.len() as u64);
+        visit("accesses_left", self.accesses_left);
+    }
+}
+
+impl Drop for Root {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
+        self.mine.status = self.config.port.flex_bus_status();
+        self.mine.pm_ready = self.config.agent.is_ready();
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
+    }
+}

@@ -1,0 +1,40 @@
+//! TLPs in traces: which layout shows their header.
+
+use crate::endpoint::tlp::Form;
+use crate::link::cxlio::{Form as WireForm, Tlp as WireTlp};
+use crate::trace::{Body, PlaceKind};
+use scalepool_protocols::cxl::cxlio::code::FmType;
+use scalepool_protocols::cxl::cxlio::flit_mode::{Base, FmCfg, FmCpl, FmMem32, FmMem64, FmMsg};
+use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCfg, NfmCpl, NfmMem32, NfmMem64, NfmMsg, Shape};
+use scalepool_protocols::wire::{LayoutDef, Wire};
+
+const NON_FLIT: &[&LayoutDef] = &[NfmMem32::DEF, NfmMem64::DEF, NfmCfg::DEF, NfmCpl::DEF, NfmMsg::DEF];
+const FLIT: &[&LayoutDef] = &[FmMem32::DEF, FmMem64::DEF, FmCfg::DEF, FmCpl::DEF, FmMsg::DEF];
+
+/// What a place of TLPs shows in a wave.
+pub const fn shows(form: Form) -> PlaceKind {
+    match form {
+        Form::NonFlit => PlaceKind::Messages(NON_FLIT),
+        Form::Flit | Form::Pbr { .. } => PlaceKind::Messages(FLIT),
+    }
+}
+
+/// The form as the link names it.
+pub const fn wire_form(form: Form) -> WireForm {
+    match form {
+        Form::NonFlit => WireForm::NonFlit,
+        Form::Flit => WireForm::Flit { pbr: false },
+        Form::Pbr { .. } => WireForm::Flit { pbr: true },
+    }
+}
+
+/// Header and data of a TLP as a record shows them.
+pub fn body(bytes: &[u8], form: Form) -> Body {
+    let Ok(tlp) = WireTlp::new(wire_form(form), bytes.to_vec()) else { return Body::None };
+    let layout = match form {
+        Form::NonFlit => Shape::of(tlp.code()).and_then(Shape::def),
+        Form::Flit | Form::Pbr { .. } => Base::of(FmType(tlp.code())).and_then(Base::def),
+    };
+    let data = (!tlp.payload().is_empty()).then(|| tlp.payload().to_vec());
+    layout.map_or(Body::None, |layout| Body::Message { layout, bits: tlp.header_bits(), data })
+}

@@ -1,0 +1,137 @@
+//! Whole flits of 256 bytes: slots to a flit with CRC and FEC, and a clean flit judged and cut into slots.
+//!
+//! The slots hold random bits: what they mean costs nothing here. The peer computes CRC and FEC byte by byte, as they are
+//! defined, and does all else the same way. `table` rows are what a CPU without GFNI does.
+
+use std::hint::black_box;
+
+use scalepool_protocols::check::{self, crc256, fec256};
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::{Flit, SLOTS, crc_parts, fec_bytes};
+
+use super::Effort;
+use super::race::{Numbers, Variant, race};
+use super::table::{Row, Table};
+
+/// Flits a call: 16 KiB.
+const FLITS: usize = 64;
+/// Million flits a second that encoding and decoding want to reach, CRC and FEC included.
+const AIM: f64 = 10.0;
+
+type Slots = [u128; SLOTS];
+
+fn part<const N: usize>(flit: &Flit, at: usize) -> &[u8; N] {
+    flit.0[at..].first_chunk().expect("inside the flit")
+}
+
+/// The CRCs in order of their bytes, by definition.
+fn crcs_bytewise(flit: &Flit, mode: Mode) -> [u64; 2] {
+    match mode.is_lopt() {
+        true => [crc256::crc6_even_bytewise(part(flit, 0)), crc256::crc6_odd_bytewise(part(flit, 128))],
+        false => [crc256::crc8_bytewise(part(flit, 0)), 0],
+    }
+}
+
+/// The FEC, by definition.
+fn fec_bytewise(flit: &Flit, mode: Mode) -> [u8; 6] {
+    let mut protected = *part(flit, 0);
+    if mode.is_lopt() {
+        protected[fec_bytes(mode).start..].copy_from_slice(&flit.0[fec_bytes(mode).end..]);
+    }
+    fec256::parity_bytewise(&protected)
+}
+
+fn fill(slots: &Slots, mode: Mode) -> Flit {
+    let mut flit = Flit::ZERO;
+    slots.iter().enumerate().for_each(|(n, &slot)| flit.set_slot(mode, n, slot));
+    flit
+}
+
+fn encode(slots: &Slots, mode: Mode) -> Flit {
+    let mut flit = fill(slots, mode);
+    flit.seal(mode);
+    flit
+}
+
+fn encode_bytewise(slots: &Slots, mode: Mode) -> Flit {
+    let mut flit = fill(slots, mode);
+    let crcs = crcs_bytewise(&flit, mode);
+    crc_parts(mode).iter().zip(crcs).for_each(|(part, crc)| part.put(&mut flit, crc));
+    let fec = fec_bytewise(&flit, mode);
+    flit.0[fec_bytes(mode)].copy_from_slice(&fec);
+    flit
+}
+
+fn decode(flit: &Flit, mode: Mode) -> Option<Slots> {
+    let received = flit.receive(mode);
+    received.is_good().then(|| std::array::from_fn(|n| received.flit.slot(mode, n)))
+}
+
+fn decode_bytewise(flit: &Flit, mode: Mode) -> Option<Slots> {
+    let crcs = crcs_bytewise(flit, mode);
+    let good = crc_parts(mode).iter().zip(crcs).all(|(part, crc)| part.found(flit) == crc)
+        && flit.0[fec_bytes(mode)] == fec_bytewise(flit, mode);
+    good.then(|| std::array::from_fn(|n| flit.slot(mode, n)))
+}
+
+/// Adds the rows of the two maps.
+pub fn measure(effort: Effort, table: &mut Table) {
+    for mode in [Mode::Standard, Mode::LatencyOptimised] {
+        let mut numbers = Numbers(256);
+        let slots: Vec<Slots> = (0..FLITS).map(|_| std::array::from_fn(|_| numbers.next())).collect();
+        let flits: Vec<Flit> = slots.iter().map(|slots| encode(slots, mode)).collect();
+        for (slots, flit) in slots.iter().zip(&flits) {
+            assert_eq!(*flit, encode_bytewise(slots, mode));
+            assert_eq!(decode(flit, mode), decode_bytewise(flit, mode));
+        }
+        let mut out = [(); 4].map(|_| flits.clone());
+        let [best, by_table, bytewise, copied] = &mut out;
+        let encode_all = |out: &mut Vec<Flit>, encode: fn(&Slots, Mode) -> Flit| {
+            for (to, from) in black_box(out).iter_mut().zip(black_box(&slots)) {
+                *to = encode(from, mode);
+            }
+        };
+        let encoders: [Variant; 4] = [
+            Box::new(|| encode_all(best, encode)),
+            Box::new(|| without_simd(|| encode_all(by_table, encode))),
+            Box::new(|| encode_all(bytewise, encode_bytewise)),
+            Box::new(|| black_box(&mut *copied).copy_from_slice(black_box(&flits))),
+        ];
+        let [best_encode, table_encode, bytewise_encode, memcpy] = race(effort, FLITS, encoders);
+
+        let decode_all = |decode: fn(&Flit, Mode) -> Option<Slots>| {
+            black_box(&flits).iter().for_each(|flit| {
+                black_box(decode(flit, mode));
+            });
+        };
+        let decoders: [Variant; 3] = [
+            Box::new(|| decode_all(decode)),
+            Box::new(|| without_simd(|| decode_all(decode))),
+            Box::new(|| decode_all(decode_bytewise)),
+        ];
+        let [best_decode, table_decode, bytewise_decode] = race(effort, FLITS, decoders);
+
+        let name = if mode.is_lopt() { "LOpt" } else { "std" };
+        for (what, ours, peer) in [
+            ("encode", best_encode, bytewise_encode),
+            ("encode, table", table_encode, bytewise_encode),
+            ("decode", best_decode, bytewise_decode),
+            ("decode, table", table_decode, bytewise_decode),
+        ] {
+            let (what, peer) = (format!("256B {name} {what}"), Some(("bytewise", peer)));
+            table.row(Row { what, unit: "M flit/s", ours, peer, aim: None, memcpy: Some(memcpy) });
+        }
+        let aim = |rate: f64| if rate >= AIM { "met" } else { "MISSED" };
+        table.remark(format!(
+            "256B {name} with CRC and FEC: aim {AIM} M flit/s, encode {}, decode of a clean flit {}",
+            aim(best_encode),
+            aim(best_decode)
+        ));
+    }
+}
+
+fn without_simd(work: impl FnOnce()) {
+    check::use_simd(false);
+    work();
+    check::use_simd(true);
+}

@@ -1,0 +1,94 @@
+//! Text: vector files, objects as JSON, memory traces.
+
+use super::to_send;
+use scalepool::forms::message::{message_from_json, message_to_json};
+use scalepool::forms::{flit_io, flit68, flit256};
+use scalepool::golden::{hex::parse_hex, rsp::parse_rsp};
+use scalepool::scenario::stimulus::{Format, MAX_ACCESS_BYTES, line_accesses, parse_trace};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::Mode;
+use serde_json::Value;
+
+/// Vector files, `.hex` and `.rsp`: read or refused with a place inside the text.
+pub fn vectors(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let lines = text.lines().count();
+    match parse_hex(text) {
+        Ok(file) => {
+            assert_eq!(file.comments.len() + file.vectors.len(), lines);
+            let digits = file.vectors.first().map(|v| v.digits.len());
+            assert!(file.vectors.iter().all(|v| Some(v.digits.len()) == digits && v.line <= lines));
+        }
+        Err(e) => assert!(e.line <= lines + 1 && e.column >= 1, "{e}"),
+    }
+    match parse_rsp(text) {
+        Ok(file) => assert!(file.cases.iter().all(|c| c.line <= lines && !c.values.is_empty())),
+        Err(e) => assert!(e.line <= lines + 1 && e.column >= 1, "{e}"),
+    }
+}
+
+/// A line of `encode --jsonl`. What is read is printed, and read again as the same.
+pub fn message_object(bytes: &[u8]) {
+    let Ok(form) = serde_json::from_slice::<Value>(bytes) else { return };
+    match message_from_json(&form) {
+        Ok((def, bits)) => {
+            assert!(bits <= u128::MAX >> (128 - def.bits), "{form}");
+            let again = message_from_json(&message_to_json(def, bits)).map(|(def, bits)| (def.name, bits));
+            assert_eq!(again, Ok((def.name, bits)), "{form}");
+        }
+        Err(e) => assert!(!e.to_string().is_empty()),
+    }
+}
+
+/// Lines of `flit encode`: bit 0 of the first byte chooses the direction, bits 1 to 3 the protocol. What an encoder
+/// prints, it makes the same flit of.
+pub fn flit_object(bytes: &[u8]) {
+    let Some((choice, text)) = bytes.split_first() else { return };
+    let dir = Some(if choice & 1 == 0 { Dir::Down } else { Dir::Up });
+    let forms = text.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    match choice >> 1 & 7 {
+        n @ 0..3 => {
+            let mut encoder = flit256::Encoder::new(Mode::ALL[usize::from(n)], dir);
+            stays(forms, |form| encoder.encode(form).map(|e| (e.unit, e.form)));
+        }
+        3 | 4 => {
+            let mut encoder = flit_io::Encoder::new(dir);
+            stays(forms, |form| encoder.encode(form).map(|e| (e.unit, e.form)));
+        }
+        _ => {
+            let mut encoder = flit68::Encoder::new(dir);
+            stays(forms, |form| encoder.encode(form).map(|e| (e.unit, e.form)));
+        }
+    }
+}
+
+fn stays<U: PartialEq + std::fmt::Debug>(
+    forms: impl Iterator<Item = Value>,
+    mut encode: impl FnMut(&Value) -> Result<(U, Value), scalepool::forms::FormError>,
+) {
+    for form in forms {
+        match encode(&form) {
+            Ok((unit, mut form)) => {
+                to_send(&mut form);
+                let (again, _) = encode(&form).unwrap_or_else(|e| panic!("{form} is refused: {e}"));
+                assert_eq!(again, unit, "{form}");
+            }
+            Err(e) => assert!(!e.to_string().is_empty()),
+        }
+    }
+}
+
+/// A memory trace: bits 0 and 1 of the first byte choose the format, or leave it to the text.
+pub fn stimulus(bytes: &[u8]) {
+    let Some((choice, bytes)) = bytes.split_first() else { return };
+    let format = [None, Some(Format::Lackey), Some(Format::Csv)][usize::from(choice & 3) % 3];
+    match parse_trace("trace", bytes, format) {
+        Ok(accesses) => {
+            assert!(accesses.iter().all(|a| (1..=MAX_ACCESS_BYTES).contains(&a.size_bytes)));
+            for ifetch in [false, true] {
+                line_accesses(&accesses, ifetch).for_each(|line| assert!(line.byte_enables() != 0));
+            }
+        }
+        Err(e) => assert!(!e.to_string().is_empty()),
+    }
+}

@@ -1,0 +1,240 @@
+//! The scenario `cxlio-enumerate`, whole.
+
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::report::Report;
+use scalepool::scenario::{self, Modes, Request};
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
+use std::fs;
+
+const NAME: &str = "cxlio-enumerate";
+
+fn request(set: &[&str]) -> Request {
+    let set = set.iter().map(|s| (*s).to_owned()).collect();
+    Request { scenario: NAME.into(), seed: 7, threads: 2, set, ..Request::default() }
+}
+
+fn run(set: &[&str]) -> Report {
+    scenario::run(&request(set), &mut |_| ()).expect("a legal request")
+}
+
+fn count(report: &Report, name: &str) -> u64 {
+    report.counts.iter().find(|(k, _)| k == name).unwrap_or_else(|| panic!("no count `{name}`")).1
+}
+
+#[test]
+fn the_device_is_found_and_used() {
+    let report = run(&[]);
+    assert!(report.violations.is_empty(), "{:?}", report.violations);
+    for (name, expected) in [
+        ("connected mode", 2),
+        ("functions", 1),
+        ("extended capabilities", 5),
+        ("DVSECs of CXL", 5),
+        ("DVSEC 0 [bytes]", 0x3c),
+        ("DVSEC 7 [bytes]", 0x20),
+        ("BARs", 2),
+        ("BARs [bytes]", (64 << 10) + (1 << 20)),
+        ("memory ranges", 1),
+        ("memory ranges [bytes]", 16 << 30),
+        ("largest payload [bytes]", 256),
+        ("CXL.mem enabled", 1),
+        ("power management ready", 1),
+        // CXL.io, CXL.mem, 68B flits with VH.
+        ("host port status", 0x26),
+        ("device port status", 0x26),
+        ("configuration retries", 2),
+    ] {
+        assert_eq!(count(&report, name), expected, "{name}");
+    }
+    assert_eq!(count(&report, "memory writes") + count(&report, "memory reads"), 200);
+    assert!(report.goodput_bytes_per_s > 0.0 && report.latency_fs.min > 0);
+}
+
+#[test]
+fn other_devices_are_found_as_they_are() {
+    let mld = run(&["device.logical_devices=4", "device.range1_bytes=1g", "device.bar1_bytes=0", "host.accesses=20"]);
+    assert!(mld.violations.is_empty(), "{:?}", mld.violations);
+    for (name, expected) in
+        [("logical devices", 4), ("DVSECs of CXL", 6), ("DVSEC 9 [bytes]", 0x10), ("memory ranges", 2), ("BARs", 1)]
+    {
+        assert_eq!(count(&mld, name), expected, "{name}");
+    }
+    let small = run(&["device.bar0_bytes=0", "device.bar1_bytes=0", "device.range0_bytes=0"]);
+    assert!(small.violations.is_empty(), "{:?}", small.violations);
+    assert_eq!((count(&small, "BARs"), count(&small, "CXL.mem enabled"), count(&small, "memory reads")), (0, 0, 0));
+}
+
+#[test]
+fn settings_that_do_not_fit_are_refused() {
+    for (set, says) in [
+        ("device.bar0_bytes=3000", "power of two"),
+        ("device.range0_bytes=1m", "256 MiB"),
+        ("link.fault=bend:3", "link.fault"),
+        ("link.mode=cxl-512b", "link.mode"),
+    ] {
+        let error = scenario::run(&request(&[set]), &mut |_| ()).expect_err("refused").to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn every_way_of_running_gives_the_same_result() {
+    let set = ["host.accesses=60", "link.ber=2e-6", "link.fault=flip:40:300,up:noise:60"];
+    let one = run(&set);
+    for (threads, modes) in [
+        (1, Modes::default()),
+        (2, Modes { shuffle: Some(3), evaluate_idle: false }),
+        (1, Modes { shuffle: None, evaluate_idle: true }),
+    ] {
+        let other = scenario::run(&Request { threads, modes, ..request(&set) }, &mut |_| ()).expect("legal");
+        assert_eq!(other, one, "{threads} {modes:?}");
+    }
+}
+
+#[test]
+fn errors_of_the_wire_are_repaired_and_remembered() {
+    // One byte of an ID, both, a payload, in both directions.
+    let spoiled =
+        run(&["link.fault=flip:30:3,up:flip:33:9,flip:50:100,up:flip:55:200,up:noise:70", "host.accesses=100"]);
+    assert!(spoiled.violations.is_empty(), "{:?}", spoiled.violations);
+    assert_eq!(spoiled.errors_repaired, 5);
+    // Status bits 8 and 9 of the port that received: corrected, not readable.
+    assert_eq!(count(&spoiled, "host port status") >> 8 & 3, 3);
+    assert!(count(&spoiled, "trainings") >= 2, "both ends train");
+    let noisy = run(&["link.ber=1e-5", "host.accesses=400"]);
+    assert!(noisy.violations.is_empty(), "{:?}", noisy.violations);
+    assert!(noisy.errors_repaired > 10 && noisy.retries > 0, "{} {}", noisy.errors_repaired, noisy.retries);
+    // One unit in 60 is hit: the link trains for it and goes on.
+    let loud = run(&["link.ber=3e-5", "host.accesses=600"]);
+    assert!(loud.violations.is_empty(), "{:?}", loud.violations);
+    assert!(count(&loud, "trainings") < 4 * loud.errors_repaired);
+}
+
+#[test]
+fn held_credits_only_delay() {
+    let held = run(&["link.credits_hold=5000", "host.accesses=300"]);
+    assert!(held.violations.is_empty(), "{:?}", held.violations);
+}
+
+#[test]
+fn every_transaction_of_the_trace_begins_and_ends_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let outputs = |n: u32| Outputs {
+        vcd: Some(folder.path().join(format!("{n}.vcd"))),
+        trace: Some(folder.path().join(format!("{n}.jsonl"))),
+        ..Outputs::default()
+    };
+    for n in 0..2 {
+        let request = Request { outputs: outputs(n), ..request(&["host.accesses=40"]) };
+        let report = scenario::run(&request, &mut |_| ()).expect("legal");
+        assert!(report.violations.is_empty());
+        assert_eq!(report, run(&["host.accesses=40"]), "observers change nothing");
+    }
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    assert_eq!(read("0.jsonl"), read("1.jsonl"));
+    assert_eq!(read("0.vcd"), read("1.vcd"));
+    let mut open = std::collections::BTreeSet::new();
+    let mut ended = 0;
+    for line in read("0.jsonl").lines().skip(1) {
+        let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let id = record["id"].as_u64().unwrap_or(0);
+        match record["kind"].as_str() {
+            Some("begin") => assert!(open.insert(id), "begins twice: {line}"),
+            Some("end") => {
+                assert!(open.remove(&id), "ends without a beginning: {line}");
+                ended += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(open.is_empty() && ended > 200, "{ended} ended, open: {open:?}");
+    assert!(read("0.vcd").contains("nfm_cfg"));
+}
+
+#[test]
+fn every_mode_that_two_ends_agree_on_brings_the_device_up() {
+    // Host, device, rate, connected mode, status bits besides CXL.io and CXL.mem: 68B with VH 5, LOpt 13, PBR 14.
+    for (host, device, rate, mode, status) in [
+        ("cxl-68b", "cxl-256b-pbr", 32, 2, 1 << 5),
+        ("cxl-256b-pbr", "cxl-68b", 16, 2, 1 << 5),
+        ("cxl-256b", "cxl-256b-pbr", 64, 3, 1 << 5),
+        ("cxl-256b-pbr", "cxl-256b-lopt", 32, 3, 1 << 5),
+        ("cxl-256b-lopt", "cxl-256b-pbr", 64, 4, 1 << 5 | 1 << 13),
+        ("cxl-256b-pbr", "cxl-256b-pbr", 64, 5, 1 << 5 | 1 << 14),
+    ] {
+        let set = [
+            &format!("link.mode={host}")[..],
+            &format!("device.mode={device}"),
+            &format!("link.rate_gtps={rate}"),
+            "host.accesses=300",
+            "link.credits_hold=400",
+        ];
+        let report = run(&set);
+        assert!(report.violations.is_empty(), "{set:?} {:?}", report.violations);
+        for (name, expected) in [
+            ("connected mode", mode),
+            ("host port status", status | 6),
+            ("device port status", status | 6),
+            ("DVSECs of CXL", 5),
+            ("CXL.mem enabled", 1),
+            ("power management ready", 1),
+        ] {
+            assert_eq!(count(&report, name), expected, "{set:?} {name}");
+        }
+        let modes = Modes { shuffle: Some(1), evaluate_idle: true };
+        let again = scenario::run(&Request { threads: 1, modes, ..request(&set) }, &mut |_| ()).expect("legal");
+        assert_eq!(again, report, "{set:?}");
+    }
+}
+
+#[test]
+fn the_device_is_told_of_resets_and_flushes() {
+    for (power, answered) in [("none", 0), ("reset", 1), ("s3", 1), ("flush", 2)] {
+        for mode in ["cxl-68b", "cxl-256b"] {
+            let set = [format!("host.power={power}"), format!("link.mode={mode}"), "host.accesses=10".into()];
+            let report = run(&[&set[0], &set[1], &set[2]]);
+            assert!(report.violations.is_empty(), "{set:?} {:?}", report.violations);
+            assert_eq!(count(&report, "power requests answered"), answered, "{set:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_train_or_repair_is_refused() {
+    for (set, says) in [
+        (vec!["link.rate_gtps=64"], "no CXL link"),
+        (vec!["link.mode=cxl-256b", "link.ber=1e-9"], "link.ber"),
+        (vec!["link.mode=cxl-256b", "link.fault=drop:3"], "link.fault"),
+    ] {
+        let error = scenario::run(&request(&set), &mut |_| ()).expect_err("refused").to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn flits_of_256_bytes_decode_in_every_mode() {
+    // Every flit of the trace is sealed, numbered in order and read back by the codec.
+    for mode in Mode::ALL {
+        let folder = tempfile::tempdir().expect("a folder");
+        let trace = folder.path().join("t.jsonl");
+        let outputs = Outputs { trace: Some(trace.clone()), ..Outputs::default() };
+        let link = format!("link.mode={}", mode.protocol());
+        let set = [&link[..], "host.accesses=20"];
+        scenario::run(&Request { outputs, ..request(&set) }, &mut |_| ()).expect("legal");
+        let mut flits = 0;
+        for line in fs::read_to_string(&trace).expect("written").lines().skip(1) {
+            let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            if record["kind"] != "flit" {
+                continue;
+            }
+            let hex = record["hex"].as_str().expect("raw bytes");
+            let bytes: Vec<u8> =
+                (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).expect("hex")).collect();
+            let flit = Flit::from_bytes(&bytes).expect("256 bytes");
+            assert!(flit.crc_ok(mode), "{line}");
+            flits += 1;
+        }
+        assert!(flits > 200, "{flits}");
+    }
+}

@@ -12,6 +12,7 @@ pub mod observe;
 pub mod report;
 pub mod settings;
 pub mod stimulus;
+pub mod ualink;
 
 use crate::kernel::Time;
 use observe::Outputs;
@@ -39,6 +40,8 @@ pub static SCENARIOS: &[Scenario] = &[
     expander::CXL256,
     expander::CXL256_LOPT,
     expander::CXL_PBR,
+    Scenario { name: ualink::NAMES[0], doc: ualink::DOCS[0], keys: ualink::PAIR_KEYS, run: ualink::run_pair },
+    Scenario { name: ualink::NAMES[1], doc: ualink::DOCS[1], keys: ualink::POD_KEYS, run: ualink::run_pod },
     Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
 ];
 

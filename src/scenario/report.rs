@@ -55,6 +55,17 @@ pub struct Timing {
     pub flits_per_s: f64,
 }
 
+/// Figures of a fabric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FabricFigures {
+    /// Links from source to destination, on average.
+    pub hops_mean: f64,
+    /// What the stimulus asks for, a node and cycle of the reference clock.
+    pub offered_flits_per_node_cycle: f64,
+    /// What was delivered, a node and cycle of the reference clock.
+    pub accepted_flits_per_node_cycle: f64,
+}
+
 /// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -84,6 +95,8 @@ pub struct Report {
     pub errors_repaired: u64,
     /// Flit clocks in which a message waited for a credit.
     pub credit_stalls: u64,
+    /// Of fabrics alone.
+    pub fabric: Option<FabricFigures>,
     /// Further counts of the scenario, by group.
     pub counts: Vec<(String, u64)>,
     /// Coverage points: group, rows met, rows in all.
@@ -118,6 +131,12 @@ impl Report {
         map.insert("retries".into(), json!(self.retries));
         map.insert("errors_repaired".into(), json!(self.errors_repaired));
         map.insert("credit_stalls".into(), json!(self.credit_stalls));
+        if let Some(fabric) = &self.fabric {
+            let rounded = |x: f64| json!((x * 1e6).round() / 1e6);
+            map.insert("hops_mean".into(), rounded(fabric.hops_mean));
+            map.insert("offered_flits_per_node_cycle".into(), rounded(fabric.offered_flits_per_node_cycle));
+            map.insert("accepted_flits_per_node_cycle".into(), rounded(fabric.accepted_flits_per_node_cycle));
+        }
         map.insert("flits_by_direction".into(), counts(&self.flits));
         map.insert("messages_by_class".into(), counts(&self.messages));
         map.insert("counts".into(), counts(&self.counts));
@@ -151,6 +170,11 @@ impl Report {
         rows.push(("retries".into(), self.retries.to_string()));
         rows.push(("errors repaired".into(), self.errors_repaired.to_string()));
         rows.push(("credit stalls [flit clocks]".into(), self.credit_stalls.to_string()));
+        if let Some(fabric) = &self.fabric {
+            rows.push(("hops".into(), format!("mean {:.2}", fabric.hops_mean)));
+            let (offered, accepted) = (fabric.offered_flits_per_node_cycle, fabric.accepted_flits_per_node_cycle);
+            rows.push(("flits a node and cycle".into(), format!("offered {offered:.4}  accepted {accepted:.4}")));
+        }
         rows.extend(self.counts.iter().map(|(k, v)| (k.clone(), v.to_string())));
         let coverage = self.coverage.iter().map(|(g, met, of)| format!("{g} {met} of {of}"));
         rows.push(("coverage".into(), coverage.collect::<Vec<_>>().join(", ")));

@@ -136,9 +136,10 @@ pub(super) fn report<E: HasIo>(
         counts.extend(of_mem.map(|(name, n)| (name.to_owned(), n)));
     }
     let names = ["posted", "non-posted", "completion"];
-    let messages = ["down", "up"].into_iter().zip(&stats).flat_map(|(dir, stats)| {
-        names.into_iter().zip(stats.sent).map(move |(name, n)| (format!("{name} {dir}"), n))
-    });
+    let messages = ["down", "up"]
+        .into_iter()
+        .zip(&stats)
+        .flat_map(|(dir, stats)| names.into_iter().zip(stats.sent).map(move |(name, n)| (format!("{name} {dir}"), n)));
     Ok(Report {
         scenario: NAME.into(),
         seed: request.seed,
@@ -153,6 +154,7 @@ pub(super) fn report<E: HasIo>(
         retries: of_io(|s| s.replays) + of_ends(|f| f.replays),
         errors_repaired: if ended_well { ports.iter().map(|p| p.damaged).sum() } else { 0 },
         credit_stalls: of_ends(|f| f.credit_stalls),
+        fabric: None,
         counts,
         coverage: host.coverage(device),
         violations,

@@ -100,6 +100,7 @@ impl Run<'_> {
             errors_repaired: if repaired { ports.iter().map(|p| p.damaged).sum() } else { 0 },
             credit_stalls: figures.credit_stalls,
             counts: of_host.into_iter().chain(figures.counts).map(|(k, v)| (k.to_owned(), v)).collect(),
+            fabric: None,
             coverage: figures.coverage,
             violations,
         })

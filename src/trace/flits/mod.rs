@@ -2,6 +2,7 @@
 
 pub mod cxl256;
 pub mod cxl68;
+pub mod ualink;
 
 use super::signals::Tree;
 use super::state::State;
@@ -21,13 +22,16 @@ pub(super) trait FlitVars: fmt::Debug {
 }
 
 /// Protocols of which flits can be taken apart.
-pub(super) const PROTOCOLS: &str = "`cxl-68b`, `cxl-256b`, `cxl-256b-lopt` or `cxl-256b-pbr`";
+pub(super) const PROTOCOLS: &str = "`cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr` or `ualink`";
 
 /// Declares the variables of a protocol and direction in the scope of a place; `None` for another one.
 pub(super) fn declare(tree: &mut Tree, place: usize, protocol: &str, dir: &str) -> Option<Box<dyn FlitVars>> {
     let dir = Dir::ALL.into_iter().find(|d| d.name() == dir)?;
     if protocol == "cxl-68b" {
         return Some(Box::new(cxl68::Flits::declare(tree, place, dir)));
+    }
+    if protocol == "ualink" {
+        return Some(Box::new(ualink::Flits::declare(tree, place, dir)));
     }
     let mode = Mode::ALL.into_iter().find(|m| m.protocol() == protocol)?;
     Some(Box::new(cxl256::Flits::declare(tree, place, mode, dir)))

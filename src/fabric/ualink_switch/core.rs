@@ -1,0 +1,262 @@
+//! The middle of the switch: routes, latency, a queue for each pair of ports and class, and who is next.
+//!
+//! A walk through one cycle of [`CoreModule`]: what the slices have sent is taken: room counts, transactions are routed and
+//! enter the pipeline; those whose latency is over enter the queue of their pair; each output with work grants as long as
+//! it has room, the inputs that ask in turn, responses apart from requests; grants and freed buffers go to the slices.
+
+use super::route::{Refused, Routes};
+use super::{FromCore, SLICE_PORTS, ToCore};
+use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use crate::link::ualink::tl::transfer::destination;
+use crate::link::ualink::tl::{Held, TlClass};
+use scalepool_protocols::ualink::unpack::Transfer;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A transaction inside.
+#[derive(Debug, Clone)]
+struct Parcel {
+    input: u16,
+    output: u16,
+    transfer: Transfer,
+    held: Held,
+}
+
+/// One class of an output port.
+#[derive(Debug, Clone, Default)]
+struct Lane {
+    /// What waits, by input port; none of them is empty.
+    queues: BTreeMap<u16, VecDeque<Parcel>>,
+    /// The input that is asked first.
+    next: u16,
+    /// Transactions that the output port has room for.
+    room: u16,
+}
+
+impl Lane {
+    /// The next transaction, if there is room for it: round robin over those that ask.
+    fn grant(&mut self) -> Option<Parcel> {
+        if self.room == 0 {
+            return None;
+        }
+        let behind = self.queues.range(self.next..).next();
+        let (&input, _) = behind.or_else(|| self.queues.iter().next())?;
+        let queue = self.queues.get_mut(&input)?;
+        let parcel = queue.pop_front();
+        if queue.is_empty() {
+            self.queues.remove(&input);
+        }
+        self.next = input + 1;
+        self.room -= 1;
+        parcel
+    }
+}
+
+/// What leaves the core.
+#[derive(Debug, Clone)]
+pub struct Grant {
+    /// Port it came in by.
+    pub input: u16,
+    /// Port it leaves by.
+    pub output: u16,
+    /// It.
+    pub transfer: Transfer,
+    /// Its buffers at the input port.
+    pub held: Held,
+}
+
+/// Counters, all from the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CoreStats {
+    /// Transactions that came in, by class.
+    pub arrived: [u64; 2],
+    /// Transactions granted, by class.
+    pub granted: [u64; 2],
+    /// Dropped because denied.
+    pub denied: u64,
+    /// Dropped because there is no such destination.
+    pub out_of_range: u64,
+}
+
+/// The core, without its place in a simulation.
+#[derive(Debug, Clone)]
+pub struct Core {
+    routes: Routes,
+    latency_cycles: u64,
+    /// What is on its way to its queue, with the cycle at which it is there.
+    pipeline: VecDeque<(u64, Parcel)>,
+    /// Each output, by class.
+    outputs: Vec<[Lane; 2]>,
+    /// Outputs that have something to grant and room, or had when last looked at.
+    active: BTreeSet<u16>,
+    waiting: usize,
+    stats: CoreStats,
+}
+
+impl Core {
+    /// A core whose outputs have room for `room` transactions of each class; what arrives can leave after
+    /// `latency_cycles`.
+    pub fn new(routes: Routes, latency_cycles: u64, room: u16) -> Core {
+        let lane = Lane { room, ..Lane::default() };
+        let outputs = vec![[lane.clone(), lane]; usize::from(routes.ports())];
+        Core {
+            routes,
+            latency_cycles,
+            pipeline: VecDeque::new(),
+            outputs,
+            active: BTreeSet::new(),
+            waiting: 0,
+            stats: CoreStats::default(),
+        }
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &CoreStats {
+        &self.stats
+    }
+
+    /// Transactions inside.
+    pub fn inside(&self) -> usize {
+        self.pipeline.len() + self.waiting
+    }
+
+    /// Takes a transaction.
+    ///
+    /// # Errors
+    /// It is dropped: its buffers are free at once.
+    pub fn arrive(&mut self, input: u16, transfer: Transfer, held: Held, now: u64) -> Result<(), Refused> {
+        self.stats.arrived[held.class.index()] += 1;
+        match self.routes.route(input, destination(&transfer.field)) {
+            Ok(output) => {
+                let due = now + self.latency_cycles;
+                self.pipeline.push_back((due, Parcel { input, output, transfer, held }));
+                Ok(())
+            }
+            Err(refused) => {
+                match refused {
+                    Refused::Denied { .. } => self.stats.denied += 1,
+                    Refused::OutOfRange { .. } => self.stats.out_of_range += 1,
+                }
+                Err(refused)
+            }
+        }
+    }
+
+    /// An output port has room for one more transaction of a class.
+    pub fn give_room(&mut self, output: u16, class: TlClass) {
+        if let Some(lanes) = self.outputs.get_mut(usize::from(output)) {
+            let lane = &mut lanes[class.index()];
+            lane.room += 1;
+            if !lane.queues.is_empty() {
+                self.active.insert(output);
+            }
+        }
+    }
+
+    /// Hands out everything that can leave.
+    pub fn grant(&mut self, now: u64, mut leave: impl FnMut(Grant)) {
+        while self.pipeline.front().is_some_and(|(due, _)| *due <= now) {
+            let Some((_, parcel)) = self.pipeline.pop_front() else { break };
+            let output = parcel.output;
+            let lane = &mut self.outputs[usize::from(output)][parcel.held.class.index()];
+            lane.queues.entry(parcel.input).or_default().push_back(parcel);
+            self.active.insert(output);
+            self.waiting += 1;
+        }
+        for output in std::mem::take(&mut self.active) {
+            // Each class has room of its own, so requests and responses do not see each other.
+            for lane in &mut self.outputs[usize::from(output)] {
+                while let Some(parcel) = lane.grant() {
+                    self.waiting -= 1;
+                    self.stats.granted[parcel.held.class.index()] += 1;
+                    let Parcel { input, output, transfer, held } = parcel;
+                    leave(Grant { input, output, transfer, held });
+                }
+            }
+        }
+    }
+
+    /// Cycle at which the next transaction leaves the pipeline.
+    pub fn wakes_at(&self) -> Option<u64> {
+        self.pipeline.front().map(|(due, _)| *due)
+    }
+}
+
+/// The core as a module of the kernel.
+pub struct CoreModule {
+    /// The core.
+    core: Core,
+    rx: Vec<In<Vec<ToCore>>>,
+    tx: Vec<Out<Vec<FromCore>>>,
+    busy_since: Option<Time>,
+    result: Arc<Mutex<CoreStats>>,
+}
+
+impl CoreModule {
+    /// A core with its channels, one pair a slice; its counters are in `result` when it is dropped.
+    pub fn new(
+        core: Core,
+        rx: Vec<In<Vec<ToCore>>>,
+        tx: Vec<Out<Vec<FromCore>>>,
+        result: Arc<Mutex<CoreStats>>,
+    ) -> CoreModule {
+        CoreModule { core, rx, tx, busy_since: None, result }
+    }
+}
+
+impl Module for CoreModule {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let now = cx.cycle();
+        let mut out: Vec<Vec<FromCore>> = self.tx.iter().map(|_| Vec::new()).collect();
+        let slice_of = |port: u16| usize::from(port) / SLICE_PORTS;
+        for rx in &mut self.rx {
+            while let Some(batch) = rx.pop(cx) {
+                for item in batch {
+                    match item {
+                        ToCore::Room { port, class } => self.core.give_room(port, class),
+                        ToCore::Arrived { port, transfer, held } => {
+                            if self.core.arrive(port, transfer, held, now).is_err() {
+                                out[slice_of(port)].push(FromCore::Release { port, held });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        self.core.grant(now, |grant| {
+            let Grant { input, output, transfer, held } = grant;
+            out[slice_of(output)].push(FromCore::Send { port: output, transfer });
+            out[slice_of(input)].push(FromCore::Release { port: input, held });
+        });
+        for (tx, batch) in self.tx.iter_mut().zip(out) {
+            if !batch.is_empty() {
+                // A slice takes a batch each cycle, so there is always room.
+                let pushed = tx.push(cx, batch);
+                debug_assert!(pushed.is_ok(), "the slice has not taken its batches");
+            }
+        }
+        self.busy_since = if self.core.inside() == 0 { None } else { self.busy_since.or(Some(cx.now())) };
+        match self.core.wakes_at() {
+            Some(due) => Next::At(cx.in_cycles(due.saturating_sub(now).max(1))),
+            None => Next::Idle,
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        match self.busy_since {
+            Some(since) => Err(Pending::new(format!("{} transactions inside", self.core.inside()), since)),
+            None => Ok(()),
+        }
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("inside", self.core.inside() as u64);
+    }
+}
+
+impl Drop for CoreModule {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = *self.core.stats();
+    }
+}

@@ -1,0 +1,92 @@
+//! The route tables of a switch (`ualink` §14).
+//!
+//! Modelled: one table a station, an entry for each destination with a deny bit for each port of the station and with
+//! station and port to leave by. The sheet's station number has 6 bits for 64 stations; ours has as many as 1024 accelerators need.
+
+/// Lanes of a station.
+const STATION_LANES: u16 = 4;
+
+/// An entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    /// Bit p: what comes in by port p of this station is dropped.
+    deny: u8,
+    station: u16,
+    port: u8,
+}
+
+/// Why a transaction is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The deny bit of the port it came in by is set.
+    #[error("destination {dst} is denied for port {port}")]
+    Denied {
+        /// Port it came in by.
+        port: u16,
+        /// Its destination.
+        dst: u16,
+    },
+    /// The table has no such entry.
+    #[error("destination {dst} is beyond the table of {entries} entries")]
+    OutOfRange {
+        /// Its destination.
+        dst: u16,
+        /// Entries.
+        entries: u16,
+    },
+}
+
+/// The tables of all stations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Routes {
+    ports: u16,
+    ports_per_station: u16,
+    tables: Vec<Vec<Entry>>,
+}
+
+impl Routes {
+    /// Tables of a switch with `ports` ports of `lanes` lanes (1, 2, 4), of which port n leads to accelerator n. At reset
+    /// everything is denied.
+    pub fn new(ports: u16, lanes: u16) -> Routes {
+        let ports_per_station = STATION_LANES / lanes.clamp(1, STATION_LANES);
+        let stations = ports.div_ceil(ports_per_station);
+        let entry =
+            |dst: u16| Entry { deny: 0xf, station: dst / ports_per_station, port: (dst % ports_per_station) as u8 };
+        let table: Vec<Entry> = (0..ports).map(entry).collect();
+        Routes { ports, ports_per_station, tables: vec![table; usize::from(stations)] }
+    }
+
+    /// Ports of the switch.
+    pub fn ports(&self) -> u16 {
+        self.ports
+    }
+
+    /// Sets or clears the deny bit of an input port and a destination. What does not exist is left alone.
+    pub fn set_denied(&mut self, port: u16, dst: u16, denied: bool) {
+        let bit = 1 << (port % self.ports_per_station);
+        let table = self.tables.get_mut(usize::from(port / self.ports_per_station));
+        if let Some(entry) = table.and_then(|t| t.get_mut(usize::from(dst))) {
+            entry.deny = entry.deny & !bit | if denied { bit } else { 0 };
+        }
+    }
+
+    /// Clears all deny bits.
+    pub fn allow_all(&mut self) {
+        self.tables.iter_mut().flatten().for_each(|entry| entry.deny = 0);
+    }
+
+    /// The port by which a transaction leaves; U-turns are allowed.
+    ///
+    /// # Errors
+    /// It is to be dropped.
+    pub fn route(&self, port: u16, dst: u16) -> Result<u16, Refused> {
+        let beyond = Refused::OutOfRange { dst, entries: self.ports };
+        let table = self.tables.get(usize::from(port / self.ports_per_station)).ok_or(beyond)?;
+        let entry = table.get(usize::from(dst)).ok_or(beyond)?;
+        if entry.deny >> (port % self.ports_per_station) & 1 == 1 {
+            return Err(Refused::Denied { port, dst });
+        }
+        let out = entry.station * self.ports_per_station + u16::from(entry.port);
+        if out < self.ports { Ok(out) } else { Err(beyond) }
+    }
+}

@@ -1,0 +1,105 @@
+//! Up to 32 ports of a switch in one module.
+//!
+//! A walk through one flit clock: transactions from the core enter the transaction layers of their ports, freed buffers
+//! become credits; each port whose wire has something, or that has something to do, receives, hands transactions to the
+//! core, and sends one item. A port that rests costs a look at its wire.
+
+use super::{FromCore, SLICE_PORTS, ToCore};
+use crate::kernel::{Cx, In, Module, Next, Out, Pending};
+use crate::link::ualink::tl::TlClass;
+use crate::link::ualink::tl::port::LinkPort;
+
+struct SlicePort {
+    link: LinkPort,
+    busy: bool,
+    /// Transactions that the core has sent and that have not left, by class.
+    queued: [usize; 2],
+}
+
+/// Ports of a switch.
+pub struct Slice {
+    /// Number of its first port.
+    first: u16,
+    ports: Vec<SlicePort>,
+    rx: In<Vec<FromCore>>,
+    tx: Out<Vec<ToCore>>,
+}
+
+impl Slice {
+    /// Ports from number `first` on, with the channels to the core.
+    pub fn new(first: u16, ports: Vec<LinkPort>, rx: In<Vec<FromCore>>, tx: Out<Vec<ToCore>>) -> Slice {
+        let ports = ports.into_iter().map(|link| SlicePort { link, busy: true, queued: [0; 2] }).collect();
+        Slice { first, ports, rx, tx }
+    }
+
+    fn port(&mut self, port: u16) -> Option<&mut SlicePort> {
+        self.ports.get_mut(usize::from(port) % SLICE_PORTS)
+    }
+
+    fn take(&mut self, item: FromCore) {
+        match item {
+            FromCore::Send { port, transfer } => {
+                let Some(port) = self.port(port) else { return };
+                port.busy = true;
+                let class = crate::link::ualink::tl::transfer::class_of(&transfer.field);
+                match port.link.tl().send(transfer) {
+                    Ok(()) => port.queued[class.map_or(0, TlClass::index)] += 1,
+                    Err(refused) => port.link.refuse(&refused.to_string()),
+                }
+            }
+            FromCore::Release { port, held } => {
+                let Some(port) = self.port(port) else { return };
+                port.busy = true;
+                port.link.tl().release(&held);
+            }
+        }
+    }
+}
+
+impl Module for Slice {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        while let Some(batch) = self.rx.pop(cx) {
+            batch.into_iter().for_each(|item| self.take(item));
+        }
+        let mut out = Vec::new();
+        let mut busy = false;
+        for (n, port) in self.ports.iter_mut().enumerate() {
+            let came = port.link.receive(cx);
+            if !came && !port.busy {
+                continue;
+            }
+            let number = self.first + n as u16;
+            for class in TlClass::ALL {
+                while let Some((transfer, held)) = port.link.tl().take(class) {
+                    // Nothing without buffers comes out of a switch port: no originator stands above it.
+                    let Some(held) = held else { continue };
+                    out.push(ToCore::Arrived { port: number, transfer, held });
+                }
+            }
+            port.link.transmit(cx);
+            for class in TlClass::ALL {
+                let (queued, waiting) = (&mut port.queued[class.index()], port.link.tl().waiting(class));
+                while *queued > waiting {
+                    *queued -= 1;
+                    out.push(ToCore::Room { port: number, class });
+                }
+            }
+            port.busy = port.link.is_busy();
+            busy |= port.busy;
+        }
+        if !out.is_empty() {
+            // The core takes a batch each cycle, so there is always room.
+            let pushed = self.tx.push(cx, out);
+            debug_assert!(pushed.is_ok(), "the core has not taken its batches");
+        }
+        Next::busy_if(busy)
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        self.ports.iter().try_for_each(|port| port.link.idle_ok())
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("ports_busy", self.ports.iter().filter(|p| p.busy).count() as u64);
+    }
+}

@@ -1,0 +1,386 @@
+//! Credits of the transaction layer (`ualink` §11).
+//!
+//! Modelled: four kinds of credit, each for the pool and for the four virtual channels; the sender's purse and the
+//! receiver's stock; what makes a flow-control field. A walk: the stock owes its whole buffer at the start and pays it in
+//! fields; the purse fills; a transaction is paid with one command credit and one data credit a beat, all of one target;
+//! whoever takes the transaction out of the buffer hands its [`Held`] back, and the stock owes the peer again.
+
+use scalepool_protocols::ualink::code::CreditTarget;
+use scalepool_protocols::ualink::field::TlFc;
+use scalepool_protocols::wire::Violation;
+
+/// Requests or responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TlClass {
+    /// Originator to completer.
+    Request,
+    /// Completer to originator.
+    Response,
+}
+
+impl TlClass {
+    /// Both.
+    pub const ALL: [TlClass; 2] = [TlClass::Request, TlClass::Response];
+
+    /// 0 for requests, 1 for responses.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Where a credit belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// Any virtual channel may use it.
+    Pool,
+    /// A virtual channel, 0 to 3.
+    Vc(u8),
+}
+
+/// Pool and virtual channels.
+pub const TARGETS: usize = 5;
+
+impl Target {
+    /// All: the pool, then the virtual channels.
+    pub const ALL: [Target; TARGETS] = [Target::Pool, Target::Vc(0), Target::Vc(1), Target::Vc(2), Target::Vc(3)];
+
+    /// Place in a table of counts.
+    pub const fn index(self) -> usize {
+        match self {
+            Target::Pool => 0,
+            Target::Vc(vc) => 1 + (vc & 3) as usize,
+        }
+    }
+
+    /// What the POOL and VCHAN fields of a request or response say.
+    pub const fn of(pool: bool, vchan: u8) -> Target {
+        if pool { Target::Pool } else { Target::Vc(vchan & 3) }
+    }
+
+    /// What a flow-control field says.
+    const fn of_field(t: CreditTarget, vc: u8) -> Target {
+        Target::of(t.0 == CreditTarget::Pool.0, vc)
+    }
+
+    fn field(self) -> (CreditTarget, u8) {
+        match self {
+            Target::Pool => (CreditTarget::Pool, 0),
+            Target::Vc(vc) => (CreditTarget::Vc, vc),
+        }
+    }
+}
+
+/// Kinds of credit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// One request.
+    ReqCmd,
+    /// One response.
+    RspCmd,
+    /// 64 bytes of originator data.
+    ReqData,
+    /// 64 bytes of read data.
+    RspData,
+}
+
+impl Kind {
+    /// All, in the order of the flow-control field.
+    pub const ALL: [Kind; 4] = [Kind::ReqCmd, Kind::RspCmd, Kind::ReqData, Kind::RspData];
+
+    /// Command credits of a class.
+    pub const fn command(class: TlClass) -> Kind {
+        match class {
+            TlClass::Request => Kind::ReqCmd,
+            TlClass::Response => Kind::RspCmd,
+        }
+    }
+
+    /// Data credits of a class.
+    pub const fn data(class: TlClass) -> Kind {
+        match class {
+            TlClass::Request => Kind::ReqData,
+            TlClass::Response => Kind::RspData,
+        }
+    }
+
+    /// Whether it pays for data.
+    pub const fn is_data(self) -> bool {
+        matches!(self, Kind::ReqData | Kind::RspData)
+    }
+
+    /// Most that one field returns: three bits for commands, five for data.
+    pub const fn most(self) -> u16 {
+        if self.is_data() { 31 } else { 7 }
+    }
+
+    /// Name in events and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::ReqCmd => "request",
+            Kind::RspCmd => "response",
+            Kind::ReqData => "request data",
+            Kind::RspData => "response data",
+        }
+    }
+}
+
+/// A count for each kind and target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts(pub [[u16; TARGETS]; 4]);
+
+impl Counts {
+    /// The same for every virtual channel; commands and data, for the pool and for each channel.
+    pub fn even(pool: [u16; 2], each_vc: [u16; 2]) -> Counts {
+        let row = |what: usize| [pool[what], each_vc[what], each_vc[what], each_vc[what], each_vc[what]];
+        Counts([row(0), row(0), row(1), row(1)])
+    }
+
+    /// One count.
+    pub fn of(&self, kind: Kind, target: Target) -> u16 {
+        self.0[kind as usize][target.index()]
+    }
+
+    /// Changes one count.
+    pub fn at(&mut self, kind: Kind, target: Target) -> &mut u16 {
+        &mut self.0[kind as usize][target.index()]
+    }
+
+    /// Whether all are 0.
+    pub fn is_zero(&self) -> bool {
+        self.0.iter().flatten().all(|&n| n == 0)
+    }
+
+    /// Sum of all.
+    pub fn total(&self) -> u64 {
+        self.0.iter().flatten().map(|&n| u64::from(n)).sum()
+    }
+}
+
+/// What a flow-control field returns.
+pub fn returned(field: &TlFc) -> impl Iterator<Item = (Kind, Target, u16)> {
+    let each = [
+        (Kind::ReqCmd, Target::of_field(field.req_cmd_t, field.req_cmd_vc), field.req_cmd_cnt),
+        (Kind::RspCmd, Target::of_field(field.rsp_cmd_t, field.rsp_cmd_vc), field.rsp_cmd_cnt),
+        (Kind::ReqData, Target::of_field(field.req_data_t, field.req_data_vc), field.req_data_cnt),
+        (Kind::RspData, Target::of_field(field.rsp_data_t, field.rsp_data_vc), field.rsp_data_cnt),
+    ];
+    each.into_iter().filter(|&(_, _, n)| n > 0).map(|(kind, target, n)| (kind, target, u16::from(n)))
+}
+
+/// Buffers that a received transaction takes: what they were paid with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// Request or response.
+    pub class: TlClass,
+    /// Pool or virtual channel.
+    pub target: Target,
+    /// Buffers of 64 bytes.
+    pub beats: u16,
+    /// How often the link had been down.
+    pub(super) epoch: u32,
+}
+
+/// Text of a count.
+fn credits(n: u16, kind: Kind, target: Target) -> String {
+    format!("{n} {} credits of {target:?}", kind.name())
+}
+
+fn event(rule: &'static str, found: String, expected: String, text: &str) -> Violation {
+    Violation::at_byte(rule, 0, found, expected, text)
+}
+
+/// Data credits of a shared buffer that requests leave to responses, so that responses are never blocked by them: one
+/// response of 256 bytes \[D\].
+pub const SHARED_RESERVE_BEATS: u16 = 4;
+
+/// Credits that the peer has given and that are not spent.
+#[derive(Debug, Clone, Default)]
+pub struct Purse {
+    has: Counts,
+    /// What the peer gave before its message 0x01: all that there is.
+    total: Counts,
+    open: bool,
+    shared: bool,
+}
+
+impl Purse {
+    /// Credits to spend.
+    pub fn has(&self) -> &Counts {
+        &self.has
+    }
+
+    /// What the peer gave at the start.
+    pub fn total(&self) -> &Counts {
+        &self.total
+    }
+
+    /// The peer has said that its initial credits are all there.
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// The peer keeps data of both classes in one buffer.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// Message 0x01.
+    pub fn open(&mut self, shared: bool) -> Option<Violation> {
+        (self.open, self.shared) = (true, shared);
+        let separate: u16 = self.total.0[Kind::RspData as usize].iter().sum();
+        (shared && separate > 0).then(|| {
+            let text = "a shared data buffer has one account, that of request data";
+            event("UAL-CRD-08", format!("{separate} response data credits"), "0".into(), text)
+        })
+    }
+
+    fn account(&self, kind: Kind) -> Kind {
+        if self.shared && kind.is_data() { Kind::ReqData } else { kind }
+    }
+
+    /// A flow-control field returns credits.
+    pub fn receive(&mut self, kind: Kind, target: Target, n: u16) -> Option<Violation> {
+        if self.shared && kind == Kind::RspData {
+            let text = "a shared data buffer returns its credits as request data";
+            return Some(event("UAL-CRD-08", credits(n, kind, target), "0".into(), text));
+        }
+        *self.has.at(kind, target) = self.has.of(kind, target).saturating_add(n);
+        if !self.open {
+            *self.total.at(kind, target) = self.total.of(kind, target).saturating_add(n);
+            return None;
+        }
+        let (has, total) = (self.has.of(kind, target), self.total.of(kind, target));
+        (has > total).then(|| {
+            *self.has.at(kind, target) = total;
+            let (rule, text) = match kind.is_data() {
+                true => ("UAL-CRD-03", "data credits come back to another target than their command's"),
+                false => ("UAL-CRD-01", "more credits come back than were spent"),
+            };
+            event(rule, credits(has, kind, target), credits(total, kind, target), text)
+        })
+    }
+
+    /// The target that can pay for a transaction: its virtual channel, else the pool.
+    pub fn payer(&self, class: TlClass, vchan: u8, beats: u16) -> Option<Target> {
+        let reserve = match class {
+            TlClass::Request if self.shared && beats > 0 => SHARED_RESERVE_BEATS,
+            _ => 0,
+        };
+        let data = self.account(Kind::data(class));
+        [Target::Vc(vchan & 3), Target::Pool].into_iter().find(|&target| {
+            self.has.of(Kind::command(class), target) > 0
+                && (beats == 0 || self.has.of(data, target) >= beats + reserve)
+        })
+    }
+
+    /// Pays.
+    pub fn spend(&mut self, class: TlClass, target: Target, beats: u16) {
+        let data = self.account(Kind::data(class));
+        for (kind, n) in [(Kind::command(class), 1), (data, beats)] {
+            *self.has.at(kind, target) = self.has.of(kind, target).saturating_sub(n);
+        }
+    }
+}
+
+/// The receiver's buffers.
+#[derive(Debug, Clone)]
+pub struct Stock {
+    buffers: Counts,
+    shared: bool,
+    /// What the peer may spend.
+    granted: Counts,
+    /// What has to be given to the peer.
+    due: Counts,
+    /// Where the search for a target goes on, by kind.
+    next: [usize; 4],
+}
+
+impl Stock {
+    /// Empty buffers, all of them owed to the peer. A shared data buffer has the size of both together.
+    pub fn new(buffers: Counts, shared: bool) -> Stock {
+        let mut buffers = buffers;
+        if shared {
+            for target in Target::ALL {
+                *buffers.at(Kind::ReqData, target) += std::mem::take(buffers.at(Kind::RspData, target));
+            }
+        }
+        Stock { buffers, shared, granted: Counts::default(), due: buffers, next: [0; 4] }
+    }
+
+    /// What the peer may spend, as far as this end knows.
+    pub fn granted(&self) -> &Counts {
+        &self.granted
+    }
+
+    /// What has to be given to the peer.
+    pub fn due(&self) -> &Counts {
+        &self.due
+    }
+
+    fn account(&self, kind: Kind) -> Kind {
+        if self.shared && kind.is_data() { Kind::ReqData } else { kind }
+    }
+
+    /// A transaction arrives.
+    pub fn accept(&mut self, class: TlClass, target: Target, beats: u16) -> Vec<Violation> {
+        let mut found = Vec::new();
+        for (kind, n) in [(Kind::command(class), 1), (self.account(Kind::data(class)), beats)] {
+            let granted = self.granted.of(kind, target);
+            if n > granted {
+                let (rule, text) = match self.buffers.of(kind, target) {
+                    0 => ("UAL-CRD-01", "a transaction is paid from where no credits were given"),
+                    _ => ("UAL-CRD-06", "a transaction comes without credit"),
+                };
+                found.push(event(rule, credits(n, kind, target), credits(granted, kind, target), text));
+            }
+            *self.granted.at(kind, target) = granted.saturating_sub(n);
+        }
+        found
+    }
+
+    /// A transaction has left its buffers.
+    pub fn release(&mut self, held: &Held) {
+        let data = self.account(Kind::data(held.class));
+        for (kind, n) in [(Kind::command(held.class), 1), (data, held.beats)] {
+            // A transaction that came without credit gives none back.
+            let room = self.buffers.of(kind, held.target)
+                - self.granted.of(kind, held.target)
+                - self.due.of(kind, held.target);
+            *self.due.at(kind, held.target) += n.min(room);
+        }
+    }
+
+    /// Something that the peer could wait for is owed: half of what a field can return, or of all there is.
+    pub fn is_urgent(&self) -> bool {
+        Kind::ALL.into_iter().any(|kind| {
+            Target::ALL.into_iter().any(|target| {
+                let due = self.due.of(kind, target);
+                due > kind.most() || due > 0 && self.granted.of(kind, target) < self.buffers.of(kind, target) / 4
+            })
+        })
+    }
+
+    /// The next flow-control field: one target a kind, those of a kind in turn.
+    pub fn next_field(&mut self) -> Option<TlFc> {
+        let mut fc = TlFc::default();
+        for kind in Kind::ALL {
+            let start = self.next[kind as usize];
+            let Some(at) = (start..start + TARGETS).find(|n| self.due.0[kind as usize][n % TARGETS] > 0) else {
+                continue;
+            };
+            let target = Target::ALL[at % TARGETS];
+            self.next[kind as usize] = (at + 1) % TARGETS;
+            let n = self.due.of(kind, target).min(kind.most());
+            *self.due.at(kind, target) -= n;
+            *self.granted.at(kind, target) += n;
+            let ((t, vc), n) = (target.field(), n as u8);
+            match kind {
+                Kind::ReqCmd => (fc.req_cmd_t, fc.req_cmd_vc, fc.req_cmd_cnt) = (t, vc, n),
+                Kind::RspCmd => (fc.rsp_cmd_t, fc.rsp_cmd_vc, fc.rsp_cmd_cnt) = (t, vc, n),
+                Kind::ReqData => (fc.req_data_t, fc.req_data_vc, fc.req_data_cnt) = (t, vc, n),
+                Kind::RspData => (fc.rsp_data_t, fc.rsp_data_vc, fc.rsp_data_cnt) = (t, vc, n),
+            }
+        }
+        (!fc.is_empty()).then_some(fc)
+    }
+}

@@ -1,0 +1,56 @@
+//! Faults of the wire as they concern DL flits: how they are written, and what a bad flit looks like.
+
+use crate::kernel::Rng;
+use crate::link::fault::{Fault, OnWire};
+use scalepool_protocols::ualink::config::UalConfig;
+use scalepool_protocols::ualink::flit::{FLIT_BYTES, Flit};
+
+impl OnWire for Flit {
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+
+    fn make_noise(&mut self, rng: &mut Rng) {
+        rng.fill_bytes(&mut self.0);
+        self.make_crc_bad();
+    }
+
+    /// A flit with a bad CRC is dropped and sent again, so noise is no worse.
+    fn make_bad(&mut self, rng: &mut Rng) {
+        self.make_noise(rng);
+    }
+
+    fn deceives(&self, sent: &Flit) -> bool {
+        self.0 != sent.0 && self.crc() == self.expected_crc(&UalConfig::SHEET)
+    }
+}
+
+/// The way in which noise is sure to be seen.
+trait BadCrc {
+    fn make_crc_bad(&mut self);
+}
+
+impl BadCrc for Flit {
+    /// Bad, and not the inverted one, which says that the sender spoilt the flit on purpose (`ualink` §5).
+    fn make_crc_bad(&mut self) {
+        let crc = self.expected_crc(&UalConfig::SHEET) ^ 1;
+        self.set_crc(crc);
+    }
+}
+
+/// Reads `flip:FLIT:BIT` (bit 0 to 5119), `noise:FLIT`, `drop:FLIT`, `dup:FLIT`, `vanish:FLIT`; `None` for anything else.
+pub fn parse(text: &str) -> Option<Fault> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let unit = parts.get(1)?.parse().ok()?;
+    match parts[..] {
+        ["flip", _, bit] => {
+            let bit = bit.parse().ok().filter(|&bit| usize::from(bit) < 8 * FLIT_BYTES)?;
+            Some(Fault::Flip { unit, bit })
+        }
+        ["noise", _] => Some(Fault::Noise { unit }),
+        ["drop", _] => Some(Fault::Drop { unit }),
+        ["vanish", _] => Some(Fault::Vanish { unit }),
+        ["dup", _] => Some(Fault::Duplicate { unit }),
+        _ => None,
+    }
+}

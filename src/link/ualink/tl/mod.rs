@@ -1,0 +1,225 @@
+//! The UALink transaction layer over one link (`ualink` sections 9 to 11).
+//!
+//! Modelled: queues a class and virtual channel, credits of four kinds with their initialisation and return, the limit of
+//! the peer's catch buffers, compression with the address cache, poison, message halves, authentication tags as opaque
+//! numbers, drop mode when the link goes down; broken rules of the peer as events. Detail: one TL flit a call. Left out: the
+//! cipher, key rolling, parity of UPLI.
+//!
+//! A walk through one TL flit: [`Tl::send`] puts a transaction into the queue of its class and channel. When the packer owes
+//! at most one data half, a Control half is due: the next request and the next response that credits can pay for are paid,
+//! take their form on the wire, and go in as far as there is room; requests and responses go first in turn, so that neither
+//! waits for the other; a flow-control field fills what is left, or takes its place when the peer runs dry. On the other side
+//! the unpacker gives transactions back; they are charged to the stock, uncompressed, and wait in [`Tl::take`]; what takes
+//! them returns their [`Held`] when it needs the buffers no more.
+//!
+//! The catch buffer (`ualink` §11) drains one request and one response a TL flit. Both ends count TL flits alone, so
+//! replay, which changes when they come, changes no count; a sender with nothing else to send sends an empty TL flit \[D\].
+
+pub mod config;
+pub mod credit;
+pub mod fault;
+pub mod port;
+mod receive;
+mod send;
+#[cfg(test)]
+mod tests;
+pub mod transfer;
+
+pub use config::TlConfig;
+pub use credit::{Counts, Held, Kind, Target, TlClass};
+
+use super::client::Client;
+use crate::link::event::{Event, Severity};
+use credit::{Purse, Stock};
+use scalepool_protocols::ualink::code::{RdWr, Status};
+use scalepool_protocols::ualink::compress::Compressor;
+use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::field::TlRsp;
+use scalepool_protocols::ualink::half::TlFlit;
+use scalepool_protocols::ualink::pack::TlPacker;
+use scalepool_protocols::ualink::unpack::{TlUnpacker, Transfer};
+use scalepool_protocols::wire::Violation;
+use std::collections::VecDeque;
+
+/// Virtual channels (`ualink` §1).
+pub const VCS: usize = 4;
+/// Requests and responses that a catch buffer takes (`ualink` §11).
+pub const CATCH: [u16; 2] = [4, 8];
+
+/// Counters, all from the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TlStats {
+    /// Fields sent, by type: flow control, request, response, compressed request, single, multi.
+    pub fields: [u64; 6],
+    /// TL flits sent.
+    pub flits: u64,
+    /// Of them empty ones, for the catch buffer's sake.
+    pub empty_flits: u64,
+    /// Transactions received, by class.
+    pub received: [u64; 2],
+    /// Transactions lost because the link was down.
+    pub dropped: u64,
+    /// Flit times in which a transaction waited for a credit.
+    pub credit_stalls: u64,
+}
+
+/// Transaction layer of one end of a link.
+#[derive(Debug, Clone)]
+pub struct Tl {
+    config: TlConfig,
+    packer: TlPacker,
+    unpacker: TlUnpacker,
+    compressor: Compressor,
+    purse: Purse,
+    stock: Stock,
+    /// What waits, by class and virtual channel.
+    queues: [[VecDeque<Transfer>; VCS]; 2],
+    next_vc: [usize; 2],
+    /// The next of each class: paid and in its form on the wire.
+    ready: [Option<Transfer>; 2],
+    /// Responses choose first in the next Control half.
+    responses_first: bool,
+    received: [VecDeque<(Transfer, Option<Held>)>; 2],
+    /// Message 0x01 has been handed to the packer.
+    said_done: bool,
+    /// The link is down: nothing is kept.
+    dropping: bool,
+    /// How often the link has been down.
+    epoch: u32,
+    /// Levels of the peer's catch buffers, and of our own.
+    catch: [[u16; 2]; 2],
+    stalled_at: Option<u64>,
+    units: u64,
+    events: Vec<Event>,
+    stats: TlStats,
+}
+
+impl Tl {
+    /// A transaction layer whose link has not been up.
+    pub fn new(config: TlConfig) -> Tl {
+        Tl {
+            packer: TlPacker::new(config.codec),
+            unpacker: TlUnpacker::new(config.codec, config.peer_role()),
+            compressor: Compressor::new(config.role),
+            purse: Purse::default(),
+            stock: Stock::new(config.buffers, config.shared_data_buffer),
+            queues: Default::default(),
+            next_vc: [0; 2],
+            ready: [None, None],
+            responses_first: false,
+            received: Default::default(),
+            said_done: false,
+            dropping: false,
+            epoch: 0,
+            catch: [[0; 2]; 2],
+            stalled_at: None,
+            units: 0,
+            events: Vec::new(),
+            stats: TlStats::default(),
+            config,
+        }
+    }
+
+    /// What it is and has.
+    pub fn config(&self) -> &TlConfig {
+        &self.config
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &TlStats {
+        &self.stats
+    }
+
+    /// Credits to spend.
+    pub fn purse(&self) -> &Purse {
+        &self.purse
+    }
+
+    /// Receive buffers.
+    pub fn stock(&self) -> &Stock {
+        &self.stock
+    }
+
+    /// Credits have been exchanged: transactions may go.
+    pub fn is_open(&self) -> bool {
+        self.said_done && self.purse.is_open()
+    }
+
+    /// Transactions of a class that wait to be sent.
+    pub fn waiting(&self, class: TlClass) -> usize {
+        let class = class.index();
+        self.queues[class].iter().map(VecDeque::len).sum::<usize>() + usize::from(self.ready[class].is_some())
+    }
+
+    /// Transactions of a class that have been received and not taken.
+    pub fn received(&self, class: TlClass) -> usize {
+        self.received[class.index()].len()
+    }
+
+    /// The next received transaction of a class, uncompressed. Its buffers are held until [`Tl::release`]; `None`: it
+    /// holds none.
+    pub fn take(&mut self, class: TlClass) -> Option<(Transfer, Option<Held>)> {
+        self.received[class.index()].pop_front()
+    }
+
+    /// A transaction needs its buffers no more. One of before the link was down is forgotten.
+    pub fn release(&mut self, held: &Held) {
+        if held.epoch == self.epoch {
+            self.stock.release(held);
+        }
+    }
+
+    fn event(&mut self, violation: Violation) {
+        self.events.push(Event { severity: Severity::Protocol, unit: self.units, violation });
+    }
+}
+
+/// Tells the originator that the link is down (`ualink` §12).
+fn isolate() -> Transfer {
+    let rsp = TlRsp { rdwr: RdWr::Write, status: Status::ISOLATE, ..TlRsp::default() };
+    Transfer::new(Field::Response(rsp))
+}
+
+impl Client for Tl {
+    fn transmit(&mut self, now_flits: u64) -> Option<TlFlit> {
+        self.dropping = false;
+        self.next_flit(now_flits)
+    }
+
+    fn receive(&mut self, flit: &TlFlit, _now_flits: u64) {
+        self.take_flit(flit);
+        self.units += 1;
+    }
+
+    fn link_down(&mut self) {
+        let waits = TlClass::ALL.map(|class| self.waiting(class) + self.received(class));
+        self.stats.dropped += waits.into_iter().sum::<usize>() as u64;
+        let fresh = Tl::new(self.config);
+        *self = Tl {
+            dropping: true,
+            epoch: self.epoch + 1,
+            units: self.units,
+            events: std::mem::take(&mut self.events),
+            stats: self.stats,
+            ..fresh
+        };
+        if self.config.isolates {
+            self.received[TlClass::Response.index()].push_back((isolate(), None));
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.is_open()
+            && self.packer.is_idle()
+            && self.stock.due().is_zero()
+            && TlClass::ALL.into_iter().all(|class| self.waiting(class) == 0 && self.received(class) == 0)
+    }
+
+    fn wakes_at(&self, _now_flits: u64) -> Option<u64> {
+        None
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+}

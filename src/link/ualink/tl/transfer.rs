@@ -1,0 +1,118 @@
+//! Transactions as they are above the wire: uncompressed, whoever sent them (`ualink` §10).
+
+use super::credit::{Held, Target, TlClass};
+use scalepool_protocols::ualink::code::{CompressedCmd, RdWr, ReqCmd, Status};
+use scalepool_protocols::ualink::compress::compress_response;
+use scalepool_protocols::ualink::config::UalConfig;
+use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::field::{TlReq, TlRsp};
+use scalepool_protocols::ualink::unpack::Transfer;
+
+/// Class of a field; `None` for credits.
+pub fn class_of(field: &Field) -> Option<TlClass> {
+    match field {
+        Field::FlowControl(_) => None,
+        Field::Request(_) | Field::CompressedRequest(_) => Some(TlClass::Request),
+        _ => Some(TlClass::Response),
+    }
+}
+
+/// POOL and VCHAN of a field.
+fn pool_and_vc(field: &Field) -> (bool, u8) {
+    match field {
+        Field::FlowControl(_) => (false, 0),
+        Field::Request(f) => (f.pool, f.vchan),
+        Field::CompressedRequest(f) => (f.pool, f.vchan),
+        Field::Response(f) => (f.pool, f.vchan),
+        Field::CompressedSingle(f) => (f.pool, f.vchan),
+        Field::CompressedMulti(f) => (f.pool, f.vchan),
+    }
+}
+
+/// Virtual channel of a field.
+pub fn vchan(field: &Field) -> u8 {
+    pool_and_vc(field).1
+}
+
+/// What a field was paid with; `None` for credits.
+pub(super) fn held(field: &Field, codec: &UalConfig, epoch: u32) -> Option<Held> {
+    let (pool, vc) = pool_and_vc(field);
+    let beats = field.owed(codec).beats as u16;
+    Some(Held { class: class_of(field)?, target: Target::of(pool, vc), beats, epoch })
+}
+
+/// Destination of a request or response; 0 for credits.
+pub fn destination(field: &Field) -> u16 {
+    match field {
+        Field::FlowControl(_) => 0,
+        Field::Request(f) => f.dst,
+        Field::CompressedRequest(f) => f.dst,
+        Field::Response(f) => f.dst,
+        Field::CompressedSingle(f) => f.dst,
+        Field::CompressedMulti(f) => f.dst,
+    }
+}
+
+/// The uncompressed form of what arrived; `None` for a reserved command, or a compressed request without an address.
+pub(super) fn expanded(transfer: Transfer) -> Option<Transfer> {
+    let field = match transfer.field {
+        Field::FlowControl(_) => return None,
+        Field::Request(req) => {
+            req.cmd.name()?;
+            Field::Request(TlReq { cload: false, cway: 0, ..req })
+        }
+        Field::CompressedRequest(req) => {
+            let cmd = match req.cmd {
+                CompressedCmd::Read => ReqCmd::Read,
+                CompressedCmd::Write => ReqCmd::Write,
+                CompressedCmd::WriteFull => ReqCmd::WriteFull,
+                _ => return None,
+            };
+            Field::Request(TlReq {
+                numbeats: if cmd.has_data() { req.len } else { 0 },
+                dst: req.dst,
+                src: req.src,
+                address: transfer.address?,
+                metadata: req.metadata,
+                len: 16 * req.len + 15,
+                attr: if cmd == ReqCmd::Read { 0xff } else { 0 },
+                pool: req.pool,
+                tag: req.tag,
+                asi: req.asi,
+                vchan: req.vchan,
+                cmd,
+                ..TlReq::default()
+            })
+        }
+        Field::Response(rsp) => Field::Response(rsp),
+        Field::CompressedSingle(rsp) => Field::Response(TlRsp {
+            rdwr: RdWr::Read,
+            last: rsp.last,
+            offset: rsp.offset,
+            dst: rsp.dst,
+            pool: rsp.pool,
+            tag: rsp.tag,
+            vchan: rsp.vchan,
+            status: Status::OKAY,
+            ..TlRsp::default()
+        }),
+        Field::CompressedMulti(rsp) => Field::Response(TlRsp {
+            rdwr: rsp.rdwr,
+            last: rsp.rdwr == RdWr::Read,
+            len: rsp.len,
+            dst: rsp.dst,
+            pool: rsp.pool,
+            tag: rsp.tag,
+            vchan: rsp.vchan,
+            status: Status::OKAY,
+            ..TlRsp::default()
+        }),
+    };
+    Some(Transfer { field, ..transfer })
+}
+
+/// A response in the form in which it is sent: compressed where that is allowed. A read response of all beats that is one
+/// beat long goes as a single one.
+pub(super) fn response(rsp: &TlRsp, compress: bool) -> Field {
+    compress.then(|| compress_response(rsp)).flatten().unwrap_or(Field::Response(*rsp))
+}

@@ -1,0 +1,422 @@
+//! An accelerator: an originator that asks others for their memory, and a completer that answers for its own.
+//!
+//! Modelled: one request a port and cycle, tags that are unique on a port until the last beat of the answer, all requests to
+//! a region of 256 bytes on the same port and virtual channel, so that they stay in order; the check of every byte that
+//! comes back; isolation: when the link goes down or an answer is late, what is open and what is still to be asked is
+//! answered by dummies, for good \[D\]. Detail: whole transactions, not beats. Left out: slots of UPLI, compute.
+//!
+//! A walk through one cycle: responses are checked and close their requests; late ones are found; requests of others take
+//! effect on the memory, their answers become due after its latency; answers that are due leave; then operations are issued
+//! until none is due, or one cannot go.
+
+use super::check::{Assembly, Watch};
+use super::completer::{Responses, answers, apply};
+use super::traffic::{Generator, Op};
+use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
+use crate::link::ualink::tl::TlClass;
+use crate::memory::Line;
+use crate::memory::store::{Background, Store};
+use crate::scenario::report::Broken;
+use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
+use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
+use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
+use scalepool_protocols::ualink::half::Half;
+use scalepool_protocols::ualink::pack::with_data;
+use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Messages of a transaction, for waves.
+pub const LAYOUTS: &[&LayoutDef] = &[TlReq::DEF, TlRsp::DEF];
+/// What an accelerator shows in a wave.
+pub const SHOWS: PlaceKind = PlaceKind::Messages(LAYOUTS);
+/// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
+const BACKGROUND: Background = Background::OwnAddress;
+/// Tags of a port: 11 bits (`ualink` §12).
+const TAGS: u16 = 1 << 11;
+/// Most broken checks that an accelerator keeps one by one.
+const MOST_BROKEN: usize = 100;
+
+/// What an accelerator leaves behind for the report.
+#[derive(Debug, Clone, Default)]
+pub struct AcceleratorResult {
+    /// Operations issued, by kind: reads, writes, atomics.
+    pub issued: [u64; 3],
+    /// Operations answered.
+    pub done: u64,
+    /// Bytes of data of finished operations.
+    pub bytes: u64,
+    /// Beats of 64 bytes of data of finished operations.
+    pub beats: u64,
+    /// Request to answer, by transaction \[cycles of the accelerator clock\].
+    pub latency_cycles: Vec<u64>,
+    /// The same \[fs\].
+    pub latency_fs: Vec<u64>,
+    /// Requests of others served.
+    pub served: u64,
+    /// Operations that a dummy answered, in isolation.
+    pub dummies: u64,
+    /// Answers that came when nobody waited any more, in isolation.
+    pub late: u64,
+    /// End-to-end checks that failed.
+    pub broken: Vec<Broken>,
+}
+
+/// How an accelerator is built.
+pub struct AcceleratorConfig {
+    /// Its number.
+    pub own: u16,
+    /// Place in traces.
+    pub place: String,
+    /// What it asks for.
+    pub operations: Generator,
+    /// Cycle of the first operation.
+    pub start_cycle: u64,
+    /// Cycles from one operation to the next; 0: as fast as they go.
+    pub interval_cycles: u64,
+    /// Most operations that may be open.
+    pub outstanding: usize,
+    /// Virtual channels that it uses, 1 to 4.
+    pub vcs: u8,
+    /// Each so many writes one has a poisoned beat; 0: none.
+    pub poison_every: u64,
+    /// Time after which an answer is late \[fs\].
+    pub timeout_fs: u64,
+    /// Request to answer in its memory.
+    pub latency_cycles: u64,
+    /// Answers that its completer holds for a port.
+    pub queue: usize,
+    /// How reads of several beats are answered.
+    pub responses: Responses,
+}
+
+/// Channels between an accelerator and one of its ports, by class.
+pub struct PortEnds {
+    /// To the link.
+    pub tx: [Out<Transfer>; 2],
+    /// From the link.
+    pub rx: [In<Transfer>; 2],
+}
+
+struct Open {
+    op: Op,
+    answer: Assembly,
+    since: Time,
+    since_cycle: u64,
+    id: u64,
+}
+
+/// Tags that are free.
+#[derive(Default)]
+struct Tags {
+    fresh: u16,
+    back: VecDeque<u16>,
+}
+
+impl Tags {
+    fn take(&mut self) -> Option<u16> {
+        if self.fresh < TAGS {
+            self.fresh += 1;
+            return Some(self.fresh - 1);
+        }
+        self.back.pop_front()
+    }
+
+    fn are_left(&self) -> bool {
+        self.fresh < TAGS || !self.back.is_empty()
+    }
+}
+
+/// Originator and completer.
+pub struct Accelerator {
+    config: AcceleratorConfig,
+    ports: Vec<PortEnds>,
+    memory: Store,
+    watch: Watch,
+    /// Answers of the completer by port, with the cycle at which they may leave.
+    answers: Vec<VecDeque<(u64, Transfer)>>,
+    /// What the memories of all hold in the regions of this originator, once all that is open is done.
+    expected: Store,
+    next: Option<Op>,
+    next_at_cycle: u64,
+    open: BTreeMap<(usize, u16), Open>,
+    tags: Vec<Tags>,
+    /// Open requests in order of their deadlines; those that are done are dropped when they come to the front.
+    deadlines: VecDeque<(Time, usize, u16, u64)>,
+    isolated: bool,
+    writes: u64,
+    rng: Rng,
+    tap: Tap,
+    mine: AcceleratorResult,
+    result: Arc<Mutex<AcceleratorResult>>,
+}
+
+/// Any half, with some bits set.
+fn random_half(rng: &mut Rng) -> Half {
+    let mut half = [0; 32];
+    rng.fill_bytes(&mut half);
+    half
+}
+
+impl Accelerator {
+    /// An accelerator with its ports, at least one; `rng` draws what it writes.
+    pub fn new(
+        mut config: AcceleratorConfig,
+        ports: Vec<PortEnds>,
+        rng: Rng,
+        tap: Tap,
+        result: Arc<Mutex<AcceleratorResult>>,
+    ) -> Accelerator {
+        let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
+        Accelerator {
+            answers: ports.iter().map(|_| VecDeque::new()).collect(),
+            tags: ports.iter().map(|_| Tags::default()).collect(),
+            watch: Watch::new(config.own),
+            config,
+            ports,
+            memory: Store::new(BACKGROUND),
+            expected: Store::new(BACKGROUND),
+            next,
+            next_at_cycle,
+            open: BTreeMap::new(),
+            deadlines: VecDeque::new(),
+            isolated: false,
+            writes: 0,
+            rng,
+            tap,
+            mine: AcceleratorResult::default(),
+            result,
+        }
+    }
+
+    fn broken(&mut self, rule: &'static str, found: String, expected: String, text: String) {
+        self.keep(Violation::at_byte(rule, 0, found, expected, text));
+    }
+
+    fn keep(&mut self, violation: Violation) {
+        if self.mine.broken.len() < MOST_BROKEN {
+            self.mine.broken.push(Broken { place: self.config.place.clone(), violation });
+        }
+    }
+
+    // ---- originator ----------------------------------------------------------------------------------------------
+
+    /// Everything that is open or still to be asked gets a dummy answer (`ualink` §12).
+    fn isolate(&mut self, at: Stamp, cx: &mut Cx) {
+        self.isolated = true;
+        self.deadlines.clear();
+        for (_, open) in std::mem::take(&mut self.open) {
+            self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
+            self.mine.dummies += 1;
+        }
+        self.mine.dummies += u64::from(self.next.take().is_some()) + self.config.operations.by_ref().count() as u64;
+        cx.progress();
+    }
+
+    fn response(&mut self, port: usize, transfer: &Transfer, at: Stamp, cx: &mut Cx) {
+        let Field::Response(rsp) = &transfer.field else { return };
+        if rsp.status == Status::ISOLATE {
+            return self.isolate(at, cx);
+        }
+        let key = (port, rsp.tag);
+        let own = self.config.own;
+        let is_read = rsp.rdwr == RdWr::Read;
+        let Some(open) = self.open.get_mut(&key).filter(|open| is_read == open.answer.is_read()) else {
+            if self.isolated {
+                self.mine.late += 1;
+            } else {
+                let (found, expected) = (format!("tag {:#x}", rsp.tag), "an open request of its kind".to_owned());
+                self.broken("SIM-E2E-02", found, expected, "a response without a request".to_owned());
+            }
+            return;
+        };
+        let (is_finished, wrong) = open.answer.take(transfer);
+        for violation in wrong {
+            self.keep(violation);
+        }
+        if rsp.dst != own || rsp.status != Status::OKAY {
+            let found = format!("{:?} for accelerator {}", rsp.status, rsp.dst);
+            self.broken("SIM-E2E-02", found, format!("OKAY for {own}"), "a response".to_owned());
+        }
+        if is_finished {
+            self.close(key, rsp, at, cx);
+        }
+    }
+
+    fn close(&mut self, key: (usize, u16), rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
+        let Some(open) = self.open.remove(&key) else { return };
+        self.tags[key.0].back.push_back(key.1);
+        self.mine.done += 1;
+        self.mine.bytes += 4 * u64::from(open.op.dwords);
+        self.mine.beats += u64::from(open.op.beats());
+        self.mine.latency_cycles.push(at.cycle - open.since_cycle);
+        self.mine.latency_fs.push(at.t_fs - open.since.as_fs());
+        let bits = rsp.to_bits().unwrap_or(0);
+        self.tap.record(at, Kind::End, open.id, 0, || Body::Message { layout: TlRsp::DEF, bits, data: None });
+        cx.progress();
+    }
+
+    /// The deadline of the oldest open request.
+    fn deadline(&mut self) -> Option<Time> {
+        while let Some(&(at, port, tag, id)) = self.deadlines.front() {
+            if self.open.get(&(port, tag)).is_some_and(|open| open.id == id) {
+                return Some(at);
+            }
+            self.deadlines.pop_front();
+        }
+        None
+    }
+
+    /// The request of an operation.
+    fn request(&mut self, op: &Op, tag: u16, vchan: u8) -> Transfer {
+        let beats = op.beats();
+        let mut req = TlReq {
+            cmd: op.cmd,
+            src: self.config.own,
+            dst: op.dst,
+            address: op.address,
+            len: op.dwords - 1,
+            tag,
+            vchan,
+            ..TlReq::default()
+        };
+        if !op.cmd.has_data() {
+            req.attr = 0xff;
+            return Transfer::new(Field::Request(req));
+        }
+        req.numbeats = beats - 1;
+        let data: Vec<Line> = (0..beats)
+            .map(|_| {
+                let mut line = [0; 64];
+                self.rng.fill_bytes(&mut line);
+                line
+            })
+            .collect();
+        if op.cmd.is_atomic() {
+            // Operand of 64 bits (`ualink` §12), operation 0.
+            req.attr = 1 << 2;
+        }
+        let enables = match op.cmd {
+            ReqCmd::WriteFull => None,
+            ReqCmd::Write => Some(random_half(&mut self.rng)),
+            _ => Some([0xff; 32]),
+        };
+        self.writes += 1;
+        let poisoned = self.config.poison_every > 0 && self.writes.is_multiple_of(self.config.poison_every);
+        Transfer { poisoned: u8::from(poisoned), ..with_data(Field::Request(req), &data, enables) }
+    }
+
+    /// Tries the next operation; `false`: it has to wait.
+    fn issue(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        let Some(op) = self.next else { return false };
+        let region = op.address / REGION_BYTES;
+        // One port and one channel for a region, so its requests stay in order (`ualink` §12).
+        let port = (region % self.ports.len() as u64) as usize;
+        let vchan = (region / self.ports.len() as u64 % u64::from(self.config.vcs)) as u8;
+        if self.open.len() >= self.config.outstanding
+            || !self.tags[port].are_left()
+            || !self.ports[port].tx[TlClass::Request.index()].has_room(cx, 1)
+        {
+            return false;
+        }
+        let Some(tag) = self.tags[port].take() else { return false };
+        let request = self.request(&op, tag, vchan);
+        let answer = Assembly::new(apply(&mut self.expected, op.dst, &request));
+        let id = self.tap.new_id();
+        let bits = request.field.to_bits().unwrap_or(0);
+        self.tap.record(at, Kind::Begin, id, 0, || Body::Message { layout: TlReq::DEF, bits, data: None });
+        self.deadlines.push_back((cx.now().plus_fs(self.config.timeout_fs), port, tag, id));
+        self.open.insert((port, tag), Open { op, answer, since: cx.now(), since_cycle: at.cycle, id });
+        self.mine.issued[match op.cmd {
+            ReqCmd::Read => 0,
+            cmd if cmd.is_atomic() => 2,
+            _ => 1,
+        }] += 1;
+        // Room was asked for before.
+        let _ = self.ports[port].tx[TlClass::Request.index()].push(cx, request);
+        self.next = self.config.operations.next();
+        self.next_at_cycle = at.cycle + self.config.interval_cycles;
+        true
+    }
+
+    // ---- completer -----------------------------------------------------------------------------------------------
+
+    fn complete(&mut self, cx: &mut Cx, at: Stamp) {
+        let (request, response) = (TlClass::Request.index(), TlClass::Response.index());
+        for port in 0..self.ports.len() {
+            while self.answers[port].front().is_some_and(|(due, _)| *due <= at.cycle)
+                && self.ports[port].tx[response].has_room(cx, 1)
+            {
+                let Some((_, answer)) = self.answers[port].pop_front() else { break };
+                if let Field::Response(rsp) = &answer.field
+                    && (rsp.rdwr == RdWr::Write || rsp.last)
+                {
+                    self.watch.answered(port, rsp.dst, rsp.tag);
+                }
+                // Room was asked for before.
+                let _ = self.ports[port].tx[response].push(cx, answer);
+            }
+            while self.answers[port].len() < self.config.queue
+                && let Some(transfer) = self.ports[port].rx[request].pop(cx)
+            {
+                self.mine.served += 1;
+                if let Field::Request(req) = &transfer.field {
+                    self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
+                }
+                let due = at.cycle + self.config.latency_cycles;
+                let answers = answers(&mut self.memory, self.config.own, &transfer, self.config.responses);
+                self.answers[port].extend(answers.into_iter().map(|answer| (due, answer)));
+            }
+        }
+    }
+}
+
+impl Module for Accelerator {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        for port in 0..self.ports.len() {
+            while let Some(transfer) = self.ports[port].rx[TlClass::Response.index()].pop(cx) {
+                self.response(port, &transfer, at, cx);
+            }
+        }
+        if self.deadline().is_some_and(|deadline| deadline <= cx.now()) {
+            self.isolate(at, cx);
+        }
+        self.complete(cx, at);
+        let mut issued = 0;
+        while issued < self.ports.len() && self.next_at_cycle <= at.cycle && self.issue(cx, at) {
+            issued += 1;
+        }
+        if issued > 0 && self.next.is_some() && self.config.interval_cycles <= 1 {
+            return Next::Busy;
+        }
+        // What waits for room, for an answer or for a request is woken by it.
+        let answer = self.answers.iter().filter_map(|queue| queue.front().map(|(due, _)| *due));
+        let issue = self.next.map(|_| self.next_at_cycle);
+        let due = answer.chain(issue).filter(|&due| due > at.cycle).min();
+        let due = due.map(|due| cx.in_cycles(due - at.cycle));
+        due.into_iter().chain(self.deadline()).min().map_or(Next::Idle, Next::At)
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        let oldest = self.open.values().map(|open| open.since).min();
+        match oldest {
+            Some(since) => Err(Pending::new(format!("{} requests without answer", self.open.len()), since)),
+            None if self.next.is_some() => Err(Pending::new("operations not issued", Time::ZERO)),
+            None => Ok(()),
+        }
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("open", self.open.len() as u64);
+    }
+}
+
+impl Drop for Accelerator {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
+    }
+}

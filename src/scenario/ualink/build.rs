@@ -1,0 +1,480 @@
+//! Settings to a built simulation.
+
+use super::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
+use super::completer::Responses;
+use super::port::Port;
+use super::traffic::{Generator, Mix, Pattern, Traffic};
+use crate::fabric::ualink_switch::core::CoreStats;
+use crate::fabric::ualink_switch::{Core, CoreModule, FromCore, Routes, SLICE_PORTS, Slice, ToCore};
+use crate::kernel::{BuildError, Clock, ClockId, LinkInEnd, LinkOutEnd, PartitionBuilder, Rng, Simulation, Time};
+use crate::link::fault::{Fault, FaultyWire};
+use crate::link::ualink::EndConfig;
+use crate::link::ualink::line::{LaneRate, Line, Width};
+use crate::link::ualink::tl::fault::parse;
+use crate::link::ualink::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
+use crate::link::ualink::tl::{Counts, Tl, TlConfig};
+use crate::scenario::settings::{SettingError, Settings};
+use crate::trace::{Hub, PlaceKind, Tap};
+use scalepool_protocols::ualink::code::DeviceType;
+use scalepool_protocols::ualink::config::UalConfig;
+use scalepool_protocols::ualink::flit::FLIT_BYTES;
+use scalepool_protocols::ualink::unpack::Transfer;
+use std::sync::{Arc, Mutex};
+
+/// Transactions in a channel between an accelerator and its port.
+const CHANNEL_DEPTH: u32 = 16;
+
+/// Everything that the settings say.
+#[derive(Debug, Clone)]
+pub struct Design {
+    /// Period of the reference clock \[fs\].
+    pub accel_clock_fs: u64,
+    /// Rate and width.
+    pub line: Line,
+    /// Accelerators.
+    pub accelerators: u16,
+    /// Switches; 0: two accelerators face each other.
+    pub switches: usize,
+    /// Cycle of the first operation.
+    pub start_cycle: u64,
+    /// Cycles from one operation to the next; 0: as fast as they go.
+    pub interval_cycles: u64,
+    /// Beats of 64 bytes of an operation, for what is offered.
+    pub beats: u64,
+    ber: f64,
+    /// Of accelerator 0 on its first port, and of its peer there.
+    faults: [Vec<Fault>; 2],
+    pipeline_fs: u64,
+    propagation_fs: u64,
+    tl: TlConfig,
+    traffic: Traffic,
+    outstanding: usize,
+    vcs: u8,
+    latency_cycles: u64,
+    queue: usize,
+    responses: Responses,
+    timeout_fs: u64,
+    poison_every: u64,
+    outage: Option<(Time, Time)>,
+    /// Routes that are denied: from and to.
+    denied: Vec<(u16, u16)>,
+    switch_latency_fs: u64,
+    egress_queue: u16,
+}
+
+impl Design {
+    /// Reads the settings of `ualink-pair` (0) or `ualink-pod` (1).
+    ///
+    /// # Errors
+    /// Values that do not go together, or a fault that cannot be read.
+    pub fn read(scenario: usize, settings: &Settings) -> Result<Design, SettingError> {
+        let line = Line {
+            rate: if settings.word("link.rate_gtps") == "106.25" { LaneRate::G100 } else { LaneRate::G200 },
+            width: match settings.word("link.width") {
+                "1" => Width::X1,
+                "2" => Width::X2,
+                _ => Width::X4,
+            },
+            interleave: match settings.word("link.interleave") {
+                "1" => 1,
+                "2" => 2,
+                _ => 4,
+            },
+        };
+        let mut faults = [Vec::new(), Vec::new()];
+        for text in settings.list("link.fault") {
+            let (of, fault) = match text.strip_prefix("up:") {
+                Some(rest) => (1, rest),
+                None => (0, text.strip_prefix("down:").unwrap_or(text)),
+            };
+            faults[of].push(parse(fault).ok_or_else(|| settings.refuse("link.fault", text))?);
+        }
+        let count = |key: &str| settings.int(key) as u16;
+        let commands = (count("link.pool_commands"), count("link.vc_commands"));
+        let data = (count("link.pool_data"), count("link.vc_data"));
+        let shared = settings.is_on("link.shared_data_buffer");
+        // One transaction of 256 bytes has to fit, and in a shared buffer the one response that requests leave room for.
+        let pays = |commands: u16, data: u16| commands > 0 && data >= 4;
+        if !pays(commands.0, data.0) && !pays(commands.1, data.1) {
+            let text = "expected pool or channel buffers for a transaction and its 4 beats".to_owned();
+            return Err(SettingError::Together { key: "link.pool_data", text });
+        }
+        let compress = settings.is_on("link.compression");
+        let codec = UalConfig { authentication: settings.is_on("link.authentication"), ..UalConfig::SHEET };
+        let tl = TlConfig {
+            codec,
+            buffers: Counts::even([commands.0, data.0], [commands.1, data.1]),
+            shared_data_buffer: shared,
+            compress_requests: compress,
+            compress_responses: compress,
+            ..TlConfig::accelerator()
+        };
+        let pod = scenario == 1;
+        let accelerators = if pod { count("pod.accelerators") } else { 2 };
+        let mut denied = Vec::new();
+        if pod {
+            for text in settings.list("switch.deny") {
+                let ends = text.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+                denied.push(ends.ok_or_else(|| settings.refuse("switch.deny", text))?);
+            }
+        }
+        let bytes: u16 = settings.int("traffic.bytes") as u16;
+        let traffic = Traffic {
+            own: 0,
+            accelerators,
+            pattern: match if pod { settings.word("traffic.pattern") } else { "ring" } {
+                "ring" => Pattern::Ring,
+                "hot-spot" => Pattern::HotSpot,
+                "random" => Pattern::Random,
+                _ => Pattern::AllToAll,
+            },
+            mix: match settings.word("traffic.mix") {
+                "reads" => Mix::Reads,
+                "writes" => Mix::Writes,
+                "mix" => Mix::TwoToOne,
+                _ => Mix::All,
+            },
+            bytes,
+            regions: settings.int("traffic.regions"),
+            blocks: settings.int("traffic.blocks"),
+            count: settings.int("traffic.operations"),
+        };
+        Ok(Design {
+            accel_clock_fs: settings.int("accel.clock_fs"),
+            line,
+            accelerators,
+            switches: if pod { settings.int("pod.switches") as usize } else { 0 },
+            start_cycle: settings.int("traffic.start_cycles"),
+            interval_cycles: settings.int("traffic.interval_cycles"),
+            beats: u64::from(bytes / 64),
+            ber: settings.real("link.ber"),
+            faults,
+            pipeline_fs: settings.int("link.pipeline_fs"),
+            propagation_fs: settings.int("link.propagation_fs"),
+            tl,
+            traffic,
+            outstanding: settings.int("accel.outstanding") as usize,
+            vcs: settings.int("accel.vcs") as u8,
+            latency_cycles: settings.int("accel.latency_cycles"),
+            queue: settings.int("accel.queue") as usize,
+            responses: if settings.word("accel.responses") == "single" { Responses::Single } else { Responses::Multi },
+            timeout_fs: settings.int("accel.timeout_fs"),
+            poison_every: settings.int("traffic.poison_every"),
+            outage: match settings.int("link.outage_fs") {
+                0 => None,
+                from => {
+                    let from = Time::from_fs(from);
+                    Some((from, from.plus_fs(settings.int("link.outage_length_fs"))))
+                }
+            },
+            denied,
+            switch_latency_fs: if pod { settings.int("switch.latency_fs") } else { 0 },
+            egress_queue: if pod { count("switch.egress_queue") } else { 0 },
+        })
+    }
+
+    /// Ports of an accelerator.
+    pub fn ports(&self) -> usize {
+        self.switches.max(1)
+    }
+
+    /// Bytes a second of whole DL flits of one port in one direction.
+    pub fn flit_bytes_per_s(&self) -> f64 {
+        let (num, den) = self.line.code_word_fs();
+        FLIT_BYTES as f64 * 1e15 * den as f64 / num as f64
+    }
+
+    /// Time from the transmitter of one end to the receiver of the other: a flit is there when its last byte is, and the
+    /// last code word of its group.
+    fn wire_fs(&self, accelerators: u64) -> u64 {
+        let (num, den) = self.line.code_word_fs();
+        accelerators * self.pipeline_fs + self.propagation_fs + self.line.interleave_delay_fs() + num.div_ceil(den)
+    }
+
+    fn flit_clock(&self) -> Result<Clock, BuildError> {
+        let (num, den) = self.line.code_word_fs();
+        Clock::new(num, den, 0)
+    }
+}
+
+/// Results of all modules.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// Accelerators.
+    pub accelerators: Vec<Arc<Mutex<AcceleratorResult>>>,
+    /// All link ends, by name.
+    pub ports: Vec<(String, Arc<Mutex<PortResult>>)>,
+    /// Switches.
+    pub switches: Vec<Arc<Mutex<CoreStats>>>,
+}
+
+/// A link end that is still to be built.
+pub struct PortParts {
+    /// Module name.
+    pub name: String,
+    /// Data link layer.
+    pub end: EndConfig,
+    /// Transaction layer.
+    pub tl: TlConfig,
+    /// Direction of what it receives, in traces.
+    pub dir: &'static str,
+    faults: Vec<Fault>,
+    outage: Option<(Time, Time)>,
+    ber: f64,
+    wire_out: LinkOutEnd<OnWire>,
+    wire_in: LinkInEnd<OnWire>,
+    flits: Tap,
+    signals: Tap,
+    result: Arc<Mutex<PortResult>>,
+}
+
+impl PortParts {
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        name: String,
+        design: &Design,
+        end: EndConfig,
+        tl: TlConfig,
+        dir: &'static str,
+        faults: Vec<Fault>,
+        (wire_out, wire_in): (LinkOutEnd<OnWire>, LinkInEnd<OnWire>),
+        hub: &mut Hub,
+        results: &mut Vec<(String, Arc<Mutex<PortResult>>)>,
+    ) -> PortParts {
+        let result = Arc::new(Mutex::new(PortResult::default()));
+        results.push((name.clone(), result.clone()));
+        let flits = hub.tap(&name, PlaceKind::Flits { protocol: "ualink", dir });
+        let signals = hub.tap(&name, PlaceKind::Values(SIGNALS));
+        let end = EndConfig { codec: design.tl.codec, ..end };
+        PortParts {
+            name,
+            end,
+            tl,
+            dir,
+            faults,
+            outage: None,
+            ber: design.ber,
+            wire_out,
+            wire_in,
+            flits,
+            signals,
+            result,
+        }
+    }
+
+    /// The link end, as a part of the module that binds it.
+    pub fn bind(self, bind: &mut crate::kernel::Binder) -> LinkPort {
+        let wires = PortWires {
+            wire_out: bind.attach(self.wire_out),
+            wire_in: bind.attach(self.wire_in),
+            flits: self.flits,
+            signals: self.signals,
+        };
+        let wire = FaultyWire::new(self.faults, self.ber, bind.rng_for(&self.name));
+        let port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result);
+        match self.outage {
+            Some((from, until)) => port.with_outage(from, until),
+            None => port,
+        }
+    }
+}
+
+/// An accelerator that is still to be built.
+struct AcceleratorParts {
+    config: AcceleratorConfig,
+    ports: Vec<PortParts>,
+    tap: Tap,
+    result: Arc<Mutex<AcceleratorResult>>,
+}
+
+impl AcceleratorParts {
+    fn new(design: &Design, own: u16, seed: u64, ports: Vec<PortParts>, hub: &mut Hub, results: &mut Results) -> Self {
+        let place = format!("accel[{own}]");
+        let rng = Rng::for_name(seed, &format!("{place}:operations"));
+        let config = AcceleratorConfig {
+            own,
+            place: place.clone(),
+            operations: Generator::new(Traffic { own, ..design.traffic }, rng),
+            start_cycle: design.start_cycle,
+            interval_cycles: design.interval_cycles,
+            outstanding: design.outstanding,
+            vcs: design.vcs,
+            poison_every: design.poison_every,
+            timeout_fs: design.timeout_fs,
+            latency_cycles: design.latency_cycles,
+            queue: design.queue,
+            responses: design.responses,
+        };
+        let result = Arc::new(Mutex::new(AcceleratorResult::default()));
+        results.accelerators.push(result.clone());
+        AcceleratorParts { config, ports, tap: hub.tap(&place, accelerator::SHOWS), result }
+    }
+
+    fn build(self, p: &mut PartitionBuilder, core: ClockId, flit: ClockId) -> Result<(), BuildError> {
+        let name = self.config.place.clone();
+        let mut ends = Vec::new();
+        for (n, parts) in self.ports.into_iter().enumerate() {
+            let mut channel = |what: &str| p.channel::<Transfer>(&format!("{name}.{what}[{n}]"), CHANNEL_DEPTH, 1);
+            let (req_out, req_tx) = channel("tx_requests")?;
+            let (rsp_out, rsp_tx) = channel("tx_responses")?;
+            let (req_rx, req_in) = channel("rx_requests")?;
+            let (rsp_rx, rsp_in) = channel("rx_responses")?;
+            ends.push(([req_out, rsp_out], [req_in, rsp_in]));
+            let port_name = parts.name.clone();
+            p.module(&port_name, flit, |bind| Port {
+                link: parts.bind(bind),
+                tx: [req_tx, rsp_tx].map(|end| bind.attach(end)),
+                rx: [req_rx, rsp_rx].map(|end| bind.attach(end)),
+            })?;
+        }
+        p.module(&name, core, |bind| {
+            let attach = |(tx, rx): ([_; 2], [_; 2])| PortEnds {
+                tx: tx.map(|end| bind.attach(end)),
+                rx: rx.map(|end| bind.attach(end)),
+            };
+            let ports = ends.into_iter().map(attach).collect();
+            Accelerator::new(self.config, ports, bind.rng(), self.tap, self.result)
+        })
+    }
+}
+
+/// Builds the simulation.
+///
+/// # Errors
+/// A mistake of ours.
+pub fn build(design: &Design, seed: u64, hub: &mut Hub) -> Result<(Simulation, Results), BuildError> {
+    let mut sim = Simulation::new(seed);
+    let mut results = Results::default();
+    match design.switches {
+        0 => pair(design, seed, &mut sim, hub, &mut results)?,
+        _ => pod(design, seed, &mut sim, hub, &mut results)?,
+    }
+    Ok((sim, results))
+}
+
+/// Two accelerators face each other, a partition each.
+fn pair(
+    design: &Design,
+    seed: u64,
+    sim: &mut Simulation,
+    hub: &mut Hub,
+    results: &mut Results,
+) -> Result<(), BuildError> {
+    let latency_fs = design.wire_fs(2);
+    let (down_out, down_in) = sim.link::<OnWire>("wire.down", latency_fs)?;
+    let (up_out, up_in) = sim.link::<OnWire>("wire.up", latency_fs)?;
+    for (own, dir, wires) in [(0, "up", (down_out, up_in)), (1, "down", (up_out, down_in))] {
+        let end = EndConfig {
+            peer_type: DeviceType::Accelerator,
+            opens_channels: own == 0,
+            ..EndConfig::accelerator(design.line, own)
+        };
+        let (name, faults) = (format!("accel[{own}].port[0]"), design.faults[usize::from(own)].clone());
+        let port = PortParts::new(name, design, end, design.tl, dir, faults, wires, hub, &mut results.ports);
+        let outage = if own == 0 { design.outage } else { None };
+        let port = PortParts { outage, ..port };
+        let parts = AcceleratorParts::new(design, own, seed, vec![port], hub, results);
+        let (core, flit) = (Clock::with_period_fs(design.accel_clock_fs)?, design.flit_clock()?);
+        sim.partition(move |p| {
+            let core = p.clock("accel", core)?;
+            let flit = p.clock("flit", flit)?;
+            parts.build(p, core, flit)
+        });
+    }
+    Ok(())
+}
+
+/// Partitions of accelerators; those of switches come on top.
+const GROUPS: usize = 8;
+/// Batches between a slice and the core of a switch: one a cycle is sent, and one is taken.
+const BATCHES: u32 = 4;
+
+/// Accelerators around switches; each switch is a partition, the accelerators are up to eight.
+fn pod(
+    design: &Design,
+    seed: u64,
+    sim: &mut Simulation,
+    hub: &mut Hub,
+    results: &mut Results,
+) -> Result<(), BuildError> {
+    let latency_fs = design.wire_fs(1);
+    let mut switch_ports: Vec<Vec<PortParts>> = (0..design.switches).map(|_| Vec::new()).collect();
+    let mut groups: Vec<Vec<AcceleratorParts>> = (0..GROUPS).map(|_| Vec::new()).collect();
+    for own in 0..design.accelerators {
+        let mut ports = Vec::new();
+        for (switch, ends) in switch_ports.iter_mut().enumerate() {
+            let (up_out, up_in) = sim.link::<OnWire>(&format!("wire.up[{own}][{switch}]"), latency_fs)?;
+            let (down_out, down_in) = sim.link::<OnWire>(&format!("wire.down[{own}][{switch}]"), latency_fs)?;
+            let faults = if (own, switch) == (0, 0) { design.faults.clone() } else { [Vec::new(), Vec::new()] };
+            let [mine, peers] = faults;
+            let end = EndConfig::accelerator(design.line, own);
+            let (name, wires) = (format!("accel[{own}].port[{switch}]"), (up_out, down_in));
+            let port = PortParts::new(name, design, end, design.tl, "up", mine, wires, hub, &mut results.ports);
+            let outage = if (own, switch) == (0, 0) { design.outage } else { None };
+            ports.push(PortParts { outage, ..port });
+            let end = EndConfig::switch_port(design.line, own);
+            let TlConfig { role, strict_order, isolates, .. } = TlConfig::switch_port();
+            let tl = TlConfig { role, strict_order, isolates, ..design.tl };
+            let (name, wires) = (format!("switch[{switch}].port[{own}]"), (down_out, up_in));
+            ends.push(PortParts::new(name, design, end, tl, "down", peers, wires, hub, &mut results.ports));
+        }
+        let group = usize::from(own) * GROUPS / usize::from(design.accelerators);
+        groups[group].push(AcceleratorParts::new(design, own, seed, ports, hub, results));
+    }
+    let (core, flit) = (Clock::with_period_fs(design.accel_clock_fs)?, design.flit_clock()?);
+    for group in groups.into_iter().filter(|group| !group.is_empty()) {
+        sim.partition(move |p| {
+            let (core, flit) = (p.clock("accel", core)?, p.clock("flit", flit)?);
+            group.into_iter().try_for_each(|parts| parts.build(p, core, flit))
+        });
+    }
+    for (n, ports) in switch_ports.into_iter().enumerate() {
+        let mut routes = Routes::new(design.accelerators, design.line.width.lanes() as u16);
+        routes.allow_all();
+        design.denied.iter().for_each(|&(from, to)| routes.set_denied(from, to, true));
+        let (num, den) = design.line.code_word_fs();
+        // A clock to the core and one back are a part of the latency.
+        let latency_cycles = (design.switch_latency_fs * den).div_ceil(num).saturating_sub(2);
+        let middle = Core::new(routes, latency_cycles, design.egress_queue);
+        let result = Arc::new(Mutex::new(CoreStats::default()));
+        results.switches.push(result.clone());
+        sim.partition(move |p| {
+            let flit = p.clock("flit", flit)?;
+            switch(p, n, ports, flit, middle, result)
+        });
+    }
+    Ok(())
+}
+
+/// Slices and core of a switch.
+fn switch(
+    p: &mut PartitionBuilder,
+    n: usize,
+    ports: Vec<PortParts>,
+    flit: ClockId,
+    middle: Core,
+    result: Arc<Mutex<CoreStats>>,
+) -> Result<(), BuildError> {
+    let (mut to_core, mut from_core) = (Vec::new(), Vec::new());
+    let mut ports = ports.into_iter().peekable();
+    for slice in 0.. {
+        if ports.peek().is_none() {
+            break;
+        }
+        let mine: Vec<PortParts> = ports.by_ref().take(SLICE_PORTS).collect();
+        let name = format!("switch[{n}].slice[{slice}]");
+        let (slice_tx, core_rx) = p.channel::<Vec<ToCore>>(&format!("{name}.to_core"), BATCHES, 1)?;
+        let (core_tx, slice_rx) = p.channel::<Vec<FromCore>>(&format!("{name}.from_core"), BATCHES, 1)?;
+        to_core.push(core_rx);
+        from_core.push(core_tx);
+        p.module(&name, flit, |bind| {
+            let links = mine.into_iter().map(|parts| parts.bind(bind)).collect();
+            Slice::new((slice * SLICE_PORTS) as u16, links, bind.attach(slice_rx), bind.attach(slice_tx))
+        })?;
+    }
+    p.module(&format!("switch[{n}].core"), flit, |bind| {
+        let rx = to_core.into_iter().map(|end| bind.attach(end)).collect();
+        let tx = from_core.into_iter().map(|end| bind.attach(end)).collect();
+        CoreModule::new(middle, rx, tx, result)
+    })
+}

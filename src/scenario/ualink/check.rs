@@ -1,0 +1,114 @@
+//! What accelerators can see of each other's mistakes: the checks of both ends of a transaction.
+//!
+//! Modelled: beats of a read response, their bytes and `Last`; destinations, regions and tags of requests. Left out: slots
+//! and beats of UPLI in time.
+
+use super::completer::lines;
+use crate::memory::Line;
+use scalepool_protocols::ualink::code::RdWr;
+use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
+use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::wire::Violation;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The answer to one request, as it comes together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Assembly {
+    /// What has to be read, beat by beat, with its poison; nothing for a write.
+    expected: Vec<(Line, bool)>,
+    /// Bit n: beat n has come.
+    seen: u8,
+}
+
+impl Assembly {
+    /// An answer of these beats, at most four.
+    pub fn new(expected: Vec<(Line, bool)>) -> Assembly {
+        Assembly { expected, seen: 0 }
+    }
+
+    /// Whether it answers a read.
+    pub fn is_read(&self) -> bool {
+        !self.expected.is_empty()
+    }
+
+    /// Takes a response: whether the answer is finished, and what is wrong.
+    pub fn take(&mut self, transfer: &Transfer) -> (bool, Vec<Violation>) {
+        let Field::Response(rsp) = &transfer.field else { return (false, Vec::new()) };
+        if rsp.rdwr == RdWr::Write {
+            return (true, Vec::new());
+        }
+        let mut found = Vec::new();
+        let first = if rsp.len == 0 { usize::from(rsp.offset) } else { 0 };
+        for (n, line) in lines(transfer).enumerate() {
+            let (beat, poison) = (first + n, transfer.poisoned >> n & 1 == 1);
+            let bit = 1 << (beat & 7);
+            match self.expected.get(beat) {
+                Some(&(data, poisoned)) if self.seen & bit == 0 => {
+                    // What is known to be wrong is not compared.
+                    if poison != poisoned || !poison && line != data {
+                        let byte = (0..64).find(|&k| line[k] != data[k]).unwrap_or(0);
+                        let of = |line: &Line, poison| format!("{:#04x}, poison {}", line[byte], u8::from(poison));
+                        let text = format!("byte {byte} of beat {beat} of a read");
+                        let (is, want) = (of(&line, poison), of(&data, poisoned));
+                        found.push(Violation::at_byte("SIM-E2E-01", byte, is, want, text));
+                    }
+                }
+                _ => {
+                    let beats = format!("beat {beat}");
+                    found.push(Violation::at_byte("UAL-UPL-12", 0, beats, "each beat once", "a read response"));
+                }
+            }
+            self.seen |= bit;
+        }
+        let (seen, all) = (self.seen.count_ones() as usize, self.expected.len());
+        if rsp.last != (seen >= all) {
+            let is = format!("{seen} of {all} beats, Last {}", u8::from(rsp.last));
+            found.push(Violation::at_byte("UAL-UPL-12", 0, is, "Last with the final beat", "a read response"));
+        }
+        (rsp.last || seen >= all, found)
+    }
+}
+
+/// What a completer knows of the requests of others.
+#[derive(Debug, Clone, Default)]
+pub struct Watch {
+    own: u16,
+    /// Port on which a source has used a region.
+    regions: BTreeMap<(u16, u64), usize>,
+    /// Tags in use, by port and source.
+    tags: BTreeSet<(usize, u16, u16)>,
+}
+
+impl Watch {
+    /// The completer of an accelerator.
+    pub fn new(own: u16) -> Watch {
+        Watch { own, ..Watch::default() }
+    }
+
+    /// A request comes by a port.
+    pub fn request(&mut self, port: usize, req: &TlReq) -> Vec<Violation> {
+        let mut found = Vec::new();
+        if req.dst != self.own {
+            let text = "a request reaches another accelerator than its destination";
+            found.push(Violation::at_byte("UAL-SWI-01", 0, req.dst, self.own, text));
+        }
+        let region = req.address / REGION_BYTES;
+        let known = *self.regions.entry((req.src, region)).or_insert(port);
+        if known != port {
+            let (is, want) = (format!("port {port}"), format!("port {known}, as before"));
+            let text = format!("requests of accelerator {} to region {region:#x}", req.src);
+            found.push(Violation::at_byte("UAL-UPL-07", 0, is, want, text));
+        }
+        if !self.tags.insert((port, req.src, req.tag)) {
+            let (is, text) = (format!("tag {:#x} again", req.tag), format!("a request of accelerator {}", req.src));
+            found.push(Violation::at_byte("UAL-UPL-09", 0, is, "a tag that is not in use", text));
+        }
+        found
+    }
+
+    /// The last beat of the answer to a request leaves.
+    pub fn answered(&mut self, port: usize, dst: u16, tag: u16) {
+        self.tags.remove(&(port, dst, tag));
+    }
+}

@@ -1,0 +1,159 @@
+//! Settings of the UALink scenarios. Numbers without another source are of the model (basis: model).
+
+use crate::scenario::settings::{Key, Range};
+
+const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
+    Key { name, default, unit, range, doc }
+}
+
+const ON_OFF: Range = Range::Words(&["on", "off"]);
+
+/// One list behind the other.
+const fn join<const A: usize, const B: usize, const C: usize>(first: [Key; A], second: [Key; B]) -> [Key; C] {
+    let mut all = [first[0]; C];
+    let mut n = 0;
+    while n < C {
+        all[n] = if n < A { first[n] } else { second[n - A] };
+        n += 1;
+    }
+    all
+}
+
+/// Keys of both scenarios.
+const COMMON: [Key; 31] = [
+    key("link.rate_gtps", "212.5", "Gb/s a lane", Range::Words(&["106.25", "212.5"]), "line rate (ualink §1)"),
+    key("link.width", "4", "lanes", Range::Words(&["1", "2", "4"]), "lanes (ualink §1)"),
+    key("link.mode", "ualink", "-", Range::Words(&["ualink"]), "protocol"),
+    key("link.interleave", "4", "code words", Range::Words(&["1", "2", "4"]), "FEC interleave (ualink §13)"),
+    key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.1), "bit error rate of all wires"),
+    key(
+        "link.fault",
+        "",
+        "-",
+        Range::List("flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the peer's flits"),
+        "faults at numbered flits of accelerator 0 on its first port, counted from 0 as they are sent",
+    ),
+    key(
+        "link.outage_fs",
+        "0",
+        "fs",
+        Range::Int(0, 1 << 60),
+        "when the line of accelerator 0's first port has a fault; 0: never",
+    ),
+    key("link.outage_length_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "how long it has one"),
+    key("link.pipeline_fs", "50000000", "fs", Range::Int(0, 1 << 40), "pipelines of a link end of an accelerator"),
+    key("link.propagation_fs", "5000000", "fs", Range::Int(0, 1 << 40), "flight time on the wire"),
+    key("link.compression", "on", "-", ON_OFF, "compressed requests and responses (ualink §10)"),
+    key("link.authentication", "off", "-", ON_OFF, "authentication tags, opaque and 0 (ualink §9)"),
+    key("link.shared_data_buffer", "off", "-", ON_OFF, "one receive buffer for data (ualink §11)"),
+    key("link.pool_commands", "256", "transactions", Range::Int(0, 4096), "receive buffers of each class, pool"),
+    key("link.pool_data", "1024", "beats", Range::Int(0, 16384), "data buffers of each class, pool"),
+    key("link.vc_commands", "8", "transactions", Range::Int(0, 4096), "receive buffers of each class and channel"),
+    key("link.vc_data", "32", "beats", Range::Int(0, 16384), "data buffers of each class and channel"),
+    key(
+        "accel.clock_fs",
+        "640000",
+        "fs",
+        Range::Int(1000, 1 << 30),
+        "period of the accelerators, the reference (ualink §1)",
+    ),
+    key(
+        "accel.outstanding",
+        "1024",
+        "operations",
+        Range::Int(1, 1 << 16),
+        "operations that an accelerator may have open",
+    ),
+    key("accel.vcs", "1", "channels", Range::Int(1, 4), "virtual channels that it uses"),
+    key("accel.latency_cycles", "100", "cycles", Range::Int(1, 1 << 30), "request to answer in a memory"),
+    key("accel.queue", "512", "answers", Range::Int(4, 1 << 20), "answers that a completer holds for a port"),
+    key(
+        "accel.responses",
+        "multi",
+        "-",
+        Range::Words(&["multi", "single"]),
+        "read responses of all beats, or of one each (ualink §12)",
+    ),
+    key(
+        "accel.timeout_fs",
+        "2000000000000",
+        "fs",
+        Range::Int(1, 1 << 50),
+        "after which an answer is late: isolation (ualink §12)",
+    ),
+    key(
+        "traffic.mix",
+        "mix",
+        "-",
+        Range::Words(&["reads", "writes", "mix", "all"]),
+        "mix: two reads to a write; all: any size, atomics too",
+    ),
+    key(
+        "traffic.bytes",
+        "256",
+        "bytes",
+        Range::Words(&["64", "128", "192", "256"]),
+        "bytes of an operation, but for `all`",
+    ),
+    key("traffic.regions", "1", "regions", Range::Int(1, 64), "1 MB regions that an accelerator uses in each memory"),
+    key("traffic.blocks", "64", "blocks", Range::Int(1, 4096), "blocks of 256 bytes that it uses in each region"),
+    key(
+        "traffic.start_cycles",
+        "2500",
+        "cycles",
+        Range::Int(0, 1 << 30),
+        "before the first operation: links come up in about 1 us at x4; goodput counts from there",
+    ),
+    key(
+        "traffic.interval_cycles",
+        "0",
+        "cycles",
+        Range::Int(0, 1 << 30),
+        "from one operation to the next; 0: as fast as they go",
+    ),
+    key(
+        "traffic.poison_every",
+        "0",
+        "writes",
+        Range::Int(0, 1 << 30),
+        "each so many writes one has a poisoned beat; 0: none",
+    ),
+];
+
+/// Settings of `ualink-pair`.
+pub static PAIR_KEYS: &[Key] = &join::<31, 1, 32>(
+    COMMON,
+    [key("traffic.operations", "5000", "operations", Range::Int(1, 1 << 24), "operations of each accelerator")],
+);
+
+/// Settings of `ualink-pod`.
+pub static POD_KEYS: &[Key] = &join::<31, 7, 38>(
+    COMMON,
+    [
+        key("traffic.operations", "500", "operations", Range::Int(1, 1 << 24), "operations of each accelerator"),
+        key(
+            "traffic.pattern",
+            "all-to-all",
+            "-",
+            Range::Words(&["all-to-all", "ring", "hot-spot", "random"]),
+            "who asks whom; hot spot: all ask accelerator 0",
+        ),
+        key("pod.accelerators", "8", "accelerators", Range::Int(4, 1024), "accelerators (ualink §1)"),
+        key("pod.switches", "1", "switches", Range::Int(1, 16), "switches, each with a port for every accelerator"),
+        key("switch.latency_fs", "200000000", "fs", Range::Int(0, 1 << 40), "pin to pin, idle (ualink §14)"),
+        key(
+            "switch.egress_queue",
+            "8",
+            "transactions",
+            Range::Int(1, 4096),
+            "transactions of a class that wait at an egress port",
+        ),
+        key(
+            "switch.deny",
+            "",
+            "-",
+            Range::List("FROM:TO"),
+            "pairs of accelerators whose routes are denied (ualink §14)",
+        ),
+    ],
+);

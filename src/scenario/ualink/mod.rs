@@ -1,0 +1,103 @@
+//! UALink scenarios: `ualink-pair`, two accelerators over one link, and `ualink-pod`, accelerators around switches.
+//!
+//! Modelled: accelerators that read, write and update each other's memory with real bytes, every byte checked end to end;
+//! links bit by bit from the transaction layer down to DL flits; switches. Clocks: that of the accelerators (the
+//! reference), that of the flits. Left out: rate changes, the node's own coherence.
+//!
+//! A walk through one write: the originator takes a tag and sends the request with its data over the port of its region; the
+//! port packs it into TL flits and DL flits; a switch takes it out, looks its destination up and packs it again; the
+//! completer writes the bytes; the response goes the same way back and frees the tag.
+
+mod accelerator;
+mod build;
+pub mod check;
+pub mod completer;
+mod keys;
+mod port;
+mod result;
+mod traffic;
+
+pub use keys::{PAIR_KEYS, POD_KEYS};
+
+use super::observe::Observer;
+use super::report::Report;
+use super::settings::Settings;
+use super::{Request, RunError};
+use crate::kernel::{RunOptions, SimError, Time};
+use crate::trace::{Header, Hub};
+use sha2::{Digest, Sha256};
+
+/// Names on the command line.
+pub const NAMES: [&str; 2] = ["ualink-pair", "ualink-pod"];
+/// What they are.
+pub const DOCS: [&str; 2] = [
+    "two UALink accelerators that read and write each other's memory over one link",
+    "a pod of UALink accelerators around switches with a port for each",
+];
+
+/// A settling limit above all time-outs: a request is late after `accel.timeout_fs`, 2 ms by default; a link that nobody answers leaves Up
+/// after 40,000 flit times, 1 ms at x1 (`ualink` §7).
+const STALL_LIMIT_FS: u64 = 5_000_000_000_000;
+
+/// Hash of everything that decides the result, but the seed.
+fn scenario_hash(name: &str, settings: &Settings, cycles: Option<u64>) -> String {
+    let mut sha = Sha256::new();
+    sha.update(name);
+    for (key, value) in settings.iter() {
+        sha.update(format!("\n{key}={value}"));
+    }
+    sha.update(format!("\ncycles={cycles:?}\n"));
+    crate::forms::number::hex(&sha.finalize())
+}
+
+/// Runs `ualink-pair`.
+///
+/// # Errors
+/// Anything that keeps it from running.
+pub fn run_pair(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+    run(0, request, settings, on_window)
+}
+
+/// Runs `ualink-pod`.
+///
+/// # Errors
+/// Anything that keeps it from running.
+pub fn run_pod(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+    run(1, request, settings, on_window)
+}
+
+fn run(
+    scenario: usize,
+    request: &Request,
+    settings: &Settings,
+    on_window: &mut dyn FnMut(Time),
+) -> Result<Report, RunError> {
+    let design = build::Design::read(scenario, settings)?;
+    let header = Header {
+        model_version: env!("CARGO_PKG_VERSION").into(),
+        scenario_hash: scenario_hash(NAMES[scenario], settings, request.cycles),
+        seed: request.seed,
+    };
+    let mut hub = Hub::new(request.outputs.any());
+    let (sim, results) =
+        build::build(&design, request.seed, &mut hub).map_err(|e| RunError::Build(SimError::Build(e)))?;
+    let mut observer = Observer::open(&request.outputs, &header, &hub)?;
+    let options = RunOptions {
+        limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(design.accel_clock_fs))),
+        open_at_limit_allowed: true,
+        stall_limit_fs: Some(STALL_LIMIT_FS),
+        threads: request.threads.max(1),
+        shuffle: request.modes.shuffle,
+        evaluate_idle: request.modes.evaluate_idle,
+    };
+    let mut output = Ok(());
+    let outcome = sim.run(&options, |window_end| {
+        on_window(window_end);
+        if output.is_ok() {
+            output = observer.drain(&mut hub);
+        }
+    });
+    output?;
+    observer.finish(&mut hub)?;
+    result::report(NAMES[scenario], request, &design, outcome, &results)
+}

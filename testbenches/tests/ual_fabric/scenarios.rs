@@ -1,0 +1,39 @@
+//! UAL-T20 and UAL-T24 of the catalogue.
+
+use super::pods::{rules_of, run, set};
+use scalepool::scenario::report::Report;
+
+fn pod(text: &str) -> Report {
+    let report = run("ualink-pod", &text.split_whitespace().map(set).collect::<Vec<String>>());
+    assert_eq!(rules_of(&report), [""; 0], "{text}");
+    report
+}
+
+/// UAL-T20: all write to one port while responses cross; what waits there is served fairly.
+#[test]
+fn t20_hot_spot() {
+    let hot = pod("traffic.pattern=hot-spot traffic.mix=writes traffic.operations=150 pod.accelerators=6");
+    // Five write to accelerator 0 over one port: its line is the limit, whatever else happens.
+    let ring = pod("traffic.pattern=ring traffic.mix=writes traffic.operations=150 pod.accelerators=6");
+    let [hot_rate, ring_rate] = [&hot, &ring].map(|report| report.goodput_bytes_per_s);
+    assert!(1.7 * hot_rate < ring_rate, "{hot_rate} and {ring_rate} bytes/s");
+    // Fair: the last answer of any is not far from the median of all, which all wait behind the same line.
+    assert!(hot.latency_fs.max < 3 * hot.latency_fs.p50, "{:?}", hot.latency_fs);
+}
+
+/// UAL-T24: 5 writes of 256 bytes in 21 TL flits, 628 of 640 bytes, 1023 of 1024 code words: 93.36 % of the line.
+#[test]
+fn t24_efficiency() {
+    let soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
+    let time = |operations: u64| {
+        let text = format!("traffic.mix=writes link.vc_commands=0 link.vc_data=0 traffic.operations={operations}");
+        let report = run("ualink-pair", &text.split_whitespace().map(set).collect::<Vec<String>>());
+        assert_eq!(rules_of(&report), [""; 0]);
+        report.time_fs as f64
+    };
+    let (few, many) = if soak { (20_000, 100_000) } else { (3000, 12_000) };
+    // Both directions write; the difference of two runs has neither start nor end.
+    let bytes_per_fs = 256.0 * (many - few) as f64 / (time(many) - time(few));
+    let (is, want) = (bytes_per_fs * 1e15 / 100e9, 1280.0 / 1344.0 * 628.0 / 640.0 * 1023.0 / 1024.0);
+    assert!((is / want - 1.0).abs() < 0.001, "{is}, expected {want}");
+}

@@ -21,6 +21,7 @@ pub mod state;
 #[cfg(test)]
 mod tests;
 pub mod tl;
+pub mod upli;
 
 pub use config::EndConfig;
 pub use end::{End, OnLine, Stats};

@@ -99,7 +99,11 @@ pub static RULES: &[Rule] = &[
     rule("UAL-UPL-12", "ualink §12", "read responses of all beats or of one; Last on the final one"),
     rule("UAL-UPL-13", "ualink §12", "even parity of each 64 bits of data"),
     rule("UAL-UPL-14", "ualink §12", "drop mode and isolation: every request is answered, by a time-out if need be"),
-    choice("UAL-UPL-15", "ualink §12", "credits of a UPLI: none spent that was not given, none given twice, InitDone first"),
+    choice(
+        "UAL-UPL-15",
+        "ualink §12",
+        "credits of a UPLI: none spent that was not given, none given twice, InitDone first",
+    ),
     rule("UAL-SEC-01", "ualink §12", "initialisation vector; tags are opaque"),
     rule("UAL-PHY-01", "ualink §13", "5120 bits, transcoded 5140, coded 5440"),
     rule("UAL-PHY-03", "ualink §13", "control blocks and fault codes"),

@@ -224,7 +224,8 @@ pub fn request_from_wires(request: &Request, codec: &UalConfig) -> Result<Transf
     if first + owed.beats > usize::from(MAX_BEATS) {
         return Err(ConvertError::Block { place: first, beats: owed.beats });
     }
-    let mut transfer = Transfer { address: Some(word.address), auth_tag: request.wires.auth_tag, ..Transfer::new(field) };
+    let mut transfer =
+        Transfer { address: Some(word.address), auth_tag: request.wires.auth_tag, ..Transfer::new(field) };
     let mut enables = [0; HALF_BYTES];
     for (k, beat) in request.beats.iter().enumerate() {
         transfer.data.extend(halves_of(&beat.data));

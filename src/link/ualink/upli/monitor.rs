@@ -8,7 +8,8 @@ use super::config::{Channel, ConfigError, TARGETS, UpliConfig};
 use super::convert;
 use super::credit::Purse;
 use super::signals::{
-    Cycle, DataWires, FromCompleter, FromOriginator, MAX_PORTS, RdWires, Returns, WrWires, control_is_even, data_is_even,
+    Cycle, DataWires, FromCompleter, FromOriginator, MAX_PORTS, RdWires, Returns, WrWires, control_is_even,
+    data_is_even,
 };
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};

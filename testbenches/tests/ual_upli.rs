@@ -7,5 +7,6 @@ mod ual_upli {
     mod failures;
     mod order;
     mod rig;
+    mod security;
     mod transfers;
 }

@@ -16,6 +16,7 @@ pub mod line;
 pub mod messages;
 pub mod pair;
 pub mod replay;
+pub mod security;
 pub mod sequence;
 pub mod state;
 #[cfg(test)]

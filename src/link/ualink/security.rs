@@ -479,8 +479,9 @@ impl SecureEnd {
                 Some(other) => self.streams[other as usize].rolls_at = Some(req.tag),
                 None => {}
             },
-            Field::Response(rsp) if self.streams[stream as usize].rolls_at == Some(rsp.tag) => {
-                if rsp.rdwr != RdWr::Read || rsp.last {
+            Field::Response(rsp) => {
+                let announced = self.streams[stream as usize].rolls_at == Some(rsp.tag);
+                if announced && (rsp.rdwr != RdWr::Read || rsp.last) {
                     self.roll(stream);
                 }
             }

@@ -99,6 +99,22 @@ fn what_is_missing_of_a_read_is_made_up() {
     assert_eq!(seen, [(2, false, 0), (0, false, 8), (1, false, 8), (3, true, 8)]);
 }
 
+/// The same in the middle of a response of all beats: its first beats are dropped, their credits come back.
+#[test]
+fn a_response_that_is_cut_is_made_up_as_a_whole() {
+    let mut rig = Rig::ports(1);
+    rig.submit(0, &read(3, 0x100, 4));
+    let begun = |rig: &Rig| rig.cycles.iter().filter(|c| c.completer.rd.word.valid).count();
+    while begun(&rig) < 2 {
+        rig.run(1);
+    }
+    rig.originator.isolate(0);
+    rig.run(20);
+    let [(0, Transfer { field: Field::Response(rsp), data, .. })] = &rig.got[..] else { panic!("{:?}", rig.got) };
+    assert_eq!((rsp.status, rsp.len, rsp.last, data.len()), (Status::CompletionTimeout, 3, true, 8));
+    rig.assert_quiet();
+}
+
 /// A bad control parity: all ports of the completer drop, all ports of the originator are told.
 #[test]
 fn a_bad_request_puts_all_ports_into_drop_mode() {

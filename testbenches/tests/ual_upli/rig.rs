@@ -149,6 +149,7 @@ impl Rig {
         let ports = 0..self.config.ports;
         assert_eq!(ports.map(|p| self.originator.waiting(p) + self.originator.open_tags(p)).sum::<usize>(), 0);
         assert_eq!(self.monitor.open_tags(), 0);
+        assert!(self.monitor.credits_are_home());
     }
 
     /// The same wires once more, changed by `change`, before a monitor that knows nothing: the rules that they break.

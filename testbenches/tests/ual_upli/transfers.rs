@@ -3,6 +3,7 @@
 use super::rig::*;
 use scalepool_protocols::ualink::upli::{UpliRdRsp, UpliReq};
 use scalepool_protocols::wire::Wire;
+use scalepool_testbenches::legal::Random;
 
 #[test]
 fn traffic_of_1_to_4_ports_is_answered_without_a_broken_rule() {
@@ -18,6 +19,47 @@ fn traffic_of_1_to_4_ports_is_answered_without_a_broken_rule() {
 #[test]
 fn the_same_stimulus_gives_the_same_wires() {
     assert_eq!(mixed(3, true).cycles, mixed(3, true).cycles);
+}
+
+/// Any commands, lengths, channels and pools: what arrives is what was sent, in an order that is allowed.
+#[test]
+fn random_traffic_arrives_as_it_was_sent() {
+    for seed in 0..8 {
+        let mut random = Random::new(seed);
+        let ports = 1 + seed as u8 % 4;
+        let ordering = if seed < 4 { Ordering::Default } else { Ordering::Strict };
+        let mut rig = Rig::new(UpliConfig { ports, ordering, ..UpliConfig::default() });
+        rig.single = seed % 3 == 0;
+        let mut checks: Vec<_> = (0..ports).map(|_| OrderCheck::new(ordering)).collect();
+        let mut sent = Vec::new();
+        for tag in 0..200_u16 {
+            let mut pick = |n: u64| random.bits() % n;
+            let commands = [ReqCmd::Read, ReqCmd::Write, ReqCmd::WriteFull, ReqCmd::AtomicR, ReqCmd::WriteMessage];
+            let cmd = commands[pick(5) as usize];
+            let place = pick(4);
+            let beats = if cmd.is_atomic() { 1 } else { 1 + pick(4 - place) as u8 };
+            let region = pick(8);
+            let mut transfer = request(cmd, tag, 256 * region + 64 * place, beats);
+            let Field::Request(req) = &mut transfer.field else { panic!("a request") };
+            (req.vchan, req.pool) = (pick(4) as u8, pick(2) == 0);
+            let port = (region % u64::from(ports)) as u8;
+            checks[usize::from(port)].sent(&transfer);
+            rig.submit(port, &transfer);
+            sent.push((port, transfer));
+        }
+        rig.run(3000);
+        rig.assert_quiet();
+        for (port, transfer) in &rig.requests {
+            assert_eq!(checks[usize::from(*port)].arrived(transfer), None);
+        }
+        let tag = |(_, transfer): &(u8, Transfer)| match &transfer.field {
+            Field::Request(req) => req.tag,
+            _ => panic!("{transfer:?}"),
+        };
+        let mut arrived = rig.requests.clone();
+        arrived.sort_by_key(tag);
+        assert_eq!(arrived, sent, "{seed}");
+    }
 }
 
 #[test]

@@ -86,6 +86,15 @@ impl Monitor {
         self.ports.iter().map(|port| port.open.len()).sum()
     }
 
+    /// Whether every credit of every channel is with its sender.
+    pub fn credits_are_home(&self) -> bool {
+        let home = |channel: Channel, port: u8| {
+            let (purse, most) = (&self.purses[channel.index()], self.config.credits[channel.index()].row());
+            (0..TARGETS).all(|t| purse.left(port, t + 1 == TARGETS, t as u8) == most[t])
+        };
+        Channel::ALL.into_iter().all(|channel| (0..self.config.ports).all(|port| home(channel, port)))
+    }
+
     /// Software has taken a port out of isolation.
     pub fn leave_isolation(&mut self, port: u8) {
         if let Some(port) = self.ports.get_mut(usize::from(port)) {

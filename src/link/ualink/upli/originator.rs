@@ -20,10 +20,10 @@ struct Open {
     word: UpliReq,
     /// Beats of a read, 0 of a write.
     beats: usize,
-    /// Bit i: beat i is here.
+    /// Bit i: beat i has been handed on.
     seen: u8,
     sent_at: u64,
-    /// Beats of a response of all beats.
+    /// Beats of a response of all beats that is not whole.
     gathered: Vec<RdWires>,
 }
 
@@ -126,6 +126,7 @@ impl Originator {
         let Some(open) = self.open.get_mut(usize::from(port)) else { return };
         self.isolated[usize::from(port)] = true;
         for open in std::mem::take(open).into_values() {
+            self.drop_beats(&open.gathered);
             self.answers.extend(dummies(&open.word, open.beats, open.seen).map(|dummy| (port, dummy, None)));
         }
         for request in std::mem::take(&mut self.waiting[usize::from(port)]) {
@@ -135,7 +136,8 @@ impl Originator {
         }
     }
 
-    /// Leaves isolation: requests are sent again.
+    /// Leaves isolation: requests are sent again. Answers to what was sent before must have come in or be lost, or they
+    /// meet new requests of their tags.
     pub fn leave_isolation(&mut self, port: u8) {
         if let Some(isolated) = self.isolated.get_mut(usize::from(port)) {
             *isolated = false;
@@ -265,16 +267,22 @@ impl Originator {
             return;
         };
         open.gathered.push(*beat);
-        open.seen |= 1 << word.offset;
         let whole = open.gathered.len() == usize::from(open.gathered[0].word.numbeats) + 1;
-        let all = open.seen.count_ones() as usize == open.beats;
-        let gathered = if whole { std::mem::take(&mut open.gathered) } else { Vec::new() };
-        if word.last || all {
+        if whole {
+            open.seen |= open.gathered.iter().fold(0, |seen, beat| seen | 1 << beat.word.offset);
+        }
+        let all = whole && open.seen.count_ones() as usize == open.beats;
+        let over = word.last || all;
+        let gathered = if whole || over { std::mem::take(&mut open.gathered) } else { Vec::new() };
+        if over {
             self.open[p].remove(&word.tag);
         }
         if word.last != all {
             let (found, expected) = (format!("Last {}", word.last), format!("Last {all}"));
             self.events.push(broken("UAL-UPL-12", found, expected, "Last stands on the last beat to come"));
+        }
+        if over && !whole {
+            self.drop_beats(&gathered);
         }
         if whole {
             let credits = gathered.len() as u16;
@@ -296,6 +304,13 @@ impl Originator {
     fn stray(&mut self, tag: u16) {
         let found = format!("tag {tag}");
         self.events.push(broken("UAL-UPL-09", found, "a tag that waits for it", "a response that nobody waits for"));
+    }
+
+    /// Beats that nobody will take.
+    fn drop_beats(&mut self, beats: &[RdWires]) {
+        for beat in beats {
+            self.rd_bank.free(beat.word.port, beat.word.pool, beat.word.vc, 1);
+        }
     }
 
     fn free(&mut self, channel: Channel, port: u8, pool: bool, vc: u8, credits: u16) {

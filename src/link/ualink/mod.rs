@@ -17,11 +17,13 @@ pub mod messages;
 pub mod mutant;
 pub mod pair;
 pub mod replay;
+pub mod security;
 pub mod sequence;
 pub mod state;
 #[cfg(test)]
 mod tests;
 pub mod tl;
+pub mod upli;
 
 pub use config::EndConfig;
 pub use end::{End, OnLine, Stats};

@@ -193,10 +193,15 @@ impl Flit {
 
     /// Segment headers and sectors.
     pub fn payload(&self) -> Payload {
-        Payload {
-            headers: SH_BYTES.map(|at| self.0[at]),
-            sectors: core::array::from_fn(|n| core::array::from_fn(|k| self.0[sector_byte(n, k)])),
+        let mut payload = Payload { headers: SH_BYTES.map(|at| self.0[at]), ..Payload::ZERO };
+        for (first, count, byte) in RUNS {
+            let (byte, sectors) = (usize::from(byte), &mut payload.sectors[first..first + count]);
+            sectors.as_flattened_mut().copy_from_slice(&self.0[byte..byte + SECTOR_BYTES * count]);
         }
+        for (n, places) in CUT {
+            payload.sectors[n] = places.map(|at| self.0[usize::from(at)]);
+        }
+        payload
     }
 
     /// Writes segment headers and sectors.
@@ -204,9 +209,13 @@ impl Flit {
         for (at, header) in SH_BYTES.into_iter().zip(payload.headers) {
             self.0[at] = header;
         }
-        for (places, sector) in SECTOR_MAP.iter().zip(payload.sectors) {
-            for (at, byte) in places.iter().zip(sector) {
-                self.0[usize::from(*at)] = byte;
+        for (first, count, byte) in RUNS {
+            let (byte, sectors) = (usize::from(byte), &payload.sectors[first..first + count]);
+            self.0[byte..byte + SECTOR_BYTES * count].copy_from_slice(sectors.as_flattened());
+        }
+        for (n, places) in CUT {
+            for (at, byte) in places.into_iter().zip(payload.sectors[n]) {
+                self.0[usize::from(at)] = byte;
             }
         }
     }

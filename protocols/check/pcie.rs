@@ -174,7 +174,8 @@ mod tests {
             }
         }
         for seed in 2..500 {
-            let (register, all) = (Crc32((seed as u32).wrapping_mul(0x9e37_79b9)), bytes(seed as usize * 7 % 700, seed));
+            let (register, all) =
+                (Crc32((seed as u32).wrapping_mul(0x9e37_79b9)), bytes(seed as usize * 7 % 700, seed));
             let want = register.feed_bitwise(&all);
             assert_eq!((register.feed_table(&all), register.feed(&all)), (want, want), "{} bytes", all.len());
         }

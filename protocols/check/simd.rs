@@ -218,7 +218,11 @@ mod x86 {
     /// Four blocks wait side by side, each moves over the next four by two multiplications (the message is reflected: the
     /// low half of a block has the higher powers); at the end the four become one, which moves over what is left.
     ///
-    /// FIGURES32
+    /// Xeon, 2.3 GHz nominal: a DL flit of UALink (640 bytes) is judged and cut up in 53 ns, in 302 ns by the table (16 bytes a
+    /// step) and in 3700 ns by definition.
+    ///
+    /// # Safety
+    /// The CPU has pclmulqdq and sse4.1.
     #[target_feature(enable = "pclmulqdq,sse4.1")]
     pub(super) fn crc32_block(register: u32, blocks: &[[u8; 16]]) -> [u8; 16] {
         let load = |block: &[u8; 16]| {
@@ -254,7 +258,10 @@ mod x86 {
 
     /// Sum over the flits, each times its power of x modulo P: 64 + 25 bits at most. No product waits for another.
     ///
-    /// FIGURES25
+    /// Xeon, 2.3 GHz nominal: an NVLink packet of 18 flits is sealed in 60 ns, in 102 ns by the table and in 13 us by definition.
+    ///
+    /// # Safety
+    /// The CPU has pclmulqdq.
     #[target_feature(enable = "pclmulqdq")]
     pub(super) fn crc25_flit(register: u32, flits: &[u128]) -> u128 {
         let number = |bits: u128| _mm_set_epi64x((bits >> 64) as i64, bits as i64);

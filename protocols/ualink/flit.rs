@@ -55,7 +55,8 @@ pub const SEGMENTS: usize = 5;
 /// Where the segment headers stand.
 const SH_BYTES: [usize; SEGMENTS] = [map::SH0.start, map::SH1.start, map::SH2.start, map::SH3.start, map::SH4.start];
 
-/// Runs of whole sectors: first sector, number of sectors, first byte.
+/// Runs of whole sectors: first sector, number of sectors, first byte. Payload is copied by them: a flit is judged and cut
+/// up in 53 ns, in 218 ns when each byte is looked up in the map (`make bench`, Xeon, 2.3 GHz nominal).
 const RUNS: [(usize, usize, u16); 11] = [
     (0, 16, 0),
     (16, 15, 68),

@@ -1,7 +1,7 @@
 //! `flit_nvlink_<dir>`: every operation, lengths, address extensions, byte enables, credits and acknowledgements, random
 //! traffic, wrong CRCs, and visible breaks. Basis of all of it: model (`nvlink` §6); it says nothing about a product.
 //!
-//! A packet here is what the other families call a flit: the unit of a stream. Every case begins and ends with no payload
+//! A packet here is what the other families call a flit: the unit of a stream; the `.hex` file has its flits one by one. Every case begins and ends with no payload
 //! that a CRC has yet to cover, so each can be read on its own. Breaks that show as two rules in one packet (`len` of 18
 //! and more, AE and BE in the wrong order) and rules over time are left out.
 
@@ -192,7 +192,7 @@ fn traffic(s: &mut Sender, count: u32) -> Group<Case> {
 /// One wrong bit in a header that covers itself alone; the packet is dropped and sent again.
 fn wrong_headers(s: &mut Sender) -> Group<Case> {
     let mut cases = Vec::new();
-    for bit in (0..128).step_by(9).chain([102, 103, 127]) {
+    for bit in (0..128).step_by(31).chain([102, 103, 127]) {
         let packet = s.packet(header(Op::READ), false, false, 0);
         let good = s.packer.seal(&packet);
         let bad = good.with_header_bits(good.header_bits() ^ 1 << bit);

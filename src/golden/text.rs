@@ -11,7 +11,7 @@ use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::stream::Unpacker;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
-use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS, Packet};
+use scalepool_protocols::nvlink::Packet;
 use scalepool_protocols::ualink::flit::Flit as DlFlit;
 use scalepool_protocols::wire::{ByteOrder, FieldDef, LayoutDef};
 use serde_json::{Map, Value};
@@ -49,7 +49,11 @@ impl Form {
 
     /// Vectors or cases in the file.
     pub fn count(self, set: &VectorSet) -> usize {
-        if self == Form::Rsp { set.cases() } else { set.vectors() }
+        match self {
+            Form::Hex => set.numbers(),
+            Form::Rsp => set.cases(),
+            Form::Jsonl => set.vectors(),
+        }
     }
 
     /// The file.
@@ -164,16 +168,14 @@ fn hex(set: &VectorSet, spec: &Spec) -> String {
             text
         }
         Content::Nvlink(_, groups) => {
-            let size = |c: &StreamCase<Packet>| c.units.len();
-            let form = "for $readmemh: one packet a line, the whole as one number of 288 bytes, most significant digit \
-                        first, byte 0 lowest; above the last flit of a packet stand zeros";
-            let stream = STREAM.replace("flit", "packet");
-            let mut text = header(set, spec, "//", &[form, &stream], &ranges(groups, size, |c| c.rule.is_none()));
+            let size = |c: &StreamCase<Packet>| c.units.iter().map(|packet| packet.flits().len()).sum();
+            let form = "for $readmemh: one flit of 128 bits a line, most significant digit first, byte 0 lowest; \
+                        packet behind packet, whose ends show in the .rsp and .jsonl file";
+            let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
             for packet in groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units) {
-                let mut bytes: Vec<u8> = packet.bytes().collect();
-                bytes.resize(MAX_FLITS * FLIT_BYTES, 0);
-                text += &reversed_hex(&bytes);
-                text.push('\n');
+                packet.flits().iter().for_each(|flit| {
+                    let _ = writeln!(text, "{flit:032x}");
+                });
             }
             text
         }

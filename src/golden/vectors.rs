@@ -140,7 +140,18 @@ pub struct VectorSet {
 }
 
 impl VectorSet {
-    /// Lines of the `.hex` and `.jsonl` file: messages or flits.
+    /// Lines of the `.hex` file: messages or flits.
+    pub fn numbers(&self) -> usize {
+        match &self.content {
+            Content::Nvlink(_, groups) => {
+                let packets = groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units);
+                packets.map(|packet| packet.flits().len()).sum()
+            }
+            _ => self.vectors(),
+        }
+    }
+
+    /// Lines of the `.jsonl` file: messages, flits or packets.
     pub fn vectors(&self) -> usize {
         match &self.content {
             Content::Messages(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),

@@ -67,7 +67,11 @@ fn every_file_is_labelled_a_model() {
         assert!(set.about.contains("basis model"), "{}", set.about);
         for form in Form::ALL {
             let text = form.text(&set, &spec());
-            assert!(form == Form::Jsonl || text.lines().take(4).any(|line| line.contains("basis model")), "{}", set.path);
+            assert!(
+                form == Form::Jsonl || text.lines().take(4).any(|line| line.contains("basis model")),
+                "{}",
+                set.path
+            );
             assert!(!text.to_lowercase().contains("compliant"), "{}", form.path(&set));
         }
     }

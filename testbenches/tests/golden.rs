@@ -3,6 +3,8 @@
 
 #[path = "golden/flits256.rs"]
 mod flits256;
+#[path = "golden/xlinks.rs"]
+mod xlinks;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

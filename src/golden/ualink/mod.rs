@@ -26,13 +26,13 @@ use send::{Offers, Sender};
 
 type Case = StreamCase<Flit>;
 
-/// The vectors of one direction; about `2 * count` flits of random traffic.
+/// The vectors of one direction; about `count` flits of random traffic.
 pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
     let path = format!("ualink/flit_{PROTOCOL}_{}", dir.name());
     let mut rng = Rng::for_name(seed, &path);
     let s = &mut Sender::new(&mut rng, dir);
     let mut groups = vec![headers(s), messages(s), places(s), transfers(s), halves(s), left_over(s), compressed(s)];
-    groups.push(Group::new("random traffic", vec![StreamCase::legal(s.traffic(2 * count as usize))]));
+    groups.push(Group::new("random traffic", vec![StreamCase::legal(s.traffic(count as usize))]));
     groups.push(wrong_crc(s));
     groups.push(breaks(s));
     // A count of zero: no traffic.
@@ -148,7 +148,8 @@ fn transfers(s: &mut Sender) -> Group<Case> {
     cases.push(StreamCase::legal(s.transfers(every_len(all))));
     let one = |len| Field::CompressedSingle(TlCrspSingle { offset: len, last: len == 3, ..TlCrspSingle::default() });
     cases.push(StreamCase::legal(s.transfers(every_len(one))));
-    let poisoned: Vec<u8> = (1..16).filter(|&n| s.takes(n.into())).collect();
+    let poisoned: Vec<u8> =
+        [1, 2, 4, 8, 3, 15].into_iter().enumerate().filter(|(n, _)| s.takes(*n)).map(|p| p.1).collect();
     let write = |poisoned: u8| (Field::Request(request(ReqCmd::Write, 4)), poisoned);
     cases.push(StreamCase::legal(s.transfers(poisoned.into_iter().map(write))));
     Group::new("transfers, then poisoned beats", cases)
@@ -172,7 +173,7 @@ fn message_at(message: MessageHalf, n: usize) -> TlFlit {
     flit
 }
 
-/// A start in every segment, then, down, as many TL flits as there is room for until nothing is left over.
+/// A start in every segment, then, down, as many TL flits as three flits have room for.
 fn left_over(s: &mut Sender) -> Group<Case> {
     let mut cases = Vec::new();
     for (segment, place) in (0..5).map(|segment| (segment, usize::from(!s.takes(segment)))).collect::<Vec<_>>() {
@@ -183,10 +184,11 @@ fn left_over(s: &mut Sender) -> Group<Case> {
         cases.push(StreamCase::legal(flits));
     }
     if s.takes(0) {
-        // 157 TL flits fill 16 DL flits.
-        cases.push(StreamCase::legal((0..16).map(|_| s.flit(&mut Offers::full())).collect()));
+        let mut flits: Vec<Flit> = (0..3).map(|_| s.flit(&mut Offers::full())).collect();
+        flits.extend(s.finish());
+        cases.push(StreamCase::legal(flits));
     }
-    Group::new("a start in every segment; down, the most that fits", cases)
+    Group::new("a start in every segment; down, the most that three flits hold", cases)
 }
 
 /// A region for each way, then requests in them.
@@ -213,7 +215,7 @@ fn compressed(s: &mut Sender) -> Group<Case> {
 /// One wrong bit in every part of a flit; the flit is dropped and sent again.
 fn wrong_crc(s: &mut Sender) -> Group<Case> {
     let good = s.one(message_at(MessageHalf::new(HalfType::NOP), 1));
-    let bits = (0..5120).step_by(661).chain([8 * 624, 8 * 636, 8 * 639 + 7]).enumerate();
+    let bits = (0..5120).step_by(1291).chain([8 * 624, 8 * 636, 8 * 639 + 7]).enumerate();
     let cases = bits.filter(|(n, _)| s.takes(*n)).map(|(_, bit)| {
         let mut bad = good;
         bad.0[bit / 8] ^= 1 << (bit % 8);

@@ -104,11 +104,11 @@ impl Crc32 {
     #[must_use]
     pub fn feed_table(self, bytes: &[u8]) -> Crc32 {
         let (blocks, rest) = bytes.as_chunks::<16>();
-        let crc = blocks.iter().fold(self.0, |crc, block| sliced(crc, block));
+        let crc = blocks.iter().fold(self.0, sliced);
         let (words, rest) = rest.as_chunks::<8>();
-        let crc = words.iter().fold(crc, |crc, word| sliced(crc, word));
+        let crc = words.iter().fold(crc, sliced);
         let (words, rest) = rest.as_chunks::<4>();
-        let crc = words.iter().fold(crc, |crc, word| sliced(crc, word));
+        let crc = words.iter().fold(crc, sliced);
         Crc32(rest.iter().fold(crc, |crc, &b| crc >> 8 ^ TABLE[0][(crc as u8 ^ b) as usize]))
     }
 
@@ -192,8 +192,8 @@ mod tests {
         }
     }
 
-    /// The check value of the CRC catalogues, and a known answer long enough for every path: 32 zeros give 190a55adh
-    /// (a well-known one), so do they behind themselves when the register is set back.
+    /// The check value of the CRC catalogues, the well-known CRC of 32 zeros, and the residue that a message with its CRC
+    /// behind it leaves, at lengths for every path.
     #[test]
     fn known_answers() {
         let text = b"123456789";
@@ -202,7 +202,6 @@ mod tests {
             let crc = |bytes: &[u8]| u32::from_le_bytes(feed(Crc32::default(), bytes).finish());
             assert_eq!(crc(text), 0xcbf4_3926);
             assert_eq!(crc(&long), 0x190a_55ad);
-            // A message with its CRC behind it leaves the residue in every register.
             for n in [9, 64, 100, 636, 1020] {
                 let message = bytes(n, 9);
                 let all = [&message[..], &crc(&message).to_le_bytes()].concat();

@@ -37,12 +37,8 @@ pub(super) fn crc16_cxl68_slots(slots: &[u128; 4]) -> Option<u16> {
 #[inline]
 pub(super) fn crc32_block(register: u32, blocks: &[[u8; 16]]) -> Option<[u8; 16]> {
     #[cfg(target_arch = "x86_64")]
-    if blocks.len() >= FOLDED_BLOCKS
-        && ENABLED.load(Ordering::Relaxed)
-        && is_x86_feature_detected!("pclmulqdq")
-        && is_x86_feature_detected!("sse4.1")
-    {
-        // SAFETY: the CPU has pclmulqdq and sse4.1, tested in this expression.
+    if blocks.len() >= FOLDED_BLOCKS && ENABLED.load(Ordering::Relaxed) && is_x86_feature_detected!("pclmulqdq") {
+        // SAFETY: the CPU has pclmulqdq, tested in this expression.
         return Some(unsafe { x86::crc32_block(register, blocks) });
     }
     None
@@ -220,10 +216,7 @@ mod x86 {
     ///
     /// Xeon, 2.3 GHz nominal: a DL flit of UALink (640 bytes) is judged and cut up in 53 ns, in 302 ns by the table (16 bytes a
     /// step) and in 3700 ns by definition.
-    ///
-    /// # Safety
-    /// The CPU has pclmulqdq and sse4.1.
-    #[target_feature(enable = "pclmulqdq,sse4.1")]
+    #[target_feature(enable = "pclmulqdq")]
     pub(super) fn crc32_block(register: u32, blocks: &[[u8; 16]]) -> [u8; 16] {
         let load = |block: &[u8; 16]| {
             // SAFETY: an unaligned load of the 16 bytes that the reference has.
@@ -259,9 +252,6 @@ mod x86 {
     /// Sum over the flits, each times its power of x modulo P: 64 + 25 bits at most. No product waits for another.
     ///
     /// Xeon, 2.3 GHz nominal: an NVLink packet of 18 flits is sealed in 60 ns, in 102 ns by the table and in 13 us by definition.
-    ///
-    /// # Safety
-    /// The CPU has pclmulqdq.
     #[target_feature(enable = "pclmulqdq")]
     pub(super) fn crc25_flit(register: u32, flits: &[u128]) -> u128 {
         let number = |bits: u128| _mm_set_epi64x((bits >> 64) as i64, bits as i64);

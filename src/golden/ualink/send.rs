@@ -81,7 +81,7 @@ impl<'a> Sender<'a> {
 
     /// Whether this direction has the case of a number: down those with even ones.
     pub fn takes(&self, n: usize) -> bool {
-        (n % 2 == 0) == (self.dir == Dir::Down)
+        n.is_multiple_of(2) == (self.dir == Dir::Down)
     }
 
     /// The header of the next payload flit: every seventh with its whole number, else an Ack.

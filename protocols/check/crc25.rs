@@ -7,6 +7,8 @@
 //! over the border of two flits may stay unseen). Polynomial, initial value and final XOR are parameters; what the CRC
 //! covers belongs to [`crate::nvlink`].
 
+use super::simd;
+
 /// Bits of the CRC.
 pub const CRC25_BITS: u32 = 25;
 /// All ones.
@@ -64,6 +66,32 @@ static TABLE: [[u32; 256]; 16] = {
     table
 };
 
+/// Most flits that are folded at once: what can follow the header of a packet.
+pub(super) const FOLDED_FLITS: usize = 17;
+
+/// Factors for the lower and the upper half of a flit: row k moves it over 16 - k flits, that is x^(128 (16 - k)) and x^64
+/// more, modulo the default polynomial.
+pub(super) const FOLD: [[u64; 2]; FOLDED_FLITS - 1] = {
+    let mut fold = [[0; 2]; FOLDED_FLITS - 1];
+    let mut power = times_x64(times_x64(1));
+    let mut k = FOLDED_FLITS - 1;
+    while k > 0 {
+        k -= 1;
+        fold[k] = [power as u64, times_x64(power) as u64];
+        power = times_x64(times_x64(power));
+    }
+    fold
+};
+
+const fn times_x64(mut crc: u32) -> u32 {
+    let mut n = 0;
+    while n < 64 {
+        crc = step(POLY_NVL_M1, crc, false);
+        n += 1;
+    }
+    crc
+}
+
 impl Crc25 {
     /// The register before the first bit.
     pub const fn start(&self) -> u32 {
@@ -80,7 +108,24 @@ impl Crc25 {
         (0..bits).rev().fold(crc & MASK, |crc, i| step(self.poly, crc, message >> i & 1 == 1))
     }
 
-    /// The same, 16 table look-ups for the default polynomial; the definition for others and for less than 25 bits.
+    /// The register behind whole flits, first one first: carry-less multiplication where the CPU has it and the polynomial
+    /// is the default one, else flit by flit.
+    #[inline]
+    pub fn feed(&self, crc: u32, flits: &[u128]) -> u32 {
+        let folded = if self.poly & MASK == POLY_NVL_M1 { simd::crc25_flit(crc & MASK, flits) } else { None };
+        match folded {
+            // The register is part of the flit.
+            Some(flit) => self.update(0, flit, 128),
+            None => self.feed_table(crc, flits),
+        }
+    }
+
+    /// The same, table path.
+    pub fn feed_table(&self, crc: u32, flits: &[u128]) -> u32 {
+        flits.iter().fold(crc & MASK, |crc, &flit| self.update(crc, flit, 128))
+    }
+
+    /// The same as [`Crc25::bitwise`], 16 table look-ups for the default polynomial; the definition for others and for less than 25 bits.
     pub fn update(&self, crc: u32, message: u128, bits: u32) -> u32 {
         if self.poly & MASK != POLY_NVL_M1 || !(CRC25_BITS..=128).contains(&bits) {
             return self.bitwise(crc, message, bits);
@@ -118,6 +163,33 @@ mod tests {
             let (bits, state) = (n % 129, (x >> 90) as u32);
             assert_eq!(crc.update(state, x, bits), crc.bitwise(state, x, bits), "{bits} bits of {x:#x}");
             assert_eq!(other.update(state, x, bits), other.bitwise(state, x, bits), "{bits} bits of {x:#x}");
+        }
+    }
+
+    /// From no flit to more than are folded, any register, and every single bit of the longest folded message.
+    #[test]
+    fn flits_in_all_paths_are_equal() {
+        let mut x = 3u128;
+        for crc in [Crc25::default(), Crc25 { poly: 0x0a5_a5a5, ..Crc25::default() }] {
+            for count in 0..=64 {
+                let flits: Vec<u128> = (0..count)
+                    .map(|_| {
+                        x = x.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
+                        x ^ x >> 64
+                    })
+                    .collect();
+                let register = (x >> 90) as u32;
+                let want = flits.iter().fold(register & MASK, |register, &flit| crc.bitwise(register, flit, 128));
+                assert_eq!(crc.feed(register, &flits), want, "{count} flits");
+                assert_eq!(crc.feed_table(register, &flits), want, "{count} flits");
+            }
+        }
+        let crc = Crc25::default();
+        for bit in 0..128 * FOLDED_FLITS {
+            let mut flits = [0; FOLDED_FLITS];
+            flits[bit / 128] = 1 << (bit % 128);
+            let want = flits.iter().fold(0, |register, &flit| crc.bitwise(register, flit, 128));
+            assert_eq!((crc.feed(0, &flits), crc.feed_table(0, &flits)), (want, want), "bit {bit}");
         }
     }
 

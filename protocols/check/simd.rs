@@ -2,7 +2,9 @@
 //! run-time test of the CPU.
 #![allow(unsafe_code)]
 
+use super::crc25::FOLDED_FLITS;
 use super::gf256::Sums;
+use super::pcie::FOLDED_BLOCKS;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Off switch, see [`super::use_simd`].
@@ -30,6 +32,33 @@ pub(super) fn crc16_cxl68_slots(slots: &[u128; 4]) -> Option<u16> {
     None
 }
 
+/// Whole blocks of a message, in front of which stands the register of the reflected CRC-32, as one block that leaves the
+/// same remainder. `None` where the CPU cannot do it, and for less than [`FOLDED_BLOCKS`](super::pcie::FOLDED_BLOCKS) blocks.
+#[inline]
+pub(super) fn crc32_block(register: u32, blocks: &[[u8; 16]]) -> Option<[u8; 16]> {
+    #[cfg(target_arch = "x86_64")]
+    if blocks.len() >= FOLDED_BLOCKS && ENABLED.load(Ordering::Relaxed) && is_x86_feature_detected!("pclmulqdq") {
+        // SAFETY: the CPU has pclmulqdq, tested in this expression.
+        return Some(unsafe { x86::crc32_block(register, blocks) });
+    }
+    None
+}
+
+/// Flits behind a register of the NVLink CRC-25 as one flit that leaves the same remainder. `None` where the CPU cannot do
+/// it, for no flit, and for more than [`FOLDED_FLITS`](super::crc25::FOLDED_FLITS).
+#[inline]
+pub(super) fn crc25_flit(register: u32, flits: &[u128]) -> Option<u128> {
+    #[cfg(target_arch = "x86_64")]
+    if (1..=FOLDED_FLITS).contains(&flits.len())
+        && ENABLED.load(Ordering::Relaxed)
+        && is_x86_feature_detected!("pclmulqdq")
+    {
+        // SAFETY: the CPU has pclmulqdq, tested in this expression.
+        return Some(unsafe { x86::crc25_flit(register, flits) });
+    }
+    None
+}
+
 /// Sums of constants times bytes, sum 0 in the low byte; `None` where the CPU cannot do it.
 #[inline]
 pub(super) fn sums<const SUMS: usize, const BLOCKS: usize, const BYTES: usize>(
@@ -47,7 +76,9 @@ pub(super) fn sums<const SUMS: usize, const BLOCKS: usize, const BYTES: usize>(
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use crate::check::crc16::{FOLD, POLY_CXL68, QUOTIENT, X64};
+    use crate::check::crc25::{self, FOLDED_FLITS};
     use crate::check::gf256::{BLOCK_BYTES, Sums, block_at};
+    use crate::check::pcie;
     use core::arch::asm;
     use core::arch::x86_64::*;
 
@@ -178,5 +209,65 @@ mod x86 {
         let product =
             _mm_clmulepi64_si128::<0x00>(_mm_set_epi64x(0, q as i64), _mm_set_epi64x(0, 1 << 16 | POLY_CXL68 as i64));
         (rest ^ _mm_cvtsi128_si64(product) as u64) as u16
+    }
+
+    /// Four blocks wait side by side, each moves over the next four by two multiplications (the message is reflected: the
+    /// low half of a block has the higher powers); at the end the four become one, which moves over what is left.
+    ///
+    /// Xeon, 2.3 GHz nominal: a DL flit of UALink (640 bytes) is judged and cut up in 53 ns, in 302 ns by the table (16 bytes a
+    /// step) and in 3700 ns by definition.
+    #[target_feature(enable = "pclmulqdq")]
+    pub(super) fn crc32_block(register: u32, blocks: &[[u8; 16]]) -> [u8; 16] {
+        let load = |block: &[u8; 16]| {
+            // SAFETY: an unaligned load of the 16 bytes that the reference has.
+            unsafe { _mm_loadu_si128(block.as_ptr().cast()) }
+        };
+        let fold = |block, by: &[u64; 2], next| {
+            let by = _mm_set_epi64x(by[1] as i64, by[0] as i64);
+            let low = _mm_clmulepi64_si128::<0x00>(block, by);
+            let high = _mm_clmulepi64_si128::<0x11>(block, by);
+            _mm_xor_si128(_mm_xor_si128(low, high), next)
+        };
+        let (fours, rest) = blocks.as_chunks::<4>();
+        let mut lanes = [_mm_setzero_si128(); 4];
+        let mut fours = fours.iter();
+        if let Some(four) = fours.next() {
+            lanes = [load(&four[0]), load(&four[1]), load(&four[2]), load(&four[3])];
+        }
+        lanes[0] = _mm_xor_si128(lanes[0], _mm_cvtsi32_si128(register as i32));
+        for four in fours {
+            for (lane, block) in lanes.iter_mut().zip(four) {
+                *lane = fold(*lane, &pcie::BY_FOUR_BLOCKS, load(block));
+            }
+        }
+        let [first, others @ ..] = lanes;
+        let one = others.into_iter().fold(first, |sum, lane| fold(sum, &pcie::BY_A_BLOCK, lane));
+        let one = rest.iter().fold(one, |sum, block| fold(sum, &pcie::BY_A_BLOCK, load(block)));
+        let mut bytes = [0; 16];
+        // SAFETY: an unaligned store to the 16 bytes of the array.
+        unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), one) };
+        bytes
+    }
+
+    /// Sum over the flits, each times its power of x modulo P: 64 + 25 bits at most. No product waits for another.
+    ///
+    /// Xeon, 2.3 GHz nominal: an NVLink packet of 18 flits is sealed in 60 ns, in 102 ns by the table and in 13 us by definition.
+    #[target_feature(enable = "pclmulqdq")]
+    pub(super) fn crc25_flit(register: u32, flits: &[u128]) -> u128 {
+        let number = |bits: u128| _mm_set_epi64x((bits >> 64) as i64, bits as i64);
+        let mut sum = _mm_setzero_si128();
+        let mut front = u128::from(register) << (128 - crc25::CRC25_BITS);
+        let (last, others) = flits.split_last().unwrap_or((&0, &[]));
+        // The flit before the last one moves by one flit, that before it by two.
+        for (flit, by) in others.iter().zip(&crc25::FOLD[FOLDED_FLITS - 1 - others.len()..]) {
+            let (flit, by) = (number(flit ^ front), _mm_set_epi64x(by[1] as i64, by[0] as i64));
+            front = 0;
+            let low = _mm_clmulepi64_si128::<0x00>(flit, by);
+            let high = _mm_clmulepi64_si128::<0x11>(flit, by);
+            sum = _mm_xor_si128(sum, _mm_xor_si128(low, high));
+        }
+        let low = _mm_cvtsi128_si64(sum) as u64;
+        let high = _mm_cvtsi128_si64(_mm_srli_si128::<8>(sum)) as u64;
+        (u128::from(high) << 64 | u128::from(low)) ^ last ^ front
     }
 }

@@ -49,7 +49,7 @@ impl NvlConfig {
     /// CRC of a header whose CRC bits do not count, behind the payload of the packet before.
     pub fn crc_of(&self, previous_payload: &[u128], header: u128) -> u32 {
         let covered = if self.cover_prev { previous_payload } else { &[] };
-        let crc = covered.iter().fold(self.crc.start(), |crc, &flit| self.crc.update(crc, flit, 128));
+        let crc = self.crc.feed(self.crc.start(), covered);
         self.crc.finish(self.crc.update(crc, header, super::header::CRC_LSB))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::SetError;
 use super::hex::parse_hex;
-use super::locate::{Difference, in_dl_flit, in_flit, in_message, in_stream};
+use super::locate::{Difference, in_dl_flit, in_flit, in_message, in_packet, in_stream};
 use super::manifest::{FileEntry, MANIFEST, Manifest, SUMS, sha256};
 use super::rsp::{RspCase, parse_rsp};
 use super::text::Form;
@@ -151,6 +151,8 @@ fn in_hex(set: &VectorSet, found: &str, expected: &str) -> Option<Difference> {
                     .zip(flit_of(&e.digits, true))
                     .and_then(|(f, e)| in_flit(stream.mode, &f, &e)),
                 Content::Ualink(..) => in_dl_flit(&bytes_of(&f.digits, true)?, &bytes_of(&e.digits, true)?),
+                // Which flit of a packet it is, the .rsp file says.
+                Content::Nvlink(..) => None,
             };
             return Some(inner.unwrap_or_else(|| Difference::new("", &f.digits, &e.digits)).within(&outer));
         }
@@ -170,7 +172,7 @@ fn lengths(what: &str, found: usize, expected: usize) -> Option<Difference> {
 fn units(set: &VectorSet) -> impl Iterator<Item = &Unit> {
     let groups = match &set.content {
         Content::Cxl68(_, groups) => groups.as_slice(),
-        Content::Messages(..) | Content::Flits256(..) | Content::Ualink(..) => &[],
+        Content::Messages(..) | Content::Flits256(..) | Content::Ualink(..) | Content::Nvlink(..) => &[],
     };
     groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units)
 }
@@ -232,6 +234,8 @@ fn in_case(set: &VectorSet, found: &RspCase, expected: &RspCase, flits: usize) -
                     .map(|d| d.within(&format!("flit {n}"))),
                 Content::Ualink(..) => in_dl_flit(&bytes_of(&f.hex, false)?, &bytes_of(&e.hex, false)?)
                     .map(|d| d.within(&format!("flit {n}"))),
+                Content::Nvlink(..) => in_packet(&bytes_of(&f.hex, false)?, &bytes_of(&e.hex, false)?)
+                    .map(|d| d.within(&format!("packet {n}"))),
                 Content::Messages(def, _) if f.key == "Bytes" => {
                     let bits = |hex| def.from_bytes(&crate::forms::number::bytes_of(hex, "").ok()?).ok();
                     bits(&f.hex).zip(bits(&e.hex)).map(|(f, e)| in_message(def, f, e).within("Bytes"))

@@ -10,6 +10,7 @@ use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Role, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::{Unit, map};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit, SLOTS, crc_parts, fec_bytes, slot_byte, standard};
+use scalepool_protocols::nvlink::{FLIT_BYTES as NVL_FLIT_BYTES, Header};
 use scalepool_protocols::ualink::flit::{SECTORS, map as dl, sector_byte};
 use scalepool_protocols::wire::{FieldDef, LayoutDef, Wire};
 
@@ -132,6 +133,19 @@ pub(super) fn in_dl_flit(found: &[u8], expected: &[u8]) -> Option<Difference> {
     };
     let shown = |flit: &[u8]| format!("{:02x}", flit[byte]);
     Some(Difference::new(format!("byte {byte}, {part}"), shown(found), shown(expected)))
+}
+
+/// The first place in which an NVLink packet differs: a field of the header, or a byte of a flit behind it.
+pub(super) fn in_packet(found: &[u8], expected: &[u8]) -> Option<Difference> {
+    let byte = found.iter().zip(expected).position(|(f, e)| f != e)?;
+    if byte < NVL_FLIT_BYTES {
+        let header = |bytes: &[u8]| bytes.first_chunk().map(|flit| u128::from_le_bytes(*flit));
+        let field = in_message(Header::DEF, header(found)?, header(expected)?);
+        return Some(field.within(&format!("byte {byte}, header")));
+    }
+    let shown = |packet: &[u8]| format!("{:02x}", packet[byte]);
+    let at = format!("byte {byte}, flit {} of the packet", byte / NVL_FLIT_BYTES);
+    Some(Difference::new(at, shown(found), shown(expected)))
 }
 
 #[cfg(test)]

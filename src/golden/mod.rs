@@ -28,6 +28,7 @@ pub mod legal;
 mod lines;
 mod locate;
 mod manifest;
+pub mod nvlink;
 pub mod rsp;
 mod spec;
 pub mod text;

@@ -1,8 +1,8 @@
 //! Which sets there are, and what they are made from.
 
 use super::vectors::VectorSet;
-use super::{cxl68, cxl256, cxlio, layouts, ualink};
-use crate::forms::{flit_io, flit_ual, flit256};
+use super::{cxl68, cxl256, cxlio, layouts, nvlink, ualink};
+use crate::forms::{flit_io, flit_nvl, flit_ual, flit256};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
@@ -41,10 +41,7 @@ pub struct Spec {
 }
 
 /// Families that have vector sets.
-const FAMILIES: [&str; 5] = ["cxl68", "cxl256", "cxlpbr", "cxlio", "ualink"];
-
-/// Families whose sets are made when their protocol is asked for, and are not part of the released set.
-const NOT_RELEASED: [&str; 1] = ["ualink"];
+const FAMILIES: [&str; 6] = ["cxl68", "cxl256", "cxlpbr", "cxlio", "ualink", "nvlink"];
 
 /// Protocols that have vector sets, in order of the registry.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
@@ -54,7 +51,7 @@ pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
 impl Default for Spec {
     fn default() -> Spec {
         Spec {
-            protocols: protocols().filter(|p| !NOT_RELEASED.contains(&p.family)).collect(),
+            protocols: protocols().collect(),
             seed: DEFAULT_SEED,
             count: DEFAULT_COUNT,
             model_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -88,6 +85,7 @@ impl Spec {
             match (flit256::mode_of(protocol.name), protocol.name) {
                 (Some(mode), _) => sources.extend(Dir::ALL.map(|dir| Source::Flits256(mode, dir))),
                 (None, flit_ual::PROTOCOL) => sources.extend(Dir::ALL.map(Source::FlitsUal)),
+                (None, flit_nvl::PROTOCOL) => sources.extend(Dir::ALL.map(Source::PacketsNvl)),
                 (None, flit_io::PROTOCOL) => sources.extend(Dir::ALL.map(Source::FlitsIo)),
                 (None, _) => {
                     let kinds = [Source::Flits, Source::Control, Source::Retry, Source::Context];
@@ -118,6 +116,8 @@ pub enum Source {
     FlitsIo(Dir),
     /// Flits of `ualink`.
     FlitsUal(Dir),
+    /// Packets of `nvlink`.
+    PacketsNvl(Dir),
 }
 
 impl Source {
@@ -128,6 +128,7 @@ impl Source {
             Source::Layout(def) => layouts::vectors(def, spec.seed, thinned(spec.count)),
             Source::Flits256(mode, dir) => cxl256::flits::vectors(mode, dir, spec.seed, thinned(spec.count)),
             Source::FlitsUal(dir) => ualink::vectors(dir, spec.seed, thinned(spec.count)),
+            Source::PacketsNvl(dir) => nvlink::vectors(dir, spec.seed, thinned(spec.count)),
             Source::FlitsIo(dir) => cxlio::vectors(dir, spec.seed, thinned(spec.count)),
             Source::Flits(dir) => cxl68::flits::vectors(dir, spec.seed, spec.count),
             Source::Control(dir) => cxl68::control::vectors(dir, spec.seed, spec.count),

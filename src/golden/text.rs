@@ -4,13 +4,14 @@
 
 use super::spec::{FORMAT_VERSION, Spec};
 use super::vectors::{Content, Group, Stream256, StreamCase, VectorSet};
-use crate::forms::{flit_io, flit_ual, flit68, flit256, message};
+use crate::forms::{flit_io, flit_nvl, flit_ual, flit68, flit256, message};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::stream::Unpacker;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::nvlink::Packet;
 use scalepool_protocols::ualink::flit::Flit as DlFlit;
 use scalepool_protocols::wire::{ByteOrder, FieldDef, LayoutDef};
 use serde_json::{Map, Value};
@@ -48,7 +49,11 @@ impl Form {
 
     /// Vectors or cases in the file.
     pub fn count(self, set: &VectorSet) -> usize {
-        if self == Form::Rsp { set.cases() } else { set.vectors() }
+        match self {
+            Form::Hex => set.numbers(),
+            Form::Rsp => set.cases(),
+            Form::Jsonl => set.vectors(),
+        }
     }
 
     /// The file.
@@ -162,6 +167,18 @@ fn hex(set: &VectorSet, spec: &Spec) -> String {
             }
             text
         }
+        Content::Nvlink(_, groups) => {
+            let size = |c: &StreamCase<Packet>| c.units.iter().map(|packet| packet.flits().len()).sum();
+            let form = "for $readmemh: one flit of 128 bits a line, most significant digit first, byte 0 lowest; \
+                        packet behind packet, whose ends show in the .rsp and .jsonl file";
+            let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
+            for packet in groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units) {
+                packet.flits().iter().for_each(|flit| {
+                    let _ = writeln!(text, "{flit:032x}");
+                });
+            }
+            text
+        }
         Content::Cxl68(_, groups) => {
             let size = |c: &StreamCase| c.units.len();
             let mut text = header(set, spec, "//", &[form, STREAM], &ranges(groups, size, |c| c.rule.is_none()));
@@ -230,6 +247,19 @@ fn rsp(set: &VectorSet, spec: &Spec) -> String {
             cases(&mut text, flit_ual::PROTOCOL, dir.name(), groups, |flit| bytes_hex(&flit.0));
             text
         }
+        Content::Nvlink(dir, groups) => {
+            let form = [
+                "Flit: a packet of 16 to 288 bytes in order of the wire, byte 0 first",
+                "every case begins and ends with no payload that a CRC has yet to cover",
+                "RULE is the rule the case breaks; a packet whose CRC does not fit changes nothing",
+                "what each case is, by Count (decimal):",
+            ];
+            let mut text = header(set, spec, "#", &form, &ranges(groups, |_| 1, |c| c.rule.is_none()));
+            cases(&mut text, flit_nvl::PROTOCOL, dir.name(), groups, |packet| {
+                bytes_hex(&packet.bytes().collect::<Vec<_>>())
+            });
+            text
+        }
         Content::Flits256(stream, groups) => {
             let form = [
                 "Flit: 256 bytes in order of the wire, byte 0 first; every case begins and ends with no data owed",
@@ -285,6 +315,14 @@ fn jsonl(set: &VectorSet) -> String {
             answers.extend(decoder.finish());
             for (form, _) in answers.into_iter().flatten() {
                 let _ = writeln!(text, "{form}");
+            }
+        }
+        Content::Nvlink(dir, groups) => {
+            let mut decoder = flit_nvl::Decoder::default();
+            let packets = groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units);
+            for (index, packet) in packets.enumerate() {
+                let (decoded, findings) = decoder.read(packet);
+                let _ = writeln!(text, "{}", flit_nvl::to_json(&decoded, &findings, *dir, index as u64));
             }
         }
         Content::Cxl68(dir, groups) => {

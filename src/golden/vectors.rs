@@ -5,6 +5,7 @@ use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::nvlink::Packet;
 use scalepool_protocols::ualink::flit::Flit as DlFlit;
 use scalepool_protocols::wire::LayoutDef;
 use std::fmt;
@@ -123,6 +124,8 @@ pub enum Content {
     Flits256(Stream256, Vec<Group<StreamCase<Flit>>>),
     /// Flits of `ualink` in one direction.
     Ualink(Dir, Vec<Group<StreamCase<DlFlit>>>),
+    /// Packets of `nvlink` in one direction.
+    Nvlink(Dir, Vec<Group<StreamCase<Packet>>>),
 }
 
 /// One vector set: it becomes a `.hex`, a `.rsp` and a `.jsonl` file.
@@ -137,13 +140,25 @@ pub struct VectorSet {
 }
 
 impl VectorSet {
-    /// Lines of the `.hex` and `.jsonl` file: messages or flits.
+    /// Lines of the `.hex` file: messages or flits.
+    pub fn numbers(&self) -> usize {
+        match &self.content {
+            Content::Nvlink(_, groups) => {
+                let packets = groups.iter().flat_map(|g| &g.cases).flat_map(|c| &c.units);
+                packets.map(|packet| packet.flits().len()).sum()
+            }
+            _ => self.vectors(),
+        }
+    }
+
+    /// Lines of the `.jsonl` file: messages, flits or packets.
     pub fn vectors(&self) -> usize {
         match &self.content {
             Content::Messages(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
             Content::Cxl68(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
             Content::Flits256(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
             Content::Ualink(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
+            Content::Nvlink(_, groups) => groups.iter().flat_map(|g| &g.cases).map(|c| c.units.len()).sum(),
         }
     }
 
@@ -154,6 +169,7 @@ impl VectorSet {
             Content::Cxl68(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
             Content::Flits256(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
             Content::Ualink(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
+            Content::Nvlink(_, groups) => groups.iter().map(|g| g.cases.len()).sum(),
         }
     }
 }

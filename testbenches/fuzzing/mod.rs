@@ -12,6 +12,7 @@ mod flit68;
 mod message;
 mod nvlink;
 mod text;
+mod ualink;
 
 pub use cxlio::{dllp, framing, tlp_flit_mode, tlp_non_flit_mode};
 pub use flit68::flit68;
@@ -19,6 +20,7 @@ pub use flit256::{flit_io, flit256};
 pub use message::message;
 pub use nvlink::nvlink;
 pub use text::{flit_object, message_object, stimulus, vectors};
+pub use ualink::{ualink, ualink_message, ualink_tl};
 
 use scalepool_protocols::wire::Violation;
 use serde_json::Value;
@@ -27,7 +29,7 @@ use serde_json::Value;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets; each has a file of its name in `testbenches/fuzz/fuzz_targets`.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 16] = [
     ("flit68", flit68),
     ("flit256", flit256),
     ("flit_io", flit_io),
@@ -36,6 +38,9 @@ pub const TARGETS: [Target; 13] = [
     ("dllp", dllp),
     ("framing", framing),
     ("nvlink", nvlink),
+    ("ualink", ualink),
+    ("ualink_tl", ualink_tl),
+    ("ualink_message", ualink_message),
     ("message", message),
     ("message_object", message_object),
     ("flit_object", flit_object),

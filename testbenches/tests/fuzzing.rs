@@ -17,6 +17,8 @@ use scalepool_protocols::cxl::cxlio::framing::{EDB, EDS, IDL, frame_dllp, frame_
 use scalepool_protocols::cxl::cxlio::non_flit_mode::tlp_bytes;
 use scalepool_protocols::cxl::cxlio::tlp::{Parts, Size};
 use scalepool_protocols::registry;
+use scalepool_protocols::ualink::flit::Flit as DlFlit;
+use scalepool_protocols::ualink::message::MESSAGES;
 use scalepool_protocols::wire::Wire;
 use scalepool_testbenches::fuzzing;
 use scalepool_testbenches::legal::{Random, random_message};
@@ -406,5 +408,69 @@ fn nvlink_on_mutated_streams() {
             flip(&mut rng, &mut bytes[1..]);
         }
         fuzzing::nvlink(&bytes);
+    }
+}
+
+/// Sound DL flits of UALink: traffic, every message and field, broken rules.
+fn streams_of_ualink() -> Vec<(Dir, Vec<DlFlit>)> {
+    let spec = Spec { count: 16, ..Spec::default() };
+    let sources = spec.sources().into_iter().filter(|source| matches!(source, Source::FlitsUal(_)));
+    let streams = sources.map(|source| {
+        let Content::Ualink(dir, groups) = source.vectors(&spec).content else { panic!("flits of UALink") };
+        (dir, groups.into_iter().flat_map(|g| g.cases).flat_map(|c| c.units).collect())
+    });
+    streams.collect()
+}
+
+/// Streams with some bits flipped, with the CRC that fits and without.
+#[test]
+fn ualink_on_mutated_streams() {
+    let mut rng = Rng::for_name(1, "fuzzing.ualink");
+    for (dir, flits) in streams_of_ualink() {
+        for (n, run) in flits.chunks(16).enumerate() {
+            for sealed in [0, 2, 2] {
+                let mut bytes = vec![dir as u8 | sealed];
+                bytes.extend(run.iter().flat_map(|flit| flit.0));
+                if n > 0 {
+                    flip(&mut rng, &mut bytes);
+                }
+                fuzzing::ualink(&bytes);
+            }
+        }
+    }
+}
+
+/// Payload of those streams cut at any place, and any bytes whose fields begin with a listed type; and messages.
+#[test]
+fn ualink_tl_flits_and_messages_on_any_bytes() {
+    let mut rng = Rng::for_name(1, "fuzzing.ualink_tl");
+    for (_, flits) in streams_of_ualink() {
+        for run in flits.chunks(8) {
+            let mut bytes = vec![rng.below(8) as u8];
+            bytes.extend(run.iter().flat_map(|flit| flit.payload().sectors).flatten());
+            fuzzing::ualink_tl(&bytes);
+            change(&mut rng, &mut bytes, 1, CHANGES);
+            fuzzing::ualink_tl(&bytes);
+            fuzzing::ualink_message(&bytes[1..]);
+        }
+    }
+    for n in 0..INPUTS {
+        let mut bytes = vec![0; 1 + 65 * UNITS];
+        rng.fill_bytes(&mut bytes);
+        bytes[0] = n as u8;
+        for flit in bytes[1..].chunks_exact_mut(65) {
+            // Most halves hold fields or data, and most fields are of a listed type.
+            flit[0] &= rng.below(4) as u8 & rng.below(4) as u8;
+            flit[1..].chunks_exact_mut(16).for_each(|field| field[15] = field[15] & 0x0f | (rng.below(7) as u8) << 4);
+        }
+        fuzzing::ualink_tl(&bytes);
+        // A class and a type that are listed, for the most part.
+        for word in bytes[1..].as_chunks_mut::<4>().0 {
+            let def = MESSAGES[rng.below(MESSAGES.len() as u64) as usize];
+            let kind = (def.default_bits() as u32).to_le_bytes();
+            word[0] = kind[0];
+            word[1] = word[1] & 0xf0 | kind[1];
+        }
+        fuzzing::ualink_message(&bytes[1..]);
     }
 }

@@ -3,6 +3,8 @@
 
 #[path = "golden/flits256.rs"]
 mod flits256;
+#[path = "golden/xlinks.rs"]
+mod xlinks;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -236,6 +238,7 @@ fn stated(set: &VectorSet) -> Vec<&'static str> {
         Content::Cxl68(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
         Content::Flits256(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
         Content::Ualink(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
+        Content::Nvlink(_, groups) => groups.iter().flat_map(|g| &g.cases).filter_map(|c| c.rule).collect(),
     }
 }
 
@@ -291,7 +294,7 @@ fn the_sums_of_the_committed_set_fit() {
     let listed: Vec<&str> = sums.lines().map(|l| l.split_once("  ").unwrap().1).collect();
     let files = manifest().files;
     assert_eq!(listed, files.iter().map(|f| f.path.as_str()).chain([MANIFEST]).collect::<Vec<_>>());
-    assert!(total_bytes < 9_000_000, "{total_bytes} bytes");
+    assert!(total_bytes < 12_000_000, "{total_bytes} bytes");
 }
 
 /// A layout in the oracle's words. `cxl68.retry` is a RETRY.Req without payload; `cxl68.ide` has one payload field there.

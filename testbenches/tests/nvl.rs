@@ -6,6 +6,7 @@ mod nvl {
     mod codes;
     mod common;
     mod crc;
+    mod golden;
     mod layouts;
     mod link_credits;
     mod link_numbers;

@@ -1,8 +1,9 @@
 //! `flit_ualink_<dir>`: headers, DL messages, every field at every place, transfers with data, poison and message halves,
 //! TL flits that go on in the next DL flit, compressed requests, random traffic, wrong CRCs, and visible breaks.
 //!
-//! Every case starts and ends with no TL flit left over and nothing owed. Breaks that only a count or a history shows are
-//! left out.
+//! Every case starts and ends with no TL flit left over and nothing owed. Flits are long and the format is the same in both
+//! directions: of transfers, starts, wrong bits and breaks each direction has every second one. Breaks that only a count or
+//! a history shows are left out.
 
 pub mod fields;
 mod send;
@@ -25,15 +26,17 @@ use send::{Offers, Sender};
 
 type Case = StreamCase<Flit>;
 
-/// The vectors of one direction; about `4 * count` flits of random traffic.
+/// The vectors of one direction; about `count` flits of random traffic.
 pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
     let path = format!("ualink/flit_{PROTOCOL}_{}", dir.name());
     let mut rng = Rng::for_name(seed, &path);
-    let s = &mut Sender::new(&mut rng);
+    let s = &mut Sender::new(&mut rng, dir);
     let mut groups = vec![headers(s), messages(s), places(s), transfers(s), halves(s), left_over(s), compressed(s)];
-    groups.push(Group::new("random traffic", vec![StreamCase::legal(s.traffic(4 * count as usize))]));
+    groups.push(Group::new("random traffic", vec![StreamCase::legal(s.traffic(count as usize))]));
     groups.push(wrong_crc(s));
     groups.push(breaks(s));
+    // A count of zero: no traffic.
+    groups.retain(|g| g.cases.iter().any(|c| !c.units.is_empty()));
     VectorSet {
         path,
         about: format!("flits of {PROTOCOL}, direction {}, 640 bytes", dir.name()),
@@ -41,42 +44,41 @@ pub fn vectors(dir: Dir, seed: u64, count: u32) -> VectorSet {
     }
 }
 
-/// Every `op` that is used, with and without payload.
+/// Every `op` that is used, with and without payload, with the lowest, a middle and the highest number in turn.
 fn headers(s: &mut Sender) -> Group<Case> {
-    let mut cases = Vec::new();
-    for seq in [1, 256, 511] {
-        let explicit = |op, payload| Header::Explicit(ExplicitHeader { op, payload, seq, ..ExplicitHeader::default() });
-        let command = |op, payload| {
-            let header = CommandHeader { op, payload, ack_req_seq: seq, seq_lo: 5, ..CommandHeader::default() };
-            Header::Command(header)
-        };
-        for header in [
-            explicit(FlitOp::Original, false),
-            explicit(FlitOp::Original, true),
-            explicit(FlitOp::Replayed, true),
-            command(FlitOp::Ack, false),
-            command(FlitOp::Ack, true),
-            command(FlitOp::ReplayRequest, false),
-            command(FlitOp::ReplayRequest, true),
-        ] {
-            cases.push(StreamCase::legal(vec![s.flit_of(header, &mut Offers::default())]));
-        }
-    }
-    Group::new("flit headers", cases)
+    let explicit = |op, payload| Header::Explicit(ExplicitHeader { op, payload, ..ExplicitHeader::default() });
+    let command = |op, payload| Header::Command(CommandHeader { op, payload, seq_lo: 5, ..CommandHeader::default() });
+    let headers = [
+        explicit(FlitOp::Original, false),
+        explicit(FlitOp::Original, true),
+        explicit(FlitOp::Replayed, true),
+        command(FlitOp::Ack, false),
+        command(FlitOp::Ack, true),
+        command(FlitOp::ReplayRequest, false),
+        command(FlitOp::ReplayRequest, true),
+    ];
+    let numbered = headers.into_iter().zip([1, 256, 511].into_iter().cycle()).map(|(header, seq)| match header {
+        Header::Explicit(header) => Header::Explicit(ExplicitHeader { seq, ..header }),
+        Header::Command(header) => Header::Command(CommandHeader { ack_req_seq: seq, ..header }),
+    });
+    let cases = numbered.map(|header| StreamCase::legal(vec![s.flit_of(header, &mut Offers::default())]));
+    Group::new("flit headers", cases.collect())
 }
 
 /// Every message in every segment, then UART payload over the ends of flits.
 fn messages(s: &mut Sender) -> Group<Case> {
     let mut cases = Vec::new();
-    for def in MESSAGES.into_iter().filter(|def| def.name != UartTransport::DEF.name) {
-        for segment in 0..5 {
-            let word = legal::random(def, s.rng) as u32;
-            cases.push(StreamCase::legal(vec![s.flit(&mut Offers::message(segment, word))]));
+    let defs: Vec<_> = MESSAGES.into_iter().filter(|def| def.name != UartTransport::DEF.name).collect();
+    for first in 0..defs.len() {
+        let mut offers = Offers::default();
+        for (n, place) in offers.messages.iter_mut().enumerate() {
+            *place = Some(legal::random(defs[(first + n) % defs.len()], s.rng) as u32);
         }
+        cases.push(StreamCase::legal(vec![s.flit(&mut offers)]));
     }
-    let head = UartTransport { length: 31, ..UartTransport::default() };
+    let head = UartTransport { length: 15, ..UartTransport::default() };
     let mut words = vec![head.to_bits().unwrap_or_default() as u32];
-    words.extend((0..32).map(|_| s.rng.next_u64() as u32));
+    words.extend((0..16).map(|_| s.rng.next_u64() as u32));
     let flits = words.chunks(5).map(|words| {
         let mut offers = Offers::default();
         words.iter().zip(&mut offers.messages).for_each(|(word, place)| *place = Some(*word));
@@ -90,6 +92,15 @@ fn request(cmd: ReqCmd, beats: u8) -> TlReq {
     TlReq { cmd, numbeats: beats - 1, len: 16 * beats - 1, ..TlReq::default() }
 }
 
+/// A flit with TL flits at the first starts of its segments.
+fn several(s: &mut Sender, tl: &[TlFlit]) -> Case {
+    let mut offers = Offers::default();
+    offers.tl.iter_mut().zip(tl).for_each(|(places, flit)| places[0] = Some(*flit));
+    let mut flits = vec![s.flit(&mut offers)];
+    flits.extend(s.finish());
+    StreamCase::legal(flits)
+}
+
 /// Each field at each place where it may stand.
 fn places(s: &mut Sender) -> Group<Case> {
     let mut cases = Vec::new();
@@ -101,9 +112,8 @@ fn places(s: &mut Sender) -> Group<Case> {
     ];
     for field in fields {
         let bits = field.to_bits().unwrap_or_default();
-        for at in (0..8).step_by(field.sectors()) {
-            cases.push(StreamCase::legal(vec![s.one(control_at(bits, field.sectors(), at))]));
-        }
+        let all: Vec<_> = (0..8).step_by(field.sectors()).map(|at| control_at(bits, field.sectors(), at)).collect();
+        cases.extend(all.chunks(5).map(|tl| several(s, tl)));
     }
     Group::new("each field at each place", cases)
 }
@@ -117,29 +127,31 @@ fn control_at(bits: u128, sectors: usize, at: usize) -> TlFlit {
     flit
 }
 
-/// Every command and response with every number of beats, and each beat poisoned.
+/// Commands and responses with every number of beats, and beats poisoned.
 fn transfers(s: &mut Sender) -> Group<Case> {
     let mut cases = Vec::new();
-    for code in ReqCmd::TABLE.codes {
-        for beats in 1..=4 {
-            let cmd = ReqCmd(code.value as u8);
-            let atomic = [ReqCmd::AtomicR, ReqCmd::AtomicNR].contains(&cmd);
+    for (n, code) in ReqCmd::TABLE.codes.iter().enumerate() {
+        let cmd = ReqCmd(code.value as u8);
+        let atomic = [ReqCmd::AtomicR, ReqCmd::AtomicNR].contains(&cmd);
+        let beats = (1..=4).map(|beats| {
             let len = if atomic { 0 } else { 16 * beats - 1 };
-            let field = Field::Request(TlReq { len, ..request(cmd, beats) });
-            cases.push(StreamCase::legal(s.transfer(field, 0)));
+            Field::Request(TlReq { len, ..request(cmd, beats) })
+        });
+        if s.takes(n) {
+            cases.push(StreamCase::legal(s.transfers(beats.map(|field| (field, 0)))));
         }
     }
-    for len in 0..4 {
-        let all = TlRsp { rdwr: RdWr::Read, len, ..TlRsp::default() };
-        cases.push(StreamCase::legal(s.transfer(Field::Response(all), 0)));
-        let all = TlCrspMulti { rdwr: RdWr::Read, len, ..TlCrspMulti::default() };
-        cases.push(StreamCase::legal(s.transfer(Field::CompressedMulti(all), 0)));
-        let one = TlCrspSingle { offset: len, last: len == 3, ..TlCrspSingle::default() };
-        cases.push(StreamCase::legal(s.transfer(Field::CompressedSingle(one), 0)));
-    }
-    for poisoned in 1..16 {
-        cases.push(StreamCase::legal(s.transfer(Field::Request(request(ReqCmd::Write, 4)), poisoned)));
-    }
+    let every_len = |field: fn(u8) -> Field| (0..4).map(move |len| (field(len), 0));
+    let all = |len| Field::Response(TlRsp { rdwr: RdWr::Read, len, ..TlRsp::default() });
+    cases.push(StreamCase::legal(s.transfers(every_len(all))));
+    let all = |len| Field::CompressedMulti(TlCrspMulti { rdwr: RdWr::Read, len, ..TlCrspMulti::default() });
+    cases.push(StreamCase::legal(s.transfers(every_len(all))));
+    let one = |len| Field::CompressedSingle(TlCrspSingle { offset: len, last: len == 3, ..TlCrspSingle::default() });
+    cases.push(StreamCase::legal(s.transfers(every_len(one))));
+    let poisoned: Vec<u8> =
+        [1, 2, 4, 8, 3, 15].into_iter().enumerate().filter(|(n, _)| s.takes(*n)).map(|p| p.1).collect();
+    let write = |poisoned: u8| (Field::Request(request(ReqCmd::Write, 4)), poisoned);
+    cases.push(StreamCase::legal(s.transfers(poisoned.into_iter().map(write))));
     Group::new("transfers, then poisoned beats", cases)
 }
 
@@ -150,13 +162,8 @@ fn halves(s: &mut Sender) -> Group<Case> {
         MessageHalf::initial_credits_done(false),
         MessageHalf::initial_credits_done(true),
     ];
-    let mut cases = Vec::new();
-    for message in messages {
-        for n in 0..2 {
-            cases.push(StreamCase::legal(vec![s.one(message_at(message, n))]));
-        }
-    }
-    Group::new("message halves", cases)
+    let cases = (0..2).map(|n| several(s, &messages.map(|message| message_at(message, n))));
+    Group::new("message halves", cases.collect())
 }
 
 fn message_at(message: MessageHalf, n: usize) -> TlFlit {
@@ -166,21 +173,22 @@ fn message_at(message: MessageHalf, n: usize) -> TlFlit {
     flit
 }
 
-/// Starts at every place, then as many TL flits as there is room for until nothing is left over.
+/// A start in every segment, then, down, as many TL flits as three flits have room for.
 fn left_over(s: &mut Sender) -> Group<Case> {
     let mut cases = Vec::new();
-    for segment in 0..5 {
-        for place in 0..2 {
-            let mut offers = Offers::default();
-            offers.tl[segment][place] = Some(TlFlit::default());
-            let mut flits = vec![s.flit(&mut offers)];
-            flits.extend(s.finish());
-            cases.push(StreamCase::legal(flits));
-        }
+    for (segment, place) in (0..5).map(|segment| (segment, usize::from(!s.takes(segment)))).collect::<Vec<_>>() {
+        let mut offers = Offers::default();
+        offers.tl[segment][place] = Some(TlFlit::default());
+        let mut flits = vec![s.flit(&mut offers)];
+        flits.extend(s.finish());
+        cases.push(StreamCase::legal(flits));
     }
-    // 157 TL flits fill 16 DL flits.
-    cases.push(StreamCase::legal((0..16).map(|_| s.flit(&mut Offers::full())).collect()));
-    Group::new("starts at every place, then the most that fits", cases)
+    if s.takes(0) {
+        let mut flits: Vec<Flit> = (0..3).map(|_| s.flit(&mut Offers::full())).collect();
+        flits.extend(s.finish());
+        cases.push(StreamCase::legal(flits));
+    }
+    Group::new("a start in every segment; down, the most that three flits hold", cases)
 }
 
 /// A region for each way, then requests in them.
@@ -196,11 +204,10 @@ fn compressed(s: &mut Sender) -> Group<Case> {
             dst: 4,
             ..request(ReqCmd::Read, 1)
         };
-        flits.extend(s.transfer(Field::Request(load), 0));
-        for cmd in [CompressedCmd::Read, CompressedCmd::Write, CompressedCmd::WriteFull] {
-            let hit = TlCreq { cmd, cway: way, src: 3, dst: 4, len: way, ..TlCreq::default() };
-            flits.extend(s.transfer(Field::CompressedRequest(hit), 0));
-        }
+        let hits = [CompressedCmd::Read, CompressedCmd::Write, CompressedCmd::WriteFull].map(|cmd| {
+            Field::CompressedRequest(TlCreq { cmd, cway: way, src: 3, dst: 4, len: way, ..TlCreq::default() })
+        });
+        flits.extend(s.transfers([Field::Request(load)].into_iter().chain(hits).map(|field| (field, 0))));
     }
     Group::new("address cache", vec![StreamCase::legal(flits)])
 }
@@ -208,8 +215,8 @@ fn compressed(s: &mut Sender) -> Group<Case> {
 /// One wrong bit in every part of a flit; the flit is dropped and sent again.
 fn wrong_crc(s: &mut Sender) -> Group<Case> {
     let good = s.one(message_at(MessageHalf::new(HalfType::NOP), 1));
-    let bits = (0..5120).step_by(331).chain([8 * 624, 8 * 636, 8 * 639 + 7]);
-    let cases = bits.map(|bit| {
+    let bits = (0..5120).step_by(1291).chain([8 * 624, 8 * 636, 8 * 639 + 7]).enumerate();
+    let cases = bits.filter(|(n, _)| s.takes(*n)).map(|(_, bit)| {
         let mut bad = good;
         bad.0[bit / 8] ^= 1 << (bit % 8);
         StreamCase::breaks("UAL-CRC-01", vec![bad, good])
@@ -220,40 +227,52 @@ fn wrong_crc(s: &mut Sender) -> Group<Case> {
 /// Breaks that one flit shows.
 fn breaks(s: &mut Sender) -> Group<Case> {
     let mut cases = Vec::new();
-    let mut breaks = |rule, flit| cases.push(StreamCase::breaks(rule, vec![flit]));
+    let mut seen = 0;
+    let mut breaks = |rule, make: &mut dyn FnMut(&mut Sender) -> Flit| {
+        if s.takes(seen) {
+            cases.push(StreamCase::breaks(rule, vec![make(s)]));
+        }
+        seen += 1;
+    };
     for (op, payload) in [(1, false), (4, true), (5, true), (6, false), (7, true)] {
         let header = Header::Explicit(ExplicitHeader { op: FlitOp(op), payload, seq: 1, ..ExplicitHeader::default() });
-        breaks("UAL-FLH-03", s.flit_of(header, &mut Offers::default()));
+        breaks("UAL-FLH-03", &mut |s| s.flit_of(header, &mut Offers::default()));
     }
     let reserved = ExplicitHeader { payload: true, seq: 1, rsvd: 0x80, ..ExplicitHeader::default() };
-    breaks("UAL-FLH-04", s.flit_of(Header::Explicit(reserved), &mut Offers::default()));
+    breaks("UAL-FLH-04", &mut |s| s.flit_of(Header::Explicit(reserved), &mut Offers::default()));
     for (segment, header, rule) in [(0, 0x02, "UAL-SEG-01"), (3, 0x0c, "UAL-SEG-02"), (4, 0x60, "UAL-SEG-02")] {
-        let flit = s.flit(&mut Offers::default());
-        breaks(rule, s.with_byte(flit, segment_header_byte(segment), header));
+        breaks(rule, &mut |s| {
+            let flit = s.flit(&mut Offers::default());
+            s.with_byte(flit, segment_header_byte(segment), header)
+        });
     }
-    let flit = s.flit(&mut Offers::default());
-    breaks("UAL-SEG-06", s.with_byte(flit, 300, 1));
-    let nop =
-        s.flit_of(Header::Explicit(ExplicitHeader { seq: 1, ..ExplicitHeader::default() }), &mut Offers::default());
-    breaks("UAL-SEG-12", s.with_byte(nop, 0, 1));
+    breaks("UAL-SEG-06", &mut |s| {
+        let flit = s.flit(&mut Offers::default());
+        s.with_byte(flit, 300, 1)
+    });
+    breaks("UAL-SEG-12", &mut |s| {
+        let header = Header::Explicit(ExplicitHeader { seq: 1, ..ExplicitHeader::default() });
+        let nop = s.flit_of(header, &mut Offers::default());
+        s.with_byte(nop, 0, 1)
+    });
 
     let port = PortNumber { port: 1024, ..PortNumber::default() }.to_bits().unwrap_or_default() as u32;
     for (word, rule) in [(1, "UAL-MSG-01"), (1 << 6, "UAL-MSG-02"), (0xf << 2, "UAL-MSG-02"), (port, "UAL-MSG-15")] {
-        breaks(rule, s.flit(&mut Offers::message(2, word)));
+        breaks(rule, &mut |s| s.flit(&mut Offers::message(2, word)));
     }
 
-    breaks("UAL-TLF-02", s.one(control_at(1 << 124, 4, 2)));
-    breaks("UAL-TLF-02", s.one(control_at(2 << 60, 2, 3)));
-    for kind in 6..16 {
-        breaks("UAL-TLF-03", s.one(control_at(kind << 28, 1, 1)));
+    breaks("UAL-TLF-02", &mut |s| s.one(control_at(1 << 124, 4, 2)));
+    breaks("UAL-TLF-02", &mut |s| s.one(control_at(2 << 60, 2, 3)));
+    for kind in [6, 7, 10, 15] {
+        breaks("UAL-TLF-03", &mut |s| s.one(control_at(kind << 28, 1, 1)));
     }
-    breaks("UAL-TLF-04", s.one(control_at(0x60, 1, 0)));
-    breaks("UAL-TLF-05", s.one(control_at(5 << 28, 1, 8)));
-    breaks("UAL-SQN-01", s.one(control_at(0xf << 28, 1, 8)));
+    breaks("UAL-TLF-04", &mut |s| s.one(control_at(0x60, 1, 0)));
+    breaks("UAL-TLF-05", &mut |s| s.one(control_at(5 << 28, 1, 8)));
+    breaks("UAL-SQN-01", &mut |s| s.one(control_at(0xf << 28, 1, 8)));
     for kind in [0x02, 0x1f, 0x21, 0xff] {
-        breaks("UAL-SQN-08", s.one(message_at(MessageHalf::new(HalfType(kind)), 1)));
+        breaks("UAL-SQN-08", &mut |s| s.one(message_at(MessageHalf::new(HalfType(kind)), 1)));
     }
-    breaks("UAL-SQN-09", s.one(message_at(MessageHalf::new(HalfType::Poison), 0)));
+    breaks("UAL-SQN-09", &mut |s| s.one(message_at(MessageHalf::new(HalfType::Poison), 0)));
 
     let far = TlCreq { src: 1023, dst: 1023, ..TlCreq::default() };
     let crossing = TlCreq { src: 3, dst: 4, len: 3, address: 64, ..TlCreq::default() };
@@ -272,7 +291,7 @@ fn breaks(s: &mut Sender) -> Group<Case> {
         let mut writer = Writer::default();
         // The fields fit, and there is room for one.
         let _ = writer.put(&field);
-        breaks(rule, s.one(TlFlit { halves: [writer.half(), [0; 32]], message: [false; 2] }));
+        breaks(rule, &mut |s| s.one(TlFlit { halves: [writer.half(), [0; 32]], message: [false; 2] }));
     }
     Group::new("breaks that one flit shows", cases)
 }

@@ -3,6 +3,7 @@
 use super::CONFIG;
 use crate::golden::legal;
 use crate::kernel::Rng;
+use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::FieldType;
 use scalepool_protocols::ualink::control::{self, Field};
 use scalepool_protocols::ualink::flit::Flit;
@@ -69,12 +70,18 @@ pub struct Sender<'a> {
     pub rng: &'a mut Rng,
     packer: Packer,
     seq: u16,
+    dir: Dir,
 }
 
 impl<'a> Sender<'a> {
     /// A stream of which nothing has been sent.
-    pub fn new(rng: &'a mut Rng) -> Sender<'a> {
-        Sender { rng, packer: Packer::default(), seq: 511 }
+    pub fn new(rng: &'a mut Rng, dir: Dir) -> Sender<'a> {
+        Sender { rng, packer: Packer::default(), seq: 511, dir }
+    }
+
+    /// Whether this direction has the case of a number: down those with even ones.
+    pub fn takes(&self, n: usize) -> bool {
+        n.is_multiple_of(2) == (self.dir == Dir::Down)
     }
 
     /// The header of the next payload flit: every seventh with its whole number, else an Ack.
@@ -139,12 +146,14 @@ impl<'a> Sender<'a> {
         Transfer { poisoned, ..with_data(field, &beats, owed.enables.then_some(enables)) }
     }
 
-    /// All flits of one transfer.
-    pub fn transfer(&mut self, field: Field, poisoned: u8) -> Vec<Flit> {
+    /// All flits of transfers, one behind the other; each with the beats of it that are poisoned.
+    pub fn transfers(&mut self, fields: impl Iterator<Item = (Field, u8)>) -> Vec<Flit> {
         let mut tl = TlPacker::new(CONFIG);
-        let transfer = self.with_random_data(field, poisoned);
-        // The data is what the field owes.
-        let _ = tl.push(transfer);
+        for (field, poisoned) in fields {
+            let transfer = self.with_random_data(field, poisoned);
+            // The data is what the field owes.
+            let _ = tl.push(transfer);
+        }
         self.send(&mut tl)
     }
 

@@ -1,4 +1,4 @@
-//! One table of ratios: messages, flits of 68 and 256 bytes, CRC-16 and the kernel, each beside its peers.
+//! One table of ratios: messages, flits of 68 and 256 bytes, flits of UALink and packets of NVLink, CRC-16 and the kernel, each beside its peers.
 //!
 //! Measured: throughput on one thread, data in the first or second level of the cache. Left out: latency of a single call,
 //! memory traffic, more than one thread.
@@ -17,6 +17,7 @@ mod race;
 mod ring;
 mod systemc;
 mod table;
+mod xlinks;
 
 use std::time::Duration;
 
@@ -45,6 +46,7 @@ pub fn report(quick: bool) -> String {
     messages::measure(effort, &mut table);
     flits::measure(effort, &mut table);
     flits256::measure(effort, &mut table);
+    xlinks::measure(effort, &mut table);
     crc16::measure(effort, &mut table);
     kernel::measure(effort, &mut table);
     table.to_string()

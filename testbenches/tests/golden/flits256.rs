@@ -170,7 +170,7 @@ fn files() -> Vec<(String, String, Dir)> {
         let stem = path.strip_suffix(".rsp")?;
         let (protocol, dir) = stem.split_once("/flit_")?.1.rsplit_once('_')?;
         let dir = Dir::ALL.into_iter().find(|d| d.name() == dir)?;
-        (protocol != "cxl-68b").then(|| (stem.to_owned(), protocol.to_owned(), dir))
+        (protocol.starts_with("cxl-") && protocol != "cxl-68b").then(|| (stem.to_owned(), protocol.to_owned(), dir))
     };
     manifest().files.iter().filter_map(|f| of(&f.path)).collect()
 }

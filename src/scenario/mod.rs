@@ -8,6 +8,7 @@
 pub mod enumerate;
 pub mod expander;
 pub mod faults;
+pub mod nvlink;
 pub mod observe;
 pub mod report;
 pub mod settings;
@@ -40,6 +41,7 @@ pub static SCENARIOS: &[Scenario] = &[
     expander::CXL256_LOPT,
     expander::CXL_PBR,
     Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
+    Scenario { name: nvlink::pair::NAME, doc: nvlink::pair::DOC, keys: nvlink::pair::KEYS, run: nvlink::pair::run },
 ];
 
 /// Names of all scenarios.

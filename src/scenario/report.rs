@@ -55,6 +55,17 @@ pub struct Timing {
     pub flits_per_s: f64,
 }
 
+/// What a fabric adds to a report.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FabricFigures {
+    /// Switches that a message passed, arithmetic mean.
+    pub hops_mean: f64,
+    /// Flits that a node wanted to send, a cycle of the reference clock.
+    pub offered_flits_per_node_cycle: f64,
+    /// Flits that a node received, a cycle of the reference clock.
+    pub accepted_flits_per_node_cycle: f64,
+}
+
 /// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -84,12 +95,25 @@ pub struct Report {
     pub errors_repaired: u64,
     /// Flit clocks in which a message waited for a credit.
     pub credit_stalls: u64,
+    /// Figures of a fabric, if there is one.
+    pub fabric: Option<FabricFigures>,
     /// Further counts of the scenario, by group.
     pub counts: Vec<(String, u64)>,
     /// Coverage points: group, rows met, rows in all.
     pub coverage: Vec<(String, u64, u64)>,
     /// What a peer did against a rule, or what was not repaired.
     pub violations: Vec<Broken>,
+}
+
+impl FabricFigures {
+    /// Keys of the JSON form and their values.
+    fn pairs(&self) -> [(&'static str, f64); 3] {
+        [
+            ("hops_mean", self.hops_mean),
+            ("offered_flits_per_node_cycle", self.offered_flits_per_node_cycle),
+            ("accepted_flits_per_node_cycle", self.accepted_flits_per_node_cycle),
+        ]
+    }
 }
 
 impl Report {
@@ -118,6 +142,11 @@ impl Report {
         map.insert("retries".into(), json!(self.retries));
         map.insert("errors_repaired".into(), json!(self.errors_repaired));
         map.insert("credit_stalls".into(), json!(self.credit_stalls));
+        if let Some(fabric) = &self.fabric {
+            for (key, value) in fabric.pairs() {
+                map.insert(key.into(), json!((value * 1e6).round() / 1e6));
+            }
+        }
         map.insert("flits_by_direction".into(), counts(&self.flits));
         map.insert("messages_by_class".into(), counts(&self.messages));
         map.insert("counts".into(), counts(&self.counts));
@@ -151,6 +180,9 @@ impl Report {
         rows.push(("retries".into(), self.retries.to_string()));
         rows.push(("errors repaired".into(), self.errors_repaired.to_string()));
         rows.push(("credit stalls [flit clocks]".into(), self.credit_stalls.to_string()));
+        if let Some(fabric) = &self.fabric {
+            rows.extend(fabric.pairs().map(|(key, value)| (key.replace('_', " "), format!("{value:.4}"))));
+        }
         rows.extend(self.counts.iter().map(|(k, v)| (k.clone(), v.to_string())));
         let coverage = self.coverage.iter().map(|(g, met, of)| format!("{g} {met} of {of}"));
         rows.push(("coverage".into(), coverage.collect::<Vec<_>>().join(", ")));

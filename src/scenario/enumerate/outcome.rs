@@ -128,6 +128,7 @@ pub fn report(
         retries: both(|p| p.stats.replays),
         errors_repaired: if ended_well { both(|p| p.damaged) } else { 0 },
         credit_stalls: 0,
+        fabric: None,
         counts,
         coverage: Vec::new(),
         violations,

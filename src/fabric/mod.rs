@@ -1,5 +1,6 @@
 //! Fabrics: what stands between links.
 //!
-//! Modelled: [`arbiter`]s, the pieces that decide who is next. Left out: crossbars, routing, switches and topologies.
+//! Modelled: [`arbiter`]s, the pieces that decide who is next. [`nvlink_switch`], the switch of the NVLink model. Left out: topologies of several hops.
 
 pub mod arbiter;
+pub mod nvlink_switch;

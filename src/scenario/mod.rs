@@ -42,6 +42,7 @@ pub static SCENARIOS: &[Scenario] = &[
     expander::CXL_PBR,
     Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
     Scenario { name: nvlink::pair::NAME, doc: nvlink::pair::DOC, keys: nvlink::pair::KEYS, run: nvlink::pair::run },
+    Scenario { name: nvlink::pod::NAME, doc: nvlink::pod::DOC, keys: nvlink::pod::KEYS, run: nvlink::pod::run },
 ];
 
 /// Names of all scenarios.

@@ -74,6 +74,8 @@ pub struct GpuResult {
     pub broken: Vec<Broken>,
     /// Flits sent, AE left out, first copies.
     pub flits: u64,
+    /// Flits received, AE left out.
+    pub received_flits: u64,
     /// Last cycle in which something was received.
     pub last_cycle: u64,
 }
@@ -131,6 +133,11 @@ pub struct Gpu {
 const REFUSED: u8 = 2;
 /// Cycles by which a mutant delays posted writes.
 const LATE_CYCLES: u64 = 4000;
+
+/// Flits of a message, AE left out.
+fn flits(message: &Message) -> u64 {
+    1 + u64::from(message.be.is_some()) + u64::from(message.data_flits())
+}
 
 impl Gpu {
     /// A GPU with its links.
@@ -216,6 +223,7 @@ impl Gpu {
     // ---- requests of others --------------------------------------------------------------------------------------
 
     fn take_posted(&mut self, cx: &mut Cx, link: usize, message: Message) {
+        self.mine.received_flits += flits(&message);
         *self.mine.served.entry(message.op.0).or_default() += 1;
         if message.op != Op::MULTICAST_WRITE
             && let Err((home, tag)) = self.gang.arrived(message.rid, link, message.tag, message.address)
@@ -243,6 +251,7 @@ impl Gpu {
     }
 
     fn take_request(&mut self, cycle: u64, link: usize, message: Message) {
+        self.mine.received_flits += flits(&message);
         *self.mine.served.entry(message.op.0).or_default() += 1;
         let address = local(message.address);
         match message.op {
@@ -284,6 +293,7 @@ impl Gpu {
         for link in 0..self.links.len() {
             let blocked = self.config.mutant == Mutant::BlocksAnswers && self.links[link].rx[0].is_due(cx);
             while !blocked && let Some(message) = self.links[link].rx[2].pop(cx) {
+                self.mine.received_flits += flits(&message);
                 self.take_answer(cx, at, message);
             }
             while let Some(message) = self.links[link].rx[1].pop(cx) {
@@ -366,12 +376,12 @@ impl Gpu {
     /// Sends what was held; `false`: something found no room.
     fn send_held(&mut self, cx: &mut Cx) -> bool {
         while let Some((link, channel, message)) = self.held.pop_front() {
-            let flits = 1 + u64::from(message.be.is_some()) + u64::from(message.data_flits());
+            let length = flits(&message);
             if let Err(full) = self.links[link].tx[channel].push(cx, message) {
                 self.held.push_front((link, channel, full.0));
                 return false;
             }
-            self.mine.flits += flits;
+            self.mine.flits += length;
         }
         true
     }
@@ -381,12 +391,12 @@ impl Gpu {
         for link in 0..self.links.len() {
             while self.answers[link].front().is_some_and(|a| a.due <= at.cycle) {
                 let Some(answer) = self.answers[link].pop_front() else { break };
-                let flits = 1 + u64::from(answer.message.data_flits());
+                let length = flits(&answer.message);
                 if let Err(full) = self.links[link].tx[2].push(cx, answer.message) {
                     self.answers[link].push_front(Answer { due: answer.due, message: full.0 });
                     break;
                 }
-                self.mine.flits += flits;
+                self.mine.flits += length;
             }
         }
         while self.send_held(cx) {
@@ -454,6 +464,7 @@ impl Drop for Gpu {
     /// The simulation is over, however it ended.
     fn drop(&mut self) {
         self.mine.bytes = self.config.program.bytes();
+        self.config.program.finish();
         for violation in self.config.program.take_broken() {
             self.broken(violation);
         }

@@ -7,12 +7,14 @@
 //! it a number; the port sends its flits; the peer (or a switch on the way) accepts it behind the CRC of the next header;
 //! the peer's GPU checks link and number, and writes its memory.
 
+pub mod collective;
 pub mod gang;
 pub mod gpu;
 pub mod litmus;
 pub mod memory;
 pub mod outcome;
 pub mod pair;
+pub mod pod;
 pub mod program;
 pub mod traffic;
 

@@ -56,6 +56,9 @@ pub trait Program: Send {
         let _ = (from, address, data, memory);
     }
 
+    /// The run is over; what is still missing will not come.
+    fn finish(&mut self) {}
+
     /// What is missing at the end, if something is.
     fn missing(&self) -> Option<String>;
 

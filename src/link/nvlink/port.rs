@@ -1,13 +1,14 @@
 //! An [`End`] as a module of the kernel. Basis: model.
 //!
 //! Modelled: one flit a flit clock, the faulty wire behind the transmitter, one channel of messages for each virtual
-//! channel and direction, so that a channel without credit holds up no other. Detail: the latency of PHY, data link and
-//! lanes is the latency of the kernel link between two ports. While nothing is open the port sleeps: the IDLE flits that a
+//! channel and direction, so that a channel without credit holds up no other. Detail: the flits of a packet travel as one
+//! burst that takes their clocks and is there with the last of them, so what a header says is heard when its packet ends;
+//! the latency of PHY, data link and lanes is the latency of the kernel link between two ports. While nothing is open the port sleeps: the IDLE flits that a
 //! wire would carry then say nothing, are not modelled and do not count. Left out: what the messages mean.
 //!
 //! A walk through one flit clock: flits that are due are received, events are recorded; accepted messages go to the
-//! consumer as far as its channels have room, which frees their buffers; messages of the producer move into the queues of
-//! the end; one flit is sent, unless nothing was open before.
+//! consumer as far as its channels have room, which frees their buffers; where a packet ends, it leaves, messages of the
+//! producer move into the queues of the end, and the next packet begins, unless nothing is open.
 
 use super::end::{End, Stats};
 use super::flit::Flit;
@@ -28,12 +29,12 @@ pub fn channel_of(vc: Vc) -> usize {
     CHANNELS.iter().position(|&c| c == vc).unwrap_or(2)
 }
 
-/// What travels between two ports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What travels between two ports: the flits of a packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnWire {
-    /// As it arrives.
-    pub flit: Flit,
-    /// A fault input changed it.
+    /// As they arrive.
+    pub flits: Vec<Flit>,
+    /// A fault input changed one of them.
     pub damaged: bool,
 }
 
@@ -59,7 +60,7 @@ pub struct PortResult {
     pub delivered: [u64; 3],
     /// Messages of each of [`CHANNELS`] taken from the producer.
     pub taken: [u64; 3],
-    /// Flit clocks in which a message waited and none went.
+    /// Times that a message waited and something else went: IDLE, a replay, credits.
     pub credit_stalls: u64,
     /// The link is down.
     pub down: bool,
@@ -122,6 +123,9 @@ pub struct Port {
     ports: Ports,
     wire: FaultyWire,
     hold_until_flits: u64,
+    /// The packet that goes, and the clock at which its last flit has gone.
+    under_way: Option<OnWire>,
+    packet_ends: u64,
     shown: [Option<u64>; SIGNALS.len()],
     mine: PortResult,
     result: Arc<Mutex<PortResult>>,
@@ -136,6 +140,8 @@ impl Port {
             ports,
             wire: config.wire,
             hold_until_flits: config.hold_credits_flits,
+            under_way: None,
+            packet_ends: 0,
             shown: [None; SIGNALS.len()],
             mine: PortResult::default(),
             result,
@@ -144,8 +150,8 @@ impl Port {
     }
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(OnWire { flit, damaged }) = self.ports.wire_in.pop(cx) {
-            self.end.receive(&flit);
+        while let Some(OnWire { flits, damaged }) = self.ports.wire_in.pop(cx) {
+            flits.iter().for_each(|flit| self.end.receive(flit));
             self.report(damaged, at);
         }
     }
@@ -189,15 +195,21 @@ impl Port {
         }
     }
 
-    fn send(&mut self, cx: &mut Cx, at: Stamp) {
-        let (packets, between) = (self.end.stats().sent_packets, self.end.is_between_packets());
-        let flit = self.end.transmit();
-        let waits = between && CHANNELS.iter().any(|&vc| self.end.waiting(vc) > 0);
-        self.mine.credit_stalls += u64::from(waits && self.end.stats().sent_packets == packets);
-        let damaged_before = self.wire.damaged;
-        for flit in self.wire.send(flit).into_iter().flatten() {
-            self.ports.wire_out.push(cx, OnWire { flit, damaged: self.wire.damaged != damaged_before });
+    /// The next packet, which takes as many clocks as it has flits.
+    fn begin(&mut self, at: Stamp) {
+        let packets = self.end.stats().sent_packets;
+        let (mut flits, damaged_before) = (Vec::new(), self.wire.damaged);
+        self.packet_ends = at.cycle;
+        loop {
+            flits.extend(self.wire.send(self.end.transmit()).into_iter().flatten());
+            self.packet_ends += 1;
+            if self.end.is_between_packets() {
+                break;
+            }
         }
+        let waits = CHANNELS.iter().any(|&vc| self.end.waiting(vc) > 0);
+        self.mine.credit_stalls += u64::from(waits && self.end.stats().sent_packets == packets);
+        self.under_way = Some(OnWire { flits, damaged: self.wire.damaged != damaged_before });
         self.report(false, at);
     }
 
@@ -264,16 +276,24 @@ impl Module for Port {
         self.end.hold_credits(holds);
         self.arrivals(cx, at);
         self.deliver(cx, at);
-        self.fetch(cx);
-        if !self.end.is_quiet() {
-            self.send(cx, at);
+        if at.cycle >= self.packet_ends {
+            if let Some(burst) = self.under_way.take() {
+                self.ports.wire_out.push(cx, burst);
+            }
+            self.fetch(cx);
+            if !self.end.is_quiet() && !self.end.is_down() {
+                self.begin(at);
+            }
         }
         self.show(at);
         let quiet = self.end.is_quiet();
         self.busy_since = if quiet { None } else { self.busy_since.or(Some(cx.now())) };
-        match quiet || self.end.is_down() {
-            true if holds => Next::At(cx.in_cycles(self.hold_until_flits - at.cycle)),
-            quiet => Next::busy_if(!quiet),
+        if self.under_way.is_some() {
+            return Next::At(cx.in_cycles(self.packet_ends - at.cycle));
+        }
+        match holds {
+            true => Next::At(cx.in_cycles(self.hold_until_flits - at.cycle)),
+            false => Next::Idle,
         }
     }
 

@@ -158,7 +158,7 @@ fn build(
     for n in 0..settings.int("link.count") {
         let names = [0, 1].map(|gpu| format!("gpu[{gpu}].link[{n}]"));
         // A flit is there when its last byte is.
-        let latency_fs = settings.int("link.latency_fs") + n * settings.int("link.skew_fs") + generation.flit_fs();
+        let latency_fs = settings.int("link.latency_fs") + n * settings.int("link.skew_fs");
         let mut ends = wiring::link(&mut sim, hub, [&names[0], &names[1]], latency_fs)?;
         if n == 0 {
             ends[1].hold_credits_flits = settings.int("link.credits_hold");

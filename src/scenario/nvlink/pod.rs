@@ -267,7 +267,7 @@ fn build(
     let generation = shape.generation();
     let (clock, kind) = (Clock::with_period_fs(generation.flit_fs())?, link_kind(settings, generation));
     // A flit is there when its last byte is.
-    let latency_fs = settings.int("link.latency_fs") + generation.flit_fs();
+    let latency_fs = settings.int("link.latency_fs");
     let mut sim = Simulation::new(request.seed);
     let mut of_switches: Vec<Vec<Socket>> = (0..shape.switches).map(|_| Vec::new()).collect();
     let mut routes = vec![Routes::default(); shape.switches];

@@ -8,7 +8,7 @@
 //! take effect and their answers wait for their time; FLUSHes whose writes are here are answered; answers leave; the program
 //! is asked for requests until it waits or a link has no room.
 
-use super::gang::{Gang, TAGS, global, local};
+use super::gang::{BLOCK_BYTES, Gang, TAGS, global, local};
 use super::memory::Memory;
 use super::program::{Ask, Program, Want};
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
@@ -31,11 +31,11 @@ pub enum Mutant {
     AnswersPosted,
     /// Writes with answer are not answered.
     KeepsAnswers,
-    /// A FLUSH is answered at once, and posted writes take effect late.
+    /// A FLUSH is answered at once, and posted writes to every other block take effect late.
     FlushPasses,
     /// Messages go over the links in turn, whatever their block.
     LinksInTurn,
-    /// Answers wait behind requests that are not served.
+    /// Answers wait behind requests, which are not served while own requests are open.
     BlocksAnswers,
 }
 
@@ -297,12 +297,15 @@ impl Gpu {
                 self.take_answer(cx, at, message);
             }
             while let Some(message) = self.links[link].rx[1].pop(cx) {
+                let even = (local(message.address) / BLOCK_BYTES).is_multiple_of(2);
                 match self.config.mutant {
-                    Mutant::FlushPasses => self.late.push_back((at.cycle + LATE_CYCLES, link, message)),
+                    Mutant::FlushPasses if even => self.late.push_back((at.cycle + LATE_CYCLES, link, message)),
                     _ => self.take_posted(cx, link, message),
                 }
             }
-            while self.answers[link].len() < self.config.answer_queue
+            let waits = self.config.mutant == Mutant::BlocksAnswers && !self.open.is_empty();
+            while !waits
+                && self.answers[link].len() < self.config.answer_queue
                 && let Some(message) = self.links[link].rx[0].pop(cx)
             {
                 self.take_request(at.cycle, link, message);

@@ -166,11 +166,11 @@ impl AllReduce {
         Ask { op, target, address, read_bytes: BLOCK, ..Ask::default() }
     }
 
-    /// Sends a block of the ring to the next GPU, as part of a step.
-    fn pass_on(&mut self, step: u64, k: u64, data: Vec<u8>) {
+    /// A block of the ring for the next GPU, as part of a step.
+    fn to_next(&self, step: u64, k: u64, data: Vec<u8>) -> Ask {
         let next = ((self.id + 1) % self.n()) as u16;
         let address = RING + (step * self.vectors.blocks + k) * BLOCK_BYTES;
-        self.to_send.push_back(Self::write(Op::WRITE_POSTED, next, address, data));
+        Self::write(Op::WRITE_POSTED, next, address, data)
     }
 
     fn ring_step(&mut self, address: u64, data: &[u8]) {
@@ -190,7 +190,7 @@ impl AllReduce {
             self.finish_block(block, &data);
         }
         if step + 1 <= 2 * n - 3 {
-            self.pass_on(step + 1, k, data);
+            self.to_send.push_back(self.to_next(step + 1, k, data));
         }
     }
 
@@ -204,9 +204,7 @@ impl AllReduce {
         match self.way {
             Way::Ring => {
                 self.begun += 1;
-                let own = self.vectors.block(&self.vectors.own[self.id], block);
-                self.pass_on(0, k, own);
-                self.to_send.pop_back().map_or(Want::Wait, Want::Send)
+                Want::Send(self.to_next(0, k, self.vectors.block(&self.vectors.own[self.id], block)))
             }
             Way::Direct => {
                 self.reads += 1;
@@ -256,6 +254,10 @@ impl Program for AllReduce {
     }
 
     fn next(&mut self, _: u64, _: &mut Memory) -> Want {
+        // Blocks of the ring go around together: one that began late would go around alone.
+        if self.way == Way::Ring && self.begun < self.vectors.blocks {
+            return self.begin();
+        }
         match self.to_send.pop_front() {
             Some(ask) => Want::Send(ask),
             None => self.begin(),

@@ -68,7 +68,8 @@ pub struct Traffic {
     expected: BTreeMap<u16, Memory>,
     /// Blocks with posted writes that no FLUSH covers.
     dirty: BTreeSet<(u16, u64)>,
-    flushing: Option<u16>,
+    /// Targets whose FLUSH is not answered.
+    flushing: BTreeSet<u16>,
     /// Open requests with an answer, by block.
     open: BTreeMap<(u16, u64), u32>,
     touched: BTreeSet<(u16, u64)>,
@@ -89,7 +90,7 @@ impl Traffic {
             planned: None,
             expected: BTreeMap::new(),
             dirty: BTreeSet::new(),
-            flushing: None,
+            flushing: BTreeSet::new(),
             open: BTreeMap::new(),
             touched: BTreeSet::new(),
             bytes: 0,
@@ -212,20 +213,20 @@ impl Traffic {
     }
 
     fn flush(&mut self, target: u16) -> Want {
-        if self.flushing.is_some() {
+        if !self.flushing.insert(target) {
             return Want::Wait;
         }
-        self.flushing = Some(target);
         Want::Send(Ask { op: Op::FLUSH, target, ..Ask::default() })
     }
 
     /// Reads back what was written.
     fn verify(&mut self) -> Want {
-        if self.flushing.is_some() {
-            return Want::Wait;
-        }
-        if let Some(&(target, _)) = self.dirty.first() {
+        let unflushed = self.dirty.iter().find(|(target, _)| !self.flushing.contains(target));
+        if let Some(&(target, _)) = unflushed {
             return self.flush(target);
+        }
+        if !self.flushing.is_empty() {
+            return Want::Wait;
         }
         let Some((target, block)) = self.touched.pop_first().filter(|_| self.config.verify) else { return Want::Done };
         let (address, read_bytes) = (block * BLOCK_BYTES, BLOCK_BYTES as usize);
@@ -257,7 +258,7 @@ impl Program for Traffic {
 
     fn answered(&mut self, ask: &Ask, data: Result<&[u8], u8>, _: &mut Memory) {
         if ask.op == Op::FLUSH {
-            self.flushing = None;
+            self.flushing.remove(&ask.target);
             self.dirty.retain(|(target, _)| *target != ask.target);
             return;
         }

@@ -18,7 +18,8 @@ fn all_reduce_is_exact_in_three_ways() {
 /// Chunks are longer than the latency of a step, so it shows once.
 fn ring(set: &[&str]) {
     let report = run_pod(set);
-    let (found, wire) = (count(&report, "bus bandwidth [MB/s]"), count(&report, "bus bandwidth of full packets [MB/s]"));
+    let (found, wire) =
+        (count(&report, "bus bandwidth [MB/s]"), count(&report, "bus bandwidth of full packets [MB/s]"));
     let bytes = count(&report, "vector [bytes]");
     println!("ring all-reduce of {bytes} bytes: bus bandwidth {found} MB/s of {wire} MB/s");
     assert!(found <= wire && 100 * found >= 95 * wire, "{found} MB/s of {wire} MB/s");
@@ -33,7 +34,8 @@ fn ring_bandwidth_of_8() {
 #[test]
 fn ring_bandwidth_of_72() {
     let soak = std::env::var_os("SCALEPOOL_SOAK").is_some();
-    let (gpus, bytes) = if soak { ("pod.gpus=72", "collective.bytes=1327104") } else { ("pod.gpus=18", "collective.bytes=460800") };
+    let (gpus, bytes) =
+        if soak { ("pod.gpus=72", "collective.bytes=1327104") } else { ("pod.gpus=18", "collective.bytes=460800") };
     ring(&["pod.work=ring", gpus, bytes]);
 }
 

@@ -189,7 +189,7 @@ impl AllReduce {
         if step + 2 >= n {
             self.finish_block(block, &data);
         }
-        if step + 1 <= 2 * n - 3 {
+        if step < 2 * n - 3 {
             self.to_send.push_back(self.to_next(step + 1, k, data));
         }
     }

@@ -157,7 +157,6 @@ fn build(
     let mut faults = faults.map(Some);
     for n in 0..settings.int("link.count") {
         let names = [0, 1].map(|gpu| format!("gpu[{gpu}].link[{n}]"));
-        // A flit is there when its last byte is.
         let latency_fs = settings.int("link.latency_fs") + n * settings.int("link.skew_fs");
         let mut ends = wiring::link(&mut sim, hub, [&names[0], &names[1]], latency_fs)?;
         if n == 0 {

@@ -266,7 +266,6 @@ fn build(
 ) -> Result<Simulation, BuildError> {
     let generation = shape.generation();
     let (clock, kind) = (Clock::with_period_fs(generation.flit_fs())?, link_kind(settings, generation));
-    // A flit is there when its last byte is.
     let latency_fs = settings.int("link.latency_fs");
     let mut sim = Simulation::new(request.seed);
     let mut of_switches: Vec<Vec<Socket>> = (0..shape.switches).map(|_| Vec::new()).collect();

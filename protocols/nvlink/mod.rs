@@ -12,6 +12,7 @@
 //! before and the AE of each channel, and checks the CRC; [`Packet::parts`] tells AE, BE and data apart by the
 //! [`Header`]; [`check`] names broken rules. A sender goes the other way: [`Packet::build`], then [`stream::Packer`].
 
+pub mod c2c;
 pub mod check;
 pub mod code;
 pub mod config;
@@ -21,6 +22,7 @@ pub mod packet;
 pub mod stream;
 
 use crate::wire::{LayoutDef, Wire};
+pub use c2c::{C2C, C2c, C2cError};
 pub use code::{Class, Op, Vc};
 pub use config::NvlConfig;
 pub use generation::{GENERATIONS, Generation, efficiency};

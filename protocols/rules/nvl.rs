@@ -54,6 +54,26 @@ pub static RULES: &[Rule] = &[
     choice("NVL-CRD-03", "nvlink §6.3", "credits come back when the buffer is free"),
     choice("NVL-CRD-04", "nvlink §6.3", "nothing is sent without credit"),
     choice("NVL-CRD-05", "nvlink §6.3", "responses always sink"),
+    rule("NVL-TLR-01", "nvlink §3", "posted writes give no answer, every other request one"),
+    rule("NVL-TLR-02", "nvlink §3", "a FLUSH is answered behind the posted writes before it"),
+    rule(
+        "NVL-TLR-03",
+        "nvlink §3",
+        "ganged links keep the stated order: one requester, channel and block of 256 bytes",
+    ),
     rule("NVL-GEN-01", "nvlink §4", "rates of the generations; throughput uses the nominal one"),
+    rule(
+        "NVL-SWI-01",
+        "nvlink §5",
+        "a queue for each destination and channel, arbitration in two stages, nobody starves",
+    ),
+    rule(
+        "NVL-SWI-02",
+        "nvlink §5",
+        "requests go by remapped address, responses by requester; a miss is dropped, counted",
+    ),
+    rule("NVL-SWI-03", "nvlink §5", "a multicast write gives each member of its group one copy"),
+    choice("NVL-SWI-04", "nvlink §5", "a hop takes 150 ns, a link 60 ns each way"),
     rule("NVL-EFF-01", "nvlink §5", "efficiency by payload and AE or BE flits, one-way and two-way"),
+    rule("NVL-C2C-01", "nvlink §5", "C2C: 45 GB/s a link, 450 GB/s a side, no wire format"),
 ];

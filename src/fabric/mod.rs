@@ -1,7 +1,8 @@
 //! Fabrics: what stands between links.
 //!
-//! Modelled: [`arbiter`]s, the pieces that decide who is next, and the [UALink switch](ualink_switch). Left out: the switches
-//! of the other protocols and topologies.
+//! Modelled: [`arbiter`]s, the pieces that decide who is next, the [UALink switch](ualink_switch) and the switch of the
+//! [NVLink model](nvlink_switch). Left out: topologies of several hops, the switches of other protocols.
 
 pub mod arbiter;
+pub mod nvlink_switch;
 pub mod ualink_switch;

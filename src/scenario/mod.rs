@@ -8,6 +8,7 @@
 pub mod enumerate;
 pub mod expander;
 pub mod faults;
+pub mod nvlink;
 pub mod observe;
 pub mod report;
 pub mod settings;
@@ -43,6 +44,8 @@ pub static SCENARIOS: &[Scenario] = &[
     Scenario { name: ualink::NAMES[0], doc: ualink::DOCS[0], keys: ualink::PAIR_KEYS, run: ualink::run_pair },
     Scenario { name: ualink::NAMES[1], doc: ualink::DOCS[1], keys: ualink::POD_KEYS, run: ualink::run_pod },
     Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
+    Scenario { name: nvlink::pair::NAME, doc: nvlink::pair::DOC, keys: nvlink::pair::KEYS, run: nvlink::pair::run },
+    Scenario { name: nvlink::pod::NAME, doc: nvlink::pod::DOC, keys: nvlink::pod::KEYS, run: nvlink::pod::run },
 ];
 
 /// Names of all scenarios.

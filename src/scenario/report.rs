@@ -55,14 +55,14 @@ pub struct Timing {
     pub flits_per_s: f64,
 }
 
-/// Figures of a fabric.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What a fabric adds to a report.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FabricFigures {
-    /// Links from source to destination, on average.
+    /// Links from source to destination, arithmetic mean.
     pub hops_mean: f64,
-    /// What the stimulus asks for, a node and cycle of the reference clock.
+    /// Flits that a node wanted to send, a cycle of the reference clock.
     pub offered_flits_per_node_cycle: f64,
-    /// What was delivered, a node and cycle of the reference clock.
+    /// Flits that a node received, a cycle of the reference clock.
     pub accepted_flits_per_node_cycle: f64,
 }
 
@@ -95,7 +95,7 @@ pub struct Report {
     pub errors_repaired: u64,
     /// Flit clocks in which a message waited for a credit.
     pub credit_stalls: u64,
-    /// Of fabrics alone.
+    /// Figures of a fabric, if there is one.
     pub fabric: Option<FabricFigures>,
     /// Further counts of the scenario, by group.
     pub counts: Vec<(String, u64)>,
@@ -103,6 +103,17 @@ pub struct Report {
     pub coverage: Vec<(String, u64, u64)>,
     /// What a peer did against a rule, or what was not repaired.
     pub violations: Vec<Broken>,
+}
+
+impl FabricFigures {
+    /// Keys of the JSON form and their values.
+    fn pairs(&self) -> [(&'static str, f64); 3] {
+        [
+            ("hops_mean", self.hops_mean),
+            ("offered_flits_per_node_cycle", self.offered_flits_per_node_cycle),
+            ("accepted_flits_per_node_cycle", self.accepted_flits_per_node_cycle),
+        ]
+    }
 }
 
 impl Report {
@@ -132,10 +143,9 @@ impl Report {
         map.insert("errors_repaired".into(), json!(self.errors_repaired));
         map.insert("credit_stalls".into(), json!(self.credit_stalls));
         if let Some(fabric) = &self.fabric {
-            let rounded = |x: f64| json!((x * 1e6).round() / 1e6);
-            map.insert("hops_mean".into(), rounded(fabric.hops_mean));
-            map.insert("offered_flits_per_node_cycle".into(), rounded(fabric.offered_flits_per_node_cycle));
-            map.insert("accepted_flits_per_node_cycle".into(), rounded(fabric.accepted_flits_per_node_cycle));
+            for (key, value) in fabric.pairs() {
+                map.insert(key.into(), json!((value * 1e6).round() / 1e6));
+            }
         }
         map.insert("flits_by_direction".into(), counts(&self.flits));
         map.insert("messages_by_class".into(), counts(&self.messages));
@@ -171,9 +181,7 @@ impl Report {
         rows.push(("errors repaired".into(), self.errors_repaired.to_string()));
         rows.push(("credit stalls [flit clocks]".into(), self.credit_stalls.to_string()));
         if let Some(fabric) = &self.fabric {
-            rows.push(("hops".into(), format!("mean {:.2}", fabric.hops_mean)));
-            let (offered, accepted) = (fabric.offered_flits_per_node_cycle, fabric.accepted_flits_per_node_cycle);
-            rows.push(("flits a node and cycle".into(), format!("offered {offered:.4}  accepted {accepted:.4}")));
+            rows.extend(fabric.pairs().map(|(key, value)| (key.replace('_', " "), format!("{value:.4}"))));
         }
         rows.extend(self.counts.iter().map(|(k, v)| (k.clone(), v.to_string())));
         let coverage = self.coverage.iter().map(|(g, met, of)| format!("{g} {met} of {of}"));

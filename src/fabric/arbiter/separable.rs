@@ -93,9 +93,16 @@ impl<A: Arbiter> Separable<A> {
                 seen
             }
             Stage::OutputFirst => {
+                // Turned around once, so that the work follows the requests there are.
+                let mut asking: Vec<Requests> = vec![0; self.outputs.len()];
+                for (input, outputs) in self.known(requests).iter().enumerate() {
+                    for output in super::members(outputs & super::all(self.outputs.len())) {
+                        asking[output] |= 1 << input;
+                    }
+                }
                 let mut seen = vec![0; self.inputs.len()];
-                for (output, arbiter) in self.outputs.iter().enumerate() {
-                    if let Some(input) = arbiter.arbitrate(askers(self.known(requests), output)) {
+                for (output, (arbiter, inputs)) in self.outputs.iter().zip(asking).enumerate() {
+                    if let Some(input) = arbiter.arbitrate(inputs) {
                         seen[input] |= 1 << output;
                     }
                 }

@@ -106,6 +106,16 @@ impl End {
         self.queues.get(usize::from(vc.0)).map_or(0, VecDeque::len)
     }
 
+    /// Messages of a channel that were accepted and not taken.
+    pub fn received(&self, vc: Vc) -> usize {
+        self.inboxes.get(usize::from(vc.0)).map_or(0, VecDeque::len)
+    }
+
+    /// Whether the next flit begins a packet.
+    pub fn is_between_packets(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
     /// Takes the next message of a channel out of its buffer; its credits become due for return.
     pub fn take(&mut self, vc: Vc) -> Option<Message> {
         let message = self.inboxes.get_mut(usize::from(vc.0))?.pop_front()?;

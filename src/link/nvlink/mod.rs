@@ -2,7 +2,7 @@
 //!
 //! Modelled: implicit identifiers, delivery behind the CRC of the next header, acknowledgements in headers, replay after a
 //! time-out or repeated acknowledgements, REPLAY_INIT, credits per channel, AE that stays in force per channel. Detail: one
-//! flit of 16 bytes a flit clock in each direction. Left out: training, ganged links, FEC.
+//! flit of 16 bytes a flit clock in each direction. [`port`] is an end in a simulation. Left out: training, ganged links, FEC.
 //!
 //! One [`End`] is one side of the link. A walk through one flit clock: [`End::receive`] takes a flit; as a header it
 //! closes the packet before with its CRC, which is then accepted, acknowledges what we sent and opens a packet; a header
@@ -36,8 +36,10 @@ pub mod end;
 pub mod flit;
 pub mod message;
 pub mod pair;
+pub mod port;
 pub mod receiver;
 pub mod transmitter;
+pub mod wiring;
 
 pub use config::{Buffers, LinkConfig};
 pub use end::{End, Stats};

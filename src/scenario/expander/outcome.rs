@@ -99,8 +99,8 @@ impl Run<'_> {
             retries: figures.retries,
             errors_repaired: if repaired { ports.iter().map(|p| p.damaged).sum() } else { 0 },
             credit_stalls: figures.credit_stalls,
-            counts: of_host.into_iter().chain(figures.counts).map(|(k, v)| (k.to_owned(), v)).collect(),
             fabric: None,
+            counts: of_host.into_iter().chain(figures.counts).map(|(k, v)| (k.to_owned(), v)).collect(),
             coverage: figures.coverage,
             violations,
         })

@@ -1,0 +1,320 @@
+//! An [`End`] as a module of the kernel. Basis: model.
+//!
+//! Modelled: one flit a flit clock, the faulty wire behind the transmitter, one channel of messages for each virtual
+//! channel and direction, so that a channel without credit holds up no other. Detail: the flits of a packet travel as one
+//! burst that takes their clocks and is there with the last of them, so what a header says is heard when its packet ends;
+//! the latency of PHY, data link and lanes is the latency of the kernel link between two ports. While nothing is open the port sleeps: the IDLE flits that a
+//! wire would carry then say nothing, are not modelled and do not count. Left out: what the messages mean.
+//!
+//! A walk through one flit clock: flits that are due are received, events are recorded; accepted messages go to the
+//! consumer as far as its channels have room, which frees their buffers; where a packet ends, it leaves, messages of the
+//! producer move into the queues of the end, and the next packet begins, unless nothing is open.
+
+use super::end::{End, Stats};
+use super::flit::Flit;
+use super::message::Message;
+use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
+use crate::link::event::{Event, Severity, finding};
+use crate::link::fault::FaultyWire;
+use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
+use scalepool_protocols::nvlink::{Ae, Header, Vc};
+use scalepool_protocols::wire::{LayoutDef, Wire};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The channels that operations use by default (`nvlink` §6.1), in the order of channel ends and counts of a port.
+pub const CHANNELS: [Vc; 3] = [Vc::CREQ0, Vc::CREQ1, Vc::RSP0];
+
+/// Place of a channel in [`CHANNELS`]; answers for one that is not there.
+pub fn channel_of(vc: Vc) -> usize {
+    CHANNELS.iter().position(|&c| c == vc).unwrap_or(2)
+}
+
+/// What travels between two ports: the flits of a packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnWire {
+    /// As they arrive.
+    pub flits: Vec<Flit>,
+    /// A fault input changed one of them.
+    pub damaged: bool,
+}
+
+/// Signals of a port in waves, with their widths in bits.
+pub const SIGNALS: &[(&str, u32)] =
+    &[("next_id", 12), ("accepted_id", 12), ("unacknowledged", 12), ("hunting", 1), ("replaying", 1), ("tries", 4)];
+
+const LAYOUTS: &[&LayoutDef] = &[Header::DEF, Ae::DEF];
+
+/// Accepted packets, as their headers; the signals of the link stand beside them.
+pub const SHOWS: PlaceKind = PlaceKind::Messages(LAYOUTS);
+
+/// What a port leaves behind for the report of the run.
+#[derive(Debug, Clone, Default)]
+pub struct PortResult {
+    /// Counters.
+    pub stats: Stats,
+    /// Broken rules of the peer, without what a fault input made and the link repaired.
+    pub violations: Vec<Event>,
+    /// Flits that the fault inputs of its transmitter changed.
+    pub damaged: u64,
+    /// Messages of each of [`CHANNELS`] given to the consumer.
+    pub delivered: [u64; 3],
+    /// Messages of each of [`CHANNELS`] taken from the producer.
+    pub taken: [u64; 3],
+    /// Times that a message waited and something else went: IDLE, a replay, credits.
+    pub credit_stalls: u64,
+    /// The link is down.
+    pub down: bool,
+    /// Credits to spend, headers and data flits, of each of [`CHANNELS`].
+    pub spend: [[u64; 2]; 3],
+    /// Credits that the peer has to spend, as far as this end knows.
+    pub granted: [[u64; 2]; 3],
+}
+
+impl PortResult {
+    /// What is not in its place when nothing is under way any more: messages that neither arrived nor came back, credits
+    /// that neither end has. Each is a text of what was found and one of what was expected.
+    pub fn astray(&self, peer: &PortResult) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for (n, vc) in CHANNELS.iter().enumerate() {
+            if self.taken[n] != peer.delivered[n] {
+                found.push((format!("{} messages on {vc:?}", peer.delivered[n]), format!("{} sent", self.taken[n])));
+            }
+            if self.spend[n] != peer.granted[n] {
+                let (has, should) = (self.spend[n], peer.granted[n]);
+                found.push((format!("credits {has:?} on {vc:?}"), format!("{should:?}, as the peer counts")));
+            }
+        }
+        found
+    }
+}
+
+/// Most messages a channel that wait in the end; the rest waits in the producer's channel.
+const QUEUE_DEPTH: usize = 2;
+
+/// Channel ends, wire ends and taps of a port.
+pub struct Ports {
+    /// Messages to send, by [`CHANNELS`].
+    pub tx: [In<Message>; 3],
+    /// Messages received, by [`CHANNELS`].
+    pub rx: [Out<Message>; 3],
+    /// To the peer.
+    pub wire_out: LinkOut<OnWire>,
+    /// From the peer.
+    pub wire_in: LinkIn<OnWire>,
+    /// Messages received, see [`SHOWS`].
+    pub packets: Tap,
+    /// [`SIGNALS`].
+    pub signals: Tap,
+}
+
+/// Inputs of a port besides its ends.
+pub struct PortConfig {
+    /// The link end.
+    pub end: End,
+    /// Faults of its transmitter.
+    pub wire: FaultyWire,
+    /// Flit clocks from the start for which credits are held back, 0 for none.
+    pub hold_credits_flits: u64,
+}
+
+/// A link end with its place in a simulation.
+pub struct Port {
+    end: End,
+    ports: Ports,
+    wire: FaultyWire,
+    hold_until_flits: u64,
+    /// The packet that goes, and the clock at which its last flit has gone.
+    under_way: Option<OnWire>,
+    packet_ends: u64,
+    shown: [Option<u64>; SIGNALS.len()],
+    mine: PortResult,
+    result: Arc<Mutex<PortResult>>,
+    busy_since: Option<Time>,
+}
+
+impl Port {
+    /// A port; `result` is filled when it is dropped.
+    pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
+        Port {
+            end: config.end,
+            ports,
+            wire: config.wire,
+            hold_until_flits: config.hold_credits_flits,
+            under_way: None,
+            packet_ends: 0,
+            shown: [None; SIGNALS.len()],
+            mine: PortResult::default(),
+            result,
+            busy_since: None,
+        }
+    }
+
+    fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(OnWire { flits, damaged }) = self.ports.wire_in.pop(cx) {
+            flits.iter().for_each(|flit| self.end.receive(flit));
+            self.report(damaged, at);
+        }
+    }
+
+    /// Keeps events, without those that a fault input made and that a replay repairs.
+    fn report(&mut self, damaged: bool, at: Stamp) {
+        for event in self.end.take_events() {
+            let violation = &event.violation;
+            self.ports.packets.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            if !(damaged && event.severity <= Severity::Retrain) {
+                self.mine.violations.push(event);
+            }
+        }
+    }
+
+    fn deliver(&mut self, cx: &mut Cx, at: Stamp) {
+        for (n, vc) in CHANNELS.into_iter().enumerate() {
+            while self.end.received(vc) > 0 && self.ports.rx[n].has_room(cx, 1) {
+                let Some(message) = self.end.take(vc) else { break };
+                self.ports.packets.record(at, Kind::Flit, 0, 0, || body_of(&message));
+                self.mine.delivered[n] += 1;
+                if self.ports.rx[n].push(cx, message).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn fetch(&mut self, cx: &mut Cx) {
+        for (n, vc) in CHANNELS.into_iter().enumerate() {
+            while self.end.waiting(vc) < QUEUE_DEPTH
+                && let Some(message) = self.ports.tx[n].pop(cx)
+            {
+                self.mine.taken[n] += 1;
+                if let Err(refused) = self.end.send(Message { vc, ..message }) {
+                    // A producer of this model sends legal messages only; what it did wrong is shown, not hidden.
+                    let violation = finding("NVL-PKT-04", refused, "a legal message", "a message that is no packet");
+                    self.mine.violations.push(Event { severity: Severity::Protocol, unit: 0, violation });
+                }
+            }
+        }
+    }
+
+    /// The next packet, which takes as many clocks as it has flits.
+    fn begin(&mut self, at: Stamp) {
+        let packets = self.end.stats().sent_packets;
+        let (mut flits, damaged_before) = (Vec::new(), self.wire.damaged);
+        self.packet_ends = at.cycle;
+        loop {
+            flits.extend(self.wire.send(self.end.transmit()).into_iter().flatten());
+            self.packet_ends += 1;
+            if self.end.is_between_packets() {
+                break;
+            }
+        }
+        let waits = CHANNELS.iter().any(|&vc| self.end.waiting(vc) > 0);
+        self.mine.credit_stalls += u64::from(waits && self.end.stats().sent_packets == packets);
+        self.under_way = Some(OnWire { flits, damaged: self.wire.damaged != damaged_before });
+        self.report(false, at);
+    }
+
+    fn show(&mut self, at: Stamp) {
+        if !self.ports.signals.is_on() {
+            return;
+        }
+        let (sender, receiver) = (self.end.transmitter(), self.end.receiver());
+        let values: [u64; SIGNALS.len()] = [
+            sender.next_id().into(),
+            receiver.accepted().into(),
+            sender.unacknowledged_flits() as u64,
+            receiver.is_hunting().into(),
+            sender.is_replaying().into(),
+            sender.tries().into(),
+        ];
+        for (n, value) in values.into_iter().enumerate() {
+            if self.shown[n] != Some(value) {
+                self.shown[n] = Some(value);
+                let signal = SIGNALS[n].0;
+                self.ports.signals.record(at, Kind::Value, 0, 0, || Body::Value { signal, value });
+            }
+        }
+    }
+}
+
+/// A message for traces: the header that says it, without what a link adds, and its data.
+pub fn body_of(message: &Message) -> Body {
+    let header = Header {
+        op: message.op,
+        vc: message.vc,
+        tag: message.tag,
+        rid: message.rid,
+        size: if message.data.is_empty() { message.size } else { (message.data_flits() - 1) as u8 },
+        ep: message.ep,
+        be: message.be.is_some(),
+        atag: message.atag,
+        address: message.address & ((1 << 38) - 1),
+        ..Header::default()
+    };
+    let data = (!message.data.is_empty()).then(|| message.data.clone());
+    Body::Message { layout: Header::DEF, bits: header.to_bits().unwrap_or(0), data }
+}
+
+impl Drop for Port {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
+        let mut mine = std::mem::take(&mut self.mine);
+        let credits = self.end.credits();
+        let both = |c: super::credit::Count| [c.headers, c.data_flits];
+        mine.stats = *self.end.stats();
+        mine.damaged = self.wire.damaged;
+        mine.down = self.end.is_down();
+        mine.spend = CHANNELS.map(|vc| both(credits.available(vc)));
+        mine.granted = CHANNELS.map(|vc| both(credits.granted(vc)));
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
+    }
+}
+
+impl Module for Port {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        let holds = at.cycle < self.hold_until_flits;
+        self.end.hold_credits(holds);
+        self.arrivals(cx, at);
+        self.deliver(cx, at);
+        if at.cycle >= self.packet_ends {
+            if let Some(burst) = self.under_way.take() {
+                self.ports.wire_out.push(cx, burst);
+            }
+            self.fetch(cx);
+            if !self.end.is_quiet() && !self.end.is_down() {
+                self.begin(at);
+            }
+        }
+        self.show(at);
+        let quiet = self.end.is_quiet();
+        self.busy_since = if quiet { None } else { self.busy_since.or(Some(cx.now())) };
+        if self.under_way.is_some() {
+            return Next::At(cx.in_cycles(self.packet_ends - at.cycle));
+        }
+        match holds {
+            true => Next::At(cx.in_cycles(self.hold_until_flits - at.cycle)),
+            false => Next::Idle,
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        let since = self.busy_since.unwrap_or(Time::ZERO);
+        if self.end.is_down() {
+            return Err(Pending::new("the link is down (NVL-RPL-05)", since));
+        }
+        if self.end.is_quiet() {
+            return Ok(());
+        }
+        let waiting: usize = CHANNELS.iter().map(|&vc| self.end.waiting(vc)).sum();
+        let received: usize = CHANNELS.iter().map(|&vc| self.end.received(vc)).sum();
+        let open = self.end.transmitter().unacknowledged_flits();
+        let what =
+            format!("{waiting} messages to send, {received} received and not taken, {open} flits unacknowledged");
+        Err(Pending::new(what, since))
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("next_id", self.end.transmitter().next_id().into());
+        visit("accepted_id", self.end.receiver().accepted().into());
+    }
+}

@@ -1,0 +1,108 @@
+//! Ports with their channels, put into a simulation: the same for an endpoint and for a switch.
+
+use super::config::{Buffers, LinkConfig};
+use super::end::End;
+use super::message::Message;
+use super::port::{OnWire, Port, PortConfig, PortResult, Ports, SHOWS, SIGNALS};
+use crate::kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
+use crate::link::fault::{Fault, FaultyWire};
+use crate::trace::{Hub, PlaceKind, Tap};
+use std::sync::{Arc, Mutex};
+
+/// What all links of a simulation have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkKind {
+    /// Choices of the link layer.
+    pub config: LinkConfig,
+    /// Receive buffers of each end.
+    pub buffers: Buffers,
+    /// Bit error rate.
+    pub ber: f64,
+    /// Messages that a channel between a port and its user holds.
+    pub channel_depth: u32,
+}
+
+/// One end of a link before it has a place.
+pub struct Socket {
+    wire_out: LinkOutEnd<OnWire>,
+    wire_in: LinkInEnd<OnWire>,
+    packets: Tap,
+    signals: Tap,
+    name: String,
+    /// Listed faults of what it sends.
+    pub faults: Vec<Fault>,
+    /// Flit clocks for which it holds credits back.
+    pub hold_credits_flits: u64,
+    /// Where its result will be.
+    pub result: Arc<Mutex<PortResult>>,
+}
+
+/// The user's side of a port: channels by [`CHANNELS`](super::port::CHANNELS).
+pub struct Plug {
+    /// To the port.
+    pub tx: [OutEnd<Message>; 3],
+    /// From the port.
+    pub rx: [InEnd<Message>; 3],
+}
+
+/// Both ends of a link between two named ports, `latency_fs` long each way.
+///
+/// # Errors
+/// Names of the kernel's grammar that are used twice; a latency of 0.
+pub fn link(sim: &mut Simulation, hub: &mut Hub, names: [&str; 2], latency_fs: u64) -> Result<[Socket; 2], BuildError> {
+    let [first, second] = names;
+    let (down_out, down_in) = sim.link::<OnWire>(&format!("{first}.wire"), latency_fs)?;
+    let (up_out, up_in) = sim.link::<OnWire>(&format!("{second}.wire"), latency_fs)?;
+    let mut socket = |name: &str, wire_out, wire_in| Socket {
+        wire_out,
+        wire_in,
+        packets: hub.tap(name, SHOWS),
+        signals: hub.tap(name, PlaceKind::Values(SIGNALS)),
+        name: name.to_owned(),
+        faults: Vec::new(),
+        hold_credits_flits: 0,
+        result: Arc::default(),
+    };
+    Ok([socket(first, down_out, up_in), socket(second, up_out, down_in)])
+}
+
+/// Makes three of something, one a channel.
+fn three<T>(mut make: impl FnMut(usize) -> Result<T, BuildError>) -> Result<[T; 3], BuildError> {
+    Ok([make(0)?, make(1)?, make(2)?])
+}
+
+impl Socket {
+    /// Name of the port.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Puts the port into a partition, on a clock of flits.
+    ///
+    /// # Errors
+    /// A name used twice.
+    pub fn place(self, p: &mut PartitionBuilder, clock: ClockId, kind: &LinkKind) -> Result<Plug, BuildError> {
+        let name = self.name;
+        let mut channel =
+            |what: &str, n: usize| p.channel::<Message>(&format!("{name}.{what}[{n}]"), kind.channel_depth, 1);
+        let [(tx0, in0), (tx1, in1), (tx2, in2)] = three(|n| channel("tx", n))?;
+        let [(out0, rx0), (out1, rx1), (out2, rx2)] = three(|n| channel("rx", n))?;
+        p.module(&name, clock, |bind| {
+            let config = PortConfig {
+                end: End::new(kind.config, kind.buffers),
+                wire: FaultyWire::new(self.faults, kind.ber, bind.rng()),
+                hold_credits_flits: self.hold_credits_flits,
+            };
+            let ports = Ports {
+                tx: [in0, in1, in2].map(|end| bind.attach(end)),
+                rx: [out0, out1, out2].map(|end| bind.attach(end)),
+                wire_out: bind.attach(self.wire_out),
+                wire_in: bind.attach(self.wire_in),
+                packets: self.packets,
+                signals: self.signals,
+            };
+            Port::new(config, ports, self.result)
+        })?;
+        Ok(Plug { tx: [tx0, tx1, tx2], rx: [rx0, rx1, rx2] })
+    }
+}

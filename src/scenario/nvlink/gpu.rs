@@ -1,0 +1,476 @@
+//! A GPU: its memory, the transaction layer over its ganged links, and the program that it runs. Basis: model.
+//!
+//! Modelled: requests with tags, posted writes with their order (see [`gang`](super::gang)), answers after a fixed latency,
+//! atomics, FLUSH. Detail: one module; any number of messages a link and cycle that the channels hold. Left out: caches,
+//! address translation, copy engines as such.
+//!
+//! A walk through one cycle: answers are matched with what is open; posted requests take effect; requests with an answer
+//! take effect and their answers wait for their time; FLUSHes whose writes are here are answered; answers leave; the program
+//! is asked for requests until it waits or a link has no room.
+
+use super::gang::{BLOCK_BYTES, Gang, TAGS, global, local};
+use super::memory::Memory;
+use super::program::{Ask, Program, Want};
+use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use crate::link::nvlink::Message;
+use crate::link::nvlink::port::body_of;
+use crate::scenario::report::Broken;
+use crate::trace::{Kind, Stamp, Tap};
+use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
+use scalepool_protocols::wire::Violation;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Deliberate mistakes of a GPU, for tests of the rules.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mutant {
+    /// None.
+    #[default]
+    None,
+    /// Posted writes are answered.
+    AnswersPosted,
+    /// Writes with answer are not answered.
+    KeepsAnswers,
+    /// A FLUSH is answered at once, and posted writes to every other block take effect late.
+    FlushPasses,
+    /// Messages go over the links in turn, whatever their block.
+    LinksInTurn,
+    /// Answers wait behind requests, which are not served while own requests are open.
+    BlocksAnswers,
+}
+
+/// How a GPU is built.
+pub struct GpuConfig {
+    /// Its number, which is its requester identifier.
+    pub id: u16,
+    /// Request to answer in its memory \[cycles\].
+    pub memory_cycles: u64,
+    /// Requests that may be open, 1 to 1024.
+    pub outstanding: usize,
+    /// Answers a link that wait, before requests are taken no more.
+    pub answer_queue: usize,
+    /// What it runs.
+    pub program: Box<dyn Program>,
+    /// Its mistake.
+    pub mutant: Mutant,
+}
+
+/// What a GPU leaves behind for the report.
+#[derive(Debug, Clone, Default)]
+pub struct GpuResult {
+    /// Requests sent, by operation code.
+    pub sent: BTreeMap<u8, u64>,
+    /// Requests served, by operation code.
+    pub served: BTreeMap<u8, u64>,
+    /// Answers received.
+    pub answers: u64,
+    /// Bytes that the program counts.
+    pub bytes: u64,
+    /// Request to answer \[cycles\].
+    pub latency_cycles: Vec<u64>,
+    /// The same \[fs\].
+    pub latency_fs: Vec<u64>,
+    /// Broken rules.
+    pub broken: Vec<Broken>,
+    /// Flits sent, AE left out, first copies.
+    pub flits: u64,
+    /// Flits received, AE left out.
+    pub received_flits: u64,
+    /// Last cycle in which something was received.
+    pub last_cycle: u64,
+}
+
+/// Channels of one link, by [`CHANNELS`](crate::link::nvlink::port::CHANNELS).
+pub struct LinkEnds {
+    /// To the port.
+    pub tx: [Out<Message>; 3],
+    /// From the port.
+    pub rx: [In<Message>; 3],
+}
+
+struct OpenAsk {
+    ask: Ask,
+    since: Time,
+    since_cycle: u64,
+    id: u64,
+    /// The FLUSH that it is a part of.
+    group: Option<u64>,
+}
+
+struct Answer {
+    due: u64,
+    message: Message,
+}
+
+/// The module.
+pub struct Gpu {
+    config: GpuConfig,
+    codec: NvlConfig,
+    place: String,
+    memory: Memory,
+    gang: Gang,
+    links: Vec<LinkEnds>,
+    open: BTreeMap<u16, OpenAsk>,
+    free_tags: VecDeque<u16>,
+    /// Parts of a FLUSH that are not answered.
+    groups: BTreeMap<u64, usize>,
+    next_group: u64,
+    /// What found no room.
+    held: VecDeque<(usize, usize, Message)>,
+    answers: Vec<VecDeque<Answer>>,
+    /// FLUSHes whose writes are not all here: link, count, request.
+    flushes: Vec<(usize, u64, Message)>,
+    /// Posted requests that a mutant delays.
+    late: VecDeque<(u64, usize, Message)>,
+    turn: usize,
+    tap: Tap,
+    mine: GpuResult,
+    result: Arc<Mutex<GpuResult>>,
+    until: Option<u64>,
+}
+
+/// Error code of a refused operation (`bridge` §4.3, status 2), in `size` of RSP_ERROR.
+const REFUSED: u8 = 2;
+/// Cycles by which a mutant delays posted writes.
+const LATE_CYCLES: u64 = 4000;
+
+/// Flits of a message, AE left out.
+fn flits(message: &Message) -> u64 {
+    1 + u64::from(message.be.is_some()) + u64::from(message.data_flits())
+}
+
+impl Gpu {
+    /// A GPU with its links.
+    pub fn new(config: GpuConfig, links: Vec<LinkEnds>, tap: Tap, result: Arc<Mutex<GpuResult>>) -> Gpu {
+        let mut gpu = Gpu {
+            codec: NvlConfig::default(),
+            place: format!("gpu[{}]", config.id),
+            memory: Memory::default(),
+            gang: Gang::new(links.len()),
+            open: BTreeMap::new(),
+            free_tags: (0..TAGS as u16).collect(),
+            groups: BTreeMap::new(),
+            next_group: 0,
+            held: VecDeque::new(),
+            answers: links.iter().map(|_| VecDeque::new()).collect(),
+            flushes: Vec::new(),
+            late: VecDeque::new(),
+            turn: 0,
+            tap,
+            mine: GpuResult::default(),
+            result,
+            until: None,
+            links,
+            config,
+        };
+        gpu.config.program.start(&mut gpu.memory);
+        gpu
+    }
+
+    fn broken(&mut self, violation: Violation) {
+        self.mine.broken.push(Broken { place: self.place.clone(), violation });
+    }
+
+    fn rule(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
+        self.broken(Violation::at_byte(rule, 0, found, expected, text));
+    }
+
+    // ---- answers -------------------------------------------------------------------------------------------------
+
+    fn take_answer(&mut self, cx: &mut Cx, at: Stamp, message: Message) {
+        self.mine.answers += 1;
+        let known = if message.rid == self.config.id { self.open.remove(&message.tag) } else { None };
+        let Some(open) = known else {
+            let found = format!("{:?} to {} with tag {}", message.op, message.rid, message.tag);
+            self.rule("NVL-TLR-01", found, "an answer to an open request", "an answer too many");
+            return;
+        };
+        self.free_tags.push_back(message.tag);
+        let expects_data =
+            open.ask.read_bytes.max(if open.ask.op == Op::ATOMIC_RETURN { open.ask.data.len() } else { 0 });
+        let fits = match message.op {
+            Op::RSP_DATA => expects_data == message.data.len(),
+            Op::RSP_DONE => expects_data == 0,
+            _ => true,
+        };
+        if !fits {
+            let found = format!("{:?} with {} bytes", message.op, message.data.len());
+            self.rule("NVL-TLR-01", found, format!("{expects_data} bytes"), "the answer to a request");
+        }
+        if let Some(expected) = open.ask.expected.as_ref().filter(|e| message.op != Op::RSP_DATA || **e != message.data)
+        {
+            let hex = crate::forms::number::hex;
+            let (found, text) =
+                (hex(&message.data), format!("{:?} of {:#x} at {}", open.ask.op, open.ask.address, open.ask.target));
+            self.rule("SIM-E2E-01", found, hex(expected), &text);
+        }
+        if let Some(group) = open.group {
+            let left = self.groups.entry(group).or_default();
+            *left = left.saturating_sub(1);
+            if *left > 0 {
+                return;
+            }
+            self.groups.remove(&group);
+        }
+        self.mine.latency_cycles.push(at.cycle - open.since_cycle);
+        self.mine.latency_fs.push(cx.now().since_fs(open.since));
+        self.tap.record(at, Kind::End, open.id, 0, || body_of(&message));
+        cx.progress();
+        let data = if message.op == Op::RSP_ERROR { Err(message.size) } else { Ok(message.data.as_slice()) };
+        self.config.program.answered(&open.ask, data, &mut self.memory);
+    }
+
+    // ---- requests of others --------------------------------------------------------------------------------------
+
+    fn take_posted(&mut self, cx: &mut Cx, link: usize, message: Message) {
+        self.mine.received_flits += flits(&message);
+        *self.mine.served.entry(message.op.0).or_default() += 1;
+        if message.op != Op::MULTICAST_WRITE
+            && let Err((home, tag)) = self.gang.arrived(message.rid, link, message.tag, message.address)
+        {
+            let found = format!("link {link}, number {}, from {}", message.tag, message.rid);
+            self.rule("NVL-TLR-03", found, format!("link {home}, number {tag}"), "order of posted requests to a block");
+        }
+        let address = local(message.address);
+        if message.op == Op::ATOMIC_POSTED {
+            // Nobody hears of a refused one: it has no answer.
+            let _ = self.memory.atomic(address, message.attr, message.be.unwrap_or(0), &message.data);
+        } else {
+            self.memory.write(address, &message.data, message.be);
+        }
+        cx.progress();
+        self.config.program.arrived(message.rid, address, &message.data, &mut self.memory);
+        if self.config.mutant == Mutant::AnswersPosted {
+            self.answer(cx.cycle(), link, &message, Op::RSP_DONE, Vec::new(), 0);
+        }
+    }
+
+    fn answer(&mut self, cycle: u64, link: usize, to: &Message, op: Op, data: Vec<u8>, size: u8) {
+        let message = Message { tag: to.tag, rid: to.rid, data, size, ..Message::new(op, &self.codec) };
+        self.answers[link].push_back(Answer { due: cycle + self.config.memory_cycles, message });
+    }
+
+    fn take_request(&mut self, cycle: u64, link: usize, message: Message) {
+        self.mine.received_flits += flits(&message);
+        *self.mine.served.entry(message.op.0).or_default() += 1;
+        let address = local(message.address);
+        match message.op {
+            Op::READ => {
+                let data = self.memory.read(address, 16 * (usize::from(message.size) + 1));
+                self.answer(cycle, link, &message, Op::RSP_DATA, data, 0);
+            }
+            Op::WRITE_NONPOSTED => {
+                self.memory.write(address, &message.data, message.be);
+                if self.config.mutant != Mutant::KeepsAnswers {
+                    self.answer(cycle, link, &message, Op::RSP_DONE, Vec::new(), 0);
+                }
+            }
+            Op::ATOMIC_RETURN => {
+                match self.memory.atomic(address, message.attr, message.be.unwrap_or(0), &message.data) {
+                    Some(old) => self.answer(cycle, link, &message, Op::RSP_DATA, old, 0),
+                    None => self.answer(cycle, link, &message, Op::RSP_ERROR, Vec::new(), REFUSED),
+                }
+            }
+            Op::FLUSH => self.flushes.push((link, address >> 4, message)),
+            // What only a switch understands.
+            _ => self.answer(cycle, link, &message, Op::RSP_ERROR, Vec::new(), REFUSED),
+        }
+    }
+
+    fn answer_flushes(&mut self, cycle: u64) {
+        let passes = self.config.mutant == Mutant::FlushPasses;
+        for (link, count, message) in std::mem::take(&mut self.flushes) {
+            if passes || self.gang.has(message.rid, link, count) {
+                self.answer(cycle, link, &message, Op::RSP_DONE, Vec::new(), 0);
+            } else {
+                self.flushes.push((link, count, message));
+            }
+        }
+    }
+
+    fn receive(&mut self, cx: &mut Cx, at: Stamp) {
+        let before = self.mine.answers + self.mine.served.values().sum::<u64>();
+        for link in 0..self.links.len() {
+            let blocked = self.config.mutant == Mutant::BlocksAnswers && self.links[link].rx[0].is_due(cx);
+            while !blocked && let Some(message) = self.links[link].rx[2].pop(cx) {
+                self.mine.received_flits += flits(&message);
+                self.take_answer(cx, at, message);
+            }
+            while let Some(message) = self.links[link].rx[1].pop(cx) {
+                let even = (local(message.address) / BLOCK_BYTES).is_multiple_of(2);
+                match self.config.mutant {
+                    Mutant::FlushPasses if even => self.late.push_back((at.cycle + LATE_CYCLES, link, message)),
+                    _ => self.take_posted(cx, link, message),
+                }
+            }
+            let waits = self.config.mutant == Mutant::BlocksAnswers && !self.open.is_empty();
+            while !waits
+                && self.answers[link].len() < self.config.answer_queue
+                && let Some(message) = self.links[link].rx[0].pop(cx)
+            {
+                self.take_request(at.cycle, link, message);
+            }
+        }
+        while self.late.front().is_some_and(|(due, ..)| *due <= at.cycle) {
+            if let Some((_, link, message)) = self.late.pop_front() {
+                self.take_posted(cx, link, message);
+            }
+        }
+        self.answer_flushes(at.cycle);
+        if self.mine.answers + self.mine.served.values().sum::<u64>() != before {
+            self.mine.last_cycle = at.cycle;
+        }
+    }
+
+    // ---- own requests --------------------------------------------------------------------------------------------
+
+    /// Messages of a request with the link and channel of each.
+    fn issue(&mut self, cx: &Cx, at: Stamp, ask: Ask) {
+        let id = self.tap.new_id();
+        *self.mine.sent.entry(ask.op.0).or_default() += 1;
+        let mut link = self.gang.link_of(ask.address);
+        if self.config.mutant == Mutant::LinksInTurn {
+            link = self.turn % self.links.len();
+            self.turn += 1;
+        }
+        let size = (ask.read_bytes / 16).saturating_sub(1) as u8;
+        let message = Message {
+            rid: self.config.id,
+            size,
+            address: global(ask.target, ask.address),
+            attr: ask.attr,
+            be: ask.be,
+            data: ask.data.clone(),
+            ..Message::new(ask.op, &self.codec)
+        };
+        self.tap.record(at, Kind::Begin, id, 0, || body_of(&message));
+        let channel = usize::from(ask.op.class() == Some(Class::Posted));
+        if ask.op == Op::FLUSH {
+            let parts = self.gang.flush(ask.target);
+            if parts.is_empty() {
+                self.config.program.answered(&ask, Ok(&[]), &mut self.memory);
+                return;
+            }
+            let group = self.next_group;
+            self.next_group += 1;
+            self.groups.insert(group, parts.len());
+            for (link, count) in parts {
+                let address = global(ask.target, local(count << 4));
+                let tag = self.open(cx, at, id, ask.clone(), Some(group));
+                self.held.push_back((link, 0, Message { tag, address, ..message.clone() }));
+            }
+            return;
+        }
+        let tag = match ask.op {
+            Op::MULTICAST_WRITE => 0,
+            _ if channel == 1 => self.gang.post(ask.target, link),
+            _ => self.open(cx, at, id, ask, None),
+        };
+        self.held.push_back((link, channel, Message { tag, ..message }));
+    }
+
+    fn open(&mut self, cx: &Cx, at: Stamp, id: u64, ask: Ask, group: Option<u64>) -> u16 {
+        // The caller keeps enough of them free.
+        let tag = self.free_tags.pop_front().unwrap_or(0);
+        self.open.insert(tag, OpenAsk { ask, since: cx.now(), since_cycle: at.cycle, id, group });
+        tag
+    }
+
+    /// Sends what was held; `false`: something found no room.
+    fn send_held(&mut self, cx: &mut Cx) -> bool {
+        while let Some((link, channel, message)) = self.held.pop_front() {
+            let length = flits(&message);
+            if let Err(full) = self.links[link].tx[channel].push(cx, message) {
+                self.held.push_front((link, channel, full.0));
+                return false;
+            }
+            self.mine.flits += length;
+        }
+        true
+    }
+
+    fn send(&mut self, cx: &mut Cx, at: Stamp) {
+        self.until = None;
+        for link in 0..self.links.len() {
+            while self.answers[link].front().is_some_and(|a| a.due <= at.cycle) {
+                let Some(answer) = self.answers[link].pop_front() else { break };
+                let length = flits(&answer.message);
+                if let Err(full) = self.links[link].tx[2].push(cx, answer.message) {
+                    self.answers[link].push_front(Answer { due: answer.due, message: full.0 });
+                    break;
+                }
+                self.mine.flits += length;
+            }
+        }
+        while self.send_held(cx) {
+            // A FLUSH takes a tag for each link.
+            if self.open.len() >= self.config.outstanding || self.free_tags.len() < self.links.len() {
+                break;
+            }
+            match self.config.program.next(at.cycle, &mut self.memory) {
+                Want::Send(ask) => self.issue(cx, at, ask),
+                Want::Until(cycle) => {
+                    self.until = Some(cycle);
+                    break;
+                }
+                Want::Wait | Want::Done => break,
+            }
+        }
+        for violation in self.config.program.take_broken() {
+            self.broken(violation);
+        }
+    }
+}
+
+impl Module for Gpu {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.receive(cx, at);
+        self.send(cx, at);
+        // Requests that were left in their channels wake nobody again, and answers that left have made room for more.
+        let more = |(link, ends): (usize, &LinkEnds)| {
+            self.answers[link].len() < self.config.answer_queue && ends.rx[0].is_due(cx)
+        };
+        if self.links.iter().enumerate().any(more) {
+            return Next::Busy;
+        }
+        let answers =
+            self.answers.iter().filter_map(|queue| queue.front()).map(|a| a.due).filter(|&due| due > at.cycle);
+        let late = self.late.front().map(|(due, ..)| *due);
+        match answers.chain(late).chain(self.until).min() {
+            Some(due) => Next::At(cx.in_cycles(due.saturating_sub(at.cycle).max(1))),
+            None => Next::Idle,
+        }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        if let Some(oldest) = self.open.values().min_by_key(|open| open.since) {
+            let what = format!("{} requests without answer, the oldest {:?}", self.open.len(), oldest.ask.op);
+            return Err(Pending::new(what, oldest.since));
+        }
+        if let Some(what) = self.config.program.missing() {
+            return Err(Pending::new(what, Time::ZERO));
+        }
+        let waiting = self.answers.iter().map(VecDeque::len).sum::<usize>() + self.held.len() + self.flushes.len();
+        if waiting > 0 {
+            return Err(Pending::new(format!("{waiting} messages to send or flushes to answer"), Time::ZERO));
+        }
+        Ok(())
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("open", self.open.len() as u64);
+    }
+}
+
+impl Drop for Gpu {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
+        self.mine.bytes = self.config.program.bytes();
+        self.config.program.finish();
+        for violation in self.config.program.take_broken() {
+            self.broken(violation);
+        }
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
+    }
+}

@@ -1,0 +1,207 @@
+//! `nvlink-pair`: two GPUs over 1 to 18 ganged links. Basis: model (NVL-M1).
+//!
+//! Modelled: reads, posted and non-posted writes with byte enables, atomics, FLUSH, all checked byte for byte; litmus tests
+//! of order (NVL-T12). Two partitions, one a GPU; one clock, that of the flits, the reference. Left out: a switch.
+
+use super::gpu::{GpuConfig, Mutant};
+use super::litmus::Litmus;
+use super::outcome::{Results, Run};
+use super::program::Program;
+use super::traffic::{Aim, Mix, Traffic, TrafficConfig};
+use super::*;
+use crate::kernel::{Rng, RunOptions, SimError, Time};
+use crate::link::nvlink::wiring;
+use crate::scenario::faults::faults;
+use crate::scenario::observe::Observer;
+use crate::scenario::report::Report;
+use crate::scenario::settings::SettingError;
+use crate::scenario::{Request, RunError};
+use scalepool_protocols::nvlink::FLIT_BYTES;
+
+/// Name on the command line.
+pub const NAME: &str = "nvlink-pair";
+/// What it is.
+pub const DOC: &str = "model NVL-M1: two GPUs over ganged NVLinks, every byte checked, litmus tests of order";
+
+/// Settings. Numbers without another source are of the model (basis: model).
+pub static KEYS: &[Key] = &[
+    GENERATION,
+    key("link.count", "4", "links", Range::Int(1, 18), "ganged links (nvlink §4: up to 18)"),
+    LATENCY,
+    key("link.skew_fs", "0", "fs", Range::Int(0, 1 << 40), "each link is so much longer than the one before"),
+    BER,
+    key(
+        "link.fault",
+        "",
+        "-",
+        Range::List("flip:FLIT:BIT, noise:FLIT, drop:FLIT; `up:` in front for the flits of GPU 1"),
+        "faults of link 0 at numbered flits, counted from 0 as they are sent, IDLE included",
+    ),
+    key(
+        "link.credits_hold",
+        "0",
+        "flit clocks",
+        Range::Int(0, 1 << 40),
+        "GPU 1 holds its credits back so long, on link 0",
+    ),
+    HEADERS,
+    DATA_FLITS,
+    MEMORY,
+    OUTSTANDING,
+    key(
+        "traffic.pattern",
+        "mix",
+        "-",
+        Range::Words(&["mix", "reads", "writes", "litmus"]),
+        "all operations and sizes; reads or posted writes of traffic.bytes; litmus tests of order",
+    ),
+    key(
+        "traffic.requests",
+        "1000",
+        "requests",
+        Range::Int(0, 1 << 24),
+        "requests of each GPU; rounds of the litmus test",
+    ),
+    BYTES,
+    REGION,
+    VERIFY,
+];
+
+/// Runs the scenario.
+///
+/// # Errors
+/// Anything that keeps it from running.
+pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+    run_with(request, settings, Mutant::None, on_window)
+}
+
+/// The same with a mistake in both GPUs.
+///
+/// # Errors
+/// Anything that keeps it from running.
+pub fn run_with(
+    request: &Request,
+    settings: &Settings,
+    mutant: Mutant,
+    on_window: &mut dyn FnMut(Time),
+) -> Result<Report, RunError> {
+    check_sizes(settings)?;
+    let faults = faults(settings, FLIT_BYTES)?;
+    let mut hub = Hub::new(request.outputs.any());
+    let mut results = Results::default();
+    let sim = build(request, settings, mutant, faults, &mut hub, &mut results)
+        .map_err(|e| RunError::Build(SimError::Build(e)))?;
+    let flit_fs = generation(settings).flit_fs();
+    let outcome = observe(request, settings, sim, &mut hub, flit_fs, on_window)?;
+    let directions = 2 * settings.int("link.count");
+    Run { request, flit_fs, directions, extra: Default::default() }.report(outcome, &results)
+}
+
+/// Refuses sizes that are no whole units.
+pub(super) fn check_sizes(settings: &Settings) -> Result<(), SettingError> {
+    for (key, unit) in [("traffic.bytes", FLIT_BYTES as u64), ("traffic.region_bytes", gang::BLOCK_BYTES)] {
+        if !settings.int(key).is_multiple_of(unit) {
+            return Err(SettingError::Together { key, text: format!("expected a multiple of {unit} bytes") });
+        }
+    }
+    Ok(())
+}
+
+/// Runs a built simulation with its outputs.
+pub(super) fn observe(
+    request: &Request,
+    settings: &Settings,
+    sim: Simulation,
+    hub: &mut Hub,
+    flit_fs: u64,
+    on_window: &mut dyn FnMut(Time),
+) -> Result<Result<crate::kernel::RunReport, SimError>, RunError> {
+    let header = crate::trace::Header {
+        model_version: env!("CARGO_PKG_VERSION").into(),
+        scenario_hash: scenario_hash(request, settings),
+        seed: request.seed,
+    };
+    let mut observer = Observer::open(&request.outputs, &header, hub)?;
+    let options = RunOptions {
+        limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(flit_fs))),
+        open_at_limit_allowed: true,
+        stall_limit_fs: Some(STALL_LIMIT_FS),
+        threads: request.threads.max(1),
+        shuffle: request.modes.shuffle,
+        evaluate_idle: request.modes.evaluate_idle,
+    };
+    let mut output = Ok(());
+    let outcome = sim.run(&options, |window_end| {
+        on_window(window_end);
+        if output.is_ok() {
+            output = observer.drain(hub);
+        }
+    });
+    output?;
+    observer.finish(hub)?;
+    Ok(outcome)
+}
+
+fn build(
+    request: &Request,
+    settings: &Settings,
+    mutant: Mutant,
+    faults: [Vec<crate::link::fault::Fault>; 2],
+    hub: &mut Hub,
+    results: &mut Results,
+) -> Result<Simulation, BuildError> {
+    let generation = generation(settings);
+    let (clock, kind) = (Clock::with_period_fs(generation.flit_fs())?, link_kind(settings, generation));
+    let mut sim = Simulation::new(request.seed);
+    let mut sides = [Vec::new(), Vec::new()];
+    let mut faults = faults.map(Some);
+    for n in 0..settings.int("link.count") {
+        let names = [0, 1].map(|gpu| format!("gpu[{gpu}].link[{n}]"));
+        let latency_fs = settings.int("link.latency_fs") + n * settings.int("link.skew_fs");
+        let mut ends = wiring::link(&mut sim, hub, [&names[0], &names[1]], latency_fs)?;
+        if n == 0 {
+            ends[1].hold_credits_flits = settings.int("link.credits_hold");
+            for (end, faults) in ends.iter_mut().zip(&mut faults) {
+                end.faults = faults.take().unwrap_or_default();
+            }
+        }
+        results.links.push([0, 1].map(|gpu| (ends[gpu].name().to_owned(), ends[gpu].result.clone())));
+        sides.iter_mut().zip(ends).for_each(|(side, end)| side.push(end));
+    }
+    for (id, sockets) in (0u16..).zip(sides) {
+        let requests = settings.int("traffic.requests");
+        let mix = match settings.word("traffic.pattern") {
+            "reads" => Some(Mix::Reads),
+            "writes" => Some(Mix::Writes),
+            "mix" => Some(Mix::All),
+            _ => None,
+        };
+        let program: Box<dyn Program> = match mix {
+            Some(mix) => {
+                let config = TrafficConfig {
+                    id,
+                    gpus: 2,
+                    mix,
+                    aim: Aim::AllToAll,
+                    requests,
+                    bytes: settings.int("traffic.bytes") as usize,
+                    region_bytes: settings.int("traffic.region_bytes"),
+                    load: 0.0,
+                    verify: settings.is_on("traffic.verify"),
+                };
+                Box::new(Traffic::new(config, Rng::for_name(request.seed, &format!("gpu[{id}].traffic"))))
+            }
+            None => Box::new(Litmus::new(1 - id, 2 * settings.int("link.count"), requests)),
+        };
+        let config = GpuConfig {
+            id,
+            memory_cycles: settings.int("gpu.memory_cycles"),
+            outstanding: settings.int("gpu.outstanding") as usize,
+            answer_queue: ANSWER_QUEUE,
+            program,
+            mutant,
+        };
+        results.gpus.push(add_gpu(&mut sim, hub, clock, kind, config, sockets));
+    }
+    Ok(sim)
+}

@@ -1,0 +1,70 @@
+//! What runs on a GPU: the source of its requests, told of answers and of what others write.
+
+use super::memory::Memory;
+use scalepool_protocols::nvlink::Op;
+use scalepool_protocols::wire::Violation;
+
+/// One request to a target.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ask {
+    /// Operation; FLUSH goes over all links that need it.
+    pub op: Op,
+    /// Window of the address: a GPU, or a multicast group.
+    pub target: u16,
+    /// Local address, a multiple of 16.
+    pub address: u64,
+    /// Bytes to read; 0 where data is carried.
+    pub read_bytes: usize,
+    /// Data, a multiple of 16 bytes.
+    pub data: Vec<u8>,
+    /// Byte enables.
+    pub be: Option<u128>,
+    /// Attributes: the operation of an atomic, the number type of a reduction.
+    pub attr: u8,
+    /// Bytes that the answer must carry, where they are known.
+    pub expected: Option<Vec<u8>>,
+}
+
+/// What a program wants to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Want {
+    /// Send this.
+    Send(Ask),
+    /// Wait for an answer or an arrival.
+    Wait,
+    /// Wait until a cycle, an answer or an arrival.
+    Until(u64),
+    /// Nothing more to send.
+    Done,
+}
+
+/// A program.
+pub trait Program: Send {
+    /// Fills the memory before the first cycle.
+    fn start(&mut self, memory: &mut Memory) {
+        let _ = memory;
+    }
+
+    /// The next request. Asked again in the same cycle after each [`Want::Send`]; it must not depend on how often.
+    fn next(&mut self, cycle: u64, memory: &mut Memory) -> Want;
+
+    /// A request was answered: with these bytes (none for RSP_DONE), or with an error.
+    fn answered(&mut self, ask: &Ask, data: Result<&[u8], u8>, memory: &mut Memory);
+
+    /// Posted data from `from` is in memory.
+    fn arrived(&mut self, from: u16, address: u64, data: &[u8], memory: &mut Memory) {
+        let _ = (from, address, data, memory);
+    }
+
+    /// The run is over; what is still missing will not come.
+    fn finish(&mut self) {}
+
+    /// What is missing at the end, if something is.
+    fn missing(&self) -> Option<String>;
+
+    /// Broken rules since the last call.
+    fn take_broken(&mut self) -> Vec<Violation>;
+
+    /// Payload bytes that this program has moved, as its scenario counts them.
+    fn bytes(&self) -> u64;
+}

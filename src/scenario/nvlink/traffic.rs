@@ -1,0 +1,290 @@
+//! Generated traffic with a scoreboard over all bytes.
+//!
+//! Modelled: each GPU owns a region in the memory of every target, so it knows what must stand there. Before a request with
+//! an answer to a block that carries unflushed posted writes it sends a FLUSH; before a posted write to a block with open
+//! requests it waits: the two channels are not ordered. At the end it flushes and reads everything back. Left out: shared
+//! regions (see [`litmus`](super::litmus)).
+
+use super::gang::BLOCK_BYTES;
+use super::memory::{CAS, Memory, SIMPLE};
+use super::program::{Ask, Program, Want};
+use crate::kernel::Rng;
+use scalepool_protocols::nvlink::{Class, Op};
+use scalepool_protocols::wire::Violation;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mix {
+    /// Reads.
+    Reads,
+    /// Posted writes.
+    Writes,
+    /// All operations between two GPUs, all sizes.
+    All,
+}
+
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aim {
+    /// All others in turn, beginning with the next one.
+    AllToAll,
+    /// Always this one; it asks nobody.
+    HotSpot(u16),
+    /// Any other one.
+    Random,
+}
+
+/// What a [`Traffic`] is made of.
+#[derive(Debug, Clone)]
+pub struct TrafficConfig {
+    /// Who asks.
+    pub id: u16,
+    /// GPUs in all.
+    pub gpus: u16,
+    /// Operations.
+    pub mix: Mix,
+    /// Targets.
+    pub aim: Aim,
+    /// Requests.
+    pub requests: u64,
+    /// Bytes of each, where the mix does not draw them: 16 to 256.
+    pub bytes: usize,
+    /// Size of the region in each target, a multiple of 256.
+    pub region_bytes: u64,
+    /// Flits a cycle that are offered; 0: as many as go.
+    pub load: f64,
+    /// Reads everything back at the end.
+    pub verify: bool,
+}
+
+/// The program.
+pub struct Traffic {
+    config: TrafficConfig,
+    rng: Rng,
+    issued: u64,
+    offered_flits: u64,
+    planned: Option<Ask>,
+    expected: BTreeMap<u16, Memory>,
+    /// Blocks with posted writes that no FLUSH covers.
+    dirty: BTreeSet<(u16, u64)>,
+    /// Targets whose FLUSH is not answered.
+    flushing: BTreeSet<u16>,
+    /// Open requests with an answer, by block.
+    open: BTreeMap<(u16, u64), u32>,
+    touched: BTreeSet<(u16, u64)>,
+    bytes: u64,
+    refused: Vec<Violation>,
+}
+
+impl Traffic {
+    /// Traffic with its random numbers.
+    pub fn new(config: TrafficConfig, rng: Rng) -> Traffic {
+        let idle = config.gpus < 2 || config.aim == Aim::HotSpot(config.id);
+        let config = TrafficConfig { requests: if idle { 0 } else { config.requests }, ..config };
+        Traffic {
+            config,
+            rng,
+            issued: 0,
+            offered_flits: 0,
+            planned: None,
+            expected: BTreeMap::new(),
+            dirty: BTreeSet::new(),
+            flushing: BTreeSet::new(),
+            open: BTreeMap::new(),
+            touched: BTreeSet::new(),
+            bytes: 0,
+            refused: Vec::new(),
+        }
+    }
+
+    fn target(&mut self) -> u16 {
+        let (id, gpus) = (u64::from(self.config.id), u64::from(self.config.gpus));
+        let step = match self.config.aim {
+            Aim::HotSpot(target) => return target,
+            Aim::AllToAll => 1 + self.issued % (gpus - 1),
+            Aim::Random => 1 + self.rng.below(gpus - 1),
+        };
+        ((id + step) % gpus) as u16
+    }
+
+    /// The next request, without what it will meet.
+    fn draw(&mut self) -> Ask {
+        let target = self.target();
+        let base = (1 + u64::from(self.config.id)) << 24;
+        let block = base + BLOCK_BYTES * self.rng.below(self.config.region_bytes / BLOCK_BYTES);
+        let op = match self.config.mix {
+            Mix::Reads => Op::READ,
+            Mix::Writes => Op::WRITE_POSTED,
+            Mix::All => {
+                let ops = [
+                    Op::READ,
+                    Op::WRITE_POSTED,
+                    Op::WRITE_POSTED,
+                    Op::WRITE_NONPOSTED,
+                    Op::ATOMIC_RETURN,
+                    Op::ATOMIC_POSTED,
+                ];
+                ops[self.rng.below(ops.len() as u64) as usize]
+            }
+        };
+        if matches!(op, Op::ATOMIC_RETURN | Op::ATOMIC_POSTED) {
+            return self.atomic(op, target, block);
+        }
+        let (mut bytes, mut offset) = (self.config.bytes, 0);
+        if self.config.mix == Mix::All {
+            bytes = 16 * (1 + self.rng.below(16) as usize);
+            offset = 16 * self.rng.below((BLOCK_BYTES - bytes as u64) / 16 + 1);
+        }
+        let mut ask = Ask { op, target, address: block + offset, ..Ask::default() };
+        if op == Op::READ {
+            ask.read_bytes = bytes;
+            return ask;
+        }
+        ask.data = vec![0; bytes];
+        self.rng.fill_bytes(&mut ask.data);
+        if self.config.mix == Mix::All && bytes <= 128 && self.rng.ratio(1, 2) {
+            let bits = u128::from(self.rng.next_u64()) << 64 | u128::from(self.rng.next_u64());
+            ask.be = Some(bits & (u128::MAX >> (128 - bytes)));
+        }
+        ask
+    }
+
+    /// One element of 4 or 8 bytes in a unit of 16.
+    fn atomic(&mut self, op: Op, target: u16, block: u64) -> Ask {
+        let wide = self.rng.ratio(1, 2);
+        let size = if wide { 8 } else { 4 };
+        let at = size * self.rng.below(16 / size as u64) as usize;
+        let code = match self.rng.below(1 + SIMPLE.len() as u64) {
+            0 => CAS,
+            n => SIMPLE[n as usize - 1],
+        };
+        let mut data = vec![0; 16];
+        self.rng.fill_bytes(&mut data);
+        let address = block + 16 * self.rng.below(16);
+        if code == CAS && self.rng.ratio(1, 2) {
+            // Half of the comparisons succeed.
+            let old = self.expected.entry(target).or_default().read(address + at as u64, size);
+            data[..size].copy_from_slice(&old);
+        }
+        let be = Some(((1 << size) - 1) << at);
+        Ask { op, target, address, data, be, attr: code | u8::from(wide) << 4, ..Ask::default() }
+    }
+
+    fn flits_of(ask: &Ask) -> u64 {
+        1 + (ask.data.len() + ask.read_bytes) as u64 / 16
+    }
+
+    /// The planned request as it goes, or what has to happen before.
+    fn ready(&mut self, ask: Ask) -> Want {
+        let key = (ask.target, ask.address / BLOCK_BYTES);
+        let posted = ask.op.class() == Some(Class::Posted);
+        if posted && self.open.contains_key(&key) {
+            self.planned = Some(ask);
+            return Want::Wait;
+        }
+        if !posted && self.dirty.contains(&key) {
+            let target = ask.target;
+            self.planned = Some(ask);
+            return self.flush(target);
+        }
+        let expected = self.expected.entry(ask.target).or_default();
+        let mut ask = ask;
+        match ask.op {
+            Op::READ => ask.expected = Some(expected.read(ask.address, ask.read_bytes)),
+            Op::ATOMIC_RETURN => {
+                ask.expected = expected.atomic(ask.address, ask.attr, ask.be.unwrap_or(0), &ask.data);
+            }
+            Op::ATOMIC_POSTED => {
+                let _ = expected.atomic(ask.address, ask.attr, ask.be.unwrap_or(0), &ask.data);
+            }
+            _ => expected.write(ask.address, &ask.data, ask.be),
+        }
+        if posted {
+            self.dirty.insert(key);
+        } else {
+            *self.open.entry(key).or_default() += 1;
+        }
+        if ask.op != Op::READ {
+            self.touched.insert(key);
+        }
+        self.bytes += (ask.data.len() + ask.read_bytes) as u64;
+        Want::Send(ask)
+    }
+
+    fn flush(&mut self, target: u16) -> Want {
+        if !self.flushing.insert(target) {
+            return Want::Wait;
+        }
+        Want::Send(Ask { op: Op::FLUSH, target, ..Ask::default() })
+    }
+
+    /// Reads back what was written.
+    fn verify(&mut self) -> Want {
+        let unflushed = self.dirty.iter().find(|(target, _)| !self.flushing.contains(target));
+        if let Some(&(target, _)) = unflushed {
+            return self.flush(target);
+        }
+        if !self.flushing.is_empty() {
+            return Want::Wait;
+        }
+        let Some((target, block)) = self.touched.pop_first().filter(|_| self.config.verify) else { return Want::Done };
+        let (address, read_bytes) = (block * BLOCK_BYTES, BLOCK_BYTES as usize);
+        let expected = Some(self.expected.entry(target).or_default().read(address, read_bytes));
+        *self.open.entry((target, block)).or_default() += 1;
+        Want::Send(Ask { op: Op::READ, target, address, read_bytes, expected, ..Ask::default() })
+    }
+}
+
+impl Program for Traffic {
+    fn next(&mut self, cycle: u64, _: &mut Memory) -> Want {
+        if let Some(ask) = self.planned.take() {
+            return self.ready(ask);
+        }
+        if self.issued == self.config.requests {
+            return self.verify();
+        }
+        if self.config.load > 0.0 {
+            let due = (self.offered_flits as f64 / self.config.load) as u64;
+            if due > cycle {
+                return Want::Until(due);
+            }
+        }
+        let ask = self.draw();
+        self.issued += 1;
+        self.offered_flits += Self::flits_of(&ask);
+        self.ready(ask)
+    }
+
+    fn answered(&mut self, ask: &Ask, data: Result<&[u8], u8>, _: &mut Memory) {
+        if ask.op == Op::FLUSH {
+            self.flushing.remove(&ask.target);
+            self.dirty.retain(|(target, _)| *target != ask.target);
+            return;
+        }
+        let key = (ask.target, ask.address / BLOCK_BYTES);
+        if let Some(left) = self.open.get_mut(&key) {
+            *left -= 1;
+            if *left == 0 {
+                self.open.remove(&key);
+            }
+        }
+        if let Err(code) = data {
+            let text = format!("{:?} at {:#x} of {}", ask.op, ask.address, ask.target);
+            self.refused.push(Violation::at_byte("SIM-E2E-02", 0, format!("error {code}"), "an answer", text));
+        }
+    }
+
+    fn missing(&self) -> Option<String> {
+        let left = self.config.requests - self.issued + u64::from(self.planned.is_some());
+        (left > 0).then(|| format!("{left} requests not sent"))
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.refused)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

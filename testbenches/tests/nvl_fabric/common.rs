@@ -1,0 +1,62 @@
+//! Runs of the scenarios.
+
+use scalepool::scenario::nvlink::gpu::Mutant;
+use scalepool::scenario::nvlink::pod::Mutants;
+use scalepool::scenario::nvlink::{pair, pod};
+use scalepool::scenario::report::Report;
+use scalepool::scenario::settings::{Key, Settings};
+use scalepool::scenario::{Request, RunError};
+
+fn settings(keys: &'static [Key], set: &[&str]) -> Settings {
+    let mut settings = Settings::new(keys);
+    set.iter().for_each(|text| settings.set(text).expect("a legal setting"));
+    settings
+}
+
+pub fn request(scenario: &str, set: &[&str]) -> Request {
+    let set = set.iter().map(|&text| text.to_owned()).collect();
+    Request { scenario: scenario.into(), seed: 7, threads: 1, set, ..Request::default() }
+}
+
+/// `nvlink-pair` with a mistake.
+pub fn pair_with(mutant: Mutant, set: &[&str]) -> Report {
+    pair::run_with(&request(pair::NAME, set), &settings(pair::KEYS, set), mutant, &mut |_| ()).expect("it runs")
+}
+
+/// `nvlink-pair`, without broken rules.
+pub fn run_pair(set: &[&str]) -> Report {
+    clean(pair_with(Mutant::None, set))
+}
+
+/// `nvlink-pod` with mistakes.
+pub fn pod_with(mutants: Mutants, set: &[&str]) -> Report {
+    try_pod(mutants, set).expect("it runs")
+}
+
+pub fn try_pod(mutants: Mutants, set: &[&str]) -> Result<Report, RunError> {
+    pod::run_with(&request(pod::NAME, set), &settings(pod::KEYS, set), mutants, &mut |_| ())
+}
+
+/// `nvlink-pod`, without broken rules.
+pub fn run_pod(set: &[&str]) -> Report {
+    clean(pod_with(Mutants::default(), set))
+}
+
+fn clean(report: Report) -> Report {
+    assert_eq!(rules(&report), Vec::<&str>::new(), "{}", report.violations[0].violation);
+    report
+}
+
+/// Rules that were broken, each once, sorted.
+pub fn rules(report: &Report) -> Vec<&'static str> {
+    let mut rules: Vec<_> = report.violations.iter().map(|b| b.violation.rule).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    rules
+}
+
+/// A count of a report.
+pub fn count(report: &Report, name: &str) -> u64 {
+    let all = report.counts.iter().chain(&report.messages);
+    all.clone().find(|(k, _)| k == name).unwrap_or_else(|| panic!("no count `{name}`")).1
+}

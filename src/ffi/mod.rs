@@ -18,7 +18,9 @@
 
 mod call;
 pub mod check;
+pub mod link;
 pub mod message;
+pub mod sim;
 pub mod status;
 pub mod stream;
 mod table;

@@ -50,7 +50,7 @@ pub const HEADER: &str = "\
  * Handles are numbers, 0 is never one. One handle, one thread at a time: others get SP_ERR_BUSY.
  */";
 
-/// What the header says behind its last declaration.
-pub const TRAILER: &str = "\
+/// What the header says behind its includes.
+pub const MACROS: &str = "
 /* Text and length of a literal, two arguments. */
 #define SP_TEXT(literal) (literal), (sizeof(literal) - 1)";

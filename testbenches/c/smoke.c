@@ -39,7 +39,7 @@ static void versions(void)
     OK(sp_open(SP_ABI_VERSION));
     REQUIRE(sp_version() >> 16 == SP_ABI_MAJOR);
     OK(sp_layout_count(&count));
-    REQUIRE(count > 100);
+    REQUIRE(count > 0);
 }
 
 static void messages(void)

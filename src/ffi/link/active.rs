@@ -7,15 +7,16 @@ use crate::forms::FormError;
 use crate::link::event::Event;
 use crate::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
-use scalepool_protocols::cxl::cxl256::{Mode, flit::Flit};
+use scalepool_protocols::cxl::cxl256::{Class, Mode, flit::Flit};
 use scalepool_protocols::nvlink::Vc;
 use serde_json::Value;
 
 /// Messages a channel that fit, where the caller does not say; the number is ours.
 const BUFFERS: u16 = 64;
 /// Messages that may wait to be sent.
-const MAX_MESSAGES: u32 = 1 << 16;
+const MAX_MESSAGES: usize = 1 << 16;
 
 /// The end, the oldest received message, and what was asked of the physical layer.
 pub struct End {
@@ -23,8 +24,6 @@ pub struct End {
     next: Option<Value>,
     wants_training: bool,
     down: bool,
-    /// Messages that were queued since the queues were last seen empty: keeps a caller from filling the memory.
-    queued: u32,
 }
 
 enum Layer {
@@ -86,7 +85,7 @@ impl End {
             Protocol::Cxl256(mode) => Layer::Cxl256(mode, Box::new(cxl256_end(mode, config))),
             Protocol::Nvlink => Layer::Nvlink(Box::new(nvlink_end(config))),
         };
-        Ok(End { layer, next: None, wants_training: false, down: false, queued: 0 })
+        Ok(End { layer, next: None, wants_training: false, down: false })
     }
 
     /// Takes a unit off the wire.
@@ -135,13 +134,19 @@ impl End {
             }
     }
 
+    /// Messages that wait to be sent.
+    fn waiting(&self) -> usize {
+        match &self.layer {
+            Layer::Cxl68(end) => Class68::ALL.iter().map(|&class| end.waiting(class)).sum(),
+            Layer::Cxl256(_, end) => Class::ALL.iter().map(|&class| end.client.waiting(class)).sum(),
+            Layer::Nvlink(end) => (0..Vc::COUNT as u8).map(|vc| end.waiting(Vc(vc))).sum(),
+        }
+    }
+
     /// Queues a message.
     pub fn send(&mut self, form: &Value) -> Result<(), FormError> {
-        if self.queued >= MAX_MESSAGES && self.is_quiet() {
-            self.queued = 0;
-        }
-        if self.queued >= MAX_MESSAGES {
-            let found = format!("{} messages since the end was quiet", self.queued);
+        if self.waiting() >= MAX_MESSAGES {
+            let found = format!("{} messages that wait", self.waiting());
             return Err(FormError::new("link end", found, format!("fewer than {MAX_MESSAGES}")));
         }
         match &mut self.layer {
@@ -149,7 +154,6 @@ impl End {
             Layer::Cxl256(mode, end) => end.client.send(message::cxl256(*mode, form)?).map_err(refused)?,
             Layer::Nvlink(end) => end.send(message::nvlink(form)?).map_err(refused)?,
         }
-        self.queued += 1;
         Ok(())
     }
 

@@ -54,6 +54,7 @@ struct Link {
     /// Sent and not yet sampled.
     sent: VecDeque<Vec<u8>>,
     events: VecDeque<Value>,
+    events_lost: u64,
     compared: u64,
     mismatches: u64,
 }
@@ -90,7 +91,7 @@ impl Link {
             true => Part::Passive(Watch::new(&config)?),
         };
         let (driven, sent, events) = Default::default();
-        Ok(Link { config, part, now: 0, driven, sent, events, compared: 0, mismatches: 0 })
+        Ok(Link { config, part, now: 0, driven, sent, events, events_lost: 0, compared: 0, mismatches: 0 })
     }
 
     fn end(&mut self) -> Result<&mut End, Failure> {
@@ -116,11 +117,24 @@ impl Link {
         Ok(())
     }
 
-    fn step(&mut self) -> Result<(), Failure> {
-        if self.sent.len() >= MAX_WAITING || self.events.len() >= MAX_WAITING {
-            let found = format!("{} units and {} events", self.sent.len(), self.events.len());
-            return Err(Failure::range("waiting", found, format!("fewer than {MAX_WAITING} of each")));
+    /// Keeps events; those that have no room are counted.
+    fn keep(&mut self, events: Vec<Value>) {
+        let room = MAX_WAITING - self.events.len();
+        self.events_lost += events.len().saturating_sub(room) as u64;
+        self.events.extend(events.into_iter().take(room));
+    }
+
+    /// Whether what an end sends in so many flit clocks has room.
+    fn has_room(&self, flit_clocks: u64) -> Result<(), Failure> {
+        let waiting = self.sent.len() as u64;
+        if matches!(self.part, Part::Active(_)) && waiting + flit_clocks > MAX_WAITING as u64 {
+            let found = format!("{waiting} units that wait and {flit_clocks} flit clocks");
+            return Err(Failure::range("link end", found, format!("at most {MAX_WAITING}: sample units first")));
         }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), Failure> {
         self.now += 1;
         let [rx, tx] = self.driven.each_mut().map(VecDeque::pop_front);
         match &mut self.part {
@@ -129,7 +143,8 @@ impl Link {
                     end.receive(&unit, self.now)?;
                 }
                 self.sent.extend(end.transmit(self.now));
-                self.events.extend(end.events().iter().map(|e| event_json("rx", e)));
+                let events: Vec<Value> = end.events().iter().map(|e| event_json("rx", e)).collect();
+                self.keep(events);
             }
             Part::Passive(watch) => {
                 if let Some(unit) = rx {
@@ -138,7 +153,8 @@ impl Link {
                 if let Some(unit) = tx {
                     watch.sent(&unit, self.now)?;
                 }
-                self.events.extend(watch.events().iter().map(|(port, e)| event_json(port, e)));
+                let events: Vec<Value> = watch.events().iter().map(|(port, e)| event_json(port, e)).collect();
+                self.keep(events);
             }
         }
         Ok(())
@@ -153,6 +169,7 @@ impl Link {
             "driven": self.driven[0].len() + self.driven[1].len(),
             "sent": self.sent.len(),
             "events": self.events.len(),
+            "events_lost": self.events_lost,
             "compared": self.compared,
             "mismatches": self.mismatches,
         });
@@ -228,13 +245,17 @@ pub unsafe extern "C" fn sp_link_drive(link: u64, port: u32, unit: *const u8, un
 }
 
 /// Flit clocks, at most SP_MAX_STEPS: in each, one driven unit of each port arrives and an active end sends at most one.
+/// Units that nobody samples wait, 65536 at most; so do events, and those behind them are counted alone.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_step(link: u64, flit_clocks: u64) -> i32 {
     call(|| {
         if flit_clocks > SP_MAX_STEPS {
             return Err(Failure::range("flit clocks", flit_clocks, format!("at most {SP_MAX_STEPS}")));
         }
-        LINKS.with(link, |link| (0..flit_clocks).try_for_each(|_| link.step()).map(|()| SP_OK))
+        LINKS.with(link, |link| {
+            link.has_room(flit_clocks)?;
+            (0..flit_clocks).try_for_each(|_| link.step()).map(|()| SP_OK)
+        })
     })
 }
 
@@ -290,8 +311,8 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
 }
 
 /// Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
-/// line), `be` (byte enables, a number), and cxl-68b with `half` (`lower` or `upper`) for 32 bytes. nvlink: one flat
-/// object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
+/// line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
+/// number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message_length: usize) -> i32 {
     call(|| {

@@ -11,7 +11,7 @@ fn fresh() -> String {
     let config = cbindgen::Config {
         language: cbindgen::Language::C,
         header: Some(scalepool::ffi::HEADER.into()),
-        trailer: Some(scalepool::ffi::TRAILER.into()),
+        after_includes: Some(scalepool::ffi::MACROS.into()),
         include_guard: Some("SCALEPOOL_H".into()),
         no_includes: true,
         sys_includes: vec!["stddef.h".into(), "stdint.h".into()],

@@ -115,7 +115,7 @@ fn a_message_goes_through_and_nobody_complains() {
 fn a_damaged_unit_is_reported_and_repaired() {
     open();
     let spoil = |clock: u64, unit: &mut Vec<u8>| {
-        if clock == 6 {
+        if clock == 4 {
             let last = unit.len() - 16;
             unit[last..].iter_mut().for_each(|byte| *byte ^= 0xff);
         }

@@ -144,7 +144,7 @@ impl Rough {
         let (other, other_length) = self.text();
         let (number, small, dir) = (self.number(), self.small(), self.small());
         let handle = self.handle();
-        let layout = self.below(300) as u32;
+        let layout = self.below(scalepool_protocols::registry::layouts().count() + 2) as u32;
         let count = if self.rarely() { self.below(1 << 24) } else { self.below(3) };
         let (t, c, l) = self.out(2000, 1);
         let (t, l) = (t as *mut c_char, l as *mut usize);

@@ -39,7 +39,7 @@ pub fn of_family(family: &str) -> Vec<Format> {
 fn format68(f: &'static cxl68::slot::SlotFormat) -> Format {
     use cxl68::slot::Content;
     let places = match f.content {
-        Content::Messages(places) => places.iter().flat_map(|p| place68(p)).collect(),
+        Content::Messages(places) => places.iter().flat_map(place68).collect(),
         Content::Data => vec![Place { name: "data", lsb: 0, width: 128 }],
         Content::Mac => vec![Place { name: "mac", lsb: 32, width: 96 }],
     };

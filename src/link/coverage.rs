@@ -13,7 +13,7 @@ struct Bin {
 
 /// A group: its bins, found by a dense key.
 #[derive(Debug, Clone)]
-pub(super) struct Group {
+pub struct Group {
     name: &'static str,
     bins: Vec<Bin>,
     /// Key to bin; a key without a bin is no goal.

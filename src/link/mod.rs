@@ -6,7 +6,7 @@
 //! an [`Event`](event::Event) with a rule id, never a panic. Left out: lane training, electrical states.
 
 pub mod arbmux;
-mod coverage;
+pub mod coverage;
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
@@ -14,3 +14,4 @@ pub mod event;
 pub mod fault;
 pub mod nvlink;
 pub mod port;
+pub mod ualink;

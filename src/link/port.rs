@@ -2,14 +2,18 @@
 //!
 //! Modelled: one unit a flit clock, the faulty wire behind the transmitter, training that takes both ends down. Detail:
 //! the latency of pipelines and lanes is the latency of the kernel link between two ports. Left out: what units and
-//! messages mean; agents exchange [`Message`]s with a port and know no flit.
+//! items mean; agents exchange items, messages or TLPs, with a port and know no flit. A link with CXL.io and CXL.cachemem
+//! has an agent for each.
 //!
 //! Training takes both ends down, one telling the other: an end is up again when its time is over and the peer's own
 //! word has come, so nothing of before is taken for something of afterwards.
 //!
 //! A walk through one flit clock: training ends if its time is over; what is due on the wire is received, events are
-//! recorded; received messages go to the consumer as far as its channel has room, which frees their buffers; messages of
-//! the producer move into the packer; one unit is sent.
+//! recorded; received items go to their agents as far as the channels have room, which frees their buffers; items of the
+//! agents move into the end; one unit is sent.
+//!
+//! Timers of CXL.io never rest. So an end may be told that its agents have nothing more to ask; then its port tells the
+//! other one beside the wire, and both go to sleep when the link is at rest.
 //!
 //! A link whose units can be used by halves has two edges a unit: the wire hands a unit over when its even half is there,
 //! the odd half follows one edge later; units leave at every second edge.
@@ -19,7 +23,6 @@ use super::fault::{FaultyWire, OnWire as Unit};
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::trace::{Body, Kind, Stamp, Tap};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,21 +39,6 @@ pub trait LinkEnd: Clone + Send + 'static {
 
     /// Direction of its transmitter.
     fn dir(&self) -> Dir;
-
-    /// Queues a message of the agent.
-    ///
-    /// # Errors
-    /// It must not travel on this link; the rule that it would break.
-    fn send(&mut self, message: &Message) -> Result<(), Violation>;
-
-    /// Messages of a class that wait to be packed.
-    fn waiting(&self, class: Class) -> usize;
-
-    /// Whether a received message waits to be taken.
-    fn has_message(&self) -> bool;
-
-    /// Takes the next received message out of its buffer.
-    fn take(&mut self) -> Option<Message>;
 
     /// Takes the even half of a unit; the bytes of the odd half are not there yet.
     fn receive_even(&mut self, unit: &Self::Unit, now_flits: u64) {
@@ -97,6 +85,78 @@ pub trait LinkEnd: Clone + Send + 'static {
 
     /// What is open, for a person to read.
     fn open_work(&self) -> String;
+
+    /// Whether a fault input explains an error that the link repairs. `damaged`: one changed the unit that has just come.
+    fn is_explained(&self, damaged: bool) -> bool {
+        damaged
+    }
+
+    /// Its agents have nothing more to ask and everything is answered.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// The peer's end is over.
+    fn peer_is_over(&mut self) {}
+}
+
+/// A link end that carries items of an agent.
+pub trait Carries<T>: LinkEnd {
+    /// Whether it has room for an item now.
+    fn has_room(&self, item: &T) -> bool;
+
+    /// Queues an item.
+    ///
+    /// # Errors
+    /// It must not travel on this link; the rule that it would break.
+    fn send(&mut self, item: T) -> Result<(), Violation>;
+
+    /// Takes the next received item out of its buffer.
+    fn take(&mut self) -> Option<T>;
+}
+
+/// Channels between an agent and its port.
+pub struct Channels<T> {
+    /// Items to send.
+    pub tx: In<T>,
+    /// Items received.
+    pub rx: Out<T>,
+}
+
+/// [`Channels`] of a link end, whatever they carry.
+pub trait Agent<E> {
+    /// Hands received items over as far as there is room.
+    fn deliver(&mut self, end: &mut E, cx: &mut Cx);
+
+    /// Gives the end what it has room for; the rules that items would break, which are dropped.
+    fn fetch(&mut self, end: &mut E, cx: &mut Cx) -> Vec<Violation>;
+
+    /// Whether an item waits to be fetched.
+    fn is_due(&self, cx: &Cx) -> bool;
+}
+
+impl<T, E: Carries<T>> Agent<E> for Channels<T> {
+    fn deliver(&mut self, end: &mut E, cx: &mut Cx) {
+        while self.rx.has_room(cx, 1)
+            && let Some(item) = end.take()
+        {
+            // Room was asked for before.
+            let _ = self.rx.push(cx, item);
+        }
+    }
+
+    fn fetch(&mut self, end: &mut E, cx: &mut Cx) -> Vec<Violation> {
+        let mut refused = Vec::new();
+        while self.tx.peek(cx).is_some_and(|item| end.has_room(item)) {
+            let Some(item) = self.tx.pop(cx) else { break };
+            refused.extend(end.send(item).err());
+        }
+        refused
+    }
+
+    fn is_due(&self, cx: &Cx) -> bool {
+        self.tx.is_due(cx)
+    }
 }
 
 /// What travels between two ports.
@@ -111,6 +171,8 @@ pub enum OnWire<U> {
     },
     /// The sender trains the link; what comes behind belongs to the link as it is afterwards.
     Train,
+    /// The sender's end is over; nothing that travels on a link.
+    Over,
 }
 
 /// What a port leaves behind for the report of the run.
@@ -122,27 +184,27 @@ pub struct PortResult<E> {
     pub violations: Vec<Event>,
     /// Units that the fault inputs of its transmitter changed.
     pub damaged: u64,
+    /// Times that it took the link down for training.
+    pub trainings: u64,
 }
 
 impl<E> Default for PortResult<E> {
     fn default() -> Self {
-        PortResult { end: None, violations: Vec::new(), damaged: 0 }
+        PortResult { end: None, violations: Vec::new(), damaged: 0, trainings: 0 }
     }
 }
 
-/// Most messages a class that wait in the packer; the rest waits in the producer's channel.
-const PACKER_DEPTH: usize = 16;
+/// Most messages a class that wait in the packer of an end; the rest waits in the producer's channel.
+pub const PACKER_DEPTH: usize = 16;
 
 /// Channel ends, wire ends and taps of a port.
-pub struct Ports<U> {
-    /// Messages to send.
-    pub tx: In<Message>,
-    /// Messages received.
-    pub rx: Out<Message>,
+pub struct Ports<E: LinkEnd> {
+    /// Channels of its agents.
+    pub agents: Vec<Box<dyn Agent<E>>>,
     /// To the peer.
-    pub wire_out: LinkOut<OnWire<U>>,
+    pub wire_out: LinkOut<OnWire<E::Unit>>,
     /// From the peer.
-    pub wire_in: LinkIn<OnWire<U>>,
+    pub wire_in: LinkIn<OnWire<E::Unit>>,
     /// Received units.
     pub flits: Tap,
     /// Signals of the link layer.
@@ -181,10 +243,12 @@ struct Half<U> {
 /// A link end with its place in a simulation.
 pub struct Port<E: LinkEnd> {
     end: E,
-    ports: Ports<E::Unit>,
+    ports: Ports<E>,
     wire: FaultyWire,
     retrain_fs: u64,
     training: Option<Training>,
+    trainings: u64,
+    told_over: bool,
     hold_until_flits: u64,
     /// Edges a flit clock.
     edges: u64,
@@ -196,13 +260,15 @@ pub struct Port<E: LinkEnd> {
 
 impl<E: LinkEnd> Port<E> {
     /// A port; its end is in `result` when it is dropped, broken rules as they are seen.
-    pub fn new(config: PortConfig<E>, ports: Ports<E::Unit>, result: Arc<Mutex<PortResult<E>>>) -> Port<E> {
+    pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E>>>) -> Port<E> {
         Port {
             end: config.end,
             ports,
             wire: config.wire,
             retrain_fs: config.retrain_fs,
             training: None,
+            trainings: 0,
+            told_over: false,
             hold_until_flits: config.hold_credits_flits,
             edges: if config.halves { 2 } else { 1 },
             half: None,
@@ -217,6 +283,7 @@ impl<E: LinkEnd> Port<E> {
         self.end.phy_down();
         self.ports.wire_out.push(cx, OnWire::Train);
         self.training = Some(Training { until: cx.now().plus_fs(self.retrain_fs), peer });
+        self.trainings += 1;
     }
 
     /// The peer trains: as an answer to our word, or of itself, also directly behind a training that it has finished.
@@ -245,6 +312,7 @@ impl<E: LinkEnd> Port<E> {
             }
             match item {
                 OnWire::Train => self.peer_trains(cx),
+                OnWire::Over => self.end.peer_is_over(),
                 OnWire::Unit { unit, damaged } if self.edges == 1 => self.unit(&unit, damaged, at),
                 OnWire::Unit { unit, damaged } => {
                     self.end.receive_even(&unit, at.cycle / self.edges);
@@ -279,7 +347,7 @@ impl<E: LinkEnd> Port<E> {
     /// Keeps events, without those that a fault input made and that training or correction repairs.
     fn report(&mut self, events: Vec<Event>, damaged: bool, at: Stamp) {
         for event in events {
-            let repaired = damaged && matches!(event.severity, Severity::Corrected | Severity::Retrain);
+            let repaired = self.end.is_explained(damaged) && matches!(event.severity, Severity::Corrected | Severity::Retrain);
             let violation = &event.violation;
             self.ports.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
             if !repaired {
@@ -290,23 +358,16 @@ impl<E: LinkEnd> Port<E> {
     }
 
     fn deliver(&mut self, cx: &mut Cx) {
-        while self.end.has_message() && self.ports.rx.has_room(cx, 1) {
-            let Some(message) = self.end.take() else { break };
-            if self.ports.rx.push(cx, message).is_err() {
-                break;
-            }
+        for agent in &mut self.ports.agents {
+            agent.deliver(&mut self.end, cx);
         }
     }
 
     fn fetch(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(message) = self.ports.tx.peek(cx)
-            && self.end.waiting(message.class()) < PACKER_DEPTH
-        {
-            let Some(message) = self.ports.tx.pop(cx) else { break };
-            if let Err(violation) = self.end.send(&message) {
-                // A producer of this model sends legal messages only; what it did wrong is shown, not hidden.
-                let event = Event { severity: Severity::Protocol, unit: 0, violation };
-                self.report(vec![event], false, at);
+        for n in 0..self.ports.agents.len() {
+            for violation in self.ports.agents[n].fetch(&mut self.end, cx) {
+                // An agent of this model sends legal items only; what it did wrong is shown, not hidden.
+                self.report(vec![Event { severity: Severity::Protocol, unit: 0, violation }], false, at);
             }
         }
     }
@@ -349,6 +410,7 @@ impl<E: LinkEnd> Drop for Port<E> {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.end = Some(self.end.clone());
         result.damaged = self.wire.damaged;
+        result.trainings = self.trainings;
     }
 }
 
@@ -369,10 +431,14 @@ impl<E: LinkEnd> Module for Port<E> {
             }
         }
         self.show(at);
+        if self.end.is_over() && !std::mem::replace(&mut self.told_over, true) {
+            self.ports.wire_out.push(cx, OnWire::Over);
+        }
         self.busy_since = if self.end.is_quiet() { None } else { self.busy_since.or(Some(cx.now())) };
         let half_at = self.half.as_ref().map(|half| half.whole_at);
-        // Messages that came between two flit clocks are fetched at the next one.
-        let fetch_at = (!is_flit_edge && self.ports.tx.is_due(cx)).then(|| self.next_flit(at.cycle));
+        // Items that came between two flit clocks are fetched at the next one.
+        let is_due = || self.ports.agents.iter().any(|agent| agent.is_due(cx));
+        let fetch_at = (!is_flit_edge && is_due()).then(|| self.next_flit(at.cycle));
         let own = half_at.into_iter().chain(fetch_at).min();
         if let Some(training) = self.training {
             // Without the peer's word there is nothing to do until it arrives, and that wakes the module.

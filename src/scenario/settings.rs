@@ -30,6 +30,9 @@ impl Display for Range {
     }
 }
 
+/// A switch.
+pub const ON_OFF: Range = Range::Words(&["on", "off"]);
+
 /// One key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {

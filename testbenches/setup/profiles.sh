@@ -10,14 +10,14 @@ for program in "$@"; do
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
     cd "$folder"
-    while read -r name arguments; do
+    while read -r name scenario arguments; do
         words=()
         for word in $arguments; do
             case $word in testbenches/*) word=$root/$word ;; esac
             words+=("$word")
         done
         # The committed hash of a report is of the object without the line end.
-        "$program" run cxl68-expander --seed 7 --threads 2 --json --vcd "$name.vcd" --trace "$name.jsonl" "${words[@]}" \
+        "$program" run "$scenario" --seed 7 --threads 2 --json --vcd "$name.vcd" --trace "$name.jsonl" "${words[@]}" \
             2>/dev/null | tr -d '\n' >"$name.report.json"
     done <"$root/testbenches/tests/determinism.cases"
     sha256sum --check --quiet "$root/testbenches/tests/determinism.sha256"

@@ -18,11 +18,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A line of `determinism.cases`: a name and the arguments of `scalepool run cxl68-expander`, which `setup/profiles.sh`
-/// gives to the program in each build profile; `link.mode` picks the other scenarios.
+/// A line of `determinism.cases`: a name, and scenario and arguments of `scalepool run`, which `setup/profiles.sh` gives to
+/// the program in each build profile; `link.mode` picks the other expanders.
 #[derive(Default)]
 struct Case {
     name: String,
+    scenario: String,
     stimulus: Option<PathBuf>,
     cycles: Option<u64>,
     set: Vec<String>,
@@ -31,7 +32,8 @@ struct Case {
 fn cases() -> Vec<Case> {
     let case = |line: &str| {
         let mut words = line.split(' ');
-        let mut case = Case { name: words.next().expect("a name").to_owned(), ..Case::default() };
+        let mut word = || words.next().expect("a name and a scenario").to_owned();
+        let mut case = Case { name: word(), scenario: word(), ..Case::default() };
         while let (Some(option), Some(value)) = (words.next(), words.next()) {
             match option {
                 "--stimulus" => case.stimulus = Some(root().join(value)),
@@ -53,7 +55,7 @@ fn outcome(case: &Case, threads: usize, modes: Modes, observed: bool, dir: &Path
     let outputs =
         Outputs { vcd: observed.then(|| file("vcd")), trace: observed.then(|| file("jsonl")), ..Outputs::default() };
     let request = Request {
-        scenario: "cxl68-expander".into(),
+        scenario: case.scenario.clone(),
         seed: 7,
         cycles: case.cycles,
         threads,

@@ -20,8 +20,16 @@ const RUNS: &[(&str, &str, &[&str])] = &[
     ("cxl256-retry", "cxl256-expander", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE, FAULTS]),
     ("cxl256-lopt-expander", "cxl256-lopt-expander", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
     ("cxl-pbr-pair", "cxl-pbr-pair", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
+    ("cxlio-68b", "cxlio-enumerate", &["host.accesses=4", "host.access_bytes=64", TX, RX, WIRE, DEVICE]),
+    ("cxlio-256b-shared", "cxlio-enumerate", &[FLITS, RATE, SHARED, "mem.accesses=12", TX, RX, WIRE, DEVICE]),
 ];
 
+/// Time behind which a reference run is not shown \[fs\], by name: both protocols are open and in use by then.
+const SHOWN_UNTIL_FS: &[(&str, u64)] = &[("cxlio-256b-shared", 200_000_000)];
+
+const FLITS: &str = "link.mode=cxl-256b";
+const RATE: &str = "link.rate_gtps=64";
+const SHARED: &str = "link.cachemem=on";
 const MIX: &str = "host.pattern=mix";
 const BUFFERS: &str = "link.buffers=16";
 const FLUSH: &str = "link.flush_flits=8";
@@ -47,6 +55,7 @@ fn write(into: &Path) {
             outputs: Outputs {
                 vcd: Some(into.join(format!("{name}.vcd"))),
                 trace: Some(into.join(format!("{name}.jsonl"))),
+                to_fs: SHOWN_UNTIL_FS.iter().find(|(of, _)| of == name).map(|(_, until)| *until),
                 ..Outputs::default()
             },
             ..Request::default()

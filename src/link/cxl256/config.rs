@@ -4,7 +4,14 @@
 
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
+use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
+
+/// Time of a flit as a fraction \[fs\], (numerator, denominator).
+pub const fn flit_time_fs(lanes: u64, gt_per_s: u64) -> (u64, u64) {
+    // 8 bits a byte; 10^6 fs over the rate in GT/s is the time of one bit on one lane.
+    (FLIT_BYTES as u64 * 8 * 1_000_000, gt_per_s * lanes)
+}
 
 /// What the two ends have agreed on does not go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -96,6 +103,16 @@ impl Default for LinkConfig {
     }
 }
 
+impl LinkConfig {
+    /// Choices of a link of a format, of `lanes` lanes at `gt_per_s` GT/s (`cxl-256b` §9).
+    pub fn of_line(mode: Mode, lanes: u32, gt_per_s: u32) -> LinkConfig {
+        let (handshake_flits, replay_limit) =
+            if gt_per_s == 64 { (512, ReplayLimit::UpTo7) } else { (256, ReplayLimit::Below6) };
+        let ack_target_flits = ack_target_flits(lanes, gt_per_s).unwrap_or(u64::MAX);
+        LinkConfig { mode, ack_target_flits, replay_limit, handshake_flits, ..LinkConfig::default() }
+    }
+}
+
 /// When credits return without a message \[D\] (`cxl-256b` §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CreditReturn {
@@ -158,5 +175,16 @@ impl CachememConfig {
     /// One that speaks CXL.cache and CXL.mem.
     pub fn cachemem(dir: Dir, mode: Mode, messages: u16) -> CachememConfig {
         CachememConfig::new(dir, mode, messages, |_| true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x16_at_64_gtps() {
+        let (num, den) = flit_time_fs(16, 64);
+        assert_eq!((num / den, num % den), (2_000_000, 0));
     }
 }

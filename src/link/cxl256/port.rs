@@ -1,5 +1,5 @@
-//! A 256B [`End`] with CXL.cachemem behind a port of the kernel: messages of agents in its own spelling, its signals, its
-//! open work.
+//! A 256B [`End`] behind a port of the kernel, whatever [`Layer`] stands above its numbers: items of agents in its own
+//! spelling, its signals, its open work.
 //!
 //! A link in L0 carries a flit in every flit clock. NOPs that change nothing are left out, see [`End::wakes_at`]: an end
 //! sends in the flit clocks in which it has something to say, whenever it is asked. So no fault hits the NOPs of a link at
@@ -12,26 +12,126 @@ use super::end::End;
 use super::fault::WireFlit;
 use super::number;
 use crate::link::event::{Event, finding};
-use crate::link::port::LinkEnd;
+use crate::link::cxlio::{FlitEnd, Port as _};
+use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
-/// CXL.cachemem whose payload can be watched.
+/// Name and width in bits of a signal.
+pub type Signal = (&'static str, u32);
+
+/// Signals of the numbers.
+const NUMBERS: [Signal; 7] = [
+    ("next_number", 10),
+    ("acknowledged", 10),
+    ("unacknowledged", 9),
+    ("expected", 10),
+    ("handshake", 1),
+    ("replaying", 1),
+    ("nak_open", 1),
+];
+
+/// Signals of the numbers and those of a layer behind them; `ALL` is `OWN` and 7.
+pub const fn signals<const OWN: usize, const ALL: usize>(own: [Signal; OWN]) -> [Signal; ALL] {
+    let mut all = [NUMBERS[0]; ALL];
+    let mut n = 0;
+    while n < ALL {
+        all[n] = if n < NUMBERS.len() { NUMBERS[n] } else { own[n - NUMBERS.len()] };
+        n += 1;
+    }
+    all
+}
+
+/// A client that a port can show and report on.
+pub trait Layer: Client + Clone + Send + 'static {
+    /// All signals of the end, see [`signals`].
+    const SIGNALS: &'static [Signal];
+
+    /// Values of its own signals.
+    fn values(&self) -> Vec<u64>;
+
+    /// Holds back or releases the credits of its buffers (a fault input).
+    fn hold_credits(&mut self, hold: bool);
+
+    /// Whether something has to wait for a credit alone.
+    fn lacks_credit(&self) -> bool;
+
+    /// The rule that stopped it.
+    fn halted(&self) -> Option<&'static str>;
+
+    /// What is open, for a person to read.
+    fn open_work(&self) -> String;
+}
+
+impl Layer for Cachemem {
+    const SIGNALS: &'static [Signal] = &signals::<2, 9>([("credits_waiting", 16), ("owed_slots", 6)]);
+
+    fn values(&self) -> Vec<u64> {
+        vec![self.credits().pending().into(), self.owed_slots() as u64]
+    }
+
+    fn hold_credits(&mut self, hold: bool) {
+        Cachemem::hold_credits(self, hold);
+    }
+
+    fn lacks_credit(&self) -> bool {
+        let lacks = |class: Class| self.waiting(class) > 0 && self.credits().spend[class.index()] == 0;
+        self.is_up() && Class::ALL.into_iter().any(lacks)
+    }
+
+    fn halted(&self) -> Option<&'static str> {
+        Cachemem::halted(self)
+    }
+
+    fn open_work(&self) -> String {
+        let waiting: usize = Class::ALL.iter().map(|&c| self.waiting(c)).sum();
+        let (inbox, credits) = (self.inbox_len(), self.credits().pending());
+        format!("{waiting} messages to send, {inbox} received and not taken, {credits} credits to return")
+    }
+}
+
+impl Layer for FlitEnd {
+    const SIGNALS: &'static [Signal] = &signals::<3, 10>([("io_up", 1), ("tlps_sent", 32), ("tlps_received", 32)]);
+
+    fn values(&self) -> Vec<u64> {
+        let total = |counts: [u64; 3]| counts.into_iter().sum();
+        vec![self.is_up().into(), total(self.stats().sent), total(self.stats().received)]
+    }
+
+    fn hold_credits(&mut self, hold: bool) {
+        crate::link::cxlio::Port::hold_credits(self, hold);
+    }
+
+    fn lacks_credit(&self) -> bool {
+        crate::link::cxlio::Port::lacks_credit(self)
+    }
+
+    fn halted(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn open_work(&self) -> String {
+        let stats = self.stats();
+        format!("{:?} TLPs sent, {:?} received, by kind", stats.sent, stats.received)
+    }
+}
+
+/// A layer whose payload can be watched.
 #[derive(Debug, Clone)]
-pub struct Watched {
-    cachemem: Cachemem,
+pub struct Watched<C> {
+    layer: C,
     /// Payload since it was asked for last.
     taken: Vec<Flit>,
     /// Payload in all.
     count: u64,
 }
 
-impl Client for Watched {
+impl<C: Client> Client for Watched<C> {
     fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
-        self.cachemem.transmit(now_flits)
+        self.layer.transmit(now_flits)
     }
 
     fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64) {
@@ -39,118 +139,132 @@ impl Client for Watched {
             self.taken.push(*flit);
             self.count += 1;
         }
-        self.cachemem.receive(flit, part, now_flits);
+        self.layer.receive(flit, part, now_flits);
     }
 
     fn urgent(&mut self, leaving: Option<&Flit>) -> Option<Urgent> {
-        self.cachemem.urgent(leaving)
+        self.layer.urgent(leaving)
+    }
+
+    fn dllp(&mut self, now_flits: u64) -> Option<[u8; 4]> {
+        self.layer.dllp(now_flits)
+    }
+
+    fn receive_dllp(&mut self, bytes: [u8; 4], now_flits: u64) {
+        self.layer.receive_dllp(bytes, now_flits);
     }
 
     fn phy_down(&mut self) {
-        self.cachemem.phy_down();
+        self.layer.phy_down();
     }
 
     fn phy_up(&mut self) {
-        self.cachemem.phy_up();
+        self.layer.phy_up();
     }
 
     fn link_reset(&mut self) {
         self.taken.clear();
         self.count = 0;
-        self.cachemem.link_reset();
+        self.layer.link_reset();
     }
 
     fn take_retrain_request(&mut self) -> bool {
-        self.cachemem.take_retrain_request()
+        self.layer.take_retrain_request()
     }
 
     fn is_quiet(&self) -> bool {
-        self.cachemem.is_quiet()
+        self.layer.is_quiet()
     }
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        self.cachemem.wakes_at(now_flits)
+        self.layer.wakes_at(now_flits)
     }
 
     fn take_events(&mut self) -> Vec<Event> {
-        self.cachemem.take_events()
+        self.layer.take_events()
     }
 }
 
 /// An end, and what a port counts of it.
 #[derive(Debug, Clone)]
-pub struct PortEnd {
+pub struct PortEnd<C: Layer> {
     /// The end.
-    pub end: End<Watched>,
+    pub end: End<Watched<C>>,
+    dir: Dir,
     /// Flits sent, without the NOPs that were left out.
     pub sent: u64,
-    /// Flit clocks in which a message waited and had no credit, while nothing else could be sent.
+    /// Flit clocks in which something waited and had no credit, while nothing else could be sent.
     pub credit_stalls: u64,
 }
 
-impl PortEnd {
-    /// An end that has sent nothing.
-    pub fn new(link: LinkConfig, config: CachememConfig) -> PortEnd {
-        let mode = config.mode;
-        let client = Watched { cachemem: Cachemem::new(config), taken: Vec::new(), count: 0 };
-        PortEnd { end: End::new(LinkConfig { mode, ..link }, client), sent: 0, credit_stalls: 0 }
-    }
-
-    /// What stands above the numbers.
-    pub fn cachemem(&self) -> &Cachemem {
-        &self.end.client.cachemem
-    }
-
-    /// Whether a message has to wait for a credit alone.
-    fn lacks_credit(&self) -> bool {
-        let client = self.cachemem();
-        let lacks = |class: Class| client.waiting(class) > 0 && client.credits().spend[class.index()] == 0;
-        client.is_up() && Class::ALL.into_iter().any(lacks)
+impl PortEnd<Cachemem> {
+    /// An end with CXL.cachemem above the numbers. Format and direction are those of `config`.
+    pub fn cachemem(link: LinkConfig, config: CachememConfig) -> PortEnd<Cachemem> {
+        PortEnd::new(LinkConfig { mode: config.mode, ..link }, config.dir, Cachemem::new(config))
     }
 }
 
-impl LinkEnd for PortEnd {
+impl<C: Layer> PortEnd<C> {
+    /// An end that has sent nothing, with the direction of its transmitter.
+    pub fn new(link: LinkConfig, dir: Dir, layer: C) -> PortEnd<C> {
+        let client = Watched { layer, taken: Vec::new(), count: 0 };
+        PortEnd { end: End::new(link, client), dir, sent: 0, credit_stalls: 0 }
+    }
+
+    /// What stands above the numbers.
+    pub fn layer(&self) -> &C {
+        &self.end.client.layer
+    }
+
+    /// The same, to be changed.
+    pub fn layer_mut(&mut self) -> &mut C {
+        &mut self.end.client.layer
+    }
+}
+
+/// Queues a message of an agent in front of CXL.cachemem.
+///
+/// # Errors
+/// It must not travel in these flits.
+pub fn send_message(cachemem: &mut Cachemem, message: &Message) -> Result<(), Violation> {
+    let routing = cachemem.config().mode.routing();
+    let rule = message.class().def(routing).rule;
+    let refused = |text: &str| finding(rule, "an illegal message", "a legal one", text);
+    let message = message.to_cxl256(routing).map_err(|e| refused(&e.to_string()))?;
+    cachemem.send(message).map_err(|e| refused(&e.to_string()))
+}
+
+/// The next received message as an agent spells it.
+pub fn take_message(cachemem: &mut Cachemem) -> Option<Message> {
+    let routing = cachemem.config().mode.routing();
+    cachemem.take().map(|message| Message::from_cxl256(&message, routing))
+}
+
+impl Carries<Message> for PortEnd<Cachemem> {
+    fn has_room(&self, message: &Message) -> bool {
+        self.layer().waiting(message.class()) < PACKER_DEPTH
+    }
+
+    fn send(&mut self, message: Message) -> Result<(), Violation> {
+        send_message(self.layer_mut(), &message)
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        take_message(self.layer_mut())
+    }
+}
+
+impl<C: Layer> LinkEnd for PortEnd<C> {
     type Unit = WireFlit;
 
-    const SIGNALS: &'static [(&'static str, u32)] = &[
-        ("next_number", 10),
-        ("acknowledged", 10),
-        ("unacknowledged", 9),
-        ("expected", 10),
-        ("handshake", 1),
-        ("replaying", 1),
-        ("nak_open", 1),
-        ("credits_waiting", 16),
-        ("owed_slots", 6),
-    ];
+    const SIGNALS: &'static [Signal] = C::SIGNALS;
 
     fn protocol(&self) -> &'static str {
         self.end.link().mode.protocol()
     }
 
     fn dir(&self) -> Dir {
-        self.cachemem().config().dir
-    }
-
-    fn send(&mut self, message: &Message) -> Result<(), Violation> {
-        let routing = self.end.link().mode.routing();
-        let rule = message.class().def(routing).rule;
-        let refused = |text: &str| finding(rule, "an illegal message", "a legal one", text);
-        let message = message.to_cxl256(routing).map_err(|e| refused(&e.to_string()))?;
-        self.end.client.cachemem.send(message).map_err(|e| refused(&e.to_string()))
-    }
-
-    fn waiting(&self, class: Class) -> usize {
-        self.cachemem().waiting(class)
-    }
-
-    fn has_message(&self) -> bool {
-        self.cachemem().next_class().is_some()
-    }
-
-    fn take(&mut self) -> Option<Message> {
-        let routing = self.end.link().mode.routing();
-        self.end.client.cachemem.take().map(|message| Message::from_cxl256(&message, routing))
+        self.dir
     }
 
     fn receive_even(&mut self, unit: &WireFlit, now_flits: u64) {
@@ -171,11 +285,11 @@ impl LinkEnd for PortEnd {
     }
 
     fn transmit(&mut self, now_flits: u64) -> Option<WireFlit> {
-        let due = |end: &End<Watched>| now_flits == 0 || end.wakes_at(now_flits - 1).is_some_and(|at| at <= now_flits);
+        let due = |end: &End<Watched<C>>| now_flits == 0 || end.wakes_at(now_flits - 1).is_some_and(|at| at <= now_flits);
         if !due(&self.end) {
             return None;
         }
-        let lacks_credit = self.lacks_credit();
+        let lacks_credit = self.layer().lacks_credit();
         let flit = self.end.transmit(now_flits);
         self.sent += 1;
         self.credit_stalls += u64::from(lacks_credit && flit.header().flit_type == FlitType::Nop);
@@ -183,7 +297,7 @@ impl LinkEnd for PortEnd {
     }
 
     fn hold_credits(&mut self, hold: bool) {
-        self.end.client.cachemem.hold_credits(hold);
+        self.layer_mut().hold_credits(hold);
     }
 
     fn phy_down(&mut self) {
@@ -203,7 +317,7 @@ impl LinkEnd for PortEnd {
     }
 
     fn halted(&self) -> Option<&'static str> {
-        self.cachemem().halted()
+        self.end.halted().or(self.layer().halted())
     }
 
     fn is_quiet(&self) -> bool {
@@ -215,8 +329,8 @@ impl LinkEnd for PortEnd {
     }
 
     fn values(&self) -> Vec<u64> {
-        let (transmitter, receiver, client) = (self.end.transmitter(), self.end.receiver(), self.cachemem());
-        vec![
+        let (transmitter, receiver) = (self.end.transmitter(), self.end.receiver());
+        let mut values = vec![
             transmitter.next_number().into(),
             transmitter.acknowledged().into(),
             transmitter.unacknowledged() as u64,
@@ -224,19 +338,13 @@ impl LinkEnd for PortEnd {
             transmitter.in_handshake().into(),
             transmitter.replaying().into(),
             receiver.nak_open.into(),
-            client.credits().pending().into(),
-            client.owed_slots() as u64,
-        ]
+        ];
+        values.extend(self.layer().values());
+        values
     }
 
     fn open_work(&self) -> String {
-        let client = self.cachemem();
-        let waiting: usize = Class::ALL.iter().map(|&c| client.waiting(c)).sum();
-        format!(
-            "{waiting} messages to send, {} received and not taken, {} flits not acknowledged, {} credits to return",
-            client.inbox_len(),
-            self.end.transmitter().unacknowledged(),
-            client.credits().pending()
-        )
+        let kept = self.end.transmitter().unacknowledged();
+        format!("{}, {kept} flits not acknowledged", self.layer().open_work())
     }
 }

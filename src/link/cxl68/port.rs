@@ -3,7 +3,7 @@
 use super::end::End;
 use super::event::{Event, finding};
 use super::retry::Local;
-use crate::link::port::LinkEnd;
+use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
@@ -36,24 +36,6 @@ impl LinkEnd for End {
 
     fn dir(&self) -> Dir {
         self.config().dir
-    }
-
-    fn send(&mut self, message: &Message) -> Result<(), Violation> {
-        let refused = |text: &str| finding("CXL68-MSG-13", "an illegal message", "a legal one", text);
-        let message = message.to_cxl68().map_err(|e| refused(&e.to_string()))?;
-        End::send(self, message).map_err(|e| refused(&e.to_string()))
-    }
-
-    fn waiting(&self, class: Class) -> usize {
-        class_68(class).map_or(0, |class| End::waiting(self, class))
-    }
-
-    fn has_message(&self) -> bool {
-        self.next_class().is_some()
-    }
-
-    fn take(&mut self) -> Option<Message> {
-        End::take(self).map(|message| Message::from_cxl68(&message))
     }
 
     fn receive(&mut self, unit: &Unit, now_flits: u64) {
@@ -119,5 +101,21 @@ impl LinkEnd for End {
             self.local().state.name(),
             self.credits().pending()
         )
+    }
+}
+
+impl Carries<Message> for End {
+    fn has_room(&self, message: &Message) -> bool {
+        class_68(message.class()).map_or(0, |class| End::waiting(self, class)) < PACKER_DEPTH
+    }
+
+    fn send(&mut self, message: Message) -> Result<(), Violation> {
+        let refused = |text: &str| finding("CXL68-MSG-13", "an illegal message", "a legal one", text);
+        let message = message.to_cxl68().map_err(|e| refused(&e.to_string()))?;
+        End::send(self, message).map_err(|e| refused(&e.to_string()))
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        End::take(self).map(|message| Message::from_cxl68(&message))
     }
 }

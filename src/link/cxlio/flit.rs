@@ -284,7 +284,10 @@ impl Client for FlitEnd {
     }
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {
-        self.channel.flow.wakes_at(now_flits)
+        if self.stream.is_empty() && !self.channel.can_send() {
+            return self.channel.flow.wakes_at(now_flits);
+        }
+        Some(now_flits + 1)
     }
 
     fn take_events(&mut self) -> Vec<Event> {

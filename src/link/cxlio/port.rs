@@ -146,6 +146,12 @@ pub trait Port {
         self.channel().room(kind)
     }
 
+    /// TLPs wait and none of them has credit.
+    fn lacks_credit(&self) -> bool {
+        let channel = self.channel();
+        self.is_up() && !channel.outgoing.is_empty() && !channel.can_send()
+    }
+
     /// Events since the last call.
     fn take_io_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.channel_mut().events)
@@ -256,6 +262,11 @@ impl Channel {
             headers: headers.left().map(|n| n.saturating_sub(waiting.0)),
             data: data.left().map(|n| n.saturating_sub(waiting.1)),
         }
+    }
+
+    /// Whether a TLP could leave now.
+    pub(super) fn can_send(&self) -> bool {
+        self.outgoing.next(|tlp| self.flow.may_send(tlp)).is_some()
     }
 
     /// The next TLP that leaves; its credits are taken.

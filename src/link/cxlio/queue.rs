@@ -48,10 +48,15 @@ impl Queues {
         (!behind_posted || may_pass).then_some(head)
     }
 
-    /// The oldest TLP that may leave and that `fits`.
-    pub fn pop(&mut self, fits: impl Fn(&Tlp) -> bool) -> Option<Tlp> {
+    /// Kind of the oldest TLP that may leave and that `fits`.
+    pub fn next(&self, fits: impl Fn(&Tlp) -> bool) -> Option<Kind> {
         let heads = Kind::ALL.into_iter().filter_map(|kind| Some((kind, self.head(kind)?)));
-        let (_, kind) = heads.filter(|(_, head)| fits(&head.1)).map(|(kind, head)| (head.0, kind)).min()?;
+        heads.filter(|(_, head)| fits(&head.1)).map(|(kind, head)| (head.0, kind)).min().map(|(_, kind)| kind)
+    }
+
+    /// Takes that TLP.
+    pub fn pop(&mut self, fits: impl Fn(&Tlp) -> bool) -> Option<Tlp> {
+        let kind = self.next(fits)?;
         self.queues[kind.index()].pop_front().map(|(_, tlp)| tlp)
     }
 }

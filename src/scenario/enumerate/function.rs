@@ -3,7 +3,7 @@
 //! A walk through one cycle: what is due leaves, answers first, then what the agent has to say; then everything that came
 //! is taken. A request takes effect at once and its completions become due after the latency of the device.
 
-use super::port::Item;
+use super::ends::Item;
 use super::tlps;
 use crate::endpoint::completer::Completer;
 use crate::endpoint::event::Event;

@@ -1,6 +1,6 @@
 //! Settings of the scenario: defaults, units, ranges.
 
-use crate::scenario::settings::{Key, Range};
+use crate::scenario::settings::{Key, ON_OFF, Range};
 
 const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
     Key { name, default, unit, range, doc }
@@ -30,6 +30,17 @@ pub static KEYS: &[Key] = &[
         ),
         "faults at numbered flits, counted from 0 as they are sent",
     ),
+    key("link.selective_nak", "off", "-", ON_OFF, "256B flits: a single loss is asked for alone (cxl-256b §9)"),
+    key(
+        "link.cachemem",
+        "off",
+        "-",
+        ON_OFF,
+        "CXL.mem accesses share the link, behind the ARB/MUX (cxl-68b §8, cxl-256b §6)",
+    ),
+    key("link.buffers", "64", "messages a channel", Range::Int(1, 1023), "receive buffers of CXL.cachemem"),
+    key("arbmux.weight_io", "1", "-", Range::Int(1, 65535), "places of CXL.io while both protocols have flits"),
+    key("arbmux.weight_cachemem", "1", "-", Range::Int(1, 65535), "places of CXL.cachemem, likewise"),
     key("link.credits_hold", "0", "flit clocks", Range::Int(0, 1 << 20), "the device holds its credits back so long"),
     key("link.tx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "transmit pipeline"),
     key("link.rx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "receive pipeline"),
@@ -50,6 +61,16 @@ pub static KEYS: &[Key] = &[
         Range::Words(&["none", "reset", "s3", "flush"]),
         "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)",
     ),
+    key("mem.accesses", "2000", "line accesses", Range::Int(0, 1 << 24), "CXL.mem accesses, with link.cachemem=on"),
+    key(
+        "mem.pattern",
+        "mix",
+        "-",
+        Range::Words(&["reads", "writes", "mix"]),
+        "what they are; mix is two reads to a write",
+    ),
+    key("mem.start_fs", "0", "fs", Range::Int(0, 1 << 50), "when they begin; memory counts as enabled by firmware"),
+    key("mem.outstanding", "64", "requests", Range::Int(1, 32768), "CXL.mem requests that may be open"),
     key("host.access_bytes", "512", "bytes", Range::Int(1, 4096), "longest of them; lengths are drawn"),
     key(
         "device.mode",

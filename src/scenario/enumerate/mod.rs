@@ -3,20 +3,22 @@
 //! Modelled: two partitions, each an agent and a link end, joined by the two directions of the wire. Three clocks: the
 //! host's (the reference), the flit clock of the line rate, the device's. The host walks configuration space, sizes and
 //! places BARs, programs the memory ranges of CXL.mem and locks them, then writes and reads behind the BARs; both sides
-//! start power management beside it. Left out: CXL.cachemem on the same link, switches, several devices.
+//! start power management beside it. With `link.cachemem` a core reads and writes the memory of the device over the same
+//! link, in 64-byte lines, while the rest goes on; the ARB/MUX shares the link by its weights, and the CXL.mem side is that
+//! of the expander. Left out: switches, several devices, ranges of memory that decode its addresses.
 //!
 //! A walk through one configuration read: the root complex gives it a tag and its bytes go to the host's link end, which
 //! frames them, with sequence number and LCRC or in a flit; the device's end checks them and hands them over; the completer
 //! answers after its latency; the completion finds its tag and the walk goes on with the next access.
 //!
-//! Faults are for 68B links, whose TLPs are replayed here. The replay of 256B flits belongs to their own link layer, which
-//! is not in this scenario: their wires are clean.
+//! What the wire damages is repaired: TLPs of 68B units go again by their own numbers, 256B flits by those of the flits.
+//! A 68B link of both protocols cannot see units of CXL.cachemem that vanish or come twice.
 
-mod flits;
+mod build;
+mod ends;
 mod function;
 mod keys;
 mod outcome;
-mod port;
 mod root;
 mod tlps;
 mod walk;
@@ -26,24 +28,24 @@ use super::observe::Observer;
 use super::report::Report;
 use super::settings::{SettingError, Settings};
 use super::{Request, RunError};
-use crate::endpoint::completer::{Completer, CompleterConfig};
 use crate::endpoint::config_space::ConfigSpace;
 use crate::endpoint::config_space::port::port as root_port;
 use crate::endpoint::config_space::type3::{Type3Config, type3};
-use crate::endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side};
-use crate::endpoint::requester::{Requester, RequesterConfig};
 use crate::endpoint::tlp::Form;
-use crate::kernel::{BuildError, Clock, RunOptions, SimError, Simulation, Time};
-use crate::link::arbmux::cxl68::{ArbMux, ArbMuxConfig, Entry};
+use crate::kernel::{RunOptions, SimError, Time};
+use crate::link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};
+use crate::link::arbmux::cxl256::{ArbMux as ArbMux256, ArbMuxConfig as ArbMux256Config};
+use crate::link::arbmux::{Ask, Instance};
 use crate::link::cxl68::timing::LineRate;
+use crate::link::cxl68::{End as End68, EndConfig};
+use crate::link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
+use crate::link::cxl256::port::PortEnd;
+use crate::link::cxl256::Cachemem;
 use crate::link::cxlio::{FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig};
-use crate::link::fault::{Fault, FaultyWire};
-use crate::memory::store::{Background, Store};
-use crate::trace::{Header, Hub, PlaceKind, Tap};
-use flits::FlitLine;
-use function::{Function, FunctionResult};
-use port::{IO_ONLY, Item, Line, OnWire, PidLog, Port, PortConfig, PortResult, Ports, SIGNALS};
-use root::{Root, RootConfig, RootResult};
+use crate::link::fault::Fault;
+use crate::trace::{Header, Hub};
+use build::{Results, Taps, build};
+use ends::{Beside, HasIo, PidLog, Units};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::lanes::Width;
@@ -52,8 +54,6 @@ use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::cxlio::dvsec::{ConnectedMode, FlexBus, Trained, negotiate};
 use sha2::{Digest, Sha256};
-use std::sync::{Arc, Mutex};
-use walk::Windows;
 
 pub use keys::KEYS;
 
@@ -62,20 +62,11 @@ pub const NAME: &str = "cxlio-enumerate";
 /// What it is.
 pub const DOC: &str = "root complex that finds a CXL Type 3 device over CXL.io and brings it up";
 
-/// TLPs between an agent and its link end: room for the longest access in the smallest payloads.
-const CHANNEL_DEPTH: u32 = 64;
-/// Content of registers behind BARs that nothing has written.
-const BACKGROUND: Background = Background::Zero;
 /// Silence after which a run has failed: above completion time-out and training.
 const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
-/// Root complex: bus 0, device 0, function 0.
-const ROOT_ID: u16 = 0;
 /// PBR IDs of the two ends.
 const HOST_PORT: u16 = 0x001;
 const DEVICE_PORT: u16 = 0x002;
-/// Bus behind the root port.
-const DEVICE_BUS: u8 = 1;
-
 fn together(key: &'static str, text: impl ToString) -> SettingError {
     SettingError::Together { key, text: text.to_string() }
 }
@@ -124,21 +115,27 @@ fn scenario_hash(settings: &Settings, cycles: Option<u64>) -> String {
 /// What was read from the settings, apart from clocks.
 struct Plan {
     pace: Pace,
+    line: LineRate,
     /// Host first, as everything that is there twice.
     forms: [Form; 2],
-    protocol: &'static str,
     mode: ConnectedMode,
+    /// Format of 256B flits; `None`: 68B units.
+    flits: Option<Mode>,
     faults: [Vec<Fault>; 2],
     ber: f64,
     port: ConfigSpace,
     device: ConfigSpace,
-    ends: [End; 2],
 }
 
-/// A link end before its wire is known.
-enum End {
-    Units(Box<ArbMux<NonFlitEnd, PidLog>>),
-    Flits(Box<FlitLine>),
+impl Plan {
+    /// Whether the wires do anything but carry.
+    fn is_faulty(&self) -> bool {
+        self.ber > 0.0 || self.faults.iter().any(|f| !f.is_empty())
+    }
+
+    fn io(&self) -> IoConfig {
+        IoConfig { flit_fs: self.pace.unit_fs(), ..IoConfig::default() }
+    }
 }
 
 /// How long a unit takes, as a fraction of femtoseconds, and its length.
@@ -146,19 +143,24 @@ enum End {
 struct Pace {
     num: u64,
     den: u64,
-    unit_bytes: u64,
+    unit_bytes: usize,
+    /// Units that are used by halves have two edges of the port.
+    halves: bool,
 }
 
 impl Pace {
-    /// Of 68B units or 256B flits. 10^6 fs over the rate in GT/s is the time of one bit on one lane.
-    fn new(line: &LineRate, flits: bool) -> Pace {
-        if !flits {
-            let (num, den) = line.unit_time_fs();
-            return Pace { num, den, unit_bytes: UNIT_BYTES as u64 };
-        }
-        let unit_bytes = FLIT_BYTES as u64;
-        let den = u64::from(line.rate_gtps) * line.width.lanes() as u64;
-        Pace { num: unit_bytes * 8 * 1_000_000, den, unit_bytes }
+    /// Of 68B units or 256B flits.
+    fn new(line: &LineRate, flits: Option<Mode>) -> Pace {
+        let ((num, den), unit_bytes) = match flits {
+            None => (line.unit_time_fs(), UNIT_BYTES),
+            Some(_) => (flit_time_fs(line.width.lanes() as u64, line.rate_gtps.into()), FLIT_BYTES),
+        };
+        Pace { num, den, unit_bytes, halves: flits.is_some_and(Mode::is_lopt) }
+    }
+
+    /// Edges of a port in a flit clock.
+    const fn edges(&self) -> u64 {
+        if self.halves { 2 } else { 1 }
     }
 
     /// Time of a unit \[fs\], rounded up.
@@ -196,33 +198,9 @@ fn plan(settings: &Settings) -> Result<Plan, RunError> {
     port.trained(&of_device, mode);
     device.trained(&of_port, mode);
     let (forms, flits) = forms(mode);
-    let pace = Pace::new(&line, flits.is_some());
-    let (faults, ber) = (faults(settings, UNIT_BYTES)?, settings.real("link.ber"));
-    if flits.is_some() && (ber > 0.0 || faults.iter().any(|f| !f.is_empty())) {
-        let text = "found faults on a link of 256B flits, expected link.mode=cxl-68b";
-        return Err(together(if ber > 0.0 { "link.ber" } else { "link.fault" }, text).into());
-    }
-    let end = |dir| end(dir, &pace, flits).map_err(|e| together("link.rate_gtps", e));
-    let ends = [end(Dir::Down)?, end(Dir::Up)?];
-    let protocol = flits.map_or("cxl-68b", Mode::protocol);
-    Ok(Plan { pace, forms, protocol, mode, faults, ber, port, device, ends })
-}
-
-struct Taps {
-    root: Tap,
-    host_flits: Tap,
-    host_signals: Tap,
-    function: Tap,
-    device_flits: Tap,
-    device_signals: Tap,
-}
-
-#[derive(Default)]
-struct Results {
-    root: Arc<Mutex<RootResult>>,
-    function: Arc<Mutex<FunctionResult>>,
-    host_port: Arc<Mutex<PortResult>>,
-    device_port: Arc<Mutex<PortResult>>,
+    let pace = Pace::new(&line, flits);
+    let faults = faults(settings, pace.unit_bytes)?;
+    Ok(Plan { pace, line, forms, mode, flits, faults, ber: settings.real("link.ber"), port, device })
 }
 
 /// Runs the scenario.
@@ -231,21 +209,84 @@ struct Results {
 /// Anything that keeps it from running.
 pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
     let plan = plan(settings)?;
+    match (plan.flits, settings.is_on("link.cachemem")) {
+        (None, false) => {
+            let ends = both(|dir| units(dir, &plan, settings, PidLog::default()))?;
+            run_on(ends, plan, request, settings, on_window)
+        }
+        (None, true) => {
+            let buffers = settings.int("link.buffers") as u16;
+            let ends = both(|dir| {
+                let end = End68::new(EndConfig::mem(dir, Cxl68Config::default(), buffers))?;
+                units(dir, &plan, settings, end)
+            })?;
+            run_on(ends, plan, request, settings, on_window)
+        }
+        (Some(mode), false) => {
+            let ends = both(|dir| Ok(PortEnd::new(flit_link(mode, &plan, settings), dir, flit_io(mode, &plan)?)))?;
+            run_on(ends, plan, request, settings, on_window)
+        }
+        (Some(mode), true) => {
+            let ends = both(|dir| shared(mode, dir, &plan, settings))?;
+            run_on(ends, plan, request, settings, on_window)
+        }
+    }
+}
+
+/// Both ends, host first.
+fn both<E>(end: impl Fn(Dir) -> Result<E, RunError>) -> Result<[E; 2], RunError> {
+    Ok([end(Dir::Down)?, end(Dir::Up)?])
+}
+
+fn weights(settings: &Settings) -> [u16; 2] {
+    ["arbmux.weight_io", "arbmux.weight_cachemem"].map(|key| settings.int(key) as u16)
+}
+
+/// An end of 68B units.
+fn units<C: Beside>(dir: Dir, plan: &Plan, settings: &Settings, beside: C) -> Result<Units<C>, RunError> {
+    let io = NonFlitEnd::new(plan.io(), ReplayConfig::default()).map_err(|e| together("link.rate_gtps", e))?;
+    let config = ArbMux68Config {
+        enabled: C::ENABLED,
+        weights: weights(settings),
+        ..ArbMux68Config::new(dir, Cxl68Config::default())
+    };
+    Ok(Units::new(ArbMux68::new(config, io, beside), dir, plan.is_faulty()))
+}
+
+fn flit_link(mode: Mode, plan: &Plan, settings: &Settings) -> LinkConfig {
+    let selective_nak = settings.is_on("link.selective_nak");
+    LinkConfig { selective_nak, ..LinkConfig::of_line(mode, plan.line.width.lanes() as u32, plan.line.rate_gtps) }
+}
+
+fn flit_io(mode: Mode, plan: &Plan) -> Result<FlitEnd, RunError> {
+    Ok(FlitEnd::new(plan.io(), FlitConfig::new(mode)).map_err(|e| together("link.rate_gtps", e))?)
+}
+
+/// An end of 256B flits that carries both protocols, and asks for Active at once.
+fn shared(
+    mode: Mode,
+    dir: Dir,
+    plan: &Plan,
+    settings: &Settings,
+) -> Result<PortEnd<ArbMux256<FlitEnd, Cachemem>>, RunError> {
+    let cachemem = Cachemem::new(CachememConfig::mem(dir, mode, settings.int("link.buffers") as u16));
+    let config = ArbMux256Config { weights: weights(settings), ..ArbMux256Config::new(dir, mode) };
+    let mut mux = ArbMux256::new(config, flit_io(mode, plan)?, cachemem);
+    Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
+    Ok(PortEnd::new(flit_link(mode, plan, settings), dir, mux))
+}
+
+fn run_on<E: HasIo>(
+    ends: [E; 2],
+    plan: Plan,
+    request: &Request,
+    settings: &Settings,
+    on_window: &mut dyn FnMut(Time),
+) -> Result<Report, RunError> {
     let (mode, pace) = (plan.mode, plan.pace);
     let mut hub = Hub::new(request.outputs.any());
-    // Waves show 68B units; other flits are in the JSON lines.
-    let flits = |dir| match plan.protocol {
-        "cxl-68b" => PlaceKind::Flits { protocol: plan.protocol, dir },
-        _ => PlaceKind::Values(&[]),
-    };
-    let taps = Taps {
-        root: hub.tap(root::PLACE, tlps::shows(plan.forms[0])),
-        host_flits: hub.tap("host.link", flits("up")),
-        host_signals: hub.tap("host.link", PlaceKind::Values(SIGNALS)),
-        function: hub.tap(function::PLACE, tlps::shows(plan.forms[0])),
-        device_flits: hub.tap("device.link", flits("down")),
-        device_signals: hub.tap("device.link", PlaceKind::Values(SIGNALS)),
-    };
+    let cachemem = settings.is_on("link.cachemem");
+    let taps = Taps::new::<E>(ends[0].protocol(), plan.forms[0], cachemem.then(|| build::message_form(plan.flits)), &mut hub);
     let header = Header {
         model_version: env!("CARGO_PKG_VERSION").into(),
         scenario_hash: scenario_hash(settings, request.cycles),
@@ -253,7 +294,9 @@ pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Tim
     };
     let mut observer = Observer::open(&request.outputs, &header, &hub)?;
     let results = Results::default();
-    let sim = build(request.seed, settings, plan, taps, &results).map_err(|e| RunError::Build(SimError::Build(e)))?;
+    let accesses = if cachemem { build::accesses(settings)? } else { Vec::new() };
+    let sim = build(request.seed, settings, plan, ends, accesses, taps, &results)
+        .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let clock_fs = settings.int("host.clock_fs");
     let options = RunOptions {
         limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(clock_fs))),
@@ -273,137 +316,4 @@ pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Tim
     output?;
     observer.finish(&mut hub)?;
     outcome::report(request, mode, pace.unit_bytes_per_s(), clock_fs, outcome, &results)
-}
-
-/// A link end of one direction.
-fn end(dir: Dir, pace: &Pace, flits: Option<Mode>) -> Result<End, crate::link::cxlio::ConfigError> {
-    let io = IoConfig { flit_fs: pace.unit_fs(), ..IoConfig::default() };
-    if let Some(mode) = flits {
-        let io = FlitEnd::new(io, FlitConfig::new(mode))?;
-        return Ok(End::Flits(Box::new(FlitLine::new(io, mode))));
-    }
-    let io = NonFlitEnd::new(io, ReplayConfig::default())?;
-    let config = ArbMuxConfig { enabled: IO_ONLY, ..ArbMuxConfig::new(dir, Cxl68Config::default()) };
-    let mut mux = ArbMux::new(config, io, PidLog::default());
-    mux.phy_up(Entry::First);
-    Ok(End::Units(Box::new(mux)))
-}
-
-impl End {
-    fn with(self, wire: FaultyWire) -> Line {
-        match self {
-            End::Units(mux) => Line::Units(mux, wire),
-            End::Flits(line) => Line::Flits(line),
-        }
-    }
-}
-
-fn build(seed: u64, settings: &Settings, plan: Plan, taps: Taps, results: &Results) -> Result<Simulation, BuildError> {
-    let flit_clock = Clock::new(plan.pace.num, plan.pace.den, 0)?;
-    // A unit is there when its last byte is.
-    let latency_fs = settings.int("link.tx_pipeline_fs")
-        + settings.int("link.propagation_fs")
-        + settings.int("link.rx_pipeline_fs")
-        + plan.pace.unit_fs();
-    let mut sim = Simulation::new(seed);
-    let (down_out, down_in) = sim.link::<OnWire>("wire.down", latency_fs)?;
-    let (up_out, up_in) = sim.link::<OnWire>("wire.up", latency_fs)?;
-    let (protocol, ber) = (plan.protocol, plan.ber);
-    let [host_form, device_form] = plan.forms;
-    let retrain_fs = settings.int("link.retrain_fs");
-    let faulty = ber > 0.0 || plan.faults.iter().any(|f| !f.is_empty());
-    let [down_faults, up_faults] = plan.faults;
-    let port_config =
-        move |dir, line, hold_credits_flits| PortConfig { dir, line, protocol, faulty, retrain_fs, hold_credits_flits };
-    let [host_end, device_end] = plan.ends;
-
-    let clock_fs = settings.int("host.clock_fs");
-    let host_clock = Clock::with_period_fs(clock_fs)?;
-    let cycles = |key| settings.int(key).div_ceil(clock_fs);
-    let timeout = cycles("host.timeout_fs");
-    let config = RootConfig {
-        form: host_form,
-        requester: Requester::new(RequesterConfig {
-            id: ROOT_ID,
-            outstanding: settings.int("host.outstanding") as usize,
-            timeout,
-        }),
-        agent: PmAgent::new(PmConfig { timeout, ..PmConfig::new(Side::Host) }),
-        port: plan.port,
-        windows: Windows {
-            bus: DEVICE_BUS,
-            mmio: settings.int("host.mmio_base"),
-            memory: settings.int("host.memory_base"),
-            max_payload_bytes: settings.int("host.max_payload_bytes") as usize,
-        },
-        accesses: settings.int("host.accesses"),
-        access_bytes: settings.int("host.access_bytes"),
-        retry_cycles: cycles("host.retry_fs"),
-        power: match settings.word("host.power") {
-            "reset" => Some(Ask::ResetPrep(ResetKind::Reset)),
-            "s3" => Some(Ask::ResetPrep(ResetKind::S3)),
-            "flush" => Some(Ask::Flush),
-            _ => None,
-        },
-    };
-    let (root_result, port_result) = (results.root.clone(), results.host_port.clone());
-    let (root_tap, flits, signals) = (taps.root, taps.host_flits, taps.host_signals);
-    sim.partition(move |p| {
-        let core = p.clock("host", host_clock)?;
-        let flit = p.clock("flit", flit_clock)?;
-        let (tx, to_link) = p.channel::<Item>("host.tx", CHANNEL_DEPTH, 1)?;
-        let (from_link, rx) = p.channel::<Item>("host.rx", CHANNEL_DEPTH, 1)?;
-        p.module("host.root", core, |bind| {
-            let (tx, rx, rng) = (bind.attach(tx), bind.attach(rx), bind.rng());
-            Root::new(config, tx, rx, rng, root_tap, root_result)
-        })?;
-        p.module("host.link", flit, |bind| {
-            let wire = FaultyWire::new(down_faults, ber, bind.rng());
-            let ports = Ports {
-                tx: bind.attach(to_link),
-                rx: bind.attach(from_link),
-                wire_out: bind.attach(down_out),
-                wire_in: bind.attach(up_in),
-                flits,
-                signals,
-            };
-            Port::new(port_config(Dir::Down, host_end.with(wire), 0), ports, port_result)
-        })
-    });
-
-    let device_clock = Clock::with_period_fs(settings.int("device.clock_fs"))?;
-    let completer = CompleterConfig {
-        boundary_bytes: settings.int("device.boundary_bytes"),
-        not_ready: settings.int("device.not_ready") as u32,
-    };
-    let space = plan.device;
-    let latency = settings.int("device.latency_cycles");
-    let hold = settings.int("link.credits_hold");
-    let (function_result, port_result) = (results.function.clone(), results.device_port.clone());
-    let (function_tap, flits, signals) = (taps.function, taps.device_flits, taps.device_signals);
-    sim.partition(move |p| {
-        let core = p.clock("device", device_clock)?;
-        let flit = p.clock("flit", flit_clock)?;
-        let (tx, to_link) = p.channel::<Item>("device.tx", CHANNEL_DEPTH, 1)?;
-        let (from_link, rx) = p.channel::<Item>("device.rx", CHANNEL_DEPTH, 1)?;
-        p.module("device.link", flit, |bind| {
-            let wire = FaultyWire::new(up_faults, ber, bind.rng());
-            let ports = Ports {
-                tx: bind.attach(to_link),
-                rx: bind.attach(from_link),
-                wire_out: bind.attach(up_out),
-                wire_in: bind.attach(down_in),
-                flits,
-                signals,
-            };
-            Port::new(port_config(Dir::Up, device_end.with(wire), hold), ports, port_result)
-        })?;
-        p.module("device.function", core, |bind| {
-            let completer = Completer::new(completer, space, Store::new(BACKGROUND));
-            let agent = PmAgent::new(PmConfig::new(Side::Device));
-            let (rx, tx) = (bind.attach(rx), bind.attach(tx));
-            Function::new(completer, agent, device_form, latency, rx, tx, function_tap, function_result)
-        })
-    });
-    Ok(sim)
 }

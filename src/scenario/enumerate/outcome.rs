@@ -1,13 +1,15 @@
 //! What a run of the scenario says: results of the modules to the report.
 
-use super::Results;
+use super::build::{DEVICE_LINK, HOST_LINK, Results};
+use super::ends::{EndFigures, HasIo, WithIo};
 use super::function;
-use super::port::PortResult;
 use super::root;
 use super::{NAME, RunError};
 use crate::endpoint::event::Event;
 use crate::endpoint::tlp::TlpError;
 use crate::kernel::{SimError, Time};
+use crate::link::cxlio::Stats;
+use crate::link::port::PortResult;
 use crate::scenario::Request;
 use crate::scenario::report::{Broken, Report, Spread};
 use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
@@ -35,18 +37,26 @@ fn read<T: Clone>(result: &Mutex<T>) -> T {
 ///
 /// # Errors
 /// The simulation could not be built.
-pub fn report(
+pub(super) fn report<E: HasIo>(
     request: &Request,
     mode: ConnectedMode,
     unit_bytes_per_s: f64,
     clock_fs: u64,
     outcome: Result<crate::kernel::RunReport, SimError>,
-    results: &Results,
+    results: &Results<E>,
 ) -> Result<Report, RunError> {
-    let (root, function) = (read(&results.root), read(&results.function));
-    let ports = [read(&results.host_port), read(&results.device_port)];
+    if let Err(SimError::Build(e)) = outcome {
+        return Err(RunError::Build(SimError::Build(e)));
+    }
+    let (root, function, mem) = (read(&results.root), read(&results.function), read(&results.mem));
+    let ports: [PortResult<WithIo<E>>; 2] = results.ports.each_ref().map(|port| read(port));
+    let [host, device] =
+        ports.each_ref().map(|p| p.end.as_ref().expect("a port leaves its end behind, however the run ended"));
+    let ends = [&host.end, &device.end];
+    let stats: [Stats; 2] = ends.map(|end| *end.io().stats());
+    let figures = ends.map(HasIo::figures);
     let mut violations: Vec<Broken> = Vec::new();
-    for (place, port) in ["host.link", "device.link"].into_iter().zip(&ports) {
+    for (place, port) in [HOST_LINK, DEVICE_LINK].into_iter().zip(&ports) {
         let of_port = port.violations.iter().map(|e| Broken { place: place.into(), violation: e.violation.clone() });
         violations.extend(of_port);
     }
@@ -55,10 +65,10 @@ pub fn report(
         violations.extend(of_agent.map(|violation| Broken { place: place.into(), violation }));
     }
     violations.extend(root.broken.clone());
+    violations.extend(mem.broken.clone());
     let ended_well = outcome.is_ok();
     let end = match outcome {
         Ok(report) => report.end,
-        Err(SimError::Build(e)) => return Err(RunError::Build(SimError::Build(e))),
         Err(e) => {
             let at = match &e {
                 SimError::Stall { at, .. } | SimError::Deadlock { at, .. } | SimError::OpenAtLimit { at, .. } => *at,
@@ -70,10 +80,11 @@ pub fn report(
         }
     };
     let time_fs = end.as_fs();
-    let goodput = if time_fs == 0 { 0.0 } else { root.bytes as f64 / (time_fs as f64 / 1e15) };
+    let goodput = if time_fs == 0 { 0.0 } else { (root.bytes + mem.bytes) as f64 / (time_fs as f64 / 1e15) };
     let found = root.found.clone().unwrap_or_default();
     let bytes = |ranges: &[std::ops::Range<u64>]| ranges.iter().map(|r| r.end - r.start).sum::<u64>();
-    let both = |count: fn(&PortResult) -> u64| ports.iter().map(count).sum::<u64>();
+    let of_io = |count: fn(&Stats) -> u64| stats.iter().map(count).sum::<u64>();
+    let of_ends = |count: fn(&EndFigures) -> u64| figures.iter().map(count).sum::<u64>();
     let status = Wire::to_bits;
     let mut counts: Vec<(String, u64)> = [
         ("connected mode", mode as u64),
@@ -105,31 +116,45 @@ pub fn report(
             ("memory reads", root.memory[1]),
             ("requests served", function.requests),
             ("completions", function.completions),
-            ("replayed TLPs", both(|p| p.stats.replayed)),
-            ("trainings", both(|p| p.trainings)),
+            ("replayed TLPs", of_io(|s| s.replayed)),
+            ("replayed flits", of_ends(|f| f.replayed)),
+            ("early halves", of_ends(|f| f.early_halves)),
+            ("trainings", ports.iter().map(|p| p.trainings).sum()),
         ]
         .map(|(k, v)| (k.to_owned(), v)),
     );
+    for (dir, shares) in ["down", "up"].into_iter().zip(&figures).filter_map(|(dir, f)| Some((dir, f.shares?))) {
+        let [io, cachemem] = shares.sent;
+        let of_dir = [("CXL.io flits", io), ("CXL.cachemem flits", cachemem), ("ALMPs", shares.almps)];
+        counts.extend(of_dir.map(|(name, n)| (format!("{name} {dir}"), n)));
+    }
+    if figures[0].shares.is_some() {
+        let answers = mem.latency_fs.len() as u64;
+        let mean_fs = mem.latency_fs.iter().sum::<u64>().checked_div(answers).unwrap_or(0);
+        let of_mem =
+            [("CXL.mem reads", mem.misses), ("CXL.mem writes", mem.writes), ("CXL.mem mean latency [fs]", mean_fs)];
+        counts.extend(of_mem.map(|(name, n)| (name.to_owned(), n)));
+    }
     let names = ["posted", "non-posted", "completion"];
-    let messages = ["down", "up"].into_iter().zip(&ports).flat_map(|(dir, port)| {
-        names.into_iter().zip(port.stats.sent).map(move |(name, n)| (format!("{name} {dir}"), n))
+    let messages = ["down", "up"].into_iter().zip(&stats).flat_map(|(dir, stats)| {
+        names.into_iter().zip(stats.sent).map(move |(name, n)| (format!("{name} {dir}"), n))
     });
     Ok(Report {
         scenario: NAME.into(),
         seed: request.seed,
         cycles: time_fs / clock_fs,
         time_fs,
-        flits: vec![("down".into(), ports[0].units), ("up".into(), ports[1].units)],
+        flits: vec![("down".into(), figures[0].units), ("up".into(), figures[1].units)],
         messages: messages.collect(),
         goodput_bytes_per_s: goodput,
         efficiency: goodput / unit_bytes_per_s,
         latency_cycles: Spread::of(root.latency_cycles),
         latency_fs: Spread::of(root.latency_fs),
-        retries: both(|p| p.stats.replays),
-        errors_repaired: if ended_well { both(|p| p.damaged) } else { 0 },
-        credit_stalls: 0,
+        retries: of_io(|s| s.replays) + of_ends(|f| f.replays),
+        errors_repaired: if ended_well { ports.iter().map(|p| p.damaged).sum() } else { 0 },
+        credit_stalls: of_ends(|f| f.credit_stalls),
         counts,
-        coverage: Vec::new(),
+        coverage: host.coverage(device),
         violations,
     })
 }

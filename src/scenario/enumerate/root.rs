@@ -8,7 +8,7 @@
 //! A walk through one cycle: everything that came is taken, completions end requests; requests whose time is up end too;
 //! then the agent speaks and the next requests leave as far as there is room.
 
-use super::port::Item;
+use super::ends::Item;
 use super::tlps;
 use super::walk::{Access, Found, Log, Pause, Windows, enumerate};
 use crate::endpoint::config_space::ConfigSpace;

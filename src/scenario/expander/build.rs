@@ -8,7 +8,7 @@ use crate::kernel::{
     Binder, BuildError, Clock, InEnd, LinkInEnd, LinkOutEnd, Module, OutEnd, PartitionBuilder, Simulation,
 };
 use crate::link::fault::{Fault, FaultyWire};
-use crate::link::port::{OnWire, Port, PortConfig, PortResult, Ports};
+use crate::link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
 use crate::memory::cache::Cache;
 use crate::memory::store::{Background, Store};
 use crate::scenario::Request;
@@ -63,7 +63,7 @@ impl Taps {
 }
 
 /// Messages of a CXL.mem transaction, for waves.
-fn transaction_layouts(form: Form) -> &'static [&'static LayoutDef] {
+pub(in crate::scenario) fn transaction_layouts(form: Form) -> &'static [&'static LayoutDef] {
     match form {
         Form::Cxl68 => const { &mem_layouts(Form::Cxl68) },
         Form::Hbr => const { &mem_layouts(Form::Hbr) },
@@ -134,8 +134,7 @@ impl<E: Reported> Side<E> {
         p.module(self.agent, core, |bind| agent(bind, tx, rx))?;
         p.module(self.port, flit, |bind| {
             let ports = Ports {
-                tx: bind.attach(to_link),
-                rx: bind.attach(from_link),
+                agents: vec![Box::new(Channels { tx: bind.attach(to_link), rx: bind.attach(from_link) })],
                 wire_out: bind.attach(self.wire_out),
                 wire_in: bind.attach(self.wire_in),
                 flits: self.flits,

@@ -1,12 +1,11 @@
 //! Settings of every mode. Numbers without another source are of the model (basis: model).
 
-use super::super::settings::{Key, Range};
+use super::super::settings::{Key, ON_OFF, Range};
 
 const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
     Key { name, default, unit, range, doc }
 }
 
-const ON_OFF: Range = Range::Words(&["on", "off"]);
 
 /// What `link.mode` takes.
 const MODES: Range = Range::List("68b, 256b, 256b-lopt, 256b-pbr; several compare the modes");

@@ -10,9 +10,9 @@
 //! answers; DRS and its data travel up; the core checks the bytes and the tag is free again.
 
 mod accesses;
-mod build;
-mod device;
-mod host;
+pub(in crate::scenario) mod build;
+pub(in crate::scenario) mod device;
+pub(in crate::scenario) mod host;
 mod keys;
 mod links;
 mod outcome;

@@ -201,14 +201,113 @@ fn the_device_is_told_of_resets_and_flushes() {
 }
 
 #[test]
-fn what_cannot_train_or_repair_is_refused() {
-    for (set, says) in [
-        (vec!["link.rate_gtps=64"], "no CXL link"),
-        (vec!["link.mode=cxl-256b", "link.ber=1e-9"], "link.ber"),
-        (vec!["link.mode=cxl-256b", "link.fault=drop:3"], "link.fault"),
-    ] {
-        let error = scenario::run(&request(&set), &mut |_| ()).expect_err("refused").to_string();
-        assert!(error.contains(says), "{error}");
+fn a_rate_at_which_no_link_comes_up_is_refused() {
+    let error = scenario::run(&request(&["link.rate_gtps=64"]), &mut |_| ()).expect_err("refused").to_string();
+    assert!(error.contains("no CXL link"), "{error}");
+}
+
+/// Bits that the FEC repairs, flits that go again alone or with all behind them, training.
+#[test]
+fn flits_of_256_bytes_are_repaired() {
+    for mode in Mode::ALL {
+        let link = format!("link.mode={}", mode.protocol());
+        let listed = run(&[&link, "host.accesses=30", "link.fault=flip:100:300,up:noise:110,drop:120,up:drop:130"]);
+        assert!(listed.violations.is_empty(), "{mode:?} {:?}", listed.violations);
+        assert_eq!(listed.errors_repaired, 4, "{mode:?}");
+        for nak in ["off", "on"] {
+            let nak = format!("link.selective_nak={nak}");
+            let set = [&link[..], &nak, "host.accesses=40", "link.ber=4e-4", "link.retrain_fs=1000000"];
+            let noisy = run(&set);
+            assert!(noisy.violations.is_empty(), "{set:?} {:?}", noisy.violations);
+            assert!(noisy.errors_repaired > 100 && noisy.retries > 0 && count(&noisy, "replayed flits") > 0, "{set:?}");
+            assert_eq!(count(&noisy, "early halves") > 0, mode.is_lopt(), "{set:?}");
+        }
+    }
+    let loud = run(&["link.mode=cxl-256b", "host.accesses=40", "link.ber=1e-3", "link.retrain_fs=1000000"]);
+    assert!(loud.violations.is_empty() && count(&loud, "trainings") > 0, "{:?}", loud.violations);
+}
+
+/// CXL.io and CXL.mem over one link: both sides open both protocols by ALMPs, each gets through, all ways of running agree.
+#[test]
+fn two_protocols_share_a_link_in_every_mode() {
+    for mode in ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"] {
+        let link = format!("link.mode={mode}");
+        let set = [&link[..], "link.cachemem=on", "host.accesses=30", "mem.accesses=300"];
+        let clean = run(&set);
+        assert!(clean.violations.is_empty(), "{mode} {:?}", clean.violations);
+        assert_eq!((count(&clean, "CXL.mem reads"), count(&clean, "CXL.mem writes")), (200, 100), "{mode}");
+        assert_eq!(count(&clean, "memory writes") + count(&clean, "memory reads"), 30, "{mode}");
+        for dir in ["down", "up"] {
+            // Request and Status of Active, once a protocol.
+            assert_eq!(count(&clean, &format!("ALMPs {dir}")), 4, "{mode}");
+            assert!(count(&clean, &format!("CXL.io flits {dir}")) > 50, "{mode} {dir}");
+            assert!(count(&clean, &format!("CXL.cachemem flits {dir}")) > 20, "{mode} {dir}");
+        }
+        assert!(clean.coverage.len() > 3 && clean.coverage.iter().all(|(_, met, of)| *met > 0 || *of > 0));
+        // A 256B flit is four times as long and most of its errors are repaired by FEC.
+        let ber = if mode == "cxl-68b" { "link.ber=2e-5" } else { "link.ber=4e-4" };
+        let faulty = [&set[..], &[ber, "link.fault=drop:60,up:noise:80", "link.retrain_fs=1000000"]].concat();
+        let repaired = run(&faulty);
+        assert!(repaired.violations.is_empty(), "{mode} {:?}", repaired.violations);
+        assert!(repaired.errors_repaired > 2 && repaired.retries > 0, "{mode}");
+        let modes = Modes { shuffle: Some(5), evaluate_idle: true };
+        let again = scenario::run(&Request { threads: 1, modes, ..request(&faulty) }, &mut |_| ()).expect("legal");
+        assert_eq!(again, repaired, "{mode}");
+    }
+}
+
+/// On a narrow link that both protocols fill the one with the greater weight waits less.
+#[test]
+fn weights_shift_the_shares() {
+    for mode in ["cxl-68b", "cxl-256b"] {
+        let with = |io: u32, cachemem: u32| {
+            let set = [
+                format!("link.mode={mode}"),
+                format!("arbmux.weight_io={io}"),
+                format!("arbmux.weight_cachemem={cachemem}"),
+            ];
+            let fixed = ["link.cachemem=on", "link.width=2", "mem.pattern=writes", "host.access_bytes=4096"];
+            let set: Vec<&str> = set.iter().map(String::as_str).chain(fixed).collect();
+            let report = run(&set);
+            assert!(report.violations.is_empty(), "{mode} {:?}", report.violations);
+            (report.latency_fs.mean, count(&report, "CXL.mem mean latency [fs]"))
+        };
+        let (io_first, mem_first) = (with(8, 1), with(1, 8));
+        assert!(io_first.0 < mem_first.0, "{mode}: {io_first:?} {mem_first:?}");
+        assert!(io_first.1 > mem_first.1, "{mode}: {io_first:?} {mem_first:?}");
+    }
+}
+
+#[test]
+fn waiting_for_credits_is_counted() {
+    for mode in ["cxl-68b", "cxl-256b"] {
+        let link = format!("link.mode={mode}");
+        let set = [&link[..], "link.cachemem=on", "link.buffers=2", "link.credits_hold=1500", "mem.accesses=200"];
+        let held = run(&set);
+        assert!(held.violations.is_empty() && held.credit_stalls > 500, "{mode}: {}", held.credit_stalls);
+    }
+}
+
+#[test]
+fn coverage_counts_the_types_of_tlps() {
+    for mode in ["cxl-68b", "cxl-256b"] {
+        let report = run(&[&format!("link.mode={mode}"), "host.accesses=60"]);
+        let (group, met, of) = &report.coverage[0];
+        // CfgRd0, CfgWr0, MRd, MWr, Msg, Cpl, CplD: 64-bit addresses alone.
+        assert_eq!((&group[..], *met), ("TLP type", 7), "{mode} of {of}");
+    }
+}
+
+#[test]
+fn waves_show_flits_of_both_sizes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (mode, says) in [("cxl-68b", "$scope module flit"), ("cxl-256b-lopt", "$scope module taken")] {
+        let vcd = folder.path().join(format!("{mode}.vcd"));
+        let outputs = Outputs { vcd: Some(vcd.clone()), ..Outputs::default() };
+        let link = format!("link.mode={mode}");
+        scenario::run(&Request { outputs, ..request(&[&link, "host.accesses=5"]) }, &mut |_| ()).expect("legal");
+        let text = fs::read_to_string(vcd).expect("written");
+        assert!(text.contains(says), "{mode}");
     }
 }
 

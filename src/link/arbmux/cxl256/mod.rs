@@ -21,6 +21,7 @@
 pub mod almp;
 pub mod l0p;
 pub mod mux;
+pub mod port;
 pub mod state;
 pub mod vlsm;
 

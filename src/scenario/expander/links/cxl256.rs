@@ -1,7 +1,8 @@
 //! 256B flits in their three modes.
 
 use super::{Figures, Link, Reported};
-use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, ReplayLimit, ack_target_flits};
+use crate::link::cxl256::cachemem::Cachemem;
+use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
 use crate::link::cxl256::end::Stats;
 use crate::link::cxl256::port::PortEnd;
 use crate::scenario::settings::Settings;
@@ -10,32 +11,16 @@ use scalepool_protocols::cxl::cxl256::class::{Class, Routing};
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::cxl256::{Mode, config::Cxl256Config};
 
-/// Flits of a handshake, and tries of a replay, at 64 GT/s (`cxl-256b` §9).
-const AT_64_GTPS: (u32, ReplayLimit) = (512, ReplayLimit::UpTo7);
-/// The same at lower rates.
-const BELOW_64_GTPS: (u32, ReplayLimit) = (256, ReplayLimit::Below6);
-
-/// Time of a flit as a fraction \[fs\]: x16 at 64 GT/s takes 2 ns.
-const fn flit_time_fs(rate_gtps: u64, lanes: u64) -> (u64, u64) {
-    // 8 bits a byte; 10^6 fs over the rate in GT/s is the time of one bit on one lane.
-    (FLIT_BYTES as u64 * 8 * 1_000_000, rate_gtps * lanes)
-}
-
 /// A link with 256B flits.
-pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd> {
+pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd<Cachemem>> {
     let rate_gtps = settings.int("link.rate_gtps");
     let lanes = settings.int("link.width");
-    let (handshake_flits, replay_limit) = if rate_gtps == 64 { AT_64_GTPS } else { BELOW_64_GTPS };
     let config = LinkConfig {
-        mode,
         buffer_flits: settings.int("link.retry_entries") as u16,
         replay_timer_flits: settings.int("link.timeout_flits") as u32,
         nak_ignore_flits: settings.int("link.nak_ignore_flits") as u16,
         selective_nak: settings.is_on("link.selective_nak"),
-        ack_target_flits: ack_target_flits(lanes as u32, rate_gtps as u32).unwrap_or(u64::MAX),
-        replay_limit,
-        handshake_flits,
-        ..LinkConfig::default()
+        ..LinkConfig::of_line(mode, lanes as u32, rate_gtps as u32)
     };
     let end = |dir| {
         let cachemem = CachememConfig {
@@ -46,7 +31,7 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd>
             },
             ..CachememConfig::mem(dir, mode, settings.int("link.buffers") as u16)
         };
-        PortEnd::new(config, cachemem)
+        PortEnd::cachemem(config, cachemem)
     };
     let port_ids = match mode.routing() {
         Routing::Pbr => ["link.host_pid", "link.device_pid"].map(|key| settings.int(key) as u16),
@@ -57,25 +42,25 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd>
         device: end(Dir::Up),
         form: mode.routing().into(),
         unit_bytes: FLIT_BYTES,
-        unit_time_fs: flit_time_fs(rate_gtps, lanes),
+        unit_time_fs: flit_time_fs(lanes, rate_gtps),
         halves: mode.is_lopt(),
         port_ids,
     }
 }
 
-impl Reported for PortEnd {
-    fn figures(host: &PortEnd, device: &PortEnd) -> Figures {
+impl Reported for PortEnd<Cachemem> {
+    fn figures(host: &PortEnd<Cachemem>, device: &PortEnd<Cachemem>) -> Figures {
         let ends = [host, device];
         let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(e.end.stats())).sum::<u64>();
-        let clients = ends.map(|e| e.cachemem().stats());
+        let clients = ends.map(|e| e.layer().stats());
         let routing = host.end.link().mode.routing();
         let sent = |class: Class| {
             // Counted where they arrive: nothing gets lost for good on this link.
             let count = clients.iter().map(|c| c.messages[class.index()]).sum();
             (class.def(routing).name.to_owned(), count)
         };
-        let mut coverage = host.cachemem().coverage().clone();
-        coverage.merge(device.cachemem().coverage());
+        let mut coverage = host.layer().coverage().clone();
+        coverage.merge(device.layer().coverage());
         let units = ends.map(|e| e.sent);
         let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
         Figures {
@@ -98,9 +83,9 @@ impl Reported for PortEnd {
         }
     }
 
-    fn astray(&self, peer: &PortEnd) -> Vec<(String, String)> {
+    fn astray(&self, peer: &PortEnd<Cachemem>) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        let (mine, theirs) = (self.cachemem().credits(), peer.cachemem().credits());
+        let (mine, theirs) = (self.layer().credits(), peer.layer().credits());
         let routing = self.end.link().mode.routing();
         for class in Class::ALL {
             let (has, should) = (mine.spend[class.index()], theirs.granted(class));
@@ -114,16 +99,5 @@ impl Reported for PortEnd {
             found.push((format!("number {acked} acknowledged"), format!("{got}, which the peer has received")));
         }
         found
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn x16_at_64_gtps() {
-        let (num, den) = flit_time_fs(64, 16);
-        assert_eq!((num / den, num % den), (2_000_000, 0));
     }
 }

@@ -3,8 +3,8 @@
 mod cxl256;
 mod cxl68;
 
-use crate::link::port::LinkEnd;
-use scalepool_protocols::cxl::message::Form;
+use crate::link::port::Carries;
+use scalepool_protocols::cxl::message::{Form, Message};
 
 pub(super) use cxl68::cxl68;
 pub(super) use cxl256::cxl256;
@@ -50,7 +50,7 @@ pub(super) struct Figures {
 }
 
 /// A link end that can be reported on.
-pub(super) trait Reported: LinkEnd {
+pub(super) trait Reported: Carries<Message> {
     /// Figures of a link.
     fn figures(host: &Self, device: &Self) -> Figures;
 

@@ -1,0 +1,45 @@
+//! An ARB/MUX over CXL.io and CXL.cachemem behind a port of the kernel: its signals, its credits, its open work.
+
+use super::mux::ArbMux;
+use crate::link::arbmux::state::Instance;
+use crate::link::cxl256::Cachemem;
+use crate::link::cxl256::port::{Layer, Signal, signals};
+use crate::link::cxlio::{FlitEnd, Port as _};
+
+impl Layer for ArbMux<FlitEnd, Cachemem> {
+    const SIGNALS: &'static [Signal] = &signals::<8, 15>([
+        ("io_active", 1),
+        ("cachemem_active", 1),
+        ("io_up", 1),
+        ("io_flits", 32),
+        ("cachemem_flits", 32),
+        ("almps", 16),
+        ("credits_waiting", 16),
+        ("owed_slots", 6),
+    ]);
+
+    fn values(&self) -> Vec<u64> {
+        let [io, cachemem] = Instance::ALL.map(|instance| self.may_send(instance).into());
+        let ([io_flits, cachemem_flits], almps) = (self.stats().sent, self.stats().almps_sent);
+        let mut values = vec![io, cachemem, self.io.is_up().into(), io_flits, cachemem_flits, almps];
+        values.extend(Layer::values(&self.cachemem));
+        values
+    }
+
+    fn hold_credits(&mut self, hold: bool) {
+        Layer::hold_credits(&mut self.io, hold);
+        Layer::hold_credits(&mut self.cachemem, hold);
+    }
+
+    fn lacks_credit(&self) -> bool {
+        Layer::lacks_credit(&self.io) || Layer::lacks_credit(&self.cachemem)
+    }
+
+    fn halted(&self) -> Option<&'static str> {
+        Layer::halted(&self.cachemem)
+    }
+
+    fn open_work(&self) -> String {
+        format!("{}; {}", Layer::open_work(&self.io), Layer::open_work(&self.cachemem))
+    }
+}

@@ -1,0 +1,25 @@
+//! What stands above the data link layer: a transaction layer that makes and takes TL flits.
+
+use crate::link::event::Event;
+use scalepool_protocols::ualink::half::TlFlit;
+
+/// A transaction layer over a UALink.
+pub trait Client {
+    /// The next TL flit; `None`: nothing to send at this place.
+    fn transmit(&mut self, now_flits: u64) -> Option<TlFlit>;
+
+    /// Takes a TL flit: each once, in order.
+    fn receive(&mut self, flit: &TlFlit, now_flits: u64);
+
+    /// The link has left Up: what was on its way is lost, the next one begins anew.
+    fn link_down(&mut self);
+
+    /// Nothing waits to be sent, taken or returned.
+    fn is_quiet(&self) -> bool;
+
+    /// Flit time at which it has something to do without being called before; `None`: never.
+    fn wakes_at(&self, now_flits: u64) -> Option<u64>;
+
+    /// Events since the last call.
+    fn take_events(&mut self) -> Vec<Event>;
+}

@@ -1,0 +1,378 @@
+//! One end of a UALink: flits in and out, with link states, replay, DL messages and a transaction layer above.
+
+use super::client::Client;
+use super::config::EndConfig;
+use super::messages::{MIN_RATE, Messages, NOMINAL_RATE, TL_CHANNEL};
+use super::mutant::Mutant;
+use super::replay::{Head, Replay, Says, Taken};
+use super::state::{Arrived, Fault, LinkState, Sends, State};
+use crate::link::event::{Event, Severity, finding};
+use scalepool_protocols::ualink::code::FlitOp;
+use scalepool_protocols::ualink::flit::{Flit, Payload, map};
+use scalepool_protocols::ualink::half::TlFlit;
+use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, Header};
+use scalepool_protocols::ualink::segment::{Packer, Piece, Place, Source, Unpacker};
+use scalepool_protocols::wire::Violation;
+
+/// What travels in one flit time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnLine {
+    /// A DL flit.
+    Flit(Box<Flit>),
+    /// Idle in place of a flit.
+    Idle,
+    /// Remote fault ordered sets in place of a flit.
+    RemoteFault,
+}
+
+/// Counters of one end, all from the start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// TL flits sent, first copies.
+    pub tl_sent: u64,
+    /// TL flits received and handed on.
+    pub tl_received: u64,
+    /// TL flits that came while their channel was offline, and were discarded.
+    pub tl_discarded: u64,
+    /// Flits whose CRC was bad.
+    pub bad_crc: u64,
+    /// Flits dropped for a reserved header.
+    pub bad_header: u64,
+    /// Times that the link left Up.
+    pub downs: u64,
+}
+
+/// One end of the link.
+#[derive(Debug, Clone)]
+pub struct End<C> {
+    /// What sends and takes TL flits.
+    pub client: C,
+    /// DL messages of this end.
+    pub messages: Messages,
+    config: EndConfig,
+    state: LinkState,
+    replay: Replay<Payload>,
+    packer: Packer,
+    unpacker: Unpacker,
+    /// The next flit is spoilt, then the link leaves Up.
+    contain: bool,
+    /// The peer's last flit was spoilt on purpose: nothing may follow it.
+    spoilt: bool,
+    /// A payload flit that came before the link was up has been reported.
+    early: bool,
+    /// TL flits that may go in this flit time, in units of a 3125th: what the TL rate lets pass.
+    tl_allowance: u32,
+    received: u64,
+    events: Vec<Event>,
+    stats: Stats,
+}
+
+/// What a TL flit takes of the allowance. The DL clock has ten TL flits a flit time at 1562.5 MHz, a rate of 31,250
+/// (`ualink` §1, §6).
+const TL_FLIT: u32 = NOMINAL_RATE as u32 / 10;
+
+/// Where the packer finds what to send.
+struct Feed<'a, C> {
+    client: &'a mut C,
+    messages: &'a mut Messages,
+    now_flits: u64,
+    taken: u64,
+    /// As the end has it.
+    allowance: &'a mut u32,
+}
+
+impl<C: Client> Source for Feed<'_, C> {
+    fn message(&mut self, _segment: usize) -> Option<u32> {
+        self.messages.next_word(self.now_flits)
+    }
+
+    fn tl_flit(&mut self, _segment: usize, _place: Place) -> Option<TlFlit> {
+        if !self.messages.channels().may_send(TL_CHANNEL) || *self.allowance < TL_FLIT {
+            return None;
+        }
+        let flit = self.client.transmit(self.now_flits)?;
+        self.taken += 1;
+        *self.allowance -= TL_FLIT;
+        Some(flit)
+    }
+}
+
+impl<C: Client> End<C> {
+    /// An end after reset: the layer below reports a fault until [`End::line_fault`] says that there is none.
+    pub fn new(config: EndConfig, client: C) -> End<C> {
+        End {
+            client,
+            messages: Messages::new(&config),
+            state: LinkState::new(config.replay.replay_limit_flits),
+            replay: Replay::new(config.replay),
+            packer: Packer::default(),
+            unpacker: Unpacker::default(),
+            contain: false,
+            spoilt: false,
+            early: false,
+            tl_allowance: 0,
+            received: 0,
+            events: Vec::new(),
+            stats: Stats::default(),
+            config,
+        }
+    }
+
+    // ---- what can be seen ----------------------------------------------------------------------------------------
+
+    /// State of the link.
+    pub fn state(&self) -> State {
+        self.state.state()
+    }
+
+    /// Replay machine.
+    pub fn replay(&self) -> &Replay<Payload> {
+        &self.replay
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Sectors of a TL flit that go in the next payload flit.
+    pub fn carry(&self) -> usize {
+        self.packer.carry()
+    }
+
+    /// Events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        let unit = self.received;
+        let above = self.messages.take_findings().into_iter();
+        self.events.extend(above.map(|(severity, violation)| Event { severity, unit, violation }));
+        self.events.extend(self.client.take_events());
+        std::mem::take(&mut self.events)
+    }
+
+    /// Up, and nothing is to be sent, waited for or taken.
+    pub fn is_quiet(&self) -> bool {
+        self.state() == State::Up
+            && self.replay.is_quiet()
+            && self.packer.carry() == 0
+            && self.messages.is_quiet()
+            && self.client.is_quiet()
+    }
+
+    /// Flit time at which the end has something to do by itself; `None`: never. A link that is not quiet is always busy.
+    pub fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        if !self.is_quiet() {
+            return Some(now_flits + 1);
+        }
+        [self.messages.wakes_at(), self.client.wakes_at(now_flits)].into_iter().flatten().min()
+    }
+
+    // ---- the layer below -----------------------------------------------------------------------------------------
+
+    /// The layer below reports a fault of the line, or that there is none.
+    pub fn line_fault(&mut self, fault: Option<Fault>) {
+        let before = self.state();
+        self.state.fault(fault);
+        self.follow(before, || {
+            let told = fault.map_or("none", Fault::name);
+            finding("UAL-LNK-01", told, "no fault", "the layer below reports a fault: the link leaves Up")
+        });
+    }
+
+    /// Lets the link come up, or holds it in Idle from its next time there on.
+    pub fn enable(&mut self, enabled: bool) {
+        self.state.enable(enabled);
+    }
+
+    /// An error inside this end: the next flit is spoilt on purpose, nothing follows it (`ualink` §5). Without effect when
+    /// the link is not up, for then no payload goes out.
+    pub fn contain_error(&mut self) {
+        self.contain = self.state() == State::Up;
+    }
+
+    /// What goes out when the link has left Up is forgotten \[D\]: both ends see that it was down and begin anew.
+    fn follow(&mut self, before: State, why: impl FnOnce() -> Violation) {
+        if before == self.state() {
+            return;
+        }
+        self.early = false;
+        if before != State::Up {
+            return;
+        }
+        self.event(Severity::Retrain, why());
+        self.stats.downs += 1;
+        self.replay = Replay::new(self.config.replay);
+        (self.packer, self.unpacker) = (Packer::default(), Unpacker::default());
+        self.contain = false;
+        self.messages.link_down();
+        self.client.link_down();
+    }
+
+    fn event(&mut self, severity: Severity, violation: Violation) {
+        self.events.push(Event { severity, unit: self.received, violation });
+    }
+
+    // ---- transmitter ---------------------------------------------------------------------------------------------
+
+    /// What goes out in this flit time.
+    pub fn transmit(&mut self, now_flits: u64) -> OnLine {
+        let sends = self.state.sends();
+        let fresh_allowed = match sends {
+            Sends::RemoteFault => return OnLine::RemoteFault,
+            Sends::Idle => return OnLine::Idle,
+            Sends::Nop => false,
+            Sends::Any => true,
+        };
+        let (packer, messages, client) = (&mut self.packer, &mut self.messages, &mut self.client);
+        let allowance = &mut self.tl_allowance;
+        let [own, peer] = messages.rates_50khz().map(|rate| u32::from(rate.max(MIN_RATE)));
+        // What a flit time did not use is lost, but for the part of a TL flit: the clock above waits for nobody.
+        *allowance = *allowance % TL_FLIT + own.min(peer);
+        let mut tl_sent = 0;
+        let sent = self.replay.transmit(|| {
+            if !fresh_allowed {
+                return None;
+            }
+            let idle = packer.carry() == 0;
+            let mut feed = Feed { client, messages, now_flits, taken: 0, allowance };
+            let payload = packer.pack(&mut feed);
+            tl_sent = feed.taken;
+            (!idle || payload.headers != Payload::ZERO.headers).then_some(payload)
+        });
+        self.stats.tl_sent += tl_sent;
+        let payload = sent.payload.unwrap_or(Payload::ZERO);
+        let flit = Flit::new(&header(&sent.head), &payload, &self.config.codec);
+        debug_assert!(flit.is_ok(), "numbers have nine bits");
+        let mut flit = flit.unwrap_or(Flit::ZERO);
+        self.messages.flit_sent(now_flits);
+        let before = self.state();
+        self.state.sent();
+        if std::mem::take(&mut self.contain) {
+            flit.poison(&self.config.codec);
+            self.state.leave_up();
+            let text = "an error inside this end: the last flit is spoilt, the link leaves Up";
+            self.follow(before, || finding("UAL-CRC-04", "an error", "none", text));
+        } else if self.replay.has_expired() {
+            self.state.leave_up();
+            let limit = format!("{} flit times", self.config.replay.watchdog_flits);
+            let text = "nothing was acknowledged for too long: the link leaves Up";
+            self.follow(before, || finding("UAL-TXS-07", limit, "an Ack", text));
+        }
+        OnLine::Flit(Box::new(flit))
+    }
+
+    // ---- receiver ------------------------------------------------------------------------------------------------
+
+    /// Takes what arrived in a flit time.
+    pub fn receive(&mut self, arrived: &OnLine, now_flits: u64) {
+        let before = self.state();
+        let flit = match arrived {
+            OnLine::Flit(flit) => flit,
+            OnLine::Idle | OnLine::RemoteFault => {
+                self.spoilt = false;
+                self.state.received(Arrived::Control);
+                let text = "control flits in place of flits: the link leaves Up";
+                self.follow(before, || finding("UAL-LNK-05", "4 control flits", "DL flits", text));
+                return;
+            }
+        };
+        if std::mem::take(&mut self.spoilt) {
+            let text = "a flit behind one that was spoilt on purpose";
+            self.event(Severity::Protocol, finding("UAL-CRC-04", "a flit", "control flits", text));
+        }
+        self.messages.flit_received(self.replay.is_waiting());
+        if before >= State::Nop {
+            self.flit(flit, now_flits);
+        } else if flit.header().payload() && !std::mem::replace(&mut self.early, true) {
+            let text = "payload comes while the link is down: it is dropped";
+            self.event(Severity::Corrected, finding("UAL-LNK-03", "payload", "control flits or NOP", text));
+        }
+        self.received += 1;
+        self.state.received(Arrived::Flit);
+    }
+
+    fn flit(&mut self, flit: &Flit, now_flits: u64) {
+        let header = flit.header();
+        let expected = flit.expected_crc(&self.config.codec);
+        let head = if flit.crc() != expected {
+            self.stats.bad_crc += 1;
+            self.spoilt = flit.crc() == !expected;
+            None
+        } else if !header.is_usable() {
+            self.stats.bad_header += 1;
+            let text = "a reserved flit header: the flit is dropped";
+            let found =
+                Violation::at_byte("UAL-FLH-03", map::FH.start, header.op().0, "0 to 3, and 1 with payload", text);
+            self.event(Severity::Protocol, found);
+            None
+        } else if header.payload() && self.state() != State::Up {
+            // The peer may be up before this end is. Its payload is not acknowledged, so it comes again.
+            if !std::mem::replace(&mut self.early, true) {
+                let text = "payload before the link is up: it is dropped";
+                self.event(Severity::Corrected, finding("UAL-LNK-06", "payload", "NOP", text));
+            }
+            return;
+        } else {
+            Some(head(&header))
+        };
+        let received = self.replay.receive(head);
+        if let Some((severity, violation)) = received.found {
+            self.event(severity, violation);
+        }
+        match received.taken {
+            Taken::Payload => self.payload(flit, now_flits),
+            Taken::Nop if flit.payload() != Payload::ZERO => {
+                let found = Violation::at_byte("UAL-SEG-12", 0, "not 0", "0", "a NOP carries no sectors");
+                self.event(Severity::Protocol, found);
+            }
+            Taken::Nop | Taken::Dropped => (),
+        }
+    }
+
+    fn payload(&mut self, flit: &Flit, now_flits: u64) {
+        let cut = self.unpacker.read(&flit.payload());
+        for violation in cut.violations {
+            self.event(Severity::Protocol, violation);
+        }
+        for (_, word) in cut.messages {
+            self.messages.receive(word, now_flits);
+        }
+        for piece in cut.finished.into_iter().chain(cut.started).filter(Piece::is_whole) {
+            let online = self.messages.channels().is_online(TL_CHANNEL);
+            if online || self.config.replay.mutant == Some(Mutant::OfflineDelivered) {
+                self.stats.tl_received += 1;
+                self.client.receive(&piece.flit, now_flits);
+            } else {
+                self.stats.tl_discarded += 1;
+            }
+        }
+    }
+}
+
+/// The header of a flit.
+fn header(head: &Head) -> Header {
+    let payload = head.payload;
+    match head.says {
+        Says::Number { number, replayed } => {
+            let op = if replayed { FlitOp::Replayed } else { FlitOp::Original };
+            Header::Explicit(ExplicitHeader { op, payload, seq: number, ..ExplicitHeader::default() })
+        }
+        Says::Ack { number, own_low } => command(FlitOp::Ack, payload, number, own_low),
+        Says::Request { number, own_low } => command(FlitOp::ReplayRequest, payload, number, own_low),
+    }
+}
+
+fn command(op: FlitOp, payload: bool, number: u16, own_low: u8) -> Header {
+    Header::Command(CommandHeader { op, payload, ack_req_seq: number, seq_lo: own_low, ..CommandHeader::default() })
+}
+
+/// What a usable header says.
+fn head(header: &Header) -> Head {
+    let says = match header {
+        Header::Explicit(h) => Says::Number { number: h.seq, replayed: h.op == FlitOp::Replayed },
+        Header::Command(h) if h.op == FlitOp::ReplayRequest => {
+            Says::Request { number: h.ack_req_seq, own_low: h.seq_lo }
+        }
+        Header::Command(h) => Says::Ack { number: h.ack_req_seq, own_low: h.seq_lo },
+    };
+    Head { payload: header.payload(), says }
+}

@@ -1,0 +1,181 @@
+//! Receive decisions, a flit (`ualink` §7).
+
+use super::transmit::EXPLICIT_FLITS;
+use super::{Head, Replay, Says};
+use crate::link::event::{Severity, finding};
+use crate::link::ualink::mutant::Mutant;
+use crate::link::ualink::sequence::{self, from_low_bits};
+use scalepool_protocols::wire::Violation;
+
+/// Bad flits in a row from which three bits no longer tell a number (`ualink` §7).
+const AMBIGUOUS_AT: u8 = 7;
+/// Copies of a Replay Request (`ualink` §7).
+const REQUEST_COPIES: u8 = 3;
+
+/// What becomes of a flit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// Its payload is the next in order.
+    Payload,
+    /// It carries none, and its number fits.
+    Nop,
+    /// It is not used.
+    Dropped,
+}
+
+/// Outcome of one received flit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Received {
+    /// What becomes of it.
+    pub taken: Taken,
+    /// What is to be logged.
+    pub found: Option<(Severity, Violation)>,
+}
+
+impl Received {
+    fn quiet(taken: Taken) -> Received {
+        Received { taken, found: None }
+    }
+
+    fn dropped(severity: Severity, violation: Violation) -> Received {
+        Received { taken: Taken::Dropped, found: Some((severity, violation)) }
+    }
+}
+
+impl<P: Clone> Replay<P> {
+    /// Takes a flit; `None`: its CRC is bad or its header reserved.
+    pub fn receive(&mut self, head: Option<Head>) -> Received {
+        self.ignore = self.ignore.saturating_sub(1);
+        let Some(head) = head else {
+            self.commands = 0;
+            self.bad();
+            return Received::quiet(Taken::Dropped);
+        };
+        let logged = match self.command(&head) {
+            Ok(logged) => logged,
+            Err(zero) => {
+                self.stats.dropped += 1;
+                return Received::dropped(Severity::Protocol, zero);
+            }
+        };
+        let mut received = self.number(&head);
+        received.found = received.found.or(logged).or(self.without_number(&head));
+        match received.taken {
+            Taken::Payload => self.stats.taken += 1,
+            Taken::Dropped => self.stats.dropped += 1,
+            Taken::Nop => (),
+        }
+        received
+    }
+
+    /// A number in full is overdue. It may have been lost with a flit that never came, so it is no fault of the peer alone.
+    fn without_number(&mut self, head: &Head) -> Option<(Severity, Violation)> {
+        let explicit = matches!(head.says, Says::Number { .. });
+        self.commands = if explicit { 0 } else { self.commands.saturating_add(1) };
+        let text = "flits in a row without a number in full";
+        (self.commands == EXPLICIT_FLITS as u8)
+            .then(|| (Severity::Corrected, finding("UAL-TXS-02", self.commands, "at most 6", text)))
+    }
+
+    fn bad(&mut self) {
+        self.stats.bad += 1;
+        self.bad_crc = (self.bad_crc + 1).min(AMBIGUOUS_AT);
+        self.ambiguous |= self.bad_crc == AMBIGUOUS_AT && self.config.mutant != Some(Mutant::NeverAmbiguous);
+        if self.waiting {
+            // Counted alone: the limit is looked at when the next good flit does not fit (§7, step 2).
+            self.unexpected = self.unexpected.saturating_add(1);
+        }
+    }
+
+    /// Ack or Replay Request of a flit. `Err`: a reserved number, which spoils the whole flit.
+    fn command(&mut self, head: &Head) -> Result<Option<(Severity, Violation)>, Violation> {
+        let (number, is_request) = match head.says {
+            Says::Number { .. } => return Ok(None),
+            Says::Ack { number, .. } => (number, false),
+            Says::Request { number, .. } => (number, true),
+        };
+        if number == 0 {
+            return Err(finding("UAL-RXR-03", 0, "1 to 511", "acknowledged or requested number"));
+        }
+        if is_request {
+            let heard = self.config.mutant == Some(Mutant::EveryRequestHeard);
+            if self.ignore > 0 && !heard {
+                // A further copy of the request that has begun the replay.
+                return Ok(None);
+            }
+            if !self.request_fits(number) {
+                let expected = format!("one of the {} that are kept behind {}", self.kept.len(), self.acked);
+                let text = "a Replay Request for a number that is not kept";
+                return Ok(Some((Severity::Protocol, finding("UAL-RXR-04", number, expected, text))));
+            }
+            if self.config.mutant == Some(Mutant::RequestAcknowledges) {
+                self.free_up_to(if number == 1 { sequence::LAST } else { number - 1 });
+            }
+            self.begin_replay(number);
+            return Ok(None);
+        }
+        if !self.ack_fits(number) {
+            let expected = format!("{} or one of the {} behind it", self.acked, self.kept.len());
+            let text = "an Ack for a number that is not kept";
+            return Ok(Some((Severity::Protocol, finding("UAL-RXR-06", number, expected, text))));
+        }
+        self.free_up_to(number);
+        Ok(None)
+    }
+
+    /// The flit's own number against the one that is due.
+    fn number(&mut self, head: &Head) -> Received {
+        let explicit = matches!(head.says, Says::Number { .. });
+        let mutant = self.config.mutant;
+        if !explicit && (self.ambiguous && mutant != Some(Mutant::AmbiguousUsed) || self.waiting) {
+            // [D] As the flow chart has it: only these count as unexpected, and only while a replay is waited for.
+            if self.waiting {
+                self.count_unexpected();
+            }
+            return Received::quiet(Taken::Dropped);
+        }
+        let own = match head.says {
+            Says::Number { number: 0, .. } => {
+                let zero = finding("UAL-SEQ-01", 0, "1 to 511", "sequence number of a flit");
+                return Received::dropped(Severity::Protocol, zero);
+            }
+            Says::Number { number, .. } => number,
+            Says::Ack { own_low, .. } | Says::Request { own_low, .. } => {
+                from_low_bits(self.rx_last, own_low, head.payload)
+            }
+        };
+        let due = if head.payload { sequence::next(self.rx_last) } else { self.rx_last };
+        if own == due || mutant == Some(Mutant::GapTaken) && head.payload && own != 0 {
+            let unmarked = self.waiting && head.payload && matches!(head.says, Says::Number { replayed: false, .. });
+            self.rx_last = own;
+            (self.unexpected, self.waiting, self.ambiguous, self.bad_crc) = (0, false, false, 0);
+            let lost = mutant == Some(Mutant::CommandPayloadLost) && !explicit;
+            let taken = if head.payload && !lost { Taken::Payload } else { Taken::Nop };
+            let text = "what a replay brings back is marked as replayed";
+            let found = unmarked.then(|| (Severity::Protocol, finding("UAL-TXS-04", "op 0", "op 1", text)));
+            return Received { taken, found };
+        }
+        if self.waiting {
+            if mutant == Some(Mutant::ExplicitCounted) {
+                self.count_unexpected();
+            }
+            return Received::quiet(Taken::Dropped);
+        }
+        self.ask_again();
+        (self.waiting, self.unexpected) = (true, 0);
+        let text = "a flit out of order; a replay is asked for";
+        Received::dropped(Severity::Corrected, finding("UAL-RXR-08", own, due, text))
+    }
+
+    fn count_unexpected(&mut self) {
+        self.unexpected = self.unexpected.saturating_add(1);
+        if self.unexpected >= self.config.replay_limit_flits && self.config.mutant != Some(Mutant::AskedOnce) {
+            self.ask_again();
+            (self.unexpected, self.bad_crc) = (0, 0);
+        }
+    }
+
+    fn ask_again(&mut self) {
+        (self.requests_left, self.request_latched) = (REQUEST_COPIES, false);
+    }
+}

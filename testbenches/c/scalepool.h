@@ -26,6 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Text and length of a literal, two arguments. */
+#define SP_TEXT(literal) (literal), (sizeof(literal) - 1)
+
 // Changes when a caller has to change: a function, argument or meaning is gone.
 #define SP_ABI_MAJOR 1
 
@@ -362,6 +365,7 @@ int32_t sp_link_reset(uint64_t link);
 int32_t sp_link_drive(uint64_t link, uint32_t port, const uint8_t *unit, size_t unit_length);
 
 // Flit clocks, at most SP_MAX_STEPS: in each, one driven unit of each port arrives and an active end sends at most one.
+// Units that nobody samples wait, 65536 at most; so do events, and those behind them are counted alone.
 int32_t sp_link_step(uint64_t link, uint64_t flit_clocks);
 
 // Takes the oldest unit that the end has sent. SP_EMPTY if none waits: a link may be silent in a flit clock.
@@ -376,9 +380,11 @@ int32_t sp_link_expect(uint64_t link,
                        size_t unit_length);
 
 // Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
-// line), `be` (byte enables, a number), and cxl-68b with `half` (`lower` or `upper`) for 32 bytes. nvlink: one flat
-// object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
-int32_t sp_link_send(uint64_t link, const char *message, size_t message_length);
+// line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
+// number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
+int32_t sp_link_send(uint64_t link,
+                     const char *message,
+                     size_t message_length);
 
 // Takes the oldest message that has come, in its JSON form; its credit goes back. SP_EMPTY if none waits.
 int32_t sp_link_take(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
@@ -402,6 +408,3 @@ int32_t sp_link_destroy(uint64_t link);
 #endif  // __cplusplus
 
 #endif  /* SCALEPOOL_H */
-
-/* Text and length of a literal, two arguments. */
-#define SP_TEXT(literal) (literal), (sizeof(literal) - 1)

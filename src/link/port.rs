@@ -347,7 +347,8 @@ impl<E: LinkEnd> Port<E> {
     /// Keeps events, without those that a fault input made and that training or correction repairs.
     fn report(&mut self, events: Vec<Event>, damaged: bool, at: Stamp) {
         for event in events {
-            let repaired = self.end.is_explained(damaged) && matches!(event.severity, Severity::Corrected | Severity::Retrain);
+            let repaired =
+                self.end.is_explained(damaged) && matches!(event.severity, Severity::Corrected | Severity::Retrain);
             let violation = &event.violation;
             self.ports.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
             if !repaired {

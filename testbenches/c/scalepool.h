@@ -141,6 +141,9 @@
 // Most flit clocks of one step.
 #define SP_MAX_STEPS (1 << 16)
 
+// A unit of one byte stands for control flits in place of a flit: 0 for idle, others for a remote fault.
+#define CONTROL_BYTES 1
+
 // Size of a layout.
 typedef struct {
   // Bits of a message, 1 to 128.
@@ -337,8 +340,8 @@ int32_t sp_sim_reset(uint64_t sim);
 // Ends a simulation; its handle names nothing any more.
 int32_t sp_sim_destroy(uint64_t sim);
 
-// An end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr` or `nvlink`; `dir` is the direction
-// in which the end sends, SP_DOWN for a host. `config` is a JSON object, empty for the defaults:
+// An end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`; `dir` is the direction
+// in which the end sends, SP_DOWN for a host or accelerator. `config` is a JSON object, empty for the defaults:
 //
 // * `buffers`: messages a channel that fit into the receive buffers (64); nvlink: packets (32)
 // * `data_flits`: nvlink, data flits a channel (256)
@@ -346,7 +349,10 @@ int32_t sp_sim_destroy(uint64_t sim);
 // * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
 // * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
 // * `selective_nak`: the 256B modes, true or false (false)
-// * `reaction_flits`: passive, depth of the pipeline of the end that is watched (0)
+// * `reaction_flits`: cxl-68b, passive: depth of the pipeline of the end that is watched (0)
+//
+// `ualink` has none of them. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
+// fault; an end sends them until it is up.
 //
 // `mode` is SP_ACTIVE or SP_PASSIVE; a passive end never sends and only reports what breaks a rule.
 int32_t sp_link_new(const char *protocol,
@@ -382,6 +388,7 @@ int32_t sp_link_expect(uint64_t link,
 // Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
 // line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
 // number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
+// ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
 int32_t sp_link_send(uint64_t link,
                      const char *message,
                      size_t message_length);
@@ -397,7 +404,8 @@ int32_t sp_link_event(uint64_t link, char *json, size_t json_capacity, size_t *j
 // `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`).
 int32_t sp_link_state(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
 
-// The physical layer begins to train (0) or is up again (1). nvlink has no such state here.
+// The physical layer begins to train (0) or is up again (1). nvlink has no such state here; an end of
+// ualink takes it for a fault of its line.
 int32_t sp_link_train(uint64_t link, uint32_t up);
 
 // Ends a link end; its handle names nothing any more.

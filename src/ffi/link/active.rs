@@ -2,9 +2,14 @@
 
 use super::config::{Config, Protocol};
 use super::message;
+use super::ualink::{self, Queue};
 use crate::ffi::status::{Failure, SP_ERR_KIND};
 use crate::forms::FormError;
 use crate::link::event::Event;
+use crate::link::ualink::{
+    End as UalEnd,
+    state::{Fault, State},
+};
 use crate::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
@@ -30,6 +35,7 @@ enum Layer {
     Cxl68(Box<cxl68::End>),
     Cxl256(Mode, Box<cxl256::End<cxl256::Cachemem>>),
     Nvlink(Box<nvlink::End>),
+    Ualink(Box<UalEnd<Queue>>),
 }
 
 /// The 68B choices of a config.
@@ -84,6 +90,11 @@ impl End {
             }
             Protocol::Cxl256(mode) => Layer::Cxl256(mode, Box::new(cxl256_end(mode, config))),
             Protocol::Nvlink => Layer::Nvlink(Box::new(nvlink_end(config))),
+            Protocol::Ualink => {
+                let mut end = UalEnd::new(ualink::end_config(config.dir), Queue::default());
+                end.line_fault(None);
+                Layer::Ualink(Box::new(end))
+            }
         };
         Ok(End { layer, next: None, wants_training: false, down: false })
     }
@@ -93,6 +104,10 @@ impl End {
         match &mut self.layer {
             Layer::Cxl68(end) => end.receive(&Unit::from_bytes(unit)?, now),
             Layer::Cxl256(_, end) => end.receive(&Flit::from_bytes(unit)?, now),
+            Layer::Ualink(end) => {
+                let length = || FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1");
+                end.receive(&ualink::on_line(unit).ok_or_else(length)?, now);
+            }
             Layer::Nvlink(end) => {
                 let length = || FormError::new("unit", format!("{} bytes", unit.len()), "16 bytes");
                 end.receive(&nvlink::Flit(unit.try_into().map_err(|_| length())?));
@@ -108,11 +123,12 @@ impl End {
             Layer::Cxl68(end) => end.transmit(now).map(|u| u.0.to_vec()),
             Layer::Cxl256(_, end) => Some(end.transmit(now).0.to_vec()),
             Layer::Nvlink(end) => Some(end.transmit().0.to_vec()),
+            Layer::Ualink(end) => Some(ualink::unit(&end.transmit(now))),
         };
         self.wants_training |= match &mut self.layer {
             Layer::Cxl68(end) => end.take_retrain_request(),
             Layer::Cxl256(_, end) => end.take_retrain_request(),
-            Layer::Nvlink(_) => false,
+            Layer::Nvlink(_) | Layer::Ualink(_) => false,
         };
         unit
     }
@@ -122,6 +138,7 @@ impl End {
             Layer::Cxl68(end) => end.take_events(),
             Layer::Cxl256(_, end) => end.take_events(),
             Layer::Nvlink(end) => end.take_events(),
+            Layer::Ualink(end) => end.take_events(),
         }
     }
 
@@ -131,6 +148,7 @@ impl End {
                 Layer::Cxl68(end) => end.is_quiet(),
                 Layer::Cxl256(_, end) => end.is_quiet(),
                 Layer::Nvlink(end) => end.is_quiet(),
+                Layer::Ualink(end) => end.is_quiet(),
             }
     }
 
@@ -140,6 +158,7 @@ impl End {
             Layer::Cxl68(end) => Class68::ALL.iter().map(|&class| end.waiting(class)).sum(),
             Layer::Cxl256(_, end) => Class::ALL.iter().map(|&class| end.client.waiting(class)).sum(),
             Layer::Nvlink(end) => (0..Vc::COUNT as u8).map(|vc| end.waiting(Vc(vc))).sum(),
+            Layer::Ualink(end) => end.client.out.len(),
         }
     }
 
@@ -153,6 +172,7 @@ impl End {
             Layer::Cxl68(end) => end.send(message::cxl68(form)?).map_err(refused)?,
             Layer::Cxl256(mode, end) => end.client.send(message::cxl256(*mode, form)?).map_err(refused)?,
             Layer::Nvlink(end) => end.send(message::nvlink(form)?).map_err(refused)?,
+            Layer::Ualink(end) => end.client.out.push_back(message::ualink(form)?),
         }
         Ok(())
     }
@@ -163,6 +183,7 @@ impl End {
             self.next = match &mut self.layer {
                 Layer::Cxl68(end) => end.take().map(|m| message::cxl68_json(&m)),
                 Layer::Cxl256(mode, end) => end.client.take().map(|m| message::cxl256_json(*mode, &m)),
+                Layer::Ualink(end) => end.client.inbox.pop_front().map(|m| message::ualink_json(&m)),
                 Layer::Nvlink(end) => {
                     let channels = 0..Vc::COUNT as u8;
                     channels.into_iter().find_map(|vc| end.take(Vc(vc))).map(|m| message::nvlink_json(&m))
@@ -183,9 +204,13 @@ impl End {
             (Layer::Cxl68(end), true) => end.phy_up(),
             (Layer::Cxl256(_, end), false) => end.phy_down(),
             (Layer::Cxl256(_, end), true) => end.phy_up(),
+            // A fault of the line, which ordered sets tell the peer.
+            (Layer::Ualink(end), up) => end.line_fault((!up).then_some(Fault::Local)),
             (Layer::Nvlink(_), _) => return Err(Failure::new(SP_ERR_KIND, "nvlink: found training, expected none")),
         }
-        (self.down, self.wants_training) = (!up, false);
+        // A UALink end speaks while its line has a fault.
+        let silent = !matches!(self.layer, Layer::Ualink(_));
+        (self.down, self.wants_training) = (silent && !up, false);
         Ok(())
     }
 
@@ -193,6 +218,7 @@ impl End {
         let (up, halted) = match &self.layer {
             Layer::Cxl68(end) => (end.is_up() && !self.down, end.halted()),
             Layer::Cxl256(_, end) => (end.client.is_up() && !self.down, end.halted().or(end.client.halted())),
+            Layer::Ualink(end) => (end.state() == State::Up, None),
             Layer::Nvlink(end) => (!end.is_down(), end.is_down().then_some("NVL-RPL-05")),
         };
         let halted = halted.map_or(Value::Null, Value::from);

@@ -1,11 +1,12 @@
 //! What an end is made of: the protocol, and the object that a caller gives.
 
 use super::super::status::Failure;
-use crate::forms::{self, FormError, flit_nvl, flit256, message, number};
+use super::ualink::CONTROL_BYTES;
+use crate::forms::{self, FormError, flit_nvl, flit_ual, flit256, message, number};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
-use scalepool_protocols::nvlink;
+use scalepool_protocols::{nvlink, ualink};
 use serde_json::Value;
 
 /// Protocols that have a link layer.
@@ -14,15 +15,17 @@ pub enum Protocol {
     Cxl68,
     Cxl256(Mode),
     Nvlink,
+    Ualink,
 }
 
 impl Protocol {
-    const ALL: [Protocol; 5] = [
+    const ALL: [Protocol; 6] = [
         Protocol::Cxl68,
         Protocol::Cxl256(Mode::Standard),
         Protocol::Cxl256(Mode::LatencyOptimised),
         Protocol::Cxl256(Mode::Pbr),
         Protocol::Nvlink,
+        Protocol::Ualink,
     ];
 
     pub fn name(self) -> &'static str {
@@ -30,6 +33,7 @@ impl Protocol {
             Protocol::Cxl68 => forms::flit68::PROTOCOL,
             Protocol::Cxl256(mode) => mode.protocol(),
             Protocol::Nvlink => flit_nvl::PROTOCOL,
+            Protocol::Ualink => flit_ual::PROTOCOL,
         }
     }
 
@@ -54,6 +58,8 @@ impl Protocol {
             Protocol::Cxl68 => cxl68::unit::UNIT_BYTES,
             Protocol::Cxl256(_) => cxl256::flit::FLIT_BYTES,
             Protocol::Nvlink => nvlink::FLIT_BYTES,
+            Protocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
+            Protocol::Ualink => ualink::flit::FLIT_BYTES,
         };
         if unit.len() != expected {
             return Err(Failure::range("unit", format!("{} bytes", unit.len()), format!("{expected}")));
@@ -121,15 +127,16 @@ impl Config {
             }
             Protocol::Cxl256(_) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
             Protocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
+            Protocol::Ualink => vec![],
         };
-        if passive {
+        if passive && config.protocol == Protocol::Cxl68 {
             known.push("reaction_flits");
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
         let entries = match config.protocol {
             Protocol::Cxl68 => (22, 255),
             Protocol::Cxl256(_) => (1, 511),
-            Protocol::Nvlink => (18, 2048),
+            Protocol::Nvlink | Protocol::Ualink => (18, 2048),
         };
         for (key, value) in forms::object(&form, "config", &known)? {
             match key.as_str() {

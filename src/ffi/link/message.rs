@@ -6,6 +6,7 @@ use crate::link::nvlink::Message as NvlMessage;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
 use scalepool_protocols::nvlink::{Op, Vc};
+use scalepool_protocols::ualink::half::TlFlit;
 use scalepool_protocols::wire::CodeTable;
 use serde_json::Value;
 
@@ -171,5 +172,33 @@ pub fn nvlink_json(given: &NvlMessage) -> Value {
         form.insert("be".into(), number::to_json(be));
     }
     form.insert("data".into(), number::hex(&given.data).into());
+    Value::Object(form)
+}
+
+/// A TL flit of UALink.
+pub fn ualink(form: &Value) -> Result<TlFlit, FormError> {
+    let object = forms::object(form, "message", &["lower", "upper", "indicators"])?;
+    let mut flit = TlFlit::default();
+    for (half, key) in ["lower", "upper"].into_iter().enumerate() {
+        if let Some(value) = object.get(key) {
+            flit.halves[half] = number::array_of(value, &format!("message.{key}"))?;
+        }
+    }
+    if let Some(value) = object.get("indicators") {
+        let bits: u8 = unsigned(value, "message.indicators")?;
+        if bits > 3 {
+            return Err(FormError::new("message.indicators", bits.to_string(), "0 to 3"));
+        }
+        flit.set_indicators(bits);
+    }
+    Ok(flit)
+}
+
+/// The same as JSON.
+pub fn ualink_json(given: &TlFlit) -> Value {
+    let mut form = Object::new();
+    form.insert("lower".into(), number::hex(&given.halves[0]).into());
+    form.insert("upper".into(), number::hex(&given.halves[1]).into());
+    form.insert("indicators".into(), given.indicators().into());
     Value::Object(form)
 }

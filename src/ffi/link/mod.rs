@@ -1,8 +1,8 @@
 //! Ends of links beside RTL: one handle is one end of a link, or watches one.
 //!
-//! Modelled: the ends of `scalepool::link` for `cxl-68b`, the 256B modes and `nvlink`, as they are; an active handle is the
+//! Modelled: the ends of `scalepool::link` for `cxl-68b`, the 256B modes, `nvlink` and `ualink`, as they are; an active handle is the
 //! end itself, a passive one only reads both directions and reports rule ids. Detail: one wire unit a flit clock in each
-//! direction (68 bytes, 256 bytes, one flit of 16 bytes). Left out: latency (the caller's steps are the wire), early even
+//! direction (68 bytes, 256 bytes, one flit of 16 bytes, 640 bytes). Left out: latency (the caller's steps are the wire), early even
 //! halves of latency-optimised flits, ARB/MUX, CXL.io.
 //!
 //! An active end stands in one of two places. As the peer of the RTL: what the RTL sends is driven, what the end sends is
@@ -15,6 +15,7 @@ mod active;
 mod config;
 mod message;
 mod passive;
+mod ualink;
 
 use super::call::{Caller, call};
 use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK};
@@ -182,8 +183,8 @@ impl Link {
     }
 }
 
-/// An end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr` or `nvlink`; `dir` is the direction
-/// in which the end sends, SP_DOWN for a host. `config` is a JSON object, empty for the defaults:
+/// An end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`; `dir` is the direction
+/// in which the end sends, SP_DOWN for a host or accelerator. `config` is a JSON object, empty for the defaults:
 ///
 /// * `buffers`: messages a channel that fit into the receive buffers (64); nvlink: packets (32)
 /// * `data_flits`: nvlink, data flits a channel (256)
@@ -191,7 +192,10 @@ impl Link {
 /// * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
 /// * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
 /// * `selective_nak`: the 256B modes, true or false (false)
-/// * `reaction_flits`: passive, depth of the pipeline of the end that is watched (0)
+/// * `reaction_flits`: cxl-68b, passive: depth of the pipeline of the end that is watched (0)
+///
+/// `ualink` has none of them. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
+/// fault; an end sends them until it is up.
 ///
 /// `mode` is SP_ACTIVE or SP_PASSIVE; a passive end never sends and only reports what breaks a rule.
 #[unsafe(no_mangle)]
@@ -313,6 +317,7 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
 /// Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
 /// line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
 /// number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
+/// ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message_length: usize) -> i32 {
     call(|| {
@@ -384,7 +389,8 @@ pub unsafe extern "C" fn sp_link_state(
     })
 }
 
-/// The physical layer begins to train (0) or is up again (1). nvlink has no such state here.
+/// The physical layer begins to train (0) or is up again (1). nvlink has no such state here; an end of
+/// ualink takes it for a fault of its line.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
     call(|| {

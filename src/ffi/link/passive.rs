@@ -6,6 +6,7 @@
 
 use super::active::cxl68_config;
 use super::config::{Config, Protocol};
+use super::ualink::CONTROL_BYTES;
 use crate::ffi::status::Failure;
 use crate::forms::FormError;
 use crate::forms::flit::Decoder;
@@ -43,6 +44,10 @@ impl Stream {
     fn read(&mut self, unit: &[u8], events: &mut Vec<(&'static str, Event)>) {
         let number = self.units;
         self.units += 1;
+        // Control flits in place of a flit say nothing about the stream.
+        if unit.len() == CONTROL_BYTES {
+            return;
+        }
         let whole = match &mut self.packet {
             None => unit.to_vec(),
             Some((flits, length)) => {

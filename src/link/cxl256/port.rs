@@ -11,8 +11,8 @@ use super::config::{CachememConfig, LinkConfig};
 use super::end::End;
 use super::fault::WireFlit;
 use super::number;
-use crate::link::event::{Event, finding};
 use crate::link::cxlio::{FlitEnd, Port as _};
+use crate::link::event::{Event, finding};
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
@@ -285,7 +285,8 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
     }
 
     fn transmit(&mut self, now_flits: u64) -> Option<WireFlit> {
-        let due = |end: &End<Watched<C>>| now_flits == 0 || end.wakes_at(now_flits - 1).is_some_and(|at| at <= now_flits);
+        let due =
+            |end: &End<Watched<C>>| now_flits == 0 || end.wakes_at(now_flits - 1).is_some_and(|at| at <= now_flits);
         if !due(&self.end) {
             return None;
         }

@@ -348,8 +348,7 @@ pub(super) fn build<E: HasIo>(
         form,
     };
     let mem = taps.device_mem.map(|tap| -> Make<Message, Device> {
-        let make =
-            move |bind: &mut Binder, tx, rx| Device::new(config, bind.attach(rx), bind.attach(tx), tap);
+        let make = move |bind: &mut Binder, tx, rx| Device::new(config, bind.attach(rx), bind.attach(tx), tap);
         (mem_device::PLACE, Box::new(make))
     });
     sim.partition(move |p| side.build(p, io, mem));

@@ -335,7 +335,8 @@ impl<C: Beside> Units<C> {
 impl<C: Beside> LinkEnd for Units<C> {
     type Unit = Unit;
 
-    const SIGNALS: &'static [Signal] = &[("io_up", 1), ("unacknowledged", 12), ("tlps_sent", 32), ("tlps_received", 32)];
+    const SIGNALS: &'static [Signal] =
+        &[("io_up", 1), ("unacknowledged", 12), ("tlps_sent", 32), ("tlps_received", 32)];
 
     fn protocol(&self) -> &'static str {
         "cxl-68b"

@@ -38,9 +38,9 @@ use crate::link::arbmux::cxl256::{ArbMux as ArbMux256, ArbMuxConfig as ArbMux256
 use crate::link::arbmux::{Ask, Instance};
 use crate::link::cxl68::timing::LineRate;
 use crate::link::cxl68::{End as End68, EndConfig};
+use crate::link::cxl256::Cachemem;
 use crate::link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
 use crate::link::cxl256::port::PortEnd;
-use crate::link::cxl256::Cachemem;
 use crate::link::cxlio::{FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig};
 use crate::link::fault::Fault;
 use crate::trace::{Header, Hub};
@@ -286,7 +286,8 @@ fn run_on<E: HasIo>(
     let (mode, pace) = (plan.mode, plan.pace);
     let mut hub = Hub::new(request.outputs.any());
     let cachemem = settings.is_on("link.cachemem");
-    let taps = Taps::new::<E>(ends[0].protocol(), plan.forms[0], cachemem.then(|| build::message_form(plan.flits)), &mut hub);
+    let taps =
+        Taps::new::<E>(ends[0].protocol(), plan.forms[0], cachemem.then(|| build::message_form(plan.flits)), &mut hub);
     let header = Header {
         model_version: env!("CARGO_PKG_VERSION").into(),
         scenario_hash: scenario_hash(settings, request.cycles),

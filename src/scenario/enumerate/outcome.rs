@@ -136,9 +136,10 @@ pub(super) fn report<E: HasIo>(
         counts.extend(of_mem.map(|(name, n)| (name.to_owned(), n)));
     }
     let names = ["posted", "non-posted", "completion"];
-    let messages = ["down", "up"].into_iter().zip(&stats).flat_map(|(dir, stats)| {
-        names.into_iter().zip(stats.sent).map(move |(name, n)| (format!("{name} {dir}"), n))
-    });
+    let messages = ["down", "up"]
+        .into_iter()
+        .zip(&stats)
+        .flat_map(|(dir, stats)| names.into_iter().zip(stats.sent).map(move |(name, n)| (format!("{name} {dir}"), n)));
     Ok(Report {
         scenario: NAME.into(),
         seed: request.seed,

@@ -6,7 +6,6 @@ const fn key(name: &'static str, default: &'static str, unit: &'static str, rang
     Key { name, default, unit, range, doc }
 }
 
-
 /// What `link.mode` takes.
 const MODES: Range = Range::List("68b, 256b, 256b-lopt, 256b-pbr; several compare the modes");
 

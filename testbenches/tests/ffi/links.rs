@@ -7,7 +7,7 @@ use scalepool::ffi::stream::{SP_DOWN, SP_UP};
 use serde_json::{Value, json};
 use std::ptr::{null, null_mut};
 
-const PROTOCOLS: [&str; 5] = ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr", "nvlink"];
+const PROTOCOLS: [&str; 6] = ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr", "nvlink", "ualink"];
 
 fn link(protocol: &str, dir: u32, config: &str, mode: u32) -> (i32, u64) {
     let mut link = 0;
@@ -16,7 +16,7 @@ fn link(protocol: &str, dir: u32, config: &str, mode: u32) -> (i32, u64) {
 }
 
 fn sample(link: u64) -> Option<Vec<u8>> {
-    let (mut unit, mut length) = (vec![0; 256], 0);
+    let (mut unit, mut length) = (vec![0; 640], 0);
     match unsafe { sp_link_sample(link, unit.as_mut_ptr(), unit.len(), &mut length) } {
         SP_OK => Some(unit[..length].to_vec()),
         status => {
@@ -48,6 +48,7 @@ fn write(protocol: &str) -> Value {
         "cxl-68b" => "cxl68.m2s_rwd",
         "cxl-256b-pbr" => "cxlpbr.m2s_rwd",
         "nvlink" => return json!({"op": "WRITE_NONPOSTED", "tag": 5, "address": "0x1000", "data": "5a".repeat(64)}),
+        "ualink" => return json!({"upper": "00".repeat(32)}),
         _ => "cxl256.m2s_rwd",
     };
     json!({"layout": layout, "fields": {"opcode": "MemWr", "tag": 5, "address": 4096}, "data": "5a".repeat(64)})
@@ -86,6 +87,10 @@ fn run(protocol: &str, spoil: impl Fn(u64, &mut Vec<u8>)) -> ([u64; 2], [u64; 2]
         }
     }
     let arrived = form(|t, c, l| unsafe { sp_link_take(ends[1], t, c, l) }).expect("the message comes");
+    if protocol == "ualink" {
+        assert_eq!(arrived["upper"], "00".repeat(32));
+        return (ends, watchers);
+    }
     assert_eq!(arrived["data"], "5a".repeat(64), "{protocol}");
     let key = if protocol == "nvlink" { &arrived } else { &arrived["fields"] };
     assert_eq!((key["tag"].as_u64(), key["address"].as_u64()), (Some(5), Some(4096)), "{protocol}");
@@ -141,12 +146,13 @@ fn a_twin_is_compared() {
         let mut units = std::iter::from_fn(|| sample(rtl));
         assert_eq!(expect(&units.next().expect("a unit"), null()), SP_OK, "{protocol}");
         let mut wrong = units.next().expect("a unit");
-        wrong[7] ^= 1;
+        let last = wrong.len() - 1;
+        wrong[last] ^= 1;
         assert_eq!(expect(&wrong, null()), SP_FINDING, "{protocol}");
-        assert!(last_error().starts_with("unit 1, byte 7: found"), "{}", last_error());
+        assert!(last_error().starts_with(&format!("unit 1, byte {last}: found")), "{}", last_error());
         let mut masked = units.next().expect("a unit");
         let mut mask = vec![0xff; masked.len()];
-        (masked[7], mask[7]) = (masked[7] ^ 1, 0xfe);
+        (masked[last], mask[last]) = (masked[last] ^ 1, 0xfe);
         assert_eq!(expect(&masked, mask.as_ptr()), SP_OK, "{protocol}");
         assert_eq!((&state(twin)["compared"], &state(twin)["mismatches"]), (&json!(3), &json!(1)));
         assert_eq!((sp_link_reset(twin), &state(twin)["compared"]), (SP_OK, &json!(0)));

@@ -20,6 +20,9 @@ pub const SP_MAX_CYCLES: u64 = 10_000_000;
 /// Most threads of one run.
 const MAX_THREADS: u64 = 64;
 
+/// Most dots of a line. A key with a dot for each table goes as deep as it has dots, and nobody should need a stack for it.
+const MAX_DOTS: usize = 64;
+
 struct Sim {
     /// As the text said.
     given: Request,
@@ -105,6 +108,9 @@ pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim
         let caller = unsafe { Caller::trusted() };
         let sim = caller.place("sim", sim)?;
         let text = caller.text("text", text, text_length)?;
+        if let Some(line) = text.lines().position(|line| line.matches('.').count() > MAX_DOTS) {
+            return Err(Failure::range(&format!("line {}", line + 1), "more dots", format!("at most {MAX_DOTS}")));
+        }
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
             Failure::new(SP_ERR_INPUT, format!("text: found no TOML: {}", e.message()))
         })?;

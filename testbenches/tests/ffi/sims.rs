@@ -69,6 +69,20 @@ fn waves_and_traces_on_and_off() {
     assert_eq!(sp_sim_destroy(sim), SP_OK);
 }
 
+/// Each of these would need a deep stack, or much time, if it were taken.
+#[test]
+fn texts_that_go_deep() {
+    open();
+    let many = 200_000;
+    for text in ["a.", "[", "[[", "a=[", "a={a=", "a={a.a=", "a=[\n", "\"\"\""] {
+        let status = sim(&text.repeat(many)).0;
+        assert!([SP_ERR_INPUT, SP_ERR_RANGE].contains(&status), "{text}: {status}");
+    }
+    assert_eq!(sim(&format!("{}a = 1", "a.".repeat(many))).0, SP_ERR_RANGE);
+    assert_eq!(sim(&format!("[{}a]", "a.".repeat(many))).0, SP_ERR_RANGE);
+    assert_eq!(sim(&format!("a = {}", "[".repeat(many))).0, SP_ERR_INPUT);
+}
+
 #[test]
 fn texts_that_are_refused() {
     open();

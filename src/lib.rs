@@ -2,14 +2,15 @@
 //!
 //! The layers, lowest first (a layer uses only those above it in this list):
 //! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`memory`], [`endpoint`], [`fabric`],
-//! [`scenario`], [`golden`], [`export`], [`cli`].
-#![forbid(unsafe_code)]
+//! [`scenario`], [`golden`], [`export`], [`ffi`], [`cli`].
+#![deny(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod cli;
 pub mod endpoint;
 pub mod export;
 pub mod fabric;
+pub mod ffi;
 pub mod forms;
 pub mod golden;
 pub mod kernel;

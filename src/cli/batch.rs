@@ -157,18 +157,6 @@ fn next_line(input: &mut BufReader<impl Read>, line: &mut Vec<u8>, out: &mut dyn
     Ok(Some(length))
 }
 
-/// Reads a line of JSON.
-pub(super) fn json(line: &str) -> Result<Value, FormError> {
-    if line.trim().is_empty() {
-        return Err(FormError::new("line", "a blank line", "a JSON object"));
-    }
-    serde_json::from_str(line).map_err(|e| {
-        let text = e.to_string();
-        let found = text.split(" at line").next().unwrap_or(&text).to_owned();
-        FormError::new(format!("column {}", e.column()), found, "a JSON object")
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

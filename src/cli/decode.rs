@@ -30,7 +30,7 @@ impl Decode {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let (Some(layout), Some(hex)) = (self.layout, self.hex) else {
             return Ok(batch::stdin(out, |line: &str| {
-                let form = batch::json(line)?;
+                let form = crate::forms::parse(line)?;
                 let form = object(&form, "message", &["layout", "bits", "hex"])?;
                 let def = message::layout_of(form)?;
                 let expected = "a string of hexadecimal digits";

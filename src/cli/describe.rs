@@ -2,12 +2,12 @@
 
 use super::table::Table;
 use super::{Status, print_json};
-use crate::forms::{Object, message, number};
+use crate::forms::{layout, message};
 use crate::scenario::{self, Scenario};
 use anyhow::bail;
 use clap::Args;
 use scalepool_protocols::registry;
-use scalepool_protocols::wire::{FieldDef, LayoutDef};
+use scalepool_protocols::wire::LayoutDef;
 use serde_json::Value;
 use std::io::{self, Write};
 
@@ -37,7 +37,7 @@ impl Describe {
             bail!("describe: found `{}`, expected a name that `list` shows, such as {}", self.name, near.join(", "));
         };
         if self.json {
-            print_json(out, &to_json(def))?;
+            print_json(out, &layout::to_json(def))?;
         } else {
             print(def, out)?;
         }
@@ -62,35 +62,6 @@ fn print_scenario(scenario: &Scenario, out: &mut dyn Write) -> io::Result<()> {
         table.row([k.name, default, k.unit, &k.range.to_string(), k.doc].map(str::to_owned));
     }
     table.print(out)
-}
-
-fn to_json(def: &LayoutDef) -> Value {
-    let mut form = Object::new();
-    form.insert("layout".into(), def.name.into());
-    form.insert("family".into(), def.family().into());
-    form.insert("bits".into(), def.bits.into());
-    form.insert("basis".into(), def.basis.name().into());
-    form.insert("source".into(), def.source.into());
-    form.insert("doc".into(), def.doc.into());
-    form.insert("fields".into(), def.fields.iter().map(field_to_json).collect());
-    Value::Object(form)
-}
-
-fn field_to_json(field: &FieldDef) -> Value {
-    let mut form = Object::new();
-    form.insert("name".into(), field.name.into());
-    form.insert("lsb".into(), field.lsb.into());
-    form.insert("width".into(), field.width.into());
-    if field.address_lsb > 0 {
-        form.insert("address_lsb".into(), field.address_lsb.into());
-    }
-    if let Some(table) = field.codes {
-        let codes = table.codes.iter().map(|c| (c.name.to_owned(), number::to_json(c.value)));
-        form.insert("codes".into(), Value::Object(codes.collect()));
-    }
-    form.insert("reserved".into(), field.reserved.into());
-    form.insert("doc".into(), field.doc.into());
-    Value::Object(form)
 }
 
 /// Name, size, basis and source of a layout on one line.

@@ -31,7 +31,7 @@ impl Encode {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let Some(layout) = self.layout else {
             return Ok(batch::stdin(out, |line: &str| {
-                let (def, bits) = message::message_from_json(&batch::json(line)?)?;
+                let (def, bits) = message::message_from_json(&crate::forms::parse(line)?)?;
                 Ok(Answer { form: answer(def, bits), status: Status::Good })
             })?);
         };

@@ -13,15 +13,17 @@
 //! the unit apart, [`flit68::to_json`] writes it, with [`message`] for each place of a slot and [`violation`] for each
 //! finding. [`flit68::Encoder`] goes the other way and keeps the state that a sender has. [`flit256`] does the same for 256-byte flits,
 //! [`flit_nvl`] for packets of NVLink.
-//! [`flit_ual`] does it for UALink, where an answer may have to wait for the next flit.
+//! [`flit_ual`] does it for UALink, where an answer may have to wait for the next flit. [`flit`] picks by name.
 
 mod almp;
 mod error;
+pub mod flit;
 pub mod flit256;
 pub mod flit68;
 pub mod flit_io;
 pub mod flit_nvl;
 pub mod flit_ual;
+pub mod layout;
 pub mod message;
 pub mod number;
 pub mod stream;
@@ -33,6 +35,21 @@ use serde_json::{Map, Value};
 
 /// A JSON object.
 pub type Object = Map<String, Value>;
+
+/// Reads a text of JSON.
+///
+/// # Errors
+/// Text that is blank or no JSON.
+pub fn parse(text: &str) -> Result<Value, FormError> {
+    if text.trim().is_empty() {
+        return Err(FormError::new("line", "a blank line", "a JSON object"));
+    }
+    serde_json::from_str(text).map_err(|e| {
+        let message = e.to_string();
+        let found = message.split(" at line").next().unwrap_or(&message).to_owned();
+        FormError::new(format!("column {}", e.column()), found, "a JSON object")
+    })
+}
 
 /// The object at `at`, all of whose keys are in `known`.
 pub(crate) fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&'a Object, FormError> {

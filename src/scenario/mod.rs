@@ -195,10 +195,26 @@ pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
 pub fn run(request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
     let requests = split(request)?;
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
-    let Some(scenario) = find(&request.scenario) else { unreachable!("`split` gives known scenarios") };
+    let (scenario, settings) = read(request)?;
+    (scenario.run)(request, &settings, on_window)
+}
+
+/// Reads the settings of a request for one mode and makes nothing of them.
+///
+/// # Errors
+/// No such scenario, a setting that is refused.
+pub fn check(request: &Request) -> Result<(), RunError> {
+    read(request).map(|_| ())
+}
+
+fn read(request: &Request) -> Result<(&'static Scenario, Settings), RunError> {
+    let Some(scenario) = find(&request.scenario) else {
+        let expected = names().collect::<Vec<_>>().join(", ");
+        return Err(RunError::Unknown { found: request.scenario.clone(), expected });
+    };
     let mut settings = Settings::new(scenario.keys);
     for text in &request.set {
         settings.set(text)?;
     }
-    (scenario.run)(request, &settings, on_window)
+    Ok((scenario, settings))
 }

@@ -11,6 +11,8 @@ missing() {
 
 packages=()
 command -v cc >/dev/null || packages+=(gcc libc6-dev)
+command -v c++ >/dev/null || packages+=(g++)
+command -v valgrind >/dev/null || packages+=(valgrind)
 command -v python3 >/dev/null || packages+=(python3)
 # Of the system's python3: a package of Debian cannot serve another one.
 /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)

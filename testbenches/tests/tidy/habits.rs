@@ -26,8 +26,8 @@ const TOP: &[&str] = &[
 /// Largest file under version control, in bytes; larger output goes to `target/`.
 const MAX_FILE_BYTES: usize = 1_500_000;
 
-/// Places that may be unsafe: the C ABI, and one fast path behind a run-time check.
-const UNSAFE: &[&str] = &["src/ffi/", "protocols/check/simd.rs"];
+/// Places that may be unsafe: the C ABI with the tests that call it, and one fast path behind a run-time check.
+const UNSAFE: &[&str] = &["src/ffi/", "testbenches/tests/ffi/", "protocols/check/simd.rs"];
 
 /// Hosts that a link may name: where licences and the crates of the lock file have their home.
 const HOSTS: &[&str] = &["www.apache.org", "github.com"];

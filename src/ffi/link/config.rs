@@ -1,0 +1,165 @@
+//! What an end is made of: the protocol, and the object that a caller gives.
+
+use super::super::status::Failure;
+use super::ualink::CONTROL_BYTES;
+use crate::forms::{self, FormError, flit_nvl, flit_ual, flit256, message, number};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68;
+use scalepool_protocols::cxl::cxl256::{self, Mode};
+use scalepool_protocols::{nvlink, ualink};
+use serde_json::Value;
+
+/// Protocols that have a link layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    Cxl68,
+    Cxl256(Mode),
+    Nvlink,
+    Ualink,
+}
+
+impl Protocol {
+    const ALL: [Protocol; 6] = [
+        Protocol::Cxl68,
+        Protocol::Cxl256(Mode::Standard),
+        Protocol::Cxl256(Mode::LatencyOptimised),
+        Protocol::Cxl256(Mode::Pbr),
+        Protocol::Nvlink,
+        Protocol::Ualink,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Protocol::Cxl68 => forms::flit68::PROTOCOL,
+            Protocol::Cxl256(mode) => mode.protocol(),
+            Protocol::Nvlink => flit_nvl::PROTOCOL,
+            Protocol::Ualink => flit_ual::PROTOCOL,
+        }
+    }
+
+    fn of(name: &str) -> Result<Protocol, FormError> {
+        let known = match flit256::mode_of(name) {
+            Some(mode) => Some(Protocol::Cxl256(mode)),
+            None => Protocol::ALL.into_iter().find(|p| p.name() == name),
+        };
+        known.ok_or_else(|| {
+            let near = message::most_similar(name, Protocol::ALL.into_iter().map(Protocol::name));
+            FormError::new(
+                "protocol",
+                format!("`{name}`"),
+                format!("one with a link layer, such as {}", near.join(", ")),
+            )
+        })
+    }
+
+    /// Refuses what is no wire unit by its length.
+    pub fn check_unit(self, unit: &[u8]) -> Result<(), Failure> {
+        let expected = match self {
+            Protocol::Cxl68 => cxl68::unit::UNIT_BYTES,
+            Protocol::Cxl256(_) => cxl256::flit::FLIT_BYTES,
+            Protocol::Nvlink => nvlink::FLIT_BYTES,
+            Protocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
+            Protocol::Ualink => ualink::flit::FLIT_BYTES,
+        };
+        if unit.len() != expected {
+            return Err(Failure::range("unit", format!("{} bytes", unit.len()), format!("{expected}")));
+        }
+        Ok(())
+    }
+}
+
+/// Everything that was said when the end was made.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub protocol: Protocol,
+    pub dir: Dir,
+    pub passive: bool,
+    pub buffers: Option<u16>,
+    pub data_flits: Option<u16>,
+    pub mem_alone: bool,
+    pub retry_entries: Option<u16>,
+    pub timeout_flits: Option<u32>,
+    pub max_num_retry: Option<u8>,
+    pub max_num_phy_reinit: Option<u8>,
+    pub flush_flits: Option<u16>,
+    pub selective_nak: bool,
+    pub reaction_flits: u64,
+}
+
+/// A number of a key, in a range.
+fn number<T: TryFrom<u128>>(value: &Value, key: &str, lowest: u128, highest: u128) -> Result<Option<T>, FormError> {
+    let found = number::from_json(value, key)?;
+    let fits = Some(found).filter(|n| (lowest..=highest).contains(n)).and_then(|n| T::try_from(n).ok());
+    let wrong = || FormError::new(format!("config.{key}"), found.to_string(), format!("{lowest} to {highest}"));
+    fits.map(Some).ok_or_else(wrong)
+}
+
+impl Config {
+    /// Reads the object; an empty text is an empty object.
+    pub fn read(protocol: &str, dir: Dir, passive: bool, text: &str) -> Result<Config, FormError> {
+        let mut config = Config {
+            protocol: Protocol::of(protocol)?,
+            dir,
+            passive,
+            buffers: None,
+            data_flits: None,
+            mem_alone: false,
+            retry_entries: None,
+            timeout_flits: None,
+            max_num_retry: None,
+            max_num_phy_reinit: None,
+            flush_flits: None,
+            selective_nak: false,
+            reaction_flits: 0,
+        };
+        // Only what the protocol has a use for is known.
+        let mut known = match config.protocol {
+            Protocol::Cxl68 => {
+                vec![
+                    "buffers",
+                    "classes",
+                    "retry_entries",
+                    "timeout_flits",
+                    "max_num_retry",
+                    "max_num_phy_reinit",
+                    "flush_flits",
+                ]
+            }
+            Protocol::Cxl256(_) => vec!["buffers", "classes", "retry_entries", "timeout_flits", "selective_nak"],
+            Protocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
+            Protocol::Ualink => vec![],
+        };
+        if passive && config.protocol == Protocol::Cxl68 {
+            known.push("reaction_flits");
+        }
+        let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
+        let entries = match config.protocol {
+            Protocol::Cxl68 => (22, 255),
+            Protocol::Cxl256(_) => (1, 511),
+            Protocol::Nvlink | Protocol::Ualink => (18, 2048),
+        };
+        for (key, value) in forms::object(&form, "config", &known)? {
+            match key.as_str() {
+                "buffers" => config.buffers = number(value, key, 1, 1023)?,
+                "data_flits" => config.data_flits = number(value, key, 16, 1023)?,
+                "retry_entries" => config.retry_entries = number(value, key, entries.0, entries.1)?,
+                "timeout_flits" => config.timeout_flits = number(value, key, 1, u32::MAX.into())?,
+                "max_num_retry" => config.max_num_retry = number(value, key, 1, 31)?,
+                "max_num_phy_reinit" => config.max_num_phy_reinit = number(value, key, 1, 31)?,
+                "flush_flits" => config.flush_flits = number(value, key, 1, 1023)?,
+                "reaction_flits" => config.reaction_flits = number(value, key, 0, 1 << 20)?.unwrap_or(0),
+                "selective_nak" => {
+                    let yes = value.as_bool();
+                    config.selective_nak = yes
+                        .ok_or_else(|| FormError::new("config.selective_nak", forms::shown(value), "true or false"))?;
+                }
+                _ => match value.as_str() {
+                    Some("mem") => config.mem_alone = true,
+                    Some("cachemem") => config.mem_alone = false,
+                    _ => return Err(FormError::new("config.classes", forms::shown(value), "`mem` or `cachemem`")),
+                },
+            }
+        }
+        Ok(config)
+    }
+}

@@ -1,0 +1,204 @@
+//! Messages of link ends as JSON: the form of a message with the data that belongs to it.
+
+use super::hex_of;
+use crate::forms::{self, FormError, Object, message, number};
+use crate::link::nvlink::Message as NvlMessage;
+use scalepool_protocols::cxl::cxl68;
+use scalepool_protocols::cxl::cxl256::{self, Mode};
+use scalepool_protocols::nvlink::{Op, Vc};
+use scalepool_protocols::ualink::half::TlFlit;
+use scalepool_protocols::wire::CodeTable;
+use serde_json::Value;
+
+/// A layout with its bits, and what else stands in the object.
+struct Parts<'a> {
+    layout: &'static str,
+    bits: u128,
+    line: Option<[u8; 64]>,
+    byte_enables: Option<u64>,
+    object: &'a Object,
+}
+
+fn parts<'a>(form: &'a Value, more: &[&str]) -> Result<Parts<'a>, FormError> {
+    let known = [&["layout", "fields", "data", "be"], more].concat();
+    let object = forms::object(form, "message", &known)?;
+    let def = message::layout_of(object)?;
+    let bits = match object.get("fields") {
+        Some(fields) => message::fields_from_json(def, def.default_bits(), fields)?,
+        None => def.default_bits(),
+    };
+    let line = object.get("data").map(|v| number::array_of(v, "message.data")).transpose()?;
+    let byte_enables = object.get("be").map(|v| unsigned(v, "message.be")).transpose()?;
+    Ok(Parts { layout: def.name, bits, line, byte_enables, object })
+}
+
+fn unsigned<T: TryFrom<u128>>(value: &Value, at: &str) -> Result<T, FormError> {
+    let wide = |_| FormError::new(at, forms::shown(value), format!("a number of {} bits", 8 * size_of::<T>()));
+    T::try_from(number::from_json(value, at)?).map_err(wide)
+}
+
+fn unknown(layout: &str, protocol: &str) -> FormError {
+    FormError::new("message.layout", format!("`{layout}`"), format!("a message of {protocol}"))
+}
+
+/// Byte enables without a line.
+fn no_line() -> FormError {
+    FormError::new("message", "`be` without `data`", "both or neither")
+}
+
+fn with_data(mut form: Value, line: &[u8], byte_enables: Option<u64>) -> Value {
+    form["data"] = number::hex(line).into();
+    if let Some(be) = byte_enables {
+        form["be"] = number::to_json(be.into());
+    }
+    form
+}
+
+/// A message of CXL 68B.
+pub fn cxl68(form: &Value) -> Result<cxl68::stream::Message, FormError> {
+    use cxl68::stream::{Data, Message, Size};
+    let Parts { layout, bits, line, byte_enables, object } = parts(form, &["half"])?;
+    let class = cxl68::message::Class::ALL.into_iter().find(|c| c.def().name == layout);
+    let class = class.ok_or_else(|| unknown(layout, forms::flit68::PROTOCOL))?;
+    let size = match object.get("half").map(Value::as_str) {
+        None => Size::Line,
+        Some(Some("lower")) => Size::LowerHalf,
+        Some(Some("upper")) => Size::UpperHalf,
+        Some(_) => return Err(FormError::new("message.half", forms::shown(&object["half"]), "`lower` or `upper`")),
+    };
+    if line.is_none() && (byte_enables.is_some() || size != Size::Line) {
+        return Err(no_line());
+    }
+    Ok(Message { class, bits, data: line.map(|bytes| Data { bytes, size, byte_enables }) })
+}
+
+/// The same as JSON.
+pub fn cxl68_json(given: &cxl68::stream::Message) -> Value {
+    use cxl68::stream::Size;
+    let form = message::message_to_json(given.class.def(), given.bits);
+    let Some(data) = given.data else { return form };
+    let mut form = with_data(form, &data.bytes, data.byte_enables);
+    match data.size {
+        Size::Line => (),
+        Size::LowerHalf => form["half"] = "lower".into(),
+        Size::UpperHalf => form["half"] = "upper".into(),
+    }
+    form
+}
+
+/// A message of a 256B mode.
+pub fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Message, FormError> {
+    use cxl256::stream::{Data, Message};
+    let Parts { layout, bits, line, byte_enables, object } = parts(form, &["metadata"])?;
+    let class = cxl256::Class::ALL.into_iter().find(|c| c.def(mode.routing()).name == layout);
+    let class = class.ok_or_else(|| unknown(layout, mode.protocol()))?;
+    let metadata = object.get("metadata").map(|v| unsigned(v, "message.metadata")).transpose()?;
+    if line.is_none() && (byte_enables.is_some() || metadata.is_some()) {
+        return Err(no_line());
+    }
+    Ok(Message { class, bits, data: line.map(|line| Data { line, byte_enables, metadata }) })
+}
+
+/// The same as JSON.
+pub fn cxl256_json(mode: Mode, given: &cxl256::stream::Message) -> Value {
+    let form = message::message_to_json(given.class.def(mode.routing()), given.bits);
+    let Some(data) = given.data else { return form };
+    let mut form = with_data(form, &data.line, data.byte_enables);
+    if let Some(metadata) = data.metadata {
+        form["metadata"] = metadata.into();
+    }
+    form
+}
+
+/// A code by name or number.
+fn code(table: &CodeTable, value: &Value, at: &str) -> Result<u8, FormError> {
+    if let Some(found) = value.as_str().and_then(|name| table.value_of(name)) {
+        return Ok(found as u8);
+    }
+    let expected = || format!("a code of {}, below {}", table.name, 1 << table.width);
+    let found: u8 = unsigned(value, at).map_err(|_| FormError::new(at, forms::shown(value), expected()))?;
+    if u32::from(found) >> table.width != 0 {
+        return Err(FormError::new(at, forms::shown(value), expected()));
+    }
+    Ok(found)
+}
+
+fn code_json(name: Option<&'static str>, number: u8) -> Value {
+    name.map_or(number.into(), Value::from)
+}
+
+/// A message of NVLink.
+pub fn nvlink(form: &Value) -> Result<NvlMessage, FormError> {
+    let known = ["op", "vc", "tag", "rid", "size", "ep", "atag", "address", "attr", "route", "be", "data"];
+    let object = forms::object(form, "message", &known)?;
+    let Some(op) = object.get("op") else {
+        return Err(FormError::new("message", "no key `op`", "the name of an operation"));
+    };
+    let mut message = NvlMessage::new(Op(code(Op::TABLE, op, "message.op")?), &Default::default());
+    for (key, value) in object {
+        let at = format!("message.{key}");
+        match key.as_str() {
+            "vc" => message.vc = Vc(code(Vc::TABLE, value, &at)?),
+            "tag" => message.tag = unsigned(value, &at)?,
+            "rid" => message.rid = unsigned(value, &at)?,
+            "size" => message.size = unsigned(value, &at)?,
+            "ep" => message.ep = unsigned::<u8>(value, &at)? != 0,
+            "atag" => message.atag = unsigned(value, &at)?,
+            "address" => message.address = unsigned(value, &at)?,
+            "attr" => message.attr = unsigned(value, &at)?,
+            "route" => message.route = unsigned(value, &at)?,
+            "be" => message.be = Some(unsigned(value, &at)?),
+            "data" => message.data = hex_of(value, &at)?,
+            _ => (),
+        }
+    }
+    Ok(message)
+}
+
+/// The same as JSON.
+pub fn nvlink_json(given: &NvlMessage) -> Value {
+    let mut form = Object::new();
+    form.insert("op".into(), code_json(given.op.name(), given.op.0));
+    form.insert("vc".into(), code_json(given.vc.name(), given.vc.0));
+    form.insert("tag".into(), given.tag.into());
+    form.insert("rid".into(), given.rid.into());
+    form.insert("size".into(), given.size.into());
+    form.insert("ep".into(), u8::from(given.ep).into());
+    form.insert("atag".into(), given.atag.into());
+    form.insert("address".into(), number::to_json(given.address.into()));
+    form.insert("attr".into(), given.attr.into());
+    form.insert("route".into(), given.route.into());
+    if let Some(be) = given.be {
+        form.insert("be".into(), number::to_json(be));
+    }
+    form.insert("data".into(), number::hex(&given.data).into());
+    Value::Object(form)
+}
+
+/// A TL flit of UALink.
+pub fn ualink(form: &Value) -> Result<TlFlit, FormError> {
+    let object = forms::object(form, "message", &["lower", "upper", "indicators"])?;
+    let mut flit = TlFlit::default();
+    for (half, key) in ["lower", "upper"].into_iter().enumerate() {
+        if let Some(value) = object.get(key) {
+            flit.halves[half] = number::array_of(value, &format!("message.{key}"))?;
+        }
+    }
+    if let Some(value) = object.get("indicators") {
+        let bits: u8 = unsigned(value, "message.indicators")?;
+        if bits > 3 {
+            return Err(FormError::new("message.indicators", bits.to_string(), "0 to 3"));
+        }
+        flit.set_indicators(bits);
+    }
+    Ok(flit)
+}
+
+/// The same as JSON.
+pub fn ualink_json(given: &TlFlit) -> Value {
+    let mut form = Object::new();
+    form.insert("lower".into(), number::hex(&given.halves[0]).into());
+    form.insert("upper".into(), number::hex(&given.halves[1]).into());
+    form.insert("indicators".into(), given.indicators().into());
+    Value::Object(form)
+}

@@ -1,0 +1,243 @@
+//! Runs of built-in scenarios: text in, metrics out.
+//!
+//! A scenario is a text of TOML: `scenario` names it, `seed`, `cycles`, `threads` and `stimulus` (a file) may follow, and
+//! every other key is one of the scenario's own, dotted or in tables: `link.ber = 1e-5`. A run always begins at the start,
+//! and the same text gives the same bytes, so running to cycle 100 and then to cycle 200 shows the run go on.
+
+use super::call::{Caller, call};
+use super::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_FINDING, SP_OK};
+use super::table::Table;
+use crate::forms::FormError;
+use crate::scenario::report::Report;
+use crate::scenario::{self, Request, RunError};
+use serde_json::Value;
+use std::ffi::c_char;
+use std::path::PathBuf;
+
+/// Most cycles of the reference clock of one run.
+pub const SP_MAX_CYCLES: u64 = 10_000_000;
+
+/// Most threads of one run.
+const MAX_THREADS: u64 = 64;
+
+/// Most dots of a line. A key with a dot for each table goes as deep as it has dots, and nobody should need a stack for it.
+const MAX_DOTS: usize = 64;
+
+struct Sim {
+    /// As the text said.
+    given: Request,
+    request: Request,
+    report: Option<Report>,
+}
+
+static SIMS: Table<Sim> = Table::new(2, "simulation");
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        Failure::new(SP_ERR_INPUT, error.to_string())
+    }
+}
+
+/// Puts the keys of a table into a request; `path` is what stands in front of them.
+fn read(table: &toml::Table, path: &str, request: &mut Request) -> Result<(), Failure> {
+    let number = |key: &str, value: &toml::Value, highest: u64| {
+        let number = value.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n <= highest);
+        number.ok_or_else(|| FormError::new(key, value.to_string(), format!("a whole number from 0 to {highest}")))
+    };
+    let text = |key: &str, value: &toml::Value| {
+        value.as_str().map(str::to_owned).ok_or_else(|| FormError::new(key, value.to_string(), "a text in quotes"))
+    };
+    for (key, value) in table {
+        let key = format!("{path}{key}");
+        match (key.as_str(), value) {
+            ("scenario", _) => request.scenario = text(&key, value)?,
+            ("seed", _) => request.seed = number(&key, value, i64::MAX as u64)?,
+            ("cycles", _) => request.cycles = Some(number(&key, value, SP_MAX_CYCLES)?),
+            ("threads", _) => request.threads = number(&key, value, MAX_THREADS)?.max(1) as usize,
+            ("stimulus", _) => request.stimulus = Some(PathBuf::from(text(&key, value)?)),
+            (_, toml::Value::Table(table)) => read(table, &format!("{key}."), request)?,
+            (_, toml::Value::Array(items)) => {
+                let items: Vec<String> = items.iter().map(plain).collect();
+                request.set.push(format!("{key}={}", items.join(",")));
+            }
+            _ => request.set.push(format!("{key}={}", plain(value))),
+        }
+    }
+    Ok(())
+}
+
+/// A value as `--set` takes it: without quotes, `on` and `off` for truth.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Boolean(yes) => if *yes { "on" } else { "off" }.into(),
+        other => other.to_string(),
+    }
+}
+
+/// Refuses a request that no run could be made of, as far as that can be seen beforehand.
+fn check(request: &Request) -> Result<(), Failure> {
+    let requests = scenario::split(request)?;
+    for request in &requests {
+        scenario::check(request)?;
+    }
+    match requests.len() {
+        1 => Ok(()),
+        n => Err(RunError::Modes { found: n }.into()),
+    }
+}
+
+/// A file that can be written without waiting: none yet, or a plain one.
+fn output(what: &str, path: String) -> Result<Option<PathBuf>, Failure> {
+    if path.is_empty() {
+        return Ok(None);
+    }
+    let path = PathBuf::from(path);
+    if std::fs::metadata(&path).is_ok_and(|m| !m.is_file()) {
+        return Err(FormError::new(what, path.display().to_string(), "a file, or a name that is free").into());
+    }
+    Ok(Some(path))
+}
+
+/// A simulation of a scenario in a text of TOML:
+/// `scenario = "cxl68-expander"`, then `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and so on, one a line.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim: *mut u64) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let sim = caller.place("sim", sim)?;
+        let text = caller.text("text", text, text_length)?;
+        if let Some(line) = text.lines().position(|line| line.matches('.').count() > MAX_DOTS) {
+            return Err(Failure::range(&format!("line {}", line + 1), "more dots", format!("at most {MAX_DOTS}")));
+        }
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
+            Failure::new(SP_ERR_INPUT, format!("text: found no TOML: {}", e.message()))
+        })?;
+        let mut request = Request { threads: 1, ..Request::default() };
+        read(&table, "", &mut request)?;
+        if let Some(path) = &request.stimulus
+            && !path.is_file()
+        {
+            return Err(FormError::new("stimulus", path.display().to_string(), "a file").into());
+        }
+        check(&request)?;
+        sim.set(SIMS.insert(Sim { given: request.clone(), request, report: None })?);
+        Ok(SP_OK)
+    })
+}
+
+/// Changes a setting of the scenario for the next run: `link.ber=1e-5`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_sim_set(sim: u64, setting: *const c_char, setting_length: usize) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let setting = caller.text("setting", setting, setting_length)?;
+        SIMS.with(sim, |sim| {
+            let mut request = sim.request.clone();
+            // The last one counts, so an older one of the same key can go.
+            let key = setting.split('=').next().unwrap_or_default().trim().to_owned();
+            request.set.retain(|s| s.split('=').next().unwrap_or_default().trim() != key);
+            request.set.push(setting);
+            check(&request)?;
+            sim.request = request;
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Changes the seed for the next run.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_sim_seed(sim: u64, seed: u64) -> i32 {
+    call(|| {
+        SIMS.with(sim, |sim| {
+            sim.request.seed = seed;
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Waves of the next runs: a VCD file at this path, with GTKWave files beside it; an empty path switches them off.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_sim_wave(sim: u64, path: *const c_char, path_length: usize) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let path = output("path", caller.text("path", path, path_length)?)?;
+        SIMS.with(sim, |sim| {
+            sim.request.outputs.vcd = path;
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Transaction trace of the next runs: JSON lines at this path; an empty path switches it off.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_sim_trace(sim: u64, path: *const c_char, path_length: usize) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let path = output("path", caller.text("path", path, path_length)?)?;
+        SIMS.with(sim, |sim| {
+            sim.request.outputs.trace = path;
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Runs from the start to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier;
+/// 0 takes `cycles` of the text, or SP_MAX_CYCLES. It takes as long as the scenario asks for: a million cycles are about a
+/// second. SP_FINDING if a rule is broken.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_sim_run(sim: u64, cycles: u64) -> i32 {
+    call(|| {
+        if cycles > SP_MAX_CYCLES {
+            return Err(Failure::range("cycles", cycles, format!("at most {SP_MAX_CYCLES}")));
+        }
+        SIMS.with(sim, |sim| {
+            let cycles = Some(cycles).filter(|n| *n > 0).or(sim.request.cycles).unwrap_or(SP_MAX_CYCLES);
+            let request = Request { cycles: Some(cycles), ..sim.request.clone() };
+            let report = scenario::run(&request, &mut |_| ())?;
+            let first = report.violations.first().map(|b| format!("{}: {}", b.place, b.violation));
+            sim.report = Some(report);
+            first.map_or(Ok(SP_OK), |text| Err(Failure::new(SP_FINDING, text)))
+        })
+    })
+}
+
+/// Metrics of the last run, as `scalepool run --json` prints them. SP_EMPTY before the first run.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_sim_metrics(
+    sim: u64,
+    json: *mut c_char,
+    json_capacity: usize,
+    json_length: *mut usize,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let json = caller.buffer("json", json, json_capacity, json_length)?;
+        SIMS.with(sim, |sim| match &sim.report {
+            Some(report) => json.fill_text(&Value::Object(report.json()).to_string()),
+            None => Err(Failure::new(SP_EMPTY, "simulation: no run so far")),
+        })
+    })
+}
+
+/// As it was made: settings, seed and outputs of the text, no metrics.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_sim_reset(sim: u64) -> i32 {
+    call(|| {
+        SIMS.with(sim, |sim| {
+            (sim.request, sim.report) = (sim.given.clone(), None);
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Ends a simulation; its handle names nothing any more.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_sim_destroy(sim: u64) -> i32 {
+    call(|| SIMS.remove(sim).map(|()| SP_OK))
+}

@@ -1,0 +1,212 @@
+//! Whole flits as streams: bytes to JSON objects and back, for every protocol.
+//!
+//! A stream keeps what later flits depend on (rollover, carry-over). Flits go in, answers wait in order until they are
+//! taken; an answer of UALink may wait for the next flit, so there can be more or fewer than flits that went in.
+
+use super::call::{Caller, call};
+use super::check::bytes_of;
+use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK, SP_UNREADABLE};
+use super::table::Table;
+use crate::forms::flit::{Answer, Decoder, Encoder};
+use crate::forms::{self, number};
+use scalepool_protocols::cxl::Dir;
+use std::collections::VecDeque;
+use std::ffi::c_char;
+
+/// Host to device, H2D, M2S.
+pub const SP_DOWN: u32 = 0;
+/// Device to host, D2H, S2M.
+pub const SP_UP: u32 = 1;
+
+/// Answers that may wait to be taken.
+const MAX_ANSWERS: usize = 1 << 16;
+
+struct Stream {
+    way: Way,
+    answers: VecDeque<Answer>,
+}
+
+enum Way {
+    Decode(Decoder),
+    Encode(Encoder),
+}
+
+static STREAMS: Table<Stream> = Table::new(1, "stream");
+
+pub(super) fn dir_of(dir: u32) -> Result<Dir, Failure> {
+    match dir {
+        SP_DOWN => Ok(Dir::Down),
+        SP_UP => Ok(Dir::Up),
+        _ => Err(Failure::range("dir", dir, "SP_DOWN or SP_UP")),
+    }
+}
+
+impl Stream {
+    fn has_room(&self, more: usize) -> Result<(), Failure> {
+        if self.answers.len().saturating_add(more) > MAX_ANSWERS {
+            let found = format!("{} answers and {more} flits", self.answers.len());
+            return Err(Failure::range("stream", found, format!("at most {MAX_ANSWERS}: take answers first")));
+        }
+        Ok(())
+    }
+}
+
+fn new(way: Way, handle: &super::call::Place<u64>) -> Result<i32, Failure> {
+    handle.set(STREAMS.insert(Stream { way, answers: VecDeque::new() })?);
+    Ok(SP_OK)
+}
+
+/// A stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list protocols` shows,
+/// such as `cxl-68b`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_decoder_new(
+    protocol: *const c_char,
+    protocol_length: usize,
+    dir: u32,
+    stream: *mut u64,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let stream = caller.place("stream", stream)?;
+        let decoder = Decoder::new(&caller.text("protocol", protocol, protocol_length)?, dir_of(dir)?)?;
+        new(Way::Decode(decoder), &stream)
+    })
+}
+
+/// A stream that encodes the flits of one direction of a link.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_encoder_new(
+    protocol: *const c_char,
+    protocol_length: usize,
+    dir: u32,
+    stream: *mut u64,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let stream = caller.place("stream", stream)?;
+        let encoder = Encoder::new(&caller.text("protocol", protocol, protocol_length)?, Some(dir_of(dir)?))?;
+        new(Way::Encode(encoder), &stream)
+    })
+}
+
+/// Decodes `count` flits of `flit_bytes` each, which stand one behind the other. Their answers wait in the stream; a flit
+/// that cannot be read has an answer that says so.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_stream_decode(stream: u64, flits: *const u8, flit_bytes: usize, count: usize) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let flits = caller.items("flits", flits, bytes_of(count, flit_bytes)?)?;
+        STREAMS.with(stream, |stream| {
+            stream.has_room(count)?;
+            let Way::Decode(decoder) = &mut stream.way else {
+                return Err(Failure::new(SP_ERR_KIND, "stream: found an encoder, expected a decoder"));
+            };
+            for n in 0..count {
+                stream.answers.extend(decoder.read(Ok(&flits[n * flit_bytes..][..flit_bytes])));
+            }
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Encodes the JSON object of a flit, as `scalepool flit encode` reads it. Its answer waits in the stream.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_stream_encode(stream: u64, json: *const c_char, json_length: usize) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let json = caller.text("json", json, json_length)?;
+        STREAMS.with(stream, |stream| {
+            stream.has_room(1)?;
+            let Way::Encode(encoder) = &mut stream.way else {
+                return Err(Failure::new(SP_ERR_KIND, "stream: found a decoder, expected an encoder"));
+            };
+            stream.answers.extend(encoder.encode(forms::parse(&json)));
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// No more flits follow: answers that wait for one are given now.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_stream_finish(stream: u64) -> i32 {
+    call(|| {
+        STREAMS.with(stream, |stream| {
+            stream.answers.extend(match &mut stream.way {
+                Way::Decode(decoder) => decoder.finish(),
+                Way::Encode(encoder) => encoder.finish(),
+            });
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Takes the oldest answer: the JSON object of the flit, its bytes, or both; what is not wanted is all null. SP_EMPTY if
+/// none waits. SP_FINDING for a flit that breaks a rule; SP_UNREADABLE for one that could not be read, without object
+/// and bytes. Either way the answer is taken and the last error says why.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_stream_take(
+    stream: u64,
+    json: *mut c_char,
+    json_capacity: usize,
+    json_length: *mut usize,
+    flit: *mut u8,
+    flit_capacity: usize,
+    flit_length: *mut usize,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let json = caller.wanted("json", json, json_capacity, json_length)?;
+        let flit = caller.wanted("flit", flit, flit_capacity, flit_length)?;
+        STREAMS.with(stream, |stream| {
+            let Some(answer) = stream.answers.front() else {
+                return Err(Failure::new(SP_EMPTY, "stream: no answer waits"));
+            };
+            let taken = match answer {
+                Err(error) => Err(Failure::new(SP_UNREADABLE, error.to_string())),
+                Ok((form, findings)) => {
+                    let text = form.to_string();
+                    let bytes = number::bytes_of(form["hex"].as_str().unwrap_or_default(), "hex")?;
+                    // Both lengths are written before either is too short.
+                    let fits = [
+                        json.as_ref().map_or(Ok(()), |json| json.fits_text(&text)),
+                        flit.as_ref().map_or(Ok(()), |flit| flit.fits(bytes.len())),
+                    ];
+                    fits.into_iter().collect::<Result<(), _>>()?;
+                    json.map_or(Ok(SP_OK), |json| json.fill_text(&text))?;
+                    flit.map_or(Ok(SP_OK), |flit| flit.fill(&bytes))?;
+                    match findings.violations.first() {
+                        Some(first) => Err(Failure::new(SP_FINDING, first.to_string())),
+                        None => Ok(SP_OK),
+                    }
+                }
+            };
+            stream.answers.pop_front();
+            taken
+        })
+    })
+}
+
+/// Number of answers that wait.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_stream_waiting(stream: u64, count: *mut usize) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let count = caller.place("count", count)?;
+        STREAMS.with(stream, |stream| {
+            count.set(stream.answers.len());
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Ends a stream; its handle names nothing any more.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_stream_destroy(stream: u64) -> i32 {
+    call(|| STREAMS.remove(stream).map(|()| SP_OK))
+}

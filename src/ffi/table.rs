@@ -1,0 +1,127 @@
+//! Handles: 64-bit numbers that name objects of the library, never addresses.
+//!
+//! A handle is a generation (bits 63:32), a kind (31:24) and a place (23:0). A place that is used again has another
+//! generation, so a handle that was destroyed names nothing ever after. 0 is never a handle. The lock of the table is held
+//! for a look-up only; an object has a lock of its own, and a second thread is refused, not kept waiting.
+
+use super::status::{Failure, SP_ERR_BUSY, SP_ERR_HANDLE, SP_ERR_INTERNAL};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+/// Objects of one kind that may exist at a time.
+const MAX_OBJECTS: usize = 4096;
+
+/// All objects of one kind.
+pub struct Table<T> {
+    kind: u8,
+    name: &'static str,
+    slots: Mutex<Vec<Slot<T>>>,
+}
+
+struct Slot<T> {
+    generation: u32,
+    object: Option<Arc<Mutex<T>>>,
+}
+
+impl<T> Table<T> {
+    /// An empty table. Each has its own `kind`, from 1.
+    pub const fn new(kind: u8, name: &'static str) -> Table<T> {
+        Table { kind, name, slots: Mutex::new(Vec::new()) }
+    }
+
+    /// Takes an object in; its handle.
+    pub fn insert(&self, object: T) -> Result<u64, Failure> {
+        let object = Some(Arc::new(Mutex::new(object)));
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        // A place whose generations are used up stays empty.
+        let place = match slots.iter().position(|s| s.object.is_none() && s.generation < u32::MAX) {
+            Some(place) => place,
+            None if slots.len() < MAX_OBJECTS => {
+                slots.push(Slot { generation: 0, object: None });
+                slots.len() - 1
+            }
+            None => {
+                return Err(Failure::range(self.name, "no free handle", format!("at most {MAX_OBJECTS} at a time")));
+            }
+        };
+        let slot = &mut slots[place];
+        slot.generation += 1;
+        slot.object = object;
+        Ok(u64::from(slot.generation) << 32 | u64::from(self.kind) << 24 | place as u64)
+    }
+
+    fn unknown(&self, handle: u64) -> Failure {
+        let text = format!("handle: found {handle:#x}, expected a {} that has not been destroyed", self.name);
+        Failure::new(SP_ERR_HANDLE, text)
+    }
+
+    /// Finds the slot of a handle and does something with it.
+    fn at<R>(&self, handle: u64, found: impl FnOnce(&mut Option<Arc<Mutex<T>>>) -> Option<R>) -> Result<R, Failure> {
+        let (generation, kind, place) = ((handle >> 32) as u32, (handle >> 24) as u8, handle as usize & 0xff_ffff);
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots
+            .get_mut(place)
+            .filter(|slot| kind == self.kind && slot.generation == generation)
+            .and_then(|slot| found(&mut slot.object))
+            .ok_or_else(|| self.unknown(handle))
+    }
+
+    /// Works with an object.
+    pub fn with<R>(&self, handle: u64, work: impl FnOnce(&mut T) -> Result<R, Failure>) -> Result<R, Failure> {
+        let object = self.at(handle, |object| object.clone())?;
+        match object.try_lock() {
+            Ok(mut object) => work(&mut object),
+            Err(TryLockError::WouldBlock) => {
+                Err(Failure::new(SP_ERR_BUSY, format!("handle {handle:#x}: found a call of another thread")))
+            }
+            Err(TryLockError::Poisoned(_)) => {
+                let text = format!("handle {handle:#x}: an earlier call failed inside, it can only be destroyed");
+                Err(Failure::new(SP_ERR_INTERNAL, text))
+            }
+        }
+    }
+
+    /// Forgets an object. A call of another thread that is inside it ends first.
+    pub fn remove(&self, handle: u64) -> Result<(), Failure> {
+        // The lock is free again when the object is dropped.
+        let object = self.at(handle, Option::take)?;
+        drop(object);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ffi::status::SP_ERR_RANGE;
+
+    #[test]
+    fn a_handle_names_one_object_for_ever() {
+        let (numbers, others) = (Table::new(1, "number"), Table::new(2, "number"));
+        let first = numbers.insert(1).expect("room");
+        assert_eq!(numbers.with(first, |n| Ok(*n)), Ok(1));
+        assert_eq!(others.insert(2).map(|handle| numbers.with(handle, |n| Ok(*n)).is_err()), Ok(true), "other kind");
+        assert_eq!(numbers.remove(first), Ok(()));
+        let second = numbers.insert(3).expect("room");
+        assert_eq!(second & 0xffff_ffff, first & 0xffff_ffff, "the place is used again");
+        for wrong in [first, 0, u64::MAX, second + 1, second ^ 1 << 63] {
+            assert_eq!(numbers.with(wrong, |n| Ok(*n)).map_err(|f| f.status), Err(SP_ERR_HANDLE), "{wrong:#x}");
+            assert_eq!(numbers.remove(wrong).map_err(|f| f.status), Err(SP_ERR_HANDLE), "{wrong:#x}");
+        }
+        assert_eq!(numbers.with(second, |n| Ok(*n)), Ok(3));
+    }
+
+    #[test]
+    fn a_full_table_refuses() {
+        let numbers = Table::new(1, "number");
+        (0..MAX_OBJECTS).for_each(|n| drop(numbers.insert(n)));
+        assert_eq!(numbers.insert(0).map_err(|f| f.status), Err(SP_ERR_RANGE));
+    }
+
+    #[test]
+    fn a_second_call_at_the_same_time_is_refused() {
+        let numbers = Table::new(1, "number");
+        let handle = numbers.insert(0).expect("room");
+        let inner = numbers.with(handle, |_| Ok(numbers.with(handle, |_| Ok(())).map_err(|f| f.status)));
+        assert_eq!(inner, Ok(Err(SP_ERR_BUSY)));
+    }
+}

@@ -1,0 +1,54 @@
+//! Version of the ABI, the first call, and the text of the last failure.
+
+use super::call::{self, Caller, call_before_open};
+use super::status::{Failure, SP_ERR_VERSION, SP_OK};
+use std::ffi::c_char;
+
+/// Changes when a caller has to change: a function, argument or meaning is gone.
+pub const SP_ABI_MAJOR: u32 = 1;
+/// Changes when something is added.
+pub const SP_ABI_MINOR: u32 = 0;
+/// Changes when only mistakes are mended.
+pub const SP_ABI_PATCH: u32 = 0;
+/// Version of this header: major (bits 31:16), minor (15:8), patch (7:0).
+pub const SP_ABI_VERSION: u32 = SP_ABI_MAJOR << 16 | SP_ABI_MINOR << 8 | SP_ABI_PATCH;
+
+/// Version of the library, in the form of SP_ABI_VERSION. May come before sp_open.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_version() -> u32 {
+    SP_ABI_VERSION
+}
+
+/// The first call: says which header the caller was compiled with. SP_ERR_VERSION if the library cannot serve it: another
+/// major version, or an older minor one than that of the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_open(header_version: u32) -> i32 {
+    call_before_open(|| {
+        let (major, minor) = (header_version >> 16, header_version >> 8 & 0xff);
+        if major != SP_ABI_MAJOR || minor > SP_ABI_MINOR {
+            let text = format!(
+                "header: found version {major}.{minor}, expected {SP_ABI_MAJOR}.0 to {SP_ABI_MAJOR}.{SP_ABI_MINOR}"
+            );
+            return Err(Failure::new(SP_ERR_VERSION, text));
+        }
+        call::open();
+        Ok(SP_OK)
+    })
+}
+
+/// Text of the last call of this thread that did not answer SP_OK: what was found, what was expected, where. May come
+/// before sp_open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_last_error(text: *mut c_char, text_capacity: usize, text_length: *mut usize) -> i32 {
+    let last = call::last_error();
+    let answer = call_before_open(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        caller.buffer("text", text, text_capacity, text_length)?.fill_text(&last)
+    });
+    if answer != SP_OK {
+        // The text to be read is still that of the call before.
+        call::set_last_error(last);
+    }
+    answer
+}

@@ -1,0 +1,155 @@
+//! Flits of every protocol as streams: bytes to JSON objects and back, whatever the protocol is called.
+//!
+//! Modelled: one [`Decoder`] and one [`Encoder`] for all names of `registry::PROTOCOLS`. Left out: what an object says (see
+//! the module of the protocol).
+//!
+//! An answer may have to wait for later inputs (UALink), so every call gives the answers that are due, in the order of the
+//! inputs, and `finish` gives the rest. A walk through one flit: [`Decoder::read`] hands the bytes to the decoder of the
+//! protocol and returns the object with what it found.
+
+use super::{FormError, flit_io, flit_nvl, flit_ual, flit68, flit256, message};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::{Mode, flit};
+use scalepool_protocols::nvlink::NvlConfig;
+use scalepool_protocols::registry::PROTOCOLS;
+use scalepool_protocols::ualink;
+use scalepool_protocols::wire::Findings;
+use serde_json::Value;
+
+/// The object of a flit and the rules that it breaks, or why there is none.
+pub type Answer = Result<(Value, Findings), FormError>;
+
+type Decode = Box<dyn FnMut(&[u8]) -> Answer + Send>;
+type Encode = Box<dyn FnMut(&Value) -> Answer + Send>;
+
+/// Reads the flits of one direction of a link.
+pub struct Decoder(Reader);
+
+enum Reader {
+    Prompt(Decode),
+    Waiting(Box<flit_ual::Decoder>),
+}
+
+impl Decoder {
+    /// The decoder of a protocol and a direction.
+    ///
+    /// # Errors
+    /// No such protocol.
+    pub fn new(protocol: &str, dir: Dir) -> Result<Decoder, FormError> {
+        // Counts the flits that could be read.
+        let mut read = 0..u64::MAX;
+        let mut next = move || read.next().unwrap_or(u64::MAX);
+        let decode: Decode = match protocol {
+            flit_ual::PROTOCOL => return Ok(Decoder(Reader::Waiting(Box::new(flit_ual::Decoder::new(dir))))),
+            flit68::PROTOCOL => {
+                let mut decoder = flit68::Decoder::new(dir);
+                Box::new(move |bytes| {
+                    let (decoded, findings) = decoder.read(&Unit::from_bytes(bytes)?);
+                    Ok((flit68::to_json(&decoded, &findings, next()), findings))
+                })
+            }
+            flit_io::PROTOCOL => {
+                let mut decoder = flit_io::Decoder::new(dir);
+                Box::new(move |bytes| Ok(decoder.read(&flit::Flit::from_bytes(bytes)?, next())))
+            }
+            flit_nvl::PROTOCOL => {
+                let mut decoder = flit_nvl::Decoder::new(NvlConfig::default());
+                Box::new(move |bytes| {
+                    let (decoded, findings) = decoder.read(&flit_nvl::packet(bytes)?);
+                    Ok((flit_nvl::to_json(&decoded, &findings, dir, next()), findings))
+                })
+            }
+            _ => {
+                let mut decoder = flit256::Decoder::new(mode(protocol)?, dir);
+                Box::new(move |bytes| {
+                    let (decoded, findings) = decoder.read(&flit::Flit::from_bytes(bytes)?);
+                    Ok((flit256::to_json(&decoded, &findings, next()), findings))
+                })
+            }
+        };
+        Ok(Decoder(Reader::Prompt(decode)))
+    }
+
+    /// Takes the bytes of the next flit, or why there are none; the answers that are due now.
+    pub fn read(&mut self, bytes: Result<&[u8], FormError>) -> Vec<Answer> {
+        match &mut self.0 {
+            Reader::Prompt(decode) => vec![bytes.and_then(decode)],
+            Reader::Waiting(decoder) => match bytes.and_then(|b| Ok(ualink::flit::Flit::from_bytes(b)?)) {
+                Ok(unit) => decoder.read(&unit),
+                Err(error) => decoder.refuse(error),
+            },
+        }
+    }
+
+    /// The answers that are left at the end.
+    pub fn finish(&mut self) -> Vec<Answer> {
+        match &mut self.0 {
+            Reader::Prompt(_) => Vec::new(),
+            Reader::Waiting(decoder) => decoder.finish(),
+        }
+    }
+}
+
+/// Completes the flits of one direction of a link: CRC, violations, hex.
+pub struct Encoder(Writer);
+
+enum Writer {
+    Prompt(Encode),
+    Waiting(Box<flit_ual::Encoder>),
+}
+
+impl Encoder {
+    /// The encoder of a protocol; `dir` is the direction of objects without the key.
+    ///
+    /// # Errors
+    /// No such protocol.
+    pub fn new(protocol: &str, dir: Option<Dir>) -> Result<Encoder, FormError> {
+        /// The answer of an encoder; their results are alike and of different types.
+        macro_rules! prompt {
+            ($encoder:expr) => {{
+                let mut encoder = $encoder;
+                Box::new(move |form: &Value| {
+                    let encoded = encoder.encode(form)?;
+                    Ok((encoded.form, encoded.findings))
+                })
+            }};
+        }
+        let encode: Encode = match protocol {
+            flit_ual::PROTOCOL => return Ok(Encoder(Writer::Waiting(Box::new(flit_ual::Encoder::new(dir))))),
+            flit68::PROTOCOL => prompt!(flit68::Encoder::new(dir)),
+            flit_io::PROTOCOL => prompt!(flit_io::Encoder::new(dir)),
+            flit_nvl::PROTOCOL => prompt!(flit_nvl::Encoder::new(NvlConfig::default(), dir)),
+            _ => prompt!(flit256::Encoder::new(mode(protocol)?, dir)),
+        };
+        Ok(Encoder(Writer::Prompt(encode)))
+    }
+
+    /// Takes the object of the next flit, or why there is none; the answers that are due now.
+    pub fn encode(&mut self, form: Result<Value, FormError>) -> Vec<Answer> {
+        match &mut self.0 {
+            Writer::Prompt(encode) => vec![form.and_then(|form| encode(&form))],
+            Writer::Waiting(encoder) => match form {
+                Ok(form) => encoder.encode(&form),
+                Err(error) => encoder.refuse(error),
+            },
+        }
+    }
+
+    /// The answers that are left at the end.
+    pub fn finish(&mut self) -> Vec<Answer> {
+        match &mut self.0 {
+            Writer::Prompt(_) => Vec::new(),
+            Writer::Waiting(encoder) => encoder.finish(),
+        }
+    }
+}
+
+/// The 256B mode of a protocol; refuses what is no flit protocol.
+fn mode(name: &str) -> Result<Mode, FormError> {
+    flit256::mode_of(name).ok_or_else(|| {
+        let near = message::most_similar(name, PROTOCOLS.iter().map(|p| p.name));
+        let expected = format!("one that `list protocols` shows, such as {}", near.join(", "));
+        FormError::new("protocol", format!("`{name}`"), expected)
+    })
+}

@@ -1,0 +1,153 @@
+/* Uses every group of the C ABI once. Compiled as C11 and as C++17, run as it is, under valgrind and with AddressSanitizer.
+ * Build: cc -std=c11 smoke.c -L<folder of libscalepool.so> -lscalepool
+ */
+#include "scalepool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char text[1 << 16];
+static size_t length;
+
+/* Ends the program when a call does not answer what it should. */
+static void expect(int line, int32_t found, int32_t expected)
+{
+    if (found == expected)
+        return;
+    sp_last_error(text, sizeof text, &length);
+    fprintf(stderr, "smoke.c:%d: found status %d, expected %d: %s\n", line, (int)found, (int)expected, text);
+    exit(1);
+}
+#define EXPECT(call, status) expect(__LINE__, (call), (status))
+#define OK(call) EXPECT(call, SP_OK)
+
+static void require(int line, int yes)
+{
+    if (!yes) {
+        fprintf(stderr, "smoke.c:%d: not so\n", line);
+        exit(1);
+    }
+}
+#define REQUIRE(yes) require(__LINE__, (yes))
+
+static void versions(void)
+{
+    uint32_t count = 0;
+    EXPECT(sp_layout_count(&count), SP_ERR_VERSION);
+    EXPECT(sp_open(SP_ABI_VERSION + (1u << 16)), SP_ERR_VERSION);
+    OK(sp_open(SP_ABI_VERSION));
+    REQUIRE(sp_version() >> 16 == SP_ABI_MAJOR);
+    OK(sp_layout_count(&count));
+    REQUIRE(count > 0);
+}
+
+static void messages(void)
+{
+    uint32_t layout, field;
+    sp_layout size;
+    sp_number values[64];
+    uint8_t bytes[16];
+    size_t n;
+
+    OK(sp_layout_find(SP_TEXT("cxl68.m2s_req"), &layout));
+    OK(sp_layout_size(layout, &size));
+    REQUIRE(size.bits == 87 && size.bytes == 11);
+    OK(sp_encode_json(SP_TEXT("{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"opcode\":\"MemRd\",\"tag\":7}}"), bytes,
+                      sizeof bytes, &n));
+    OK(sp_decode(layout, bytes, n, 1, values, 64, &n));
+    REQUIRE(n == size.fields);
+    OK(sp_field_find(layout, SP_TEXT("tag"), &field));
+    REQUIRE(values[field].lo == 7);
+    values[field].lo = 1u << 16;
+    EXPECT(sp_encode(layout, values, size.fields, 1, bytes, sizeof bytes, &n), SP_ERR_INPUT);
+    OK(sp_last_error(text, sizeof text, &length));
+    REQUIRE(strstr(text, "`tag`") != NULL && strlen(text) == length);
+}
+
+static void checksums(void)
+{
+    static uint8_t flits[2 * 256];
+    uint64_t crcs[2];
+    int32_t corrected[2];
+
+    OK(sp_crc(SP_CRC_CXL68, flits, 64, 2, crcs));
+    REQUIRE(crcs[0] == crcs[1]);
+    OK(sp_fec_encode(SP_FEC_STANDARD, flits, 2));
+    flits[300] ^= 0x10;
+    OK(sp_fec_correct(SP_FEC_STANDARD, flits, 2, corrected));
+    REQUIRE(corrected[0] == 0 && corrected[1] == 1 && flits[300] == 0);
+}
+
+static void streams(void)
+{
+    static uint8_t flit[68];
+    uint64_t stream;
+    size_t n;
+
+    OK(sp_decoder_new(SP_TEXT("cxl-68b"), SP_DOWN, &stream));
+    OK(sp_stream_decode(stream, flit, sizeof flit, 1));
+    EXPECT(sp_stream_take(stream, NULL, 0, &length, NULL, 0, NULL), SP_ERR_SHORT);
+    REQUIRE(length > 0 && length < sizeof text);
+    EXPECT(sp_stream_take(stream, text, sizeof text, &length, flit, sizeof flit, &n), SP_FINDING);
+    REQUIRE(n == 68 && strstr(text, "\"hex\"") != NULL);
+    EXPECT(sp_stream_take(stream, text, sizeof text, &length, NULL, 0, NULL), SP_EMPTY);
+    OK(sp_stream_destroy(stream));
+    EXPECT(sp_stream_destroy(stream), SP_ERR_HANDLE);
+}
+
+static void simulation(void)
+{
+    uint64_t sim;
+
+    OK(sp_sim_new(SP_TEXT("scenario = \"cxl68-expander\"\nhost.accesses = 50\n"), &sim));
+    OK(sp_sim_run(sim, 0));
+    OK(sp_sim_metrics(sim, text, sizeof text, &length));
+    REQUIRE(strstr(text, "\"violations\":[]") != NULL);
+    OK(sp_sim_destroy(sim));
+}
+
+/* Two ends back to back: a request goes down. */
+static void links(void)
+{
+    uint64_t host, device, other;
+    uint8_t unit[256];
+    size_t n;
+    int clock;
+
+    OK(sp_link_new(SP_TEXT("cxl-68b"), SP_DOWN, SP_TEXT("{\"buffers\":8}"), SP_ACTIVE, &host));
+    OK(sp_link_new(SP_TEXT("cxl-68b"), SP_UP, SP_TEXT(""), SP_ACTIVE, &device));
+    OK(sp_link_send(host, SP_TEXT("{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":9}}")));
+    for (clock = 0; clock < 100; clock++) {
+        OK(sp_link_step(host, 1));
+        OK(sp_link_step(device, 1));
+        while (sp_link_sample(host, unit, sizeof unit, &n) == SP_OK)
+            OK(sp_link_drive(device, SP_RX, unit, n));
+        while (sp_link_sample(device, unit, sizeof unit, &n) == SP_OK)
+            OK(sp_link_drive(host, SP_RX, unit, n));
+    }
+    OK(sp_link_take(device, text, sizeof text, &length));
+    REQUIRE(strstr(text, "\"tag\":9") != NULL);
+    EXPECT(sp_link_event(host, text, sizeof text, &length), SP_EMPTY);
+    /* Handles of other kinds, and of nothing. */
+    OK(sp_decoder_new(SP_TEXT("nvlink"), SP_UP, &other));
+    EXPECT(sp_link_step(other, 1), SP_ERR_HANDLE);
+    EXPECT(sp_stream_destroy(host), SP_ERR_HANDLE);
+    EXPECT(sp_link_step(0, 1), SP_ERR_HANDLE);
+    EXPECT(sp_link_drive(device, SP_RX, NULL, 68), SP_ERR_NULL);
+    OK(sp_stream_destroy(other));
+    OK(sp_link_destroy(host));
+    OK(sp_link_destroy(device));
+}
+
+int main(void)
+{
+    versions();
+    messages();
+    checksums();
+    streams();
+    simulation();
+    links();
+    puts("smoke: all calls answer as they should");
+    return 0;
+}

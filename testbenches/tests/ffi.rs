@@ -1,0 +1,14 @@
+//! The C ABI: the committed header is fresh, a C program and a C++ program use it, and no argument breaks it.
+
+#[path = "ffi/c_programs.rs"]
+mod c_programs;
+#[path = "ffi/calls.rs"]
+mod calls;
+#[path = "ffi/header.rs"]
+mod header;
+#[path = "ffi/links.rs"]
+mod links;
+#[path = "ffi/rough.rs"]
+mod rough;
+#[path = "ffi/sims.rs"]
+mod sims;

@@ -1,0 +1,69 @@
+//! `testbenches/c/scalepool.h` is what cbindgen writes from `src/ffi`. `SCALEPOOL_BLESS=1` writes it anew.
+
+use std::fs;
+use std::path::Path;
+
+/// Sources of the header, in the order of its parts.
+const SOURCES: [&str; 7] = ["version", "status", "message", "check", "stream", "sim", "link/mod"];
+
+fn fresh() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let config = cbindgen::Config {
+        language: cbindgen::Language::C,
+        header: Some(scalepool::ffi::HEADER.into()),
+        after_includes: Some(scalepool::ffi::MACROS.into()),
+        include_guard: Some("SCALEPOOL_H".into()),
+        no_includes: true,
+        sys_includes: vec!["stddef.h".into(), "stdint.h".into()],
+        cpp_compat: true,
+        usize_is_size_t: true,
+        style: cbindgen::Style::Type,
+        line_length: 120,
+        documentation_style: cbindgen::DocumentationStyle::C99,
+        sort_by: cbindgen::SortKey::None,
+        export: cbindgen::ExportConfig {
+            rename: [("SpNumber", "sp_number"), ("SpLayout", "sp_layout"), ("SpField", "sp_field")]
+                .map(|(rust, c)| (rust.to_owned(), c.to_owned()))
+                .into(),
+            ..cbindgen::ExportConfig::default()
+        },
+        ..cbindgen::Config::default()
+    };
+    let mut builder = cbindgen::Builder::new().with_config(config);
+    for source in SOURCES {
+        builder = builder.with_src(root.join("src/ffi").join(source).with_extension("rs"));
+    }
+    let mut header = Vec::new();
+    builder.generate().expect("the sources of the header parse").write(&mut header);
+    String::from_utf8(header).expect("the header is text")
+}
+
+#[test]
+fn the_committed_header_is_fresh() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/scalepool.h");
+    let fresh = fresh();
+    if std::env::var_os("SCALEPOOL_BLESS").is_some() {
+        fs::write(&path, &fresh).expect("the header can be written");
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    let first = fresh.lines().zip(committed.lines()).position(|(a, b)| a != b);
+    assert!(fresh == committed, "line {:?} differs; SCALEPOOL_BLESS=1 writes the header anew", first.map(|n| n + 1));
+}
+
+/// What is exported and what is declared are the same names.
+#[test]
+fn every_exported_function_is_in_the_header() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/ffi");
+    let header = fresh();
+    let files = |folder: &Path| fs::read_dir(folder).expect("the sources are there").flatten();
+    let mut found = 0;
+    for entry in files(&folder).chain(files(&folder.join("link"))) {
+        let Ok(source) = fs::read_to_string(entry.path()) else { continue };
+        for part in source.split("#[unsafe(no_mangle)]").skip(1) {
+            let name = part.split("fn ").nth(1).and_then(|p| p.split('(').next()).unwrap_or("?");
+            assert!(header.contains(&format!("{name}(")), "{name}: not in the header");
+            found += 1;
+        }
+    }
+    assert!(found > 40, "found {found} functions");
+}

@@ -4,8 +4,8 @@
 //! robin inside a class and then between the three classes, all deadlines. Detail: one DWord a segment. Left out: what
 //! firmware says over the UART, and the clock that a rate announces.
 //!
-//! A walk: the packer asks [`Messages::next_word`] once a segment. A UART message that has begun goes on; else the class
-//! that is due gives its next message. A received DWord ([`Messages::receive`]) is UART payload while some is owed, else
+//! A walk: the packer asks `next_word` once a segment. A UART message that has begun goes on; else the class
+//! that is due gives its next message. A received DWord (`receive`) is UART payload while some is owed, else
 //! its class takes it and may queue an answer.
 
 mod basic;

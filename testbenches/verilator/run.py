@@ -69,6 +69,9 @@ def table():
         Bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], [
             Case(f"nvlink, of the program, seed {seed}", part(v.nvl_packetizer, seed=seed)) for seed in (1, 2)
         ]),
+        Bench("ual_frames", ["ual_framer", "ual_deframer", "ual_offsets"], [
+            Case(f"ualink/flit_ualink_{d}", part(v.ual_frames, name=f"flit_ualink_{d}")) for d in ("down", "up")
+        ]),
         Bench("ual_crc", ["ual_crc32"], [
             Case(f"ualink/flit_ualink_{d}", part(v.ual_crc, name=f"flit_ualink_{d}")) for d in ("down", "up")
         ]),
@@ -88,7 +91,7 @@ def build(bench, simulator, rtl, folder):
     top, source = f"{bench.name}_tb", HERE / f"{bench.name}_tb.sv"
     if simulator == "icarus":
         program = folder / f"{top}.vvp"
-        command = ["iverilog", "-g2012", "-y", rtl, "-Y", ".sv", "-s", top, "-o", program, source]
+        command = ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", program, source]
         start = ["vvp", "-n", program]
     else:
         # The objects of the simulator's own sources are the same in every build; make takes those it finds.
@@ -96,7 +99,7 @@ def build(bench, simulator, rtl, folder):
             shutil.copy2(name, folder)
         # Loops stay loops and the code one file: it compiles in seconds and runs no slower here.
         command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", "2",
-                   "--output-split", "0", "-O1", "-CFLAGS", "-O1", "--Mdir", folder, "-y", rtl,
+                   "--output-split", "0", "-O1", "-CFLAGS", "-O1", "--Mdir", folder, f"-I{rtl}", "-y", rtl,
                    "--top-module", top, "-o", "tb", source]
         start = [folder / "tb"]
     result = run(command)
@@ -142,7 +145,7 @@ def mutate(device, name, old, new):
     folder = OUT / "mutants" / f"{device}-{name}" / "rtl"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(RTL, folder)
-    file = folder / f"{device}.sv"
+    file = next(folder.glob(f"{device}.sv*"))
     text = file.read_text(encoding="utf-8")
     if text.count(old) != 1:
         raise ValueError(f"mutants.txt: {device}: {name}: `{old}` stands {text.count(old)} times in the file")
@@ -154,7 +157,7 @@ def lint():
     """Every device through Verilator with all its warnings."""
     bad = []
     for file in sorted(RTL.glob("*.sv")):
-        result = run([VERILATOR, "--lint-only", "-Wall", "--quiet", "-y", RTL, "--top-module", file.stem, file])
+        result = run([VERILATOR, "--lint-only", "-Wall", "--quiet", f"-I{RTL}", "-y", RTL, "--top-module", file.stem, file])
         if result.returncode or "%Warning" in result.stdout:
             bad.append(result.stdout)
     return bad

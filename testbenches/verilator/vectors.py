@@ -169,3 +169,20 @@ def nvl_packetizer(vectors, seed):
         "+data=" + vectors.write(f"{name}.data.hex", data, 128), f"+data_count={len(data)}",
         "+flits=" + vectors.write(f"{name}.flits.hex", flits, 129), f"+flit_count={len(flits)}",
     ], len(packets)
+
+
+def ual_frames(vectors, name):
+    """Flits whose header and segment headers break no rule; the TL flits in them, in order."""
+    _, records = vectors.flits("ualink", name)
+    kept = [r for r in records if not any(re.match("UAL-(FLH|SEG)", broken["rule"]) for broken in r["violations"])]
+    tl = []
+    for record in kept:
+        for flit in record["tl_flits"] if record["crc"]["ok"] else ():
+            halves = [int.from_bytes(bytes.fromhex(flit[half]["hex"]), "little") for half in ("lower", "upper")]
+            marks = [flit[half]["kind"] in ("message", "poison") for half in ("lower", "upper")]
+            tl.append(halves[0] | halves[1] << 256 | marks[0] << 512 | marks[1] << 513)
+    return [
+        "+flits=" + vectors.write(f"{name}.kept.hex", map(number, kept), 5120), f"+count={len(kept)}",
+        "+good=" + vectors.write(f"{name}.kept_good.hex", (int(r["crc"]["ok"]) for r in kept), 1),
+        "+tl=" + vectors.write(f"{name}.tl.hex", tl, 514), f"+tl_count={len(tl)}",
+    ], len(kept)

@@ -30,9 +30,11 @@ module ual_deframer (
     for (genvar g = 0; g < 5; g++) begin : gen_segment
         for (genvar s = 0; s < 32; s++) begin : gen_sector
             for (genvar y = 0; y < 4; y++) begin : gen_byte
-                if (s < sectors_of(g))
+                if (s < sectors_of(g)) begin : gen_used
                     assign gathered[1024*g+32*s+8*y +: 8] = flit_i[8*offset_of(first_of(g) + s, y) +: 8];
-                else assign gathered[1024*g+32*s+8*y +: 8] = 8'h00;
+                end else begin : gen_unused
+                    assign gathered[1024*g+32*s+8*y +: 8] = 8'h00;
+                end
             end
         end
     end

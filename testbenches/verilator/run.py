@@ -53,6 +53,9 @@ def table():
         Bench("cxl68_crc", ["cxl68_crc16"], [
             Case(f"cxl68/flit_cxl-68b_{d}", part(v.cxl68_crc, name=f"flit_cxl-68b_{d}")) for d in ("down", "up")
         ]),
+        Bench("cxl68_unpack", ["cxl68_unpacker", "cxl68_places"], [
+            Case(f"cxl68/flit_cxl-68b_{d}", part(v.cxl68_unpack, name=f"flit_cxl-68b_{d}")) for d in ("down", "up")
+        ]),
         Bench("cxl256_check", ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"], [
             Case(f"{family}/{name}_{d}",
                  part(v.cxl256_check, family=family, name=f"{name}_{d}", lopt="lopt" in name))

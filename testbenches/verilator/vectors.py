@@ -186,3 +186,37 @@ def ual_frames(vectors, name):
         "+good=" + vectors.write(f"{name}.kept_good.hex", (int(r["crc"]["ok"]) for r in kept), 1),
         "+tl=" + vectors.write(f"{name}.tl.hex", tl, 514), f"+tl_count={len(tl)}",
     ], len(kept)
+
+
+CXL68_CLASS = {"h2d_req": 1, "d2h_req": 1, "h2d_rsp": 2, "d2h_rsp": 2, "h2d_data": 3, "d2h_data": 3,
+               "m2s_req": 4, "s2m_ndr": 4, "m2s_rwd": 5, "s2m_drs": 5}
+
+
+def cxl68_unpack(vectors, name):
+    """The flits of CXL.cache and CXL.mem before the first that breaks a rule. A message's bits come from `encode`."""
+    _, records = vectors.flits("cxl68", name)
+    first_broken = next(i for i, record in enumerate(records) if record["violations"])
+    kept = [r for r in records[:first_broken] if r["kind"] in ("protocol", "all-data", "control")]
+    places = [
+        (n, 5 * slot["slot"] + place, message)
+        for n, record in enumerate(kept) for slot in record.get("slots", ()) if "messages" in slot
+        for place, message in enumerate(slot["messages"]) if message["fields"]["valid"]
+    ]
+    answer = subprocess.run(
+        [vectors.program, "encode", "--jsonl"], input="\n".join(json.dumps(message) for _, _, message in places),
+        stdout=subprocess.PIPE, text=True, check=True,
+    ).stdout.splitlines()
+    expected = [0] * len(kept)
+    for (n, place, message), line in zip(places, answer, strict=True):
+        bits = int.from_bytes(bytes.fromhex(json.loads(line)["hex"]), "little")
+        expected[n] |= bits << 87 * place | CXL68_CLASS[message["layout"].split(".")[1]] << 1740 + 3 * place
+    for n, record in enumerate(kept):
+        for slot in record.get("slots", ()):
+            # A head slot with `data` holds a MAC, which is no chunk.
+            if "data" in slot and not slot.get("format", "").startswith("H"):
+                expected[n] |= 1 << 1800 + slot["slot"]
+        expected[n] |= (record["kind"] == "all-data") << 1804 | (record["kind"] == "control") << 1805
+    return [
+        "+flits=" + vectors.write(f"{name}.slots.hex", (number(r) >> 16 & (1 << 512) - 1 for r in kept), 512),
+        "+expected=" + vectors.write(f"{name}.unpacked.hex", expected, 1806), f"+count={len(kept)}",
+    ] + ["+up"] * name.endswith("up"), len(kept)

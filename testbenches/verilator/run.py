@@ -47,7 +47,7 @@ class Bench:
     cases: list
 
 
-def table():
+def table(program):
     part = functools.partial
     return [
         Bench("cxl68_crc", ["cxl68_crc16"], [
@@ -55,6 +55,10 @@ def table():
         ]),
         Bench("cxl68_unpack", ["cxl68_unpacker", "cxl68_places"], [
             Case(f"cxl68/flit_cxl-68b_{d}", part(v.cxl68_unpack, name=f"flit_cxl-68b_{d}")) for d in ("down", "up")
+        ]),
+        Bench("cxl68_pack", ["cxl68_packer", "cxl68_unpacker", "cxl68_crc16"], [
+            Case("cxl68/h2d_* m2s_*", part(v.cxl68_pack, count=400),
+                 part(v.no_rule_is_broken, program=program, protocol="cxl-68b"))
         ]),
         Bench("cxl256_check", ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"], [
             Case(f"{family}/{name}_{d}",
@@ -174,7 +178,7 @@ def main():
     parser.add_argument("--no-mutants", action="store_true", help="the RTL as it is, no mutants")
     options = parser.parse_args()
     begin = time.monotonic()
-    benches = [bench for bench in table() if options.only in bench.name]
+    benches = [bench for bench in table(options.program) if options.only in bench.name]
     sets = v.Vectors(options.program, OUT / "vectors")
     wrong = lint()
     for text in wrong:

@@ -220,3 +220,27 @@ def cxl68_unpack(vectors, name):
         "+flits=" + vectors.write(f"{name}.slots.hex", (number(r) >> 16 & (1 << 512) - 1 for r in kept), 512),
         "+expected=" + vectors.write(f"{name}.unpacked.hex", expected, 1806), f"+count={len(kept)}",
     ] + ["+up"] * name.endswith("up"), len(kept)
+
+
+def cxl68_pack(vectors, count):
+    """Messages of the host's five classes that are valid in their golden sets; each set is used over and over."""
+    arguments = [f"+count={count}"]
+    for layout in ("h2d_req", "h2d_rsp", "h2d_data", "m2s_req", "m2s_rwd"):
+        with open(vectors.folder("cxl68") / f"{layout}.jsonl", encoding="ascii") as lines:
+            records = [json.loads(line) for line in lines]
+        values = [number(r) for r in records if r["result"] == "valid" and r["fields"]["valid"]]
+        values = [values[i % len(values)] for i in range(count)]
+        arguments.append(f"+{layout}=" + vectors.write(f"pack_{layout}.hex", values, 87))
+    return arguments, count
+
+
+def no_rule_is_broken(folder, program, protocol):
+    """Has the program judge the flits that a bench left in `packed.txt`; what is wrong, or None."""
+    answer = subprocess.run(
+        [program, "flit", "decode", protocol, "--dir", "down"], input=(folder / "packed.txt").read_text(encoding="ascii"),
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
+    ).stdout.splitlines()
+    for record in map(json.loads, answer):
+        if record["violations"]:
+            return f"the program says of flit {record['index']}: {record['violations'][0]}"
+    return None if answer else "the program answers nothing"

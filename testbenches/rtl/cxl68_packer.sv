@@ -4,8 +4,8 @@
 // nothing is owed. `taken_o` says in the same cycle which messages were taken, with their line. Lines are always 64 bytes.
 // Left out: multi-data headers, control flits, the choice of credits, which come in ready made.
 //
-// A walk through one flit: with more than three chunks owed it is all data. Otherwise slot 0 takes a message, slots 1 to 3
-// take owed chunks first and then messages; one data header at most goes into a flit, because Sz and BE are its own. Its
+// A walk through one flit: with more than three chunks owed it is all data. Otherwise slot 0 takes a message (an M2S RwD goes
+// nowhere else), slots 1 to 3 take owed chunks first and then messages; one data header at most goes into a flit, because Sz and BE are its own. Its
 // chunks queue behind those that are owed.
 module cxl68_packer (
     input  logic         clk_i,
@@ -87,12 +87,6 @@ module cxl68_packer (
                     slot = chunks[127:0];
                     chunks = chunks >> 128;
                     owed = owed - 4'd1;
-                end else if (left[MEM_DATA] && !header_used) begin
-                    code = 3'd5;
-                    slot[86:0] = m2s_rwd_i;
-                    if (left[RSP]) slot[119:88] = h2d_rsp_i;
-                    {header, left[MEM_DATA], left[RSP]} = 3'b100;
-                    partial = rwd_partial_i;
                 end else if (left[MEM]) begin
                     code = 3'd4;
                     slot[86:0] = m2s_req_i;

@@ -4,9 +4,9 @@
 // nothing is owed. `taken_o` says in the same cycle which messages were taken, with their line. Lines are always 64 bytes.
 // Left out: multi-data headers, control flits, the choice of credits, which come in ready made.
 //
-// A walk through one flit: with more than three chunks owed it is all data. Otherwise slot 0 takes a message (an M2S RwD goes
-// nowhere else), slots 1 to 3 take owed chunks first and then messages; one data header at most goes into a flit, because Sz and BE are its own. Its
-// chunks queue behind those that are owed.
+// A walk through one flit: with more than three chunks owed it is all data. Otherwise slot 0 takes a message (an M2S RwD
+// goes nowhere else), slots 1 to 3 take owed chunks first and then messages; one data header at most goes into a flit,
+// because Sz and BE are its own. Its chunks queue behind those that are owed.
 module cxl68_packer (
     input  logic         clk_i,
     input  logic         rst_ni,

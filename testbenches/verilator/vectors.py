@@ -1,0 +1,246 @@
+"""Golden vectors as the benches read them: the .hex files as they are, and beside them what the .jsonl files say of each
+flit, in files of the same kind for $readmemh."""
+
+import json
+import pathlib
+import random
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Vectors:
+    """Finds vector sets and writes what is derived from them below `out`. A family that golden/ does not hold is made by
+    the program, with the default seed and size."""
+
+    def __init__(self, program, out):
+        self.program, self.out = program, out
+        out.mkdir(parents=True, exist_ok=True)
+
+    def folder(self, family):
+        committed = ROOT / "golden" / family
+        if committed.is_dir():
+            return committed
+        made = self.out / "golden" / family
+        if not made.is_dir():
+            subprocess.run(
+                [self.program, "golden", "--protocol", family, "--out", str(made.parent)],
+                check=True, stdout=subprocess.DEVNULL,
+            )
+        return made
+
+    def flits(self, family, name):
+        """Path of the .hex file of a set of flits, and the objects of its .jsonl file, one a flit."""
+        base = self.folder(family) / name
+        with open(f"{base}.jsonl", encoding="ascii") as lines:
+            records = [json.loads(line) for line in lines]
+        with open(f"{base}.hex", encoding="ascii") as lines:
+            count = sum(1 for line in lines if not line.startswith("//"))
+        if count != len(records):
+            raise ValueError(f"{base}: {count} flits in .hex, {len(records)} in .jsonl")
+        return f"{base}.hex", records
+
+    def write(self, name, numbers, bits):
+        """A file for $readmemh; numbers of so many bits."""
+        path = self.out / name
+        digits = (bits + 3) // 4
+        path.write_text("".join(f"{number:0{digits}x}\n" for number in numbers), encoding="ascii")
+        return str(path)
+
+
+def number(record):
+    """The flit of a record as a number, byte 0 lowest."""
+    return int.from_bytes(bytes.fromhex(record["hex"]), "little")
+
+
+def cxl68_crc(vectors, name):
+    """Flits that carry a CRC: those of CXL.cache and CXL.mem by what the decoder made of the protocol ID."""
+    path, records = vectors.flits("cxl68", name)
+    kept = [record for record in records if "crc" in record]
+    flits = vectors.write(f"{name}.crc.hex", map(number, kept), 544)
+    good = vectors.write(f"{name}.good.hex", (int(record["crc"]["ok"]) for record in kept), 1)
+    return [f"+flits={flits}", f"+good={good}", f"+count={len(kept)}"], len(kept)
+
+
+def cxl256_check(vectors, family, name, lopt):
+    path, records = vectors.flits(family, name)
+    fixed, verdicts = [], []
+    for record in records:
+        flit = bytearray.fromhex(record["hex"])
+        fec, crc = record["fec"], record["crc"]
+        for repair in fec["corrected"]:
+            flit[repair["byte"]] = int(repair["expected"], 16)
+        fixed.append(int.from_bytes(flit, "little"))
+        even, odd = (crc["even"]["ok"], crc["odd"]["ok"]) if lopt else (crc["ok"], crc["ok"])
+        verdict = fec["ok"] | even << 1 | odd << 2
+        if "uncorrectable_group" in fec:
+            verdict |= 1 << 6 | fec["uncorrectable_group"] << 4
+        verdicts.append(verdict)
+    arguments = [
+        f"+flits={path}",
+        "+fixed=" + vectors.write(f"{name}.fixed.hex", fixed, 2048),
+        "+verdict=" + vectors.write(f"{name}.verdict.hex", verdicts, 8),
+        f"+count={len(records)}",
+    ]
+    return arguments + ["+lopt"] * lopt, len(records)
+
+
+def ual_crc(vectors, name):
+    path, records = vectors.flits("ualink", name)
+    good = vectors.write(f"{name}.good.hex", (int(record["crc"]["ok"]) for record in records), 1)
+    return [f"+flits={path}", f"+good={good}", f"+count={len(records)}"], len(records)
+
+
+def arbiter(vectors, kind, name):
+    """The decision traces of the model's arbiters, `slot asks grant`, as testbenches/tests/arbiters/ commits them."""
+    snapshot = ROOT / "testbenches/tests/arbiters/snapshots" / f"arbiters__arbiters__traces__{name}.snap"
+    slots = re.findall(r"^ *\d+ ([01]{4}) ([0-3-])( not used)?$", snapshot.read_text(encoding="ascii"), re.MULTILINE)
+    numbers = [
+        int(asks, 2) | (0 if grant == "-" else 16 << int(grant)) | (0 if unused else 256) for asks, grant, unused in slots
+    ]
+    trace = vectors.write(f"arbiter_{kind}.hex", numbers, 9)
+    return [f"+trace={trace}", f"+kind={kind}", f"+count={len(numbers)}"], len(numbers)
+
+
+NVL_DATA_OPS = (0x02, 0x03, 0x04, 0x05, 0x07, 0x10)
+NVL_OPS = (*NVL_DATA_OPS, 0x01, 0x06, 0x08, 0x11, 0x12)
+
+
+def nvl_channel(op):
+    """Channel of an operation (nvlink §6.1)."""
+    return 6 if op in (0x02, 0x05, 0x07) else 5 if op in (0x10, 0x11, 0x12) else 0
+
+
+def nvl_packetizer(vectors, seed):
+    """Random transactions, and the packets that `flit encode nvlink` makes of them. An AE goes with a packet when it
+    differs from the last one of its channel, an IDLE behind some of the packets with a payload."""
+    draw = random.Random(seed)
+    last = {}
+    packets, forms, data = [], [], []
+    after_payload = False
+    for _ in range(400):
+        link = {"crvc": draw.randrange(8), "crh": draw.randrange(16), "crd": draw.randrange(32),
+                "ackv": draw.randrange(2), "ackid": draw.randrange(4096)}
+        word = (link["crvc"] << 259 | link["crh"] << 262 | link["crd"] << 266 | link["ackv"] << 271
+                | link["ackid"] << 272)
+        if after_payload and draw.randrange(4) == 0:
+            after_payload = False
+            packets.append(word)
+            forms.append({"packet": {"header": {"op": 0, **link}}})
+            continue
+        op = draw.choice(NVL_OPS)
+        # Few regions, so that some addresses need no AE; the all-zero one is the state after reset.
+        address = draw.randrange(3) << 38 | draw.randrange(1 << 34) << 4
+        attr, route = draw.choice(((0, 0), (0, 0), (draw.randrange(64), draw.randrange(1 << 32))))
+        header = {"op": op, "vc": nvl_channel(op), "tag": draw.randrange(1024), "rid": draw.randrange(512),
+                  "address": address & (1 << 38) - 1, "size": draw.randrange(16), "ep": draw.randrange(2),
+                  "atag": draw.randrange(4), **link}
+        form = {"header": header}
+        enables = 0
+        be = op in NVL_DATA_OPS and header["size"] < 8 and draw.randrange(3) == 0
+        if last.get(header["vc"], (0, 0, 0)) != (address >> 38, attr, route):
+            last[header["vc"]] = (address >> 38, attr, route)
+            form["ae"] = {"address": address >> 38 << 38, "attr": attr, "route": route}
+        if be:
+            enables = draw.getrandbits(128)
+            form["be"] = enables.to_bytes(16, "little").hex()
+        flits = header["size"] + 1 if op in NVL_DATA_OPS else 0
+        values = [draw.getrandbits(128) for _ in range(flits)]
+        data += values
+        form["data"] = b"".join(value.to_bytes(16, "little") for value in values).hex()
+        after_payload = flits > 0 or "ae" in form
+        forms.append({"packet": form})
+        packets.append(word | enables | route << 128 | attr << 160 | address >> 4 << 166 | op << 226
+                       | header["tag"] << 232 | header["rid"] << 242 | header["size"] << 251 | be << 255
+                       | header["ep"] << 256 | header["atag"] << 257)
+    answer = subprocess.run(
+        [vectors.program, "flit", "encode", "nvlink", "--dir", "down"], input="\n".join(map(json.dumps, forms)),
+        stdout=subprocess.PIPE, text=True, check=True,
+    ).stdout
+    flits = []
+    for line in answer.splitlines():
+        packet = bytes.fromhex(json.loads(line)["hex"])
+        for at in range(0, len(packet), 16):
+            flits.append(int.from_bytes(packet[at:at + 16], "little") | (at == 0) << 128)
+    name = f"nvl_{seed}"
+    return [
+        "+packets=" + vectors.write(f"{name}.packets.hex", packets, 320), f"+count={len(packets)}",
+        "+data=" + vectors.write(f"{name}.data.hex", data, 128), f"+data_count={len(data)}",
+        "+flits=" + vectors.write(f"{name}.flits.hex", flits, 129), f"+flit_count={len(flits)}",
+    ], len(packets)
+
+
+def ual_frames(vectors, name):
+    """Flits whose header and segment headers break no rule; the TL flits in them, in order."""
+    _, records = vectors.flits("ualink", name)
+    kept = [r for r in records if not any(re.match("UAL-(FLH|SEG)", broken["rule"]) for broken in r["violations"])]
+    tl = []
+    for record in kept:
+        for flit in record["tl_flits"] if record["crc"]["ok"] else ():
+            halves = [int.from_bytes(bytes.fromhex(flit[half]["hex"]), "little") for half in ("lower", "upper")]
+            marks = [flit[half]["kind"] in ("message", "poison") for half in ("lower", "upper")]
+            tl.append(halves[0] | halves[1] << 256 | marks[0] << 512 | marks[1] << 513)
+    return [
+        "+flits=" + vectors.write(f"{name}.kept.hex", map(number, kept), 5120), f"+count={len(kept)}",
+        "+good=" + vectors.write(f"{name}.kept_good.hex", (int(r["crc"]["ok"]) for r in kept), 1),
+        "+tl=" + vectors.write(f"{name}.tl.hex", tl, 514), f"+tl_count={len(tl)}",
+    ], len(kept)
+
+
+CXL68_CLASS = {"h2d_req": 1, "d2h_req": 1, "h2d_rsp": 2, "d2h_rsp": 2, "h2d_data": 3, "d2h_data": 3,
+               "m2s_req": 4, "s2m_ndr": 4, "m2s_rwd": 5, "s2m_drs": 5}
+
+
+def cxl68_unpack(vectors, name):
+    """The flits of CXL.cache and CXL.mem before the first that breaks a rule. A message's bits come from `encode`."""
+    _, records = vectors.flits("cxl68", name)
+    first_broken = next(i for i, record in enumerate(records) if record["violations"])
+    kept = [r for r in records[:first_broken] if r["kind"] in ("protocol", "all-data", "control")]
+    places = [
+        (n, 5 * slot["slot"] + place, message)
+        for n, record in enumerate(kept) for slot in record.get("slots", ()) if "messages" in slot
+        for place, message in enumerate(slot["messages"]) if message["fields"]["valid"]
+    ]
+    answer = subprocess.run(
+        [vectors.program, "encode", "--jsonl"], input="\n".join(json.dumps(message) for _, _, message in places),
+        stdout=subprocess.PIPE, text=True, check=True,
+    ).stdout.splitlines()
+    expected = [0] * len(kept)
+    for (n, place, message), line in zip(places, answer, strict=True):
+        bits = int.from_bytes(bytes.fromhex(json.loads(line)["hex"]), "little")
+        expected[n] |= bits << 87 * place | CXL68_CLASS[message["layout"].split(".")[1]] << 1740 + 3 * place
+    for n, record in enumerate(kept):
+        for slot in record.get("slots", ()):
+            # A head slot with `data` holds a MAC, which is no chunk.
+            if "data" in slot and not slot.get("format", "").startswith("H"):
+                expected[n] |= 1 << 1800 + slot["slot"]
+        expected[n] |= (record["kind"] == "all-data") << 1804 | (record["kind"] == "control") << 1805
+    return [
+        "+flits=" + vectors.write(f"{name}.slots.hex", (number(r) >> 16 & (1 << 512) - 1 for r in kept), 512),
+        "+expected=" + vectors.write(f"{name}.unpacked.hex", expected, 1806), f"+count={len(kept)}",
+    ] + ["+up"] * name.endswith("up"), len(kept)
+
+
+def cxl68_pack(vectors, count):
+    """Messages of the host's five classes that are valid in their golden sets; each set is used over and over."""
+    arguments = [f"+count={count}"]
+    for layout in ("h2d_req", "h2d_rsp", "h2d_data", "m2s_req", "m2s_rwd"):
+        with open(vectors.folder("cxl68") / f"{layout}.jsonl", encoding="ascii") as lines:
+            records = [json.loads(line) for line in lines]
+        values = [number(r) for r in records if r["result"] == "valid" and r["fields"]["valid"]]
+        values = [values[i % len(values)] for i in range(count)]
+        arguments.append(f"+{layout}=" + vectors.write(f"pack_{layout}.hex", values, 87))
+    return arguments, count
+
+
+def no_rule_is_broken(folder, program, protocol):
+    """Has the program judge the flits that a bench left in `packed.txt`; what is wrong, or None."""
+    answer = subprocess.run(
+        [program, "flit", "decode", protocol, "--dir", "down"], input=(folder / "packed.txt").read_text(encoding="ascii"),
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False,
+    ).stdout.splitlines()
+    for record in map(json.loads, answer):
+        if record["violations"]:
+            return f"the program says of flit {record['index']}: {record['violations'][0]}"
+    return None if answer else "the program answers nothing"

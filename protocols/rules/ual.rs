@@ -16,6 +16,8 @@ pub static RULES: &[Rule] = &[
     rule("UAL-SIZ-01", "ualink §1", "sizes: TL flit 64 B, DL flit 640 B = 628 + 3 + 5 + 4, code word 680 B"),
     rule("UAL-SIZ-02", "ualink §1", "a transfer has 1 to 64 DWords inside 256 B"),
     rule("UAL-SIZ-03", "ualink §1", "57-bit byte address, a multiple of 4"),
+    rule("UAL-SIZ-04", "ualink §1", "a flit takes 25.6, 12.8 or 6.4 ns on 1, 2 or 4 lanes"),
+    rule("UAL-SIZ-05", "ualink §1", "there are no snoops between accelerators"),
     rule("UAL-MAP-01", "ualink §2", "628 payload bytes, each of its own place"),
     rule("UAL-MAP-02", "ualink §2", "places of segment headers, flit header and CRC"),
     rule("UAL-MAP-03", "ualink §2", "numbers are little-endian, bit 0 of a byte first"),

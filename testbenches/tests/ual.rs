@@ -12,6 +12,7 @@ mod ual {
     mod halves;
     mod messages;
     mod oracle;
+    mod rates;
     mod segments;
     mod upli;
 }

@@ -21,6 +21,12 @@ const RUNS: &[(&str, &str, &[&str])] = &[
     ("cxl256-lopt-expander", "cxl256-lopt-expander", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
     ("cxl-pbr-pair", "cxl-pbr-pair", &["host.accesses=12", MIX, BUFFERS, FLUSH, TX, RX, WIRE, DEVICE]),
     ("cxlio-68b", "cxlio-enumerate", &["host.accesses=4", "host.access_bytes=64", TX, RX, WIRE, DEVICE]),
+    (
+        "ualink-pair",
+        "ualink-pair",
+        &["traffic.operations=6", "traffic.start_cycles=1600", "link.pipeline_fs=1000000", FLIP],
+    ),
+    ("nvlink-pair", "nvlink-pair", &["traffic.requests=12", "link.count=2", "link.latency_fs=10000000"]),
     ("cxlio-256b-shared", "cxlio-enumerate", &[FLITS, RATE, SHARED, "mem.accesses=12", TX, RX, WIRE, DEVICE]),
 ];
 
@@ -38,6 +44,8 @@ const TX: &str = "link.tx_pipeline_fs=1000000";
 const RX: &str = "link.rx_pipeline_fs=1000000";
 const WIRE: &str = "link.propagation_fs=1000000";
 const DEVICE: &str = "device.latency_cycles=10";
+/// A flit of the traffic, which is sent again.
+const FLIP: &str = "link.fault=flip:70:300";
 /// A flit that the FEC repairs, one that has to go again.
 const FAULTS: &str = "link.fault=flip:22:300,up:drop:28";
 

@@ -45,7 +45,7 @@ const RX: &str = "link.rx_pipeline_fs=1000000";
 const WIRE: &str = "link.propagation_fs=1000000";
 const DEVICE: &str = "device.latency_cycles=10";
 /// A flit of the traffic, which is sent again.
-const FLIP: &str = "link.fault=flip:70:300";
+const FLIP: &str = "link.fault=flip:74:300";
 /// A flit that the FEC repairs, one that has to go again.
 const FAULTS: &str = "link.fault=flip:22:300,up:drop:28";
 

@@ -1,4 +1,5 @@
-//! One table of ratios: messages, flits of 68 and 256 bytes, flits of UALink and packets of NVLink, CRC-16 and the kernel, each beside its peers.
+//! One table of ratios: messages, flits of 68 and 256 bytes, flits of UALink and packets of NVLink, CRC-16 and the kernel,
+//! each beside its peers; then how a pod grows.
 //!
 //! Measured: throughput on one thread, data in the first or second level of the cache. Left out: latency of a single call,
 //! memory traffic, more than one thread.
@@ -12,6 +13,7 @@ mod flits;
 mod flits256;
 mod kernel;
 mod messages;
+mod pods;
 mod race;
 #[path = "../ring.rs"]
 mod ring;
@@ -49,5 +51,6 @@ pub fn report(quick: bool) -> String {
     xlinks::measure(effort, &mut table);
     crc16::measure(effort, &mut table);
     kernel::measure(effort, &mut table);
+    pods::measure(effort, &mut table);
     table.to_string()
 }

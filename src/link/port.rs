@@ -225,12 +225,15 @@ pub struct PortConfig<E> {
     pub halves: bool,
 }
 
-/// Training under way.
-#[derive(Debug, Clone, Copy)]
-struct Training {
-    until: Time,
-    /// The peer has told that it trains too.
-    peer: bool,
+/// How far training is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Training {
+    /// The link is up.
+    Over,
+    /// This end trains; the peer has not told that it does too.
+    Alone,
+    /// Both ends train.
+    Both,
 }
 
 /// A unit of which the even half has been taken, and the edge at which the odd half is there.
@@ -246,7 +249,9 @@ pub struct Port<E: LinkEnd> {
     ports: Ports<E>,
     wire: FaultyWire,
     retrain_fs: u64,
-    training: Option<Training>,
+    training: Training,
+    /// When the time of the last training is over.
+    trained_at: Time,
     trainings: u64,
     told_over: bool,
     hold_until_flits: u64,
@@ -266,7 +271,8 @@ impl<E: LinkEnd> Port<E> {
             ports,
             wire: config.wire,
             retrain_fs: config.retrain_fs,
-            training: None,
+            training: Training::Over,
+            trained_at: Time::ZERO,
             trainings: 0,
             told_over: false,
             hold_until_flits: config.hold_credits_flits,
@@ -282,21 +288,22 @@ impl<E: LinkEnd> Port<E> {
     fn train(&mut self, cx: &mut Cx, peer: bool) {
         self.end.phy_down();
         self.ports.wire_out.push(cx, OnWire::Train);
-        self.training = Some(Training { until: cx.now().plus_fs(self.retrain_fs), peer });
+        self.training = if peer { Training::Both } else { Training::Alone };
+        self.trained_at = cx.now().plus_fs(self.retrain_fs);
         self.trainings += 1;
     }
 
     /// The peer trains: as an answer to our word, or of itself, also directly behind a training that it has finished.
     fn peer_trains(&mut self, cx: &mut Cx) {
-        match &mut self.training {
-            Some(training) if !training.peer => training.peer = true,
-            _ => self.train(cx, true),
+        match self.training {
+            Training::Alone => self.training = Training::Both,
+            Training::Over | Training::Both => self.train(cx, true),
         }
     }
 
     fn trained(&mut self, now: Time) {
-        if self.training.is_some_and(|t| t.peer && now >= t.until) {
-            self.training = None;
+        if self.training == Training::Both && now >= self.trained_at {
+            self.training = Training::Over;
             self.end.phy_up();
         }
     }
@@ -427,7 +434,7 @@ impl<E: LinkEnd> Module for Port<E> {
         let is_flit_edge = at.cycle.is_multiple_of(self.edges);
         if is_flit_edge {
             self.fetch(cx, at);
-            if self.training.is_none() {
+            if self.training == Training::Over {
                 self.send(cx, at);
             }
         }
@@ -441,9 +448,9 @@ impl<E: LinkEnd> Module for Port<E> {
         let is_due = || self.ports.agents.iter().any(|agent| agent.is_due(cx));
         let fetch_at = (!is_flit_edge && is_due()).then(|| self.next_flit(at.cycle));
         let own = half_at.into_iter().chain(fetch_at).min();
-        if let Some(training) = self.training {
+        if self.training != Training::Over {
             // Without the peer's word there is nothing to do until it arrives, and that wakes the module.
-            let over = (training.until > cx.now()).then_some(training.until);
+            let over = (self.trained_at > cx.now()).then_some(self.trained_at);
             let own = own.map(|cycle| cx.in_cycles(cycle - at.cycle));
             return own.into_iter().chain(over).min().map_or(Next::Idle, Next::At);
         }

@@ -224,9 +224,4 @@ impl Messages {
     pub fn is_quiet(&self) -> bool {
         self.basic.is_quiet() && self.channels.is_quiet() && self.uart.is_quiet(self.channels.is_online(UART_CHANNEL))
     }
-
-    /// Flit time of the next deadline of an end that is quiet.
-    pub(super) fn wakes_at(&self) -> Option<u64> {
-        None
-    }
 }

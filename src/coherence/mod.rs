@@ -21,6 +21,7 @@
 pub mod agent;
 pub mod cache;
 pub mod chart;
+pub mod clocked;
 pub mod config;
 pub mod content;
 pub mod event;
@@ -30,3 +31,4 @@ pub mod message;
 pub mod monitor;
 pub mod mutant;
 pub mod net;
+pub mod wire;

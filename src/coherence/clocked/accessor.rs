@@ -39,6 +39,17 @@ pub struct Access {
     pub think_cycles: u32,
 }
 
+/// What has become of asking for a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Nothing; something is open on the line.
+    NotNow,
+    /// A copy is on its way.
+    Copy,
+    /// Ownership is on its way and the agent does the store when it comes ([`Effect::Stored`]).
+    Store,
+}
+
 /// What a core needs of a caching agent.
 pub trait Caching {
     /// The value of a line that may be loaded now.
@@ -47,9 +58,8 @@ pub trait Caching {
     /// Stores, if the line may be stored to now.
     fn store(&mut self, config: &CoherenceConfig, line: LineAddr, bytes: &Line, enables: u64, out: &mut Out<Line>) -> bool;
 
-    /// Asks for a copy to load (`own` false) or to store to, if nothing is open on the line. The store that waits for it is
-    /// `store`. `false`: not now.
-    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, own: bool, out: &mut Out<Line>) -> bool;
+    /// Asks for what an access needs, if nothing is open on the line.
+    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked;
 
     /// Gives a line back, if nothing is open on it. `false`: not now.
     fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool;
@@ -76,6 +86,8 @@ struct Open {
     since: u64,
     /// It had to ask.
     missed: bool,
+    /// The agent has its store and will do it.
+    given_away: bool,
 }
 
 /// The core.
@@ -115,6 +127,15 @@ impl Accessor {
     pub fn keeping_loads(mut self) -> Accessor {
         self.keeps_loads = true;
         self
+    }
+
+    /// Open access `n` has ended.
+    fn done(&mut self, n: usize, cycle: u64) {
+        if let Some(open) = self.open.remove(n) {
+            self.used.insert(open.access.line, cycle);
+            self.measured.latency_cycles.push(cycle - open.since);
+            self.measured.hits += u64::from(!open.missed);
+        }
     }
 
     /// Does an access if its line allows it.
@@ -167,27 +188,31 @@ impl<A: Caching> Core<A> for Accessor {
         agent: &mut A,
         config: &CoherenceConfig,
         cycle: u64,
-        _: &[Effect<Line>],
+        effects: &[Effect<Line>],
         out: &mut Out<Line>,
     ) -> Wants {
+        for effect in effects {
+            if let Effect::Stored(line) = effect
+                && let Some(n) = self.open.iter().position(|o| o.access.line == *line && o.given_away)
+            {
+                self.done(n, cycle);
+            }
+        }
         let mut n = 0;
         while n < self.open.len() {
             let open = self.open[n].clone();
             let line = open.access.line;
             // Accesses of a core to one line keep their order.
             let is_first = self.open.iter().take(n).all(|o| o.access.line != line);
-            if is_first && self.perform(agent, config, &open.access, out) {
-                self.used.insert(line, cycle);
-                self.measured.latency_cycles.push(cycle - open.since);
-                self.measured.hits += u64::from(!open.missed);
-                self.open.remove(n);
+            let may_go = is_first && !open.given_away;
+            if may_go && self.perform(agent, config, &open.access, out) {
+                self.done(n, cycle);
                 continue;
             }
-            if is_first && self.make_room(agent, config, line, out) {
-                let own = matches!(open.access.act, Act::Store { .. });
-                if agent.ask(config, line, own, out) {
-                    self.open[n].missed = true;
-                }
+            if may_go && self.make_room(agent, config, line, out) {
+                let asked = agent.ask(config, line, &open.access.act, out);
+                self.open[n].missed |= asked != Asked::NotNow;
+                self.open[n].given_away = asked == Asked::Store;
             }
             n += 1;
         }
@@ -195,7 +220,7 @@ impl<A: Caching> Core<A> for Accessor {
             && cycle >= self.enters_at
             && let Some(access) = self.todo.pop_front()
         {
-            self.open.push_back(Open { access, since: cycle, missed: false });
+            self.open.push_back(Open { access, since: cycle, missed: false, given_away: false });
             self.enters_at = cycle + 1 + self.todo.front().map_or(0, |a| u64::from(a.think_cycles));
             return Wants::NextCycle;
         }

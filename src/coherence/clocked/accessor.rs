@@ -198,6 +198,14 @@ impl<A: Caching> Core<A> for Accessor {
                 self.done(n, cycle);
             }
         }
+        // A request that has ended without the store: it is asked for again.
+        for effect in effects {
+            if let Effect::Done(line) = effect
+                && let Some(open) = self.open.iter_mut().find(|o| o.access.line == *line)
+            {
+                open.given_away = false;
+            }
+        }
         let mut n = 0;
         while n < self.open.len() {
             let open = self.open[n].clone();

@@ -8,7 +8,9 @@
 //! * [`core`](mod@core): what issues operations to a caching agent.
 
 pub mod accessor;
+pub mod cache;
 pub mod core;
 pub mod node;
 pub mod waiting;
+pub mod watcher;
 pub mod wiring;

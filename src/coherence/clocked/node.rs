@@ -70,6 +70,9 @@ pub trait Watch<A> {
     /// A step of node `node`. What is wrong ends the run.
     fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], at: Stamp) -> Vec<Event>;
 
+    /// An invariant is broken: nothing that follows means anything, the run ends.
+    fn has_stopped(&self) -> bool;
+
     /// A message was sent (`false`) or taken (`true`) by node `node` on one of its links.
     fn message(&mut self, node: usize, port: Port, msg: &Msg<Line>, taken: bool, at: Stamp);
 }
@@ -124,7 +127,6 @@ pub struct Node<A, C> {
     /// Open transactions that this node began: id in the trace, by line.
     open: BTreeMap<LineAddr, u64>,
     wants: Wants,
-    halted: bool,
     busy_since: Option<Time>,
     result: Arc<Mutex<NodeResult<A, C>>>,
 }
@@ -145,7 +147,6 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             effects: Vec::new(),
             open: BTreeMap::new(),
             wants: Wants::NextCycle,
-            halted: false,
             busy_since: None,
             result,
         }
@@ -158,7 +159,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
                 at: event.line.map_or(At::Message, |line| At::Line(line.address())),
                 found: event.found.clone(),
                 expected: event.expected.clone(),
-                text: event.to_string(),
+                text: format!("{} breaks {}", event.at, event.rule),
             };
             self.tap.record(at, Kind::Violation, 0, 0, || Body::Violation(violation));
             let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
@@ -179,6 +180,11 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         let (class, channel) = &mut self.links[port].link.rx[place];
         let class = *class;
         let Some(message) = channel.peek(cx).copied() else { return false };
+        // O1: responses that came before the snoop are taken before it, however many a cycle takes.
+        let is_response = |(c, channel): &Rx| *c == Class::H2dRsp && channel.is_due(cx);
+        if class == Class::H2dReq && self.links[port].link.rx.iter().any(is_response) {
+            return false;
+        }
         let msg = from_link(&message);
         let agent = self.agent.as_mut().expect("it is there until the node is dropped");
         if agent.accepts(&self.config, port as Port, &msg) == Accept::Wait || !self.has_room_for(class) {
@@ -218,7 +224,6 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         self.report(events, at);
         if let (Some(watch), Some(agent)) = (&mut self.watch, &self.agent) {
             let events = watch.step(self.number, agent, &effects, at);
-            self.halted |= !events.is_empty();
             self.report(events, at);
         }
         self.effects.extend(effects);
@@ -306,7 +311,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
 impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        if self.halted {
+        if self.watch.as_ref().is_some_and(|w| w.has_stopped()) {
             return Next::Idle;
         }
         let mut taken = false;

@@ -1,0 +1,18 @@
+//! Coherence over real links: agents of [`crate::coherence`], each a node of the kernel, with CXL links between them.
+//!
+//! Modelled: cores that load and store, their caches, the home with its memory, one CXL link to each device with packer,
+//! credits and replay. Two clocks: that of all agents (the reference) and the flit clock. Left out: CXL.io, enumeration,
+//! the caches of the host.
+//!
+//! A walk through one store: the core misses and its cache sends RdOwn; the link packs it into a flit; the home takes it
+//! out of its buffer, snoops the other holders over their links and waits; their answers bring the line home; GO-E and
+//! data travel to the device, which stores. Behind each of these steps the watcher checks the line.
+
+mod build;
+mod cache_pair;
+mod keys;
+mod links;
+mod outcome;
+mod stimulus;
+
+pub use cache_pair::CACHE_PAIR;

@@ -3,3 +3,5 @@
 
 #[path = "coh/cache_explore.rs"]
 mod cache_explore;
+#[path = "coh/litmus.rs"]
+mod litmus;

@@ -5,3 +5,5 @@
 mod cache_explore;
 #[path = "coh/litmus.rs"]
 mod litmus;
+#[path = "coh/cache_mutants.rs"]
+mod cache_mutants;

@@ -3,3 +3,7 @@
 
 #[path = "coh/cache_explore.rs"]
 mod cache_explore;
+#[path = "coh/litmus.rs"]
+mod litmus;
+#[path = "coh/cache_mutants.rs"]
+mod cache_mutants;

@@ -126,12 +126,8 @@ pub enum Move {
     Issue { device: u8, line: u8, op: Op, store: bool },
     /// A core stores to its copy.
     Store { device: u8, line: u8 },
-    /// A core loads its copy (programs).
-    Load { device: u8 },
     /// A copy is dropped.
     Drop { device: u8, line: u8 },
-    /// A store lost its ownership before it could happen, and asks again (programs).
-    Again { device: u8 },
     /// A choice of the home.
     Choose(u8),
     /// The host's core reads.
@@ -234,32 +230,15 @@ impl CacheSystem {
                 let line = LineAddr(u64::from(line));
                 let bytes = if store { Some(new_bytes(line, 1)) } else { bytes_of(op, line) };
                 state.devices[usize::from(device)].issue(op, line, bytes, out);
-                if let Some((next, asked)) = state.at.get_mut(usize::from(device)) {
-                    *next += 1;
-                    *asked = matches!(op, Op::RdOwn | Op::RdOwnNoData);
-                }
                 Actor::Device(device)
             }
             Move::Store { device, line } => {
                 let line = LineAddr(u64::from(line));
                 state.devices[usize::from(device)].store(line, &new_bytes(line, 1), out);
-                if let Some((next, _)) = state.at.get_mut(usize::from(device)) {
-                    *next += 1;
-                }
-                Actor::Device(device)
-            }
-            Move::Load { device } => {
-                state.at[usize::from(device)].0 += 1;
                 Actor::Device(device)
             }
             Move::Drop { device, line } => {
                 state.devices[usize::from(device)].drop_copy(config, LineAddr(u64::from(line)));
-                Actor::Device(device)
-            }
-            Move::Again { device } => {
-                let cache = &mut state.devices[usize::from(device)];
-                let op = if cache.at(LineAddr(0)) == At::S { Op::RdOwnNoData } else { Op::RdOwn };
-                cache.issue(op, LineAddr(0), None, out);
                 Actor::Device(device)
             }
             Move::Choose(choice) => {
@@ -278,9 +257,18 @@ impl CacheSystem {
         }
     }
 
-    /// Makes a move and says what left.
-    fn run(&mut self, mv: Move, out: &mut Out<Token>) -> Actor {
+    /// Makes a move, with all that follows from it at once. `did` gets the operations that a program began or did.
+    fn run(&mut self, mv: Move, out: &mut Out<Token>, did: &mut Vec<String>) -> Actor {
         let actor = self.step(mv, out);
+        self.order(actor, out);
+        if let Actor::Device(device) = actor {
+            self.advance(device, out, did);
+        }
+        actor
+    }
+
+    /// Gives new values their place in coherence order.
+    fn order(&mut self, actor: Actor, out: &mut Out<Token>) {
         let state = &mut self.state;
         for effect in std::mem::take(&mut out.effects) {
             let line = match effect {
@@ -300,6 +288,7 @@ impl CacheSystem {
             state.devices.iter_mut().for_each(|d| d.visit(&mut old));
             state.home.visit(&mut old);
             state.net.visit(&mut old);
+            out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut old);
             let mut settle = |t: &mut Token| {
                 if u64::from(t.line) == line.0 {
                     t.settle();
@@ -313,7 +302,54 @@ impl CacheSystem {
                 _ => state.home.memory.visit(&mut settle),
             }
         }
-        actor
+    }
+
+    /// Begins or does every operation of a program that is possible now: an operation is issued as soon as its start
+    /// state holds. A store whose requested ownership was lost before it could happen asks again.
+    fn advance(&mut self, device: u8, out: &mut Out<Token>, did: &mut Vec<String>) {
+        let n = usize::from(device);
+        let line = LineAddr(0);
+        let setup = Rc::clone(&self.setup);
+        let Some(program) = setup.programs.get(n) else { return };
+        loop {
+            let (next, asked) = self.state.at[n];
+            let cache = &mut self.state.devices[n];
+            let at = cache.at(line);
+            let text = match program.get(usize::from(next)) {
+                Some(Act::Request(op)) if cache.issue(*op, line, bytes_of(*op, line), out) => {
+                    self.state.at[n] = (next + 1, matches!(*op, Op::RdOwn | Op::RdOwnNoData));
+                    op.name().unwrap_or("?")
+                }
+                Some(Act::Load) if cache.may_load(&setup.config, line) => {
+                    self.state.at[n].0 += 1;
+                    "Load"
+                }
+                Some(Act::Store) if cache.store(line, &new_bytes(line, 1), out) => {
+                    self.state.at[n].0 += 1;
+                    "Store"
+                }
+                Some(Act::Store) if asked && at.is_stable() => {
+                    let op = if at == At::S { Op::RdOwnNoData } else { Op::RdOwn };
+                    cache.issue(op, line, None, out);
+                    "Store asks again"
+                }
+                _ => return,
+            };
+            did.push(text.to_owned());
+            self.order(Actor::Device(device), out);
+        }
+    }
+
+    /// Begins the programs.
+    pub fn begin(mut self) -> Self {
+        for device in 0..self.setup.programs.len() as u8 {
+            let mut out = Out::default();
+            self.advance(device, &mut out, &mut Vec::new());
+            for (_, msg) in out.sends {
+                self.state.net.send(&self.setup.config, usize::from(device), msg);
+            }
+        }
+        self
     }
 
     /// The common view of a line.
@@ -445,24 +481,9 @@ impl System for CacheSystem {
             }
         }
         out.extend((0..state.home.choices(config)).map(Move::Choose));
-        let programmed = !self.setup.programs.is_empty();
-        for (n, cache) in state.devices.iter().enumerate() {
+        let free = if self.setup.programs.is_empty() { state.devices.as_slice() } else { &[] };
+        for (n, cache) in free.iter().enumerate() {
             let device = n as u8;
-            if programmed {
-                let (next, asked) = state.at[n];
-                let Some(act) = self.setup.programs[n].get(usize::from(next)) else { continue };
-                let line = LineAddr(0);
-                match act {
-                    Act::Request(op) if cache.can_issue(*op, line) => {
-                        out.push(Move::Issue { device, line: 0, op: *op, store: false });
-                    }
-                    Act::Load if cache.may_load(config, line) => out.push(Move::Load { device }),
-                    Act::Store if cache.at(line).may_store() => out.push(Move::Store { device, line: 0 }),
-                    Act::Store if asked && cache.at(line).is_stable() => out.push(Move::Again { device }),
-                    _ => {}
-                }
-                continue;
-            }
             for line in self.lines() {
                 let number = line.0 as u8;
                 for &op in &self.setup.menu {
@@ -495,7 +516,7 @@ impl System for CacheSystem {
 
     fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
         let mut out = Out::default();
-        let actor = self.run(mv, &mut out);
+        let actor = self.run(mv, &mut out, &mut Vec::new());
         let config = &self.setup.config;
         for (port, msg) in out.sends {
             let link = match actor {
@@ -513,7 +534,8 @@ impl System for CacheSystem {
     fn describe(&self, mv: Move) -> Step {
         let mut after = self.clone();
         let mut out = Out::default();
-        let actor = after.run(mv, &mut out);
+        let mut did = Vec::new();
+        let actor = after.run(mv, &mut out, &mut did);
         let sent = out
             .sends
             .iter()
@@ -527,16 +549,14 @@ impl System for CacheSystem {
             Move::Deliver { link, dir, index, .. } => {
                 let msg = &self.state.net.of(usize::from(link), dir)[usize::from(index)];
                 let (from, to) = if dir == Dir::Down { (0, column(link)) } else { (column(link), 0) };
-                return Step::Deliver { from, to, label: msg.label(), sent };
+                return Step::Deliver { from, to, label: msg.label(), did, sent };
             }
             Move::Issue { device, op, store, .. } => {
                 let text = format!("{}{}", op.name().unwrap_or("?"), if store { ", a store waits" } else { "" });
                 act(column(device), text)
             }
             Move::Store { device, .. } => act(column(device), "Store".into()),
-            Move::Load { device } => act(column(device), "Load".into()),
             Move::Drop { device, .. } => act(column(device), "drops its copy".into()),
-            Move::Again { device } => act(column(device), "Store asks again".into()),
             Move::Choose(_) => act(0, "sends the GO".into()),
             Move::CoreRead(_) => act(0, "core reads".into()),
             Move::CoreWrite(_) => act(0, "core writes".into()),

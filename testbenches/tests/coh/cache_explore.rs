@@ -50,3 +50,12 @@ fn two_devices_all() {
     println!("{} {} {} {:?}", report.states, report.transitions, report.depth, t.elapsed());
     clean(&report);
 }
+
+#[test]
+fn three_devices_hinted() {
+    let t = std::time::Instant::now();
+    let limits = Limits { symmetry: true, ..Limits::default() };
+    let report = search(&CacheSystem::new(Setup::free(drops(), 3, HINTED)), limits);
+    println!("{} {} {} {:?}", report.states, report.transitions, report.depth, t.elapsed());
+    clean(&report);
+}

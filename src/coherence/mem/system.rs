@@ -238,24 +238,32 @@ impl MemSystem {
     fn settle(&mut self, agent: usize, out: &mut Out<Token>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
         let config = &self.setup.config;
         let device = self.hosts.len();
-        for (port, msg) in out.sends.drain(..) {
-            let link = if agent == device { usize::from(port) } else { agent };
-            let to = if agent == device { link } else { device };
-            sent.push(Sent { from: agent, to, label: msg.label() });
-            self.net.send(config, link, msg);
-        }
         for effect in std::mem::take(&mut out.effects) {
+            if let Effect::Done(line) = effect
+                && agent != device
+                && self.hosts[agent].copy(line).state >= Copy4::E
+            {
+                self.unused |= self.wanting & flag(agent as u8, line.0 as u8);
+            }
             if let Effect::Stored(line) | Effect::Written(line) = effect {
                 let mut age = |t: &mut Token| t.grow_old(line);
                 self.hosts.iter_mut().for_each(|h| h.visit(&mut age));
                 self.dcoh.visit(&mut age);
                 self.net.visit(&mut age);
                 let mut settle = |t: &mut Token| t.settle();
+                // The value may already be in a message of the same step.
+                out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut settle);
                 match self.hosts.get_mut(agent) {
                     Some(host) => host.visit(&mut settle),
                     None => self.dcoh.visit(&mut settle),
                 }
             }
+        }
+        for (port, msg) in out.sends.drain(..) {
+            let link = if agent == device { usize::from(port) } else { agent };
+            let to = if agent == device { link } else { device };
+            sent.push(Sent { from: agent, to, label: msg.label() });
+            self.net.send(config, link, msg);
         }
         events.append(&mut out.events);
     }
@@ -283,10 +291,7 @@ impl MemSystem {
                     self.unused &= !bit;
                     continue;
                 }
-                let owns = self.hosts[usize::from(host)].copy(line).state >= Copy4::E;
-                if owns {
-                    self.unused |= bit;
-                } else if self.unused & bit != 0 {
+                if self.unused & bit != 0 && self.hosts[usize::from(host)].copy(line).state < Copy4::E {
                     events.push(Event::new(
                         "COH-INV-10",
                         line,

@@ -21,6 +21,70 @@ use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+/// An operation of a host's program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// A request of §3.2.
+    Request(HostReq),
+    /// MemWr of a dirty line, of which nothing is kept.
+    WriteBack,
+    /// Needs a valid copy.
+    Load,
+    /// Needs E or M.
+    Store,
+}
+
+impl Act {
+    /// The access for which a request is made when this operation comes next.
+    pub fn want(next: Option<&Self>) -> Want {
+        match next {
+            Some(Act::Load) => Want::Load,
+            Some(Act::Store) => Want::Store,
+            _ => Want::Nothing,
+        }
+    }
+}
+
+/// Does or begins the operation of a host's program at `at` on line 0, if it is possible now: an operation is issued as
+/// soon as its start state holds. `at` is the number of the next operation and whether ownership has been asked for, so
+/// that a store which lost it asks again. Returns what was done.
+pub fn advance_host(
+    config: &CoherenceConfig,
+    host: &mut MemHost<Token>,
+    program: &[Act],
+    at: &mut (u8, bool),
+    out: &mut Out<Token>,
+) -> Option<&'static str> {
+    let line = LineAddr(0);
+    let next = usize::from(at.0);
+    match *program.get(next)? {
+        Act::Request(req) if host.can_issue(line, req) => {
+            host.issue(line, req, Act::want(program.get(next + 1)), out);
+            *at = (at.0 + 1, req.asks_ownership());
+            req.opcode.name()
+        }
+        Act::WriteBack if host.can_write_back(line) => {
+            host.write_back(line, Copy4::I, out);
+            *at = (at.0 + 1, false);
+            Some("MemWr")
+        }
+        Act::Load if host.can_load(line) => {
+            host.load(config, line, out);
+            at.0 += 1;
+            Some("Load")
+        }
+        Act::Store if host.store(config, line, Token::of(line, Age::New), WHOLE_LINE, out) => {
+            at.0 += 1;
+            Some("Store")
+        }
+        Act::Store if at.1 && host.copy(line).state < Copy4::E && host.can_issue(line, HostReq::RD_ANY) => {
+            host.issue(line, HostReq::RD_ANY, Want::Store, out);
+            Some("Store asks again")
+        }
+        _ => None,
+    }
+}
+
 /// What an exploration may do; no part of a state.
 #[derive(Debug, Clone)]
 pub struct Setup {
@@ -42,6 +106,8 @@ pub struct Setup {
     pub device: Vec<DeviceOp>,
     /// Operations of the device on a block of lines, and its enable.
     pub blocks: Vec<(DeviceOp, u8)>,
+    /// Programs, one a host, on line 0; empty when the hosts are free.
+    pub programs: Vec<Vec<Act>>,
 }
 
 impl Setup {
@@ -57,6 +123,7 @@ impl Setup {
             drops: true,
             device: vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict],
             blocks: Vec::new(),
+            programs: Vec::new(),
         }
     }
 
@@ -151,12 +218,14 @@ pub struct MemSystem {
     /// Hosts (a bit each, 4 a line) with a store that they wait to make, and those that were granted it and have not.
     wanting: u32,
     unused: u32,
+    /// Programs: next operation of each host, and whether it has asked for ownership.
+    at: Vec<(u8, bool)>,
 }
 
 impl PartialEq for MemSystem {
     fn eq(&self, other: &Self) -> bool {
-        (&self.hosts, &self.dcoh, &self.net, self.wanting, self.unused)
-            == (&other.hosts, &other.dcoh, &other.net, other.wanting, other.unused)
+        (&self.hosts, &self.dcoh, &self.net, self.wanting, self.unused, &self.at)
+            == (&other.hosts, &other.dcoh, &other.net, other.wanting, other.unused, &other.at)
     }
 }
 
@@ -164,7 +233,7 @@ impl Eq for MemSystem {}
 
 impl Hash for MemSystem {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.hosts, &self.dcoh, &self.net, self.wanting, self.unused).hash(state);
+        (&self.hosts, &self.dcoh, &self.net, self.wanting, self.unused, &self.at).hash(state);
     }
 }
 
@@ -183,10 +252,57 @@ impl MemSystem {
             hosts: (0..setup.hosts).map(MemHost::new).collect(),
             dcoh,
             net: Net::new(usize::from(setup.hosts)),
+            at: vec![(0, false); setup.programs.len()],
             setup: Arc::new(setup),
             wanting: 0,
             unused: 0,
         }
+    }
+
+    /// One stable state a host on line 0; an M copy makes the memory's value an old one. The states go together.
+    pub fn start_at(mut self, states: &[Copy4]) -> Self {
+        let line = LineAddr(0);
+        let mut holders = Holders::Shared(0);
+        let dirty = states.contains(&Copy4::M);
+        for (h, (host, &state)) in self.hosts.iter_mut().zip(states).enumerate() {
+            if state != Copy4::I {
+                host.preset(line, state, Token::of(line, Age::Current));
+                holders = match state {
+                    Copy4::S => Holders::Shared(holders.mask() | 1 << h),
+                    _ => Holders::Owner(h as u8),
+                };
+            }
+        }
+        self.dcoh.preset(line, Token::of(line, if dirty { Age::Stale } else { Age::Current }), holders);
+        self
+    }
+
+    /// Begins the programs.
+    pub fn begin(mut self) -> Self {
+        for host in 0..self.hosts.len() {
+            self.run_program(host, &mut Out::default(), &mut Vec::new(), &mut Vec::new());
+        }
+        self
+    }
+
+    /// All that a host's program can do now. Returns what it did.
+    fn run_program(
+        &mut self,
+        host: usize,
+        out: &mut Out<Token>,
+        sent: &mut Vec<Sent>,
+        events: &mut Vec<Event>,
+    ) -> Vec<&'static str> {
+        let setup = Arc::clone(&self.setup);
+        let mut did = Vec::new();
+        let Some(program) = setup.programs.get(host) else { return did };
+        while let Some(text) =
+            advance_host(&setup.config, &mut self.hosts[host], program, &mut self.at[host], out)
+        {
+            did.push(text);
+            self.settle(host, out, sent, events);
+        }
+        did
     }
 
     /// The view that the monitors ask for.
@@ -360,8 +476,12 @@ impl MemSystem {
             }
         };
         self.settle(agent, &mut out, sent, events);
-        self.make_due(&mut out, sent, events);
-        self.watch_grants(events);
+        if setup.programs.is_empty() {
+            self.make_due(&mut out, sent, events);
+            self.watch_grants(events);
+        } else if agent != device {
+            self.run_program(agent, &mut out, sent, events);
+        }
     }
 }
 
@@ -391,6 +511,9 @@ impl System for MemSystem {
                     }
                 }
             }
+        }
+        if !self.setup.programs.is_empty() {
+            return;
         }
         for at in self.lines() {
             let line = at.0 as u8;
@@ -488,6 +611,12 @@ impl System for MemSystem {
         for line in self.lines() {
             check_copies(&self.view(line), events);
         }
+    }
+
+    fn outcome(&self) -> String {
+        let line = LineAddr(0);
+        let letters: String = self.hosts.iter().map(|h| h.copy(line).state.letter()).collect();
+        format!("{letters} {}", self.dcoh.memory(line).age == Age::Current)
     }
 
     fn is_idle(&self) -> bool {

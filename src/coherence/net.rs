@@ -88,6 +88,19 @@ impl<D: Content> Net<D> {
         self.lanes[Self::lane(link, dir)].remove(index)
     }
 
+    /// The same with links renamed: link `order[n]` becomes n, and `rename` gets each of its messages with n.
+    pub fn renamed(mut self, order: &[usize], rename: impl Fn(&mut Msg<D>, usize)) -> Self {
+        let mut lanes = Vec::with_capacity(self.lanes.len());
+        for (new, &old) in order.iter().enumerate() {
+            for dir in [Dir::Down, Dir::Up] {
+                let mut lane = std::mem::take(&mut self.lanes[Self::lane(old, dir)]);
+                lane.iter_mut().for_each(|m| rename(m, new));
+                lanes.push(lane);
+            }
+        }
+        Self { lanes }
+    }
+
     /// Nothing under way.
     pub fn is_empty(&self) -> bool {
         self.lanes.iter().all(Vec::is_empty)

@@ -13,7 +13,7 @@ pub enum Step {
         agent: usize,
         /// What, e.g. `Store` or `issues RdOwn`.
         text: String,
-        /// Messages that left in this step: (link, number of its kind in `sent`, label).
+        /// Messages that left in this step.
         sent: Vec<Sent>,
     },
     /// A message arrived.
@@ -24,6 +24,8 @@ pub enum Step {
         to: usize,
         /// Its label.
         label: String,
+        /// What the receiver's program did at once.
+        did: Vec<String>,
         /// Messages that left in this step.
         sent: Vec<Sent>,
     },

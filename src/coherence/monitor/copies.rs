@@ -18,7 +18,8 @@ pub fn check_copies<D: Content>(view: &View<D>, events: &mut Vec<Event>) {
         if copy.value != view.newest {
             let (found, expected) = (format!("{:?}", copy.value), format!("the last store, {:?}", view.newest));
             events.push(Event::new("COH-INV-02", view.line, at(), found, expected));
-        } else if !copy.dirty && copy.value != view.home {
+        } else if !copy.dirty && copy.value != view.home && !view.in_flight.contains(&copy.value) {
+            // A forwarded line that is still under way makes the home's value equal when it arrives.
             let found = format!("a clean copy while the home holds {:?}", view.home);
             events.push(Event::new("COH-INV-02", view.line, at(), found, "a clean copy equals the home's value"));
         }

@@ -3,6 +3,7 @@
 //! The default of each is what the sheet marks \[D\] as ours. A scenario or a litmus case may set any of them.
 
 use super::content::LineAddr;
+use super::mem::options::MemConfig;
 use super::mutant::Mutant;
 use serde::Deserialize;
 
@@ -117,6 +118,8 @@ pub struct CoherenceConfig {
     pub home_queue_requests: usize,
     /// Lines that the home's snoop filter can track, 0 = all. A victim is taken back with SnpInv (§2.9).
     pub home_filter_lines: usize,
+    /// The choices of CXL.mem.
+    pub mem: MemConfig,
     /// Lines that get error answers.
     pub error_ranges: Vec<ErrorRange>,
     /// One rule that is off; tests only.
@@ -139,6 +142,7 @@ impl Default for CoherenceConfig {
             clean_evict: CleanEvictAnswer::default(),
             home_queue_requests: 0,
             home_filter_lines: 0,
+            mem: MemConfig::default(),
             error_ranges: Vec::new(),
             mutant: None,
         }

@@ -27,6 +27,7 @@ pub mod content;
 pub mod event;
 pub mod explore;
 pub mod litmus;
+pub mod mem;
 pub mod message;
 pub mod monitor;
 pub mod mutant;

@@ -46,4 +46,36 @@ pub enum Mutant {
     AckPassesCmp,
     /// 3.3: an M2S Req overtakes a Mem*Fwd of the line.
     ReqPassesFwd,
+    /// 3.2: a read is filled by its completion, before its data is here.
+    FilledWithoutData,
+    /// 3.2, 3.7: an exclusive grant is given while one other holder has not been asked.
+    HolderSkipped,
+    /// 3.2, 3.7: a shared grant is given without asking the owner.
+    OwnerNotAsked,
+    /// 3.4: a filter entry leaves before its hosts have answered.
+    EntryLeavesEarly,
+    /// 3.4: BIRsp is sent with the write back, not after its Cmp.
+    AnswerBeforeWriteDone,
+    /// 3.4: a dirty copy is given up without a write back.
+    DirtyHostNotWritten,
+    /// 3.4: the DCOH keeps writes waiting while a BISnp is open.
+    BisnpBlocksRwd,
+    /// 3.4: the DCOH serves requests to a line with an open BISnp.
+    ReqServedUnderBisnp,
+    /// 3.4: a host that lost its S copy goes on with the old bytes after MemInv.
+    HostOldBytes,
+    /// 3.4: a block answer is sent while a line of the block still waits.
+    BlockAnswerEarly,
+    /// 3.4: a request to a line of a block is served before the line is answered.
+    BlockLineReleased,
+    /// 3.5: BIConflict travels like a Req: it waits for the BISnp it is about.
+    ConflictOnReq,
+    /// 3.5: BIConflictAck is withheld until the BISnp is answered.
+    AckWithheld,
+    /// 3.5: the host takes the row of the early conflict in a late one.
+    ConflictRowSwapped,
+    /// 3.5: one BIConflict for all lines of a block.
+    OneConflictForBlock,
+    /// 3.5: a granted line is given up before its access.
+    GrantNotUsed,
 }

@@ -52,8 +52,8 @@ pub enum Asked {
 
 /// What a core needs of a caching agent.
 pub trait Caching {
-    /// The value of a line that may be loaded now.
-    fn value(&self, config: &CoherenceConfig, line: LineAddr) -> Option<Line>;
+    /// Loads a line, if it may be loaded now.
+    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line>;
 
     /// Stores, if the line may be stored to now.
     fn store(&mut self, config: &CoherenceConfig, line: LineAddr, bytes: &Line, enables: u64, out: &mut Out<Line>) -> bool;
@@ -147,7 +147,7 @@ impl Accessor {
         out: &mut Out<Line>,
     ) -> bool {
         match access.act {
-            Act::Load => match agent.value(config, access.line) {
+            Act::Load => match agent.value(config, access.line, out) {
                 Some(value) => {
                     if self.keeps_loads {
                         self.loaded.push((access.line, value));

@@ -32,7 +32,7 @@ impl Backing<Line> for Sparse {
 }
 
 impl Caching for Device<Line> {
-    fn value(&self, config: &CoherenceConfig, line: LineAddr) -> Option<Line> {
+    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, _: &mut Out<Line>) -> Option<Line> {
         self.load(config, line).copied()
     }
 

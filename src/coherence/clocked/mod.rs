@@ -10,6 +10,7 @@
 pub mod accessor;
 pub mod cache;
 pub mod core;
+pub mod mem;
 pub mod node;
 pub mod waiting;
 pub mod watcher;

@@ -276,11 +276,12 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         }
     }
 
-    fn run_core(&mut self, cycle: u64, at: Stamp) {
+    fn run_core(&mut self, taken: bool, at: Stamp) {
+        let cycle = at.cycle;
         let due = match self.wants {
             Wants::NextCycle => true,
             Wants::Cycle(when) => cycle >= when,
-            Wants::Message => false,
+            Wants::Message => taken,
         };
         if !due && self.effects.is_empty() {
             return;
@@ -320,7 +321,7 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
                 taken |= self.offer(port, place, cx, at);
             }
         }
-        self.run_core(at.cycle, at);
+        self.run_core(taken, at);
         self.flush(cx);
         self.busy_since = match self.open_work() {
             None => None,

@@ -586,7 +586,7 @@ impl System for MemSystem {
                 let label = self.net.of(usize::from(link), dir)[usize::from(index)].label();
                 let host = usize::from(link);
                 let (from, to) = if dir == Dir::Down { (host, device) } else { (device, host) };
-                Step::Deliver { from, to, label, sent }
+                Step::Deliver { from, to, label, did: Vec::new(), sent }
             }
             Move::Issue { host, request, want, .. } => {
                 let opcode = self.setup.requests[usize::from(request)].opcode;

@@ -12,11 +12,12 @@ use crate::scenario::settings::Settings;
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::cxl::message::{Class, Form};
 use scalepool_protocols::wire::LayoutDef;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-/// Messages of CXL.cache and CXL.mem, for waves.
-pub(super) fn message_layouts(form: Form) -> Vec<&'static LayoutDef> {
-    Class::ALL.iter().filter_map(|class| form.layout(*class)).collect()
+/// Messages of CXL.cache and CXL.mem, for waves; the list of a form is made once.
+pub(super) fn message_layouts(form: Form) -> &'static [&'static LayoutDef] {
+    static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 3] = [const { OnceLock::new() }; 3];
+    LAYOUTS[form as usize].get_or_init(|| Class::ALL.iter().filter_map(|class| form.layout(*class)).collect())
 }
 
 /// One link before it is built: its ends, its wires, what watches it.

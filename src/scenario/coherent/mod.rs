@@ -10,9 +10,29 @@
 
 mod build;
 mod cache_pair;
+mod db_share;
 mod keys;
 mod links;
 mod outcome;
+mod star;
 mod stimulus;
 
 pub use cache_pair::CACHE_PAIR;
+pub use db_share::{DB_SHARE, FILTER_THRASH};
+
+/// Runs a star over the links of `link.mode`.
+macro_rules! by_mode {
+    ($star:expr, $request:ident, $settings:ident, $on_window:ident) => {{
+        use crate::scenario::coherent::links::{cxl68, cxl256};
+        use scalepool_protocols::cxl::cxl256::Mode;
+        match $settings.word("link.mode") {
+            "cxl-68b" => $star.run(cxl68($settings)?, $request, $settings, $on_window),
+            "cxl-256b-lopt" => {
+                $star.run(cxl256(Mode::LatencyOptimised, $settings), $request, $settings, $on_window)
+            }
+            "cxl-256b-pbr" => $star.run(cxl256(Mode::Pbr, $settings), $request, $settings, $on_window),
+            _ => $star.run(cxl256(Mode::Standard, $settings), $request, $settings, $on_window),
+        }
+    }};
+}
+use by_mode;

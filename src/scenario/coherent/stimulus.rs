@@ -4,6 +4,7 @@
 //! * `migratory`: every device in turn reads and then writes the same lines.
 //! * `false-sharing`: every device writes its own 8 bytes of the same lines.
 //! * `read-mostly`: all read; one access in sixteen writes.
+//! * `walk`: every device reads all lines in order, and writes every eighth.
 //! * `private`: every device has lines of its own.
 
 use crate::coherence::clocked::accessor::{Access, Act, signed};
@@ -12,7 +13,7 @@ use crate::kernel::Rng;
 
 /// Names of the patterns.
 pub(super) const PATTERNS: &[&str] =
-    &["producer-consumer", "migratory", "false-sharing", "read-mostly", "private"];
+    &["producer-consumer", "migratory", "false-sharing", "read-mostly", "private", "walk"];
 
 /// Accesses of device `device`: `count` of them, over `lines` lines.
 pub(super) fn accesses(pattern: &str, device: usize, lines: u64, count: u64, rng: &mut Rng) -> Vec<Access> {
@@ -33,6 +34,7 @@ pub(super) fn accesses(pattern: &str, device: usize, lines: u64, count: u64, rng
                 let turn = (line + device as u64) % lines;
                 list.extend([load(turn), store(turn, n)]);
             }
+            "walk" => list.push(if n % 8 == 7 { store(line, n) } else { load(line) }),
             "false-sharing" => list.push(store(rng.below(lines), n)),
             "private" => {
                 let own = lines * device as u64 + line;

@@ -5,6 +5,7 @@
 
 use super::content::{Line, LineAddr, WHOLE_LINE};
 use super::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
 use scalepool_protocols::cxl::message::{
     D2hData, D2hReq, D2hRsp, Data, H2dData, H2dReq, H2dRsp, M2sBirsp, M2sReq, M2sRwd, Message, S2mBisnp, S2mDrs, S2mNdr,
 };
@@ -77,7 +78,8 @@ impl Route {
                     spid,
                     dpid,
                 },
-                data(&bytes, enables),
+                // Byte enables travel with MemWrPtl only; BIConflict has bytes without a meaning.
+                data(&bytes, if opcode == M2sRwdOpcode::MemWrPtl { enables } else { WHOLE_LINE }),
             ),
             Msg::M2sBirsp { opcode, bi_tag, low_addr } => {
                 Message::M2sBirsp(M2sBirsp { opcode, bi_id, bi_tag, low_addr, spid, dpid })

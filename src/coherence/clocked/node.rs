@@ -318,10 +318,14 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
         let mut taken = false;
         for port in 0..self.links.len() {
             for place in 0..self.links[port].link.rx.len() {
-                taken |= self.offer(port, place, cx, at);
+                if self.offer(port, place, cx, at) {
+                    taken = true;
+                    // A core uses what it was granted before a snoop of the same cycle takes it away (V10).
+                    self.run_core(true, at);
+                }
             }
         }
-        self.run_core(taken, at);
+        self.run_core(false, at);
         self.flush(cx);
         self.busy_since = match self.open_work() {
             None => None,

@@ -249,7 +249,7 @@ impl<D: Content> Device<D> {
 
     fn snooped(&mut self, config: &CoherenceConfig, opcode: H2dReqOpcode, line: LineAddr, uqid: u16, way: u8, out: &mut Out<D>) {
         let Some(snoop) = Snoop::of(opcode) else {
-            return event(out, "COH-SNP-13", Some(line), format!("snoop code {}", opcode.0), "SnpData, SnpInv or SnpCur");
+            return event(out, "COH-OPC-01", Some(line), format!("snoop code {}", opcode.0), "SnpData, SnpInv or SnpCur");
         };
         let at = self.at(line);
         let Some(mut reply) = self.replies(config, line, snoop).get(usize::from(way)).copied() else {
@@ -482,7 +482,7 @@ impl<D: Content> Agent<D> for Device<D> {
             Msg::H2dReq { opcode, line, uqid } => self.snooped(config, opcode, line, uqid, way, out),
             Msg::H2dRsp { opcode, rsp_data, cqid } => self.answered(config, opcode, rsp_data, cqid, out),
             Msg::H2dData { cqid, data, .. } => self.filled(config, cqid, data, out),
-            other => event(out, "COH-CHN-01", other.line(), other.class().name().into(), "an H2D message"),
+            other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "an H2D message"),
         }
     }
 

@@ -518,7 +518,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
     fn requested(&mut self, config: &CoherenceConfig, port: Port, op: Op, line: LineAddr, cqid: u16, out: &mut Out<D>) {
         if requests::request(op).is_none() {
-            return event(out, "COH-CHN-01", Some(line), format!("D2H Req code {}", op.0), "a request of the sheet");
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a request of the sheet");
         }
         if op == Op::CacheFlushed {
             // The device holds nothing and asks for nothing: all its tracking goes. Its own snoops may be under way.
@@ -547,7 +547,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let t = &mut self.open[i];
         let line = t.line;
         let (Some(reading), Some(snoop)) = (snoops::reading(rsp), t.snoop) else {
-            return event(out, "COH-SNP-13", Some(line), format!("D2H Rsp code {}", rsp.0), "an answer of the sheet");
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "an answer of the sheet");
         };
         if !reading.to.contains(&snoop) {
             let rule = match snoop {
@@ -738,7 +738,7 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
             Msg::D2hReq { opcode, line, cqid } => self.requested(config, port, opcode, line, cqid, out),
             Msg::D2hRsp { opcode, uqid } => self.snoop_answered(config, port, opcode, uqid, out),
             Msg::D2hData { uqid, bogus, data, enables, .. } => self.data_came(config, port, uqid, bogus, data, enables, out),
-            other => event(out, "COH-CHN-01", other.line(), other.class().name().into(), "a D2H message"),
+            other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "a D2H message"),
         }
     }
 

@@ -11,3 +11,7 @@ mod litmus;
 mod cache_mutants;
 #[path = "coh/cache_requests.rs"]
 mod cache_requests;
+#[path = "coh/cache_orders.rs"]
+mod cache_orders;
+#[path = "coh/cache_snoops.rs"]
+mod cache_snoops;

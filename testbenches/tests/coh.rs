@@ -5,13 +5,13 @@
 mod cache_bench;
 #[path = "coh/cache_explore.rs"]
 mod cache_explore;
-#[path = "coh/litmus.rs"]
-mod litmus;
 #[path = "coh/cache_mutants.rs"]
 mod cache_mutants;
-#[path = "coh/cache_requests.rs"]
-mod cache_requests;
 #[path = "coh/cache_orders.rs"]
 mod cache_orders;
+#[path = "coh/cache_requests.rs"]
+mod cache_requests;
 #[path = "coh/cache_snoops.rs"]
 mod cache_snoops;
+#[path = "coh/litmus.rs"]
+mod litmus;

@@ -12,8 +12,8 @@ pub use scalepool::coherence::explore::{Limits, Report, Violation, search};
 pub use scalepool::coherence::message::Msg;
 pub use scalepool::coherence::mutant::Mutant;
 pub use scalepool_protocols::cxl::cxl256::code::{
-    D2hReqOpcode as Op, D2hRspOpcode as Rsp, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue,
-    NdrOpcode, SnpType,
+    D2hReqOpcode as Op, D2hRspOpcode as Rsp, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
+    SnpType,
 };
 use std::sync::OnceLock;
 
@@ -100,7 +100,10 @@ pub fn data_sent(out: &Out<Token>) -> Vec<(u16, bool)> {
 
 /// D2H Rsp that left.
 pub fn rsp_sent(out: &Out<Token>) -> Vec<Rsp> {
-    out.sends.iter().filter_map(|(_, m)| if let Msg::D2hRsp { opcode, .. } = m { Some(*opcode) } else { None }).collect()
+    out.sends
+        .iter()
+        .filter_map(|(_, m)| if let Msg::D2hRsp { opcode, .. } = m { Some(*opcode) } else { None })
+        .collect()
 }
 
 /// H2D Rsp that left, with its port.

@@ -36,9 +36,7 @@ fn row(op: Op) -> Row {
         Op::RdOwn => row(&[At::I], &[READ_E, READ_M, READ_I, READ_ERR, (&[D, R(Answer::GoM)], At::M)], 0),
         Op::RdOwnNoData => row(&[At::S], &[(&[R(Answer::GoE)], At::E), (&[R(Answer::GoErr)], At::I)], 0),
         Op::CLFlush => row(&[At::I], &[(&[R(Answer::GoI)], At::I), (&[R(Answer::GoErr)], At::I)], 0),
-        Op::ItoMWr | Op::WrCur => {
-            row(&[At::I], &[(&[R(Answer::GoPull)], At::I), (&[R(Answer::GoErrPull)], At::I)], 1)
-        }
+        Op::ItoMWr | Op::WrCur => row(&[At::I], &[(&[R(Answer::GoPull)], At::I), (&[R(Answer::GoErrPull)], At::I)], 1),
         Op::CleanEvict => row(&[At::E], &[(&[R(Answer::GoPull)], At::I)], 1),
         Op::CleanEvictNoData => row(&[At::E, At::S], &[(&[R(Answer::GoI)], At::I)], 0),
         Op::DirtyEvict => row(&[At::M], &[(&[R(Answer::GoPull)], At::I), (&[R(Answer::GoErrPull)], At::I)], 1),
@@ -605,7 +603,9 @@ fn coh_ids_01_p() {
     let out = home.request(0, Op::RdShared);
     assert!(out.sends.iter().all(|(_, m)| matches!(m, Msg::H2dRsp { cqid: 7, .. } | Msg::H2dData { cqid: 7, .. })));
     let out = Bench::new(At::M).snoop(Snoop::Inv, 0);
-    assert!(out.sends.iter().all(|(_, m)| matches!(m, Msg::D2hRsp { uqid: 0x30, .. } | Msg::D2hData { uqid: 0x30, .. })));
+    assert!(
+        out.sends.iter().all(|(_, m)| matches!(m, Msg::D2hRsp { uqid: 0x30, .. } | Msg::D2hData { uqid: 0x30, .. }))
+    );
 }
 
 #[test]
@@ -637,9 +637,14 @@ fn coh_ids_02_n() {
 
 #[test]
 fn coh_ids_05_p() {
-    for (code, answer) in
-        [(1, Answer::GoS), (2, Answer::GoE), (3, Answer::GoI), (4, Answer::GoErr), (6, Answer::GoM), (0xff6, Answer::GoM)]
-    {
+    for (code, answer) in [
+        (1, Answer::GoS),
+        (2, Answer::GoE),
+        (3, Answer::GoI),
+        (4, Answer::GoErr),
+        (6, Answer::GoM),
+        (0xff6, Answer::GoM),
+    ] {
         assert_eq!(Answer::of(H2dRspOpcode::GO, code), Some(answer));
     }
     assert_eq!(Answer::of(H2dRspOpcode::ExtCmp, 0xabc), Some(Answer::ExtCmp));

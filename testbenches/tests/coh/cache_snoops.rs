@@ -22,15 +22,8 @@ fn legal(at: At, snoop: Snoop) -> &'static [Legal] {
     }
 }
 
-const RESPONSES: [Rsp; 7] = [
-    Rsp::RspIHitI,
-    Rsp::RspIHitSE,
-    Rsp::RspSHitSE,
-    Rsp::RspVHitV,
-    Rsp::RspSFwdM,
-    Rsp::RspIFwdM,
-    Rsp::RspVFwdV,
-];
+const RESPONSES: [Rsp; 7] =
+    [Rsp::RspIHitI, Rsp::RspIHitSE, Rsp::RspSHitSE, Rsp::RspVHitV, Rsp::RspSFwdM, Rsp::RspIFwdM, Rsp::RspVFwdV];
 
 /// Every reply of a device that tries all of them.
 fn replies(bench: &Bench, snoop: Snoop) -> Vec<Legal> {
@@ -279,8 +272,7 @@ pub fn untracked(at: At) -> Vec<&'static str> {
     use scalepool::coherence::monitor::{CopyView, View, check_copies};
     let value = token(Age::Current);
     let copy = CopyView { agent: 0, usable: true, writable: at.may_store(), dirty: at.is_dirty(), value };
-    let view =
-        View { line: LINE, newest: value, home: value, copies: vec![copy], in_flight: Vec::new(), tracked: 0 };
+    let view = View { line: LINE, newest: value, home: value, copies: vec![copy], in_flight: Vec::new(), tracked: 0 };
     let mut events = Vec::new();
     check_copies(&view, &mut events);
     events.iter().map(|e| e.rule).collect()

@@ -11,11 +11,8 @@ use scalepool::coherence::mutant::Mutant;
 
 /// The way to the first fault of a mutant.
 fn counterexample(mutant: Mutant, devices: usize, orders: bool) -> Option<Violation> {
-    let config = CoherenceConfig {
-        mutant: Some(mutant),
-        clean_evict: CleanEvictAnswer::Pull,
-        ..CoherenceConfig::default()
-    };
+    let config =
+        CoherenceConfig { mutant: Some(mutant), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
     let mut setup = Setup::free(config, devices, ALL_REQUESTS);
     setup.orders = orders;
     search(&CacheSystem::new(setup), Limits { states: 400_000, symmetry: true }).violation

@@ -14,6 +14,9 @@
 
 mod cache;
 mod file;
+mod mem;
+#[cfg(test)]
+mod tests;
 
 pub use file::{LitmusError, parse};
 
@@ -99,7 +102,8 @@ impl Case {
     pub fn explore(&self) -> Result<Found, LitmusError> {
         let report = match self.kind {
             Kind::CxlCache => cache::explore(self)?,
-            kind @ (Kind::HdmDb | Kind::HdmD) => return Err(LitmusError::NotExplored { kind: kind.name() }),
+            Kind::HdmDb => mem::explore(self)?,
+            kind @ Kind::HdmD => return Err(LitmusError::NotExplored { kind: kind.name() }),
         };
         if !report.complete && report.violation.is_none() {
             return Err(LitmusError::TooLarge { states: report.states });

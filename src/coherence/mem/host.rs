@@ -14,7 +14,7 @@ use super::host_rows::{self, Act, Input, Phase};
 use super::options::{BlockAnswer, Keep};
 use super::tables::{self, AnswerRow, Copy4};
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
-use crate::coherence::config::CoherenceConfig;
+use crate::coherence::config::{CoherenceConfig, WithoutBytes};
 use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
@@ -154,6 +154,8 @@ struct HostLine<D> {
     snoop: Option<Snoop>,
     /// The access that has to come before the line is given up.
     due: Want,
+    /// Ownership came without bytes and nobody writes the whole line: MemRd Any follows.
+    lacking: bool,
 }
 
 impl<D: Content> HostLine<D> {
@@ -167,6 +169,7 @@ impl<D: Content> HostLine<D> {
             write: None,
             snoop: None,
             due: Want::Nothing,
+            lacking: false,
         }
     }
 
@@ -191,7 +194,7 @@ impl<D: Content> HostLine<D> {
     }
 
     fn is_gone(&self) -> bool {
-        self.state == Copy4::I && self.phase() == Phase::Idle
+        self.state == Copy4::I && self.phase() == Phase::Idle && !self.lacking
     }
 
     /// A snoop has decided what happens to the copy; the core keeps its hands off until the answer has left.
@@ -525,8 +528,21 @@ impl<D: Content> MemHost<D> {
             };
             entry.due = if served { open.want } else { Want::Nothing };
         }
+        let reads = config.without_bytes == WithoutBytes::Read && open.want != Want::Store;
+        entry.lacking = cached == Some(Copy4::E) && entry.data.is_none() && reads;
         out.effects.push(Effect::Done(line));
         self.answer_after_fill(config, at, out);
+        self.ask_for_bytes(at, out);
+    }
+
+    /// A line that was granted without bytes, whatever became of it meanwhile, is read as soon as nothing is open on it.
+    fn ask_for_bytes(&mut self, at: usize, out: &mut Out<D>) {
+        let entry = &mut self.lines[at];
+        if entry.lacking && entry.phase() == Phase::Idle {
+            entry.lacking = false;
+            let line = entry.line;
+            self.issue(line, HostReq::RD_ANY, Want::Nothing, out);
+        }
     }
 
     /// A snoop that waited for the fill is answered when the fill is done and the due access made.
@@ -871,14 +887,9 @@ impl<D: Content> Agent<D> for MemHost<D> {
     }
 
     fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
-        match msg {
-            Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
-            Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),
-            Msg::S2mBisnp { opcode, line, bi_tag } => self.take_bisnp(config, opcode, line, bi_tag, way, out),
-            other => {
-                let found = format!("{} at a host", other.class().name());
-                out.events.push(self.event("COH-TYP-01", other.line(), found, "S2M messages"));
-            }
+        self.take_one(config, msg, way, out);
+        while let Some(at) = self.lines.iter().position(|l| l.lacking && l.phase() == Phase::Idle) {
+            self.ask_for_bytes(at, out);
         }
     }
 
@@ -893,6 +904,20 @@ impl<D: Content> Agent<D> for MemHost<D> {
             }
             if let Some((data, _)) = l.open.as_mut().and_then(|o| o.data.as_mut()) {
                 f(data);
+            }
+        }
+    }
+}
+
+impl<D: Content> MemHost<D> {
+    fn take_one(&mut self, config: &CoherenceConfig, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+        match msg {
+            Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
+            Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),
+            Msg::S2mBisnp { opcode, line, bi_tag } => self.take_bisnp(config, opcode, line, bi_tag, way, out),
+            other => {
+                let found = format!("{} at a host", other.class().name());
+                out.events.push(self.event("COH-TYP-01", other.line(), found, "S2M messages"));
             }
         }
     }

@@ -420,7 +420,8 @@ impl MemSystem {
         }
     }
 
-    fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
+    /// Makes a move; returns what a program did in the same step.
+    fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> Vec<&'static str> {
         let setup = Arc::clone(&self.setup);
         let config = &setup.config;
         let mut out = Out::default();
@@ -479,8 +480,11 @@ impl MemSystem {
         if setup.programs.is_empty() {
             self.make_due(&mut out, sent, events);
             self.watch_grants(events);
+            Vec::new()
         } else if agent != device {
-            self.run_program(agent, &mut out, sent, events);
+            self.run_program(agent, &mut out, sent, events)
+        } else {
+            Vec::new()
         }
     }
 }
@@ -579,14 +583,15 @@ impl System for MemSystem {
     fn describe(&self, mv: Move) -> Step {
         let mut sent = Vec::new();
         let mut after = self.clone();
-        after.perform(mv, &mut sent, &mut Vec::new());
+        let did = after.perform(mv, &mut sent, &mut Vec::new());
+        let did = did.into_iter().map(str::to_owned).collect();
         let device = self.hosts.len();
         match mv {
             Move::Deliver { link, dir, index, .. } => {
                 let label = self.net.of(usize::from(link), dir)[usize::from(index)].label();
                 let host = usize::from(link);
                 let (from, to) = if dir == Dir::Down { (host, device) } else { (device, host) };
-                Step::Deliver { from, to, label, sent }
+                Step::Deliver { from, to, label, did, sent }
             }
             Move::Issue { host, request, want, .. } => {
                 let opcode = self.setup.requests[usize::from(request)].opcode;

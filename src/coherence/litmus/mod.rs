@@ -12,6 +12,7 @@
 //!
 //! One case: [`parse`] reads the file, [`Case::explore`] lets the adapter of its kind build the system and searches it.
 
+mod bias;
 mod cache;
 mod file;
 mod mem;
@@ -103,7 +104,7 @@ impl Case {
         let report = match self.kind {
             Kind::CxlCache => cache::explore(self)?,
             Kind::HdmDb => mem::explore(self)?,
-            kind @ Kind::HdmD => return Err(LitmusError::NotExplored { kind: kind.name() }),
+            Kind::HdmD => bias::explore(self)?,
         };
         if !report.complete && report.violation.is_none() {
             return Err(LitmusError::TooLarge { states: report.states });

@@ -29,4 +29,22 @@ fn scratch() {
     ] {
         println!("{}", show("hdm-db", s, p));
     }
+    for (s, p) in [
+        ("II", r#"[["RdOwn","Store"],["MemRdA","Store"]]"#),
+        ("IM", r#"[["RdOwn","Store"],[]]"#),
+        ("IM", r#"[["RdShared"],[]]"#),
+        ("IM", r#"[["RdCurr"],[]]"#),
+        ("IM", r#"[["CLFlush"],[]]"#),
+        ("IM", r#"[["WOWrInv"],[]]"#),
+        ("IM", r#"[["ItoMWr"],[]]"#),
+        ("IM", r#"[["WrInv"],["MemRdS"]]"#),
+        ("MI", r#"[["DirtyEvict"],["MemRdS"]]"#),
+        ("MI", r#"[[],["MemRdS"]]"#),
+        ("MI", r#"[[],["MemInv","Store"]]"#),
+        ("SS", r#"[["RdOwnNoData","Store"],["MemInv","Store"]]"#),
+        ("II", r#"[["RdOwn","Store","DirtyEvict","RdShared"],["MemRdA","Store","MemWr","MemRdS"]]"#),
+        ("IM", r#"[["ItoMWr","RdOwn","Store"],["MemWr","MemRdA"]]"#),
+    ] {
+        println!("{}", show("hdm-d", s, p));
+    }
 }

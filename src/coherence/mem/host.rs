@@ -350,14 +350,22 @@ impl<D: Content> MemHost<D> {
         out.send(0, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison: false, data, enables });
     }
 
-    /// Gives a clean copy up without a message (`coherence` §3.1).
-    pub fn drop_clean(&mut self, line: LineAddr) {
-        if self.phase(line) == Phase::Idle && matches!(self.copy(line).state, Copy4::S | Copy4::E) {
+    /// Makes a clean copy a weaker one without a message (`coherence` §3.1).
+    pub fn degrade(&mut self, line: LineAddr, kept: Copy4) {
+        let copy = self.copy(line);
+        if self.phase(line) == Phase::Idle && copy.state != Copy4::M && kept < copy.state {
             let at = self.slot(line);
-            self.lines[at].state = Copy4::I;
-            self.lines[at].data = None;
+            self.lines[at].state = kept;
+            if kept == Copy4::I {
+                self.lines[at].data = None;
+            }
             self.tidy(line);
         }
+    }
+
+    /// Gives a clean copy up without a message (`coherence` §3.1).
+    pub fn drop_clean(&mut self, line: LineAddr) {
+        self.degrade(line, Copy4::I);
     }
 
     /// Whether a load is served from the cache.

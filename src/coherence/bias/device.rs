@@ -352,16 +352,15 @@ impl<D: Content> BiasDevice<D> {
         };
         let Some(pending) = &mut cell.pending else { return };
         let forwarded = tables::find(pending.opcode).is_some_and(|r| matches!(r.served, Served::Forward(_)));
-        let mut done = false;
-        match opcode {
-            H2dRspOpcode::GO if pending.opcode == D2hReqOpcode::WrInv && pending.pulled => done = true,
-            H2dRspOpcode::GO if forwarded && GoState((rsp_data & 15) as u8) == GoState::Error => done = true,
+        let done = match opcode {
+            H2dRspOpcode::GO if pending.opcode == D2hReqOpcode::WrInv && pending.pulled => true,
+            H2dRspOpcode::GO if forwarded && GoState((rsp_data & 15) as u8) == GoState::Error => true,
             H2dRspOpcode::GO if forwarded => {
                 let owns = matches!(pending.opcode, D2hReqOpcode::RdOwn | D2hReqOpcode::RdOwnNoData);
                 if owns && config.mem.flip_by_go && GoState((rsp_data & 15) as u8) == GoState::Exclusive {
                     cell.bias = Bias::Device;
                     (cell.state, cell.own) = (Copy4::E, Some(cell.memory.clone()));
-                    done = true;
+                    true
                 } else {
                     out.events.push(event("COH-BIA-16", Some(line), found, "Mem*Fwd or GO-Err"));
                     return;
@@ -376,15 +375,15 @@ impl<D: Content> BiasDevice<D> {
                     out.send(0, Msg::D2hData { uqid: rsp_data, bogus: false, poison: false, data, enables });
                 }
                 pending.pulled = true;
-                done = matches!(pending.opcode, D2hReqOpcode::ItoMWr | D2hReqOpcode::WrCur);
+                matches!(pending.opcode, D2hReqOpcode::ItoMWr | D2hReqOpcode::WrCur)
             }
-            H2dRspOpcode::ExtCmp if forwarded && pending.pulled => done = true,
+            H2dRspOpcode::ExtCmp if forwarded && pending.pulled => true,
             _ => {
                 let expected = format!("an answer that {:?} can have", pending.opcode);
                 out.events.push(event("COH-BIA-08", Some(line), found, expected));
                 return;
             }
-        }
+        };
         if done {
             cell.pending = None;
             out.effects.push(Effect::Done(line));

@@ -248,7 +248,7 @@ impl<D: Content> MemHost<D> {
         let at = self.slot(line);
         self.lines[at].state = state;
         self.lines[at].data = Some(data);
-        self.tidy(line);
+        self.tidy();
     }
 
     /// What the cache holds of a line.
@@ -359,7 +359,7 @@ impl<D: Content> MemHost<D> {
             if kept == Copy4::I {
                 self.lines[at].data = None;
             }
-            self.tidy(line);
+            self.tidy();
         }
     }
 
@@ -410,7 +410,7 @@ impl<D: Content> MemHost<D> {
         let at = self.slot(line);
         self.lines[at].due = Want::Nothing;
         self.answer_after_fill(config, at, out);
-        self.tidy(line);
+        self.tidy();
     }
 
     fn name(&self) -> String {
@@ -442,13 +442,9 @@ impl<D: Content> MemHost<D> {
         }
     }
 
-    /// Entries that say nothing are removed, so that equal caches are equal states.
-    fn tidy(&mut self, line: LineAddr) {
-        if let Ok(at) = self.lines.binary_search_by_key(&line, |l| l.line)
-            && self.lines[at].is_gone()
-        {
-            self.lines.remove(at);
-        }
+    /// Entries that say nothing are removed, so that equal caches are equal states. Ends every step: indices change.
+    fn tidy(&mut self) {
+        self.lines.retain(|l| !l.is_gone());
     }
 
     fn uses_tag(l: &HostLine<D>, tag: u16) -> bool {
@@ -639,19 +635,16 @@ impl<D: Content> MemHost<D> {
                 out.send(0, Msg::M2sBirsp { opcode, bi_tag, low_addr: low(line) });
             }
         }
-        let done: Vec<LineAddr> = self.lines.iter().filter(|l| l.is_gone()).map(|l| l.line).collect();
-        done.into_iter().for_each(|l| self.tidy(l));
     }
 
     /// One event on one line, through the table.
-    fn step(&mut self, config: &CoherenceConfig, at: usize, input: Input, found: &str, out: &mut Out<D>) -> Option<Act> {
+    fn step(&mut self, at: usize, input: Input, found: &str, out: &mut Out<D>) -> Option<Act> {
         let row = host_rows::find(self.lines[at].phase(), input);
         if row.act.is_none() {
             let line = self.lines[at].line;
             let expected = format!("no {input:?} in {:?}", row.phase);
             out.events.push(self.event(row.rule, Some(line), found, expected));
         }
-        let _ = config;
         row.act
     }
 
@@ -665,8 +658,7 @@ impl<D: Content> MemHost<D> {
                 out.events.push(self.event("COH-BIC-02", None, found, "an Ack for an open BIConflict"));
                 return;
             };
-            let Some(act) = self.step(config, at, Input::Ack, &found, out) else { return };
-            let line = self.lines[at].line;
+            let Some(act) = self.step(at, Input::Ack, &found, out) else { return };
             if act == Act::AnswerFilled && !config.has(Mutant::ConflictRowSwapped) {
                 if let Some(snoop) = &mut self.lines[at].snoop {
                     snoop.stage = Stage::AwaitFill;
@@ -675,7 +667,6 @@ impl<D: Content> MemHost<D> {
             } else {
                 self.answer(config, at, out);
             }
-            self.tidy(line);
             return;
         }
         let Some(at) = self.lines.iter().position(|l| {
@@ -690,7 +681,7 @@ impl<D: Content> MemHost<D> {
                 out.events.push(self.event("COH-MEM-23", Some(line), found, "Cmp for a write"));
                 return;
             }
-            match self.step(config, at, Input::WriteCmp, &found, out) {
+            match self.step(at, Input::WriteCmp, &found, out) {
                 Some(Act::Retire) => {
                     self.lines[at].write = None;
                     out.effects.push(Effect::Done(line));
@@ -709,7 +700,6 @@ impl<D: Content> MemHost<D> {
                 // The answer left without waiting, by a mutant.
                 _ => self.lines[at].write = None,
             }
-            self.tidy(line);
             return;
         }
         let Some(req) = self.lines[at].open.as_ref().map(|o| o.req) else { return };
@@ -730,7 +720,7 @@ impl<D: Content> MemHost<D> {
             out.events.push(self.event(rule, Some(line), found, format!("an answer that {:?} can have", req.opcode)));
             return;
         }
-        match self.step(config, at, Input::Cmp, &found, out) {
+        match self.step(at, Input::Cmp, &found, out) {
             Some(Act::Retire) => {
                 self.lines[at].open = None;
                 out.effects.push(Effect::Done(line));
@@ -753,7 +743,6 @@ impl<D: Content> MemHost<D> {
             }
             None => {}
         }
-        self.tidy(line);
     }
 
     fn take_drs(
@@ -779,7 +768,7 @@ impl<D: Content> MemHost<D> {
             out.events.push(self.event("COH-MEM-47", Some(line), found, "one line for a read, none for the others"));
             return;
         }
-        if self.step(config, at, Input::Data, &found, out).is_none() {
+        if self.step(at, Input::Data, &found, out).is_none() {
             return;
         }
         if opcode == DrsOpcode::MemDataNXM {
@@ -789,14 +778,12 @@ impl<D: Content> MemHost<D> {
             }
             self.lines[at].open = None;
             out.effects.push(Effect::Done(line));
-            self.tidy(line);
             return;
         }
         if let Some(open) = &mut self.lines[at].open {
             open.data = Some((data, poison));
         }
         self.try_fill(config, at, out);
-        self.tidy(line);
     }
 
     fn take_bisnp(&mut self, config: &CoherenceConfig, opcode: BisnpOpcode, line: LineAddr, bi_tag: u16, way: u8, out: &mut Out<D>) {
@@ -811,7 +798,7 @@ impl<D: Content> MemHost<D> {
         let lines = (0..count).map(|i| LineAddr(first.0 + i));
         for line in lines.clone() {
             let at = self.slot(line);
-            let act = self.step(config, at, Input::Snoop, "a second BISnp", out);
+            let act = self.step(at, Input::Snoop, "a second BISnp", out);
             let Some(act) = act else { continue };
             let stage = match act {
                 Act::Dispute => {
@@ -842,7 +829,6 @@ impl<D: Content> MemHost<D> {
                 Stage::AwaitFill if self.lines[at].open.is_none() => self.answer(config, at, out),
                 _ => {}
             }
-            self.tidy(line);
         }
     }
 }
@@ -899,6 +885,7 @@ impl<D: Content> Agent<D> for MemHost<D> {
         while let Some(at) = self.lines.iter().position(|l| l.lacking && l.phase() == Phase::Idle) {
             self.ask_for_bytes(at, out);
         }
+        self.tidy();
     }
 
     fn is_idle(&self) -> bool {

@@ -98,8 +98,10 @@ pub struct Setup {
     pub requests: Vec<HostReq>,
     /// What a MemWr may keep; empty: no write backs of their own.
     pub write_backs: Vec<Copy4>,
-    /// Whether hosts store.
+    /// Whether hosts store into copies that they own.
     pub stores: bool,
+    /// Accesses for which ownership is asked.
+    pub wants: Vec<Want>,
     /// Whether hosts drop clean copies.
     pub drops: bool,
     /// Operations of the device's own cache.
@@ -120,6 +122,7 @@ impl Setup {
             requests: HostReq::ALL.to_vec(),
             write_backs: vec![Copy4::I, Copy4::S, Copy4::E],
             stores: true,
+            wants: vec![Want::Nothing, Want::Store],
             drops: true,
             device: vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict],
             blocks: Vec::new(),
@@ -535,12 +538,10 @@ impl System for MemSystem {
                         continue;
                     }
                     if host.can_issue(at, req) {
-                        if self.wanting & flag(h, line) == 0 {
-                            out.push(Move::Issue { host: h, line, request, want: Want::Nothing });
-                        }
-                        if req.asks_ownership() && self.setup.stores {
-                            out.push(Move::Issue { host: h, line, request, want: Want::Store });
-                        }
+                        let waits = self.wanting & flag(h, line) != 0;
+                        let wants = if req.asks_ownership() { self.setup.wants.as_slice() } else { &[Want::Nothing] };
+                        let open = wants.iter().filter(|w| !waits || **w == Want::Store);
+                        out.extend(open.map(|&want| Move::Issue { host: h, line, request, want }));
                     }
                 }
                 if host.can_write_back(at) {

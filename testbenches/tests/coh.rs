@@ -1,7 +1,17 @@
 //! Coherence: rules of family COH, explorations, mutants and litmus cases. One file an area.
 #![forbid(unsafe_code)]
 
+#[path = "coh/cache_bench.rs"]
+mod cache_bench;
 #[path = "coh/cache_explore.rs"]
 mod cache_explore;
+#[path = "coh/cache_mutants.rs"]
+mod cache_mutants;
+#[path = "coh/cache_orders.rs"]
+mod cache_orders;
+#[path = "coh/cache_requests.rs"]
+mod cache_requests;
+#[path = "coh/cache_snoops.rs"]
+mod cache_snoops;
 #[path = "coh/litmus.rs"]
 mod litmus;

@@ -182,9 +182,8 @@ impl<D: Content> Device<D> {
     }
 
     fn next_cqid(&self) -> Option<u16> {
-        let taken = |id: u16| {
-            self.flushing == Some(id) || self.lines.iter().any(|(_, e)| e.op != NO_OP && e.cqid == id)
-        };
+        let taken =
+            |id: u16| self.flushing == Some(id) || self.lines.iter().any(|(_, e)| e.op != NO_OP && e.cqid == id);
         (0..CQIDS).find(|id| !taken(*id))
     }
 
@@ -247,9 +246,23 @@ impl<D: Content> Device<D> {
         replies
     }
 
-    fn snooped(&mut self, config: &CoherenceConfig, opcode: H2dReqOpcode, line: LineAddr, uqid: u16, way: u8, out: &mut Out<D>) {
+    fn snooped(
+        &mut self,
+        config: &CoherenceConfig,
+        opcode: H2dReqOpcode,
+        line: LineAddr,
+        uqid: u16,
+        way: u8,
+        out: &mut Out<D>,
+    ) {
         let Some(snoop) = Snoop::of(opcode) else {
-            return event(out, "COH-SNP-13", Some(line), format!("snoop code {}", opcode.0), "SnpData, SnpInv or SnpCur");
+            return event(
+                out,
+                "COH-OPC-01",
+                Some(line),
+                format!("snoop code {}", opcode.0),
+                "SnpData, SnpInv or SnpCur",
+            );
         };
         let at = self.at(line);
         let Some(mut reply) = self.replies(config, line, snoop).get(usize::from(way)).copied() else {
@@ -320,7 +333,13 @@ impl<D: Content> Device<D> {
         }
         let Some(row) = answers::row_of(at, Got::Answer(answer)) else {
             let rule = if entry.op == D2hReqOpcode::WrInv { "COH-REQ-22" } else { "COH-REQ-21" };
-            return event(out, rule, Some(line), format!("{} in {}", answer.name(), at.name()), "each answer once, in order");
+            return event(
+                out,
+                rule,
+                Some(line),
+                format!("{} in {}", answer.name(), at.name()),
+                "each answer once, in order",
+            );
         };
         self.perform(config, i, row, rsp_data, None, out);
     }
@@ -395,10 +414,7 @@ impl<D: Content> Device<D> {
                 let bogus = matches!(was, At::EvS | At::EvI) && !config.has(Mutant::BogusNotSet);
                 // A copy that was snooped away is sent all the same: the pull waits for 64 bytes.
                 if let Some(copy) = entry.data.take() {
-                    out.send(
-                        LINK,
-                        Msg::D2hData { uqid, bogus, poison: false, data: copy.data, enables: WHOLE_LINE },
-                    );
+                    out.send(LINK, Msg::D2hData { uqid, bogus, poison: false, data: copy.data, enables: WHOLE_LINE });
                 }
                 self.close(i, out);
             }
@@ -482,7 +498,7 @@ impl<D: Content> Agent<D> for Device<D> {
             Msg::H2dReq { opcode, line, uqid } => self.snooped(config, opcode, line, uqid, way, out),
             Msg::H2dRsp { opcode, rsp_data, cqid } => self.answered(config, opcode, rsp_data, cqid, out),
             Msg::H2dData { cqid, data, .. } => self.filled(config, cqid, data, out),
-            other => event(out, "COH-CHN-01", other.line(), other.class().name().into(), "an H2D message"),
+            other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "an H2D message"),
         }
     }
 

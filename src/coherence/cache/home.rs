@@ -518,7 +518,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
     fn requested(&mut self, config: &CoherenceConfig, port: Port, op: Op, line: LineAddr, cqid: u16, out: &mut Out<D>) {
         if requests::request(op).is_none() {
-            return event(out, "COH-CHN-01", Some(line), format!("D2H Req code {}", op.0), "a request of the sheet");
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a request of the sheet");
         }
         if op == Op::CacheFlushed {
             // The device holds nothing and asks for nothing: all its tracking goes. Its own snoops may be under way.
@@ -540,14 +540,15 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     fn snoop_answered(&mut self, config: &CoherenceConfig, port: Port, rsp: D2hRspOpcode, id: u16, out: &mut Out<D>) {
-        let open = self.slot((id >> 4) as u8).filter(|i| id & 15 == u16::from(port) && self.open[*i].answers & bit(port) != 0);
+        let open =
+            self.slot((id >> 4) as u8).filter(|i| id & 15 == u16::from(port) && self.open[*i].answers & bit(port) != 0);
         let Some(i) = open else {
             return event(out, "COH-IDS-01", None, format!("D2H Rsp with UQID {id}"), "the UQID of an open snoop");
         };
         let t = &mut self.open[i];
         let line = t.line;
         let (Some(reading), Some(snoop)) = (snoops::reading(rsp), t.snoop) else {
-            return event(out, "COH-SNP-13", Some(line), format!("D2H Rsp code {}", rsp.0), "an answer of the sheet");
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "an answer of the sheet");
         };
         if !reading.to.contains(&snoop) {
             let rule = match snoop {
@@ -650,7 +651,13 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             return self.progress(config, i, out);
         }
         if t.answers & bit(port) == 0 || t.early.iter().any(|(p, _)| *p == port) {
-            return event(out, "COH-SNP-13", Some(line), "data that no answer announced".into(), "one line a Fwd answer");
+            return event(
+                out,
+                "COH-SNP-13",
+                Some(line),
+                "data that no answer announced".into(),
+                "one line a Fwd answer",
+            );
         }
         t.early.push((port, data));
         t.early.sort_unstable();
@@ -695,7 +702,13 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 (false, true) if config.has(Mutant::BogusWritten) => self.memory.write(line, &data, WHOLE_LINE),
                 (false, true) => {}
                 (true, true) => {
-                    event(out, "COH-BOG-02", Some(line), "Bogus from the holder".into(), "Bogus of evicts that a snoop hit");
+                    event(
+                        out,
+                        "COH-BOG-02",
+                        Some(line),
+                        "Bogus from the holder".into(),
+                        "Bogus of evicts that a snoop hit",
+                    );
                 }
                 (false, false) => {
                     let found = "data without Bogus from a device that holds nothing".into();
@@ -728,17 +741,23 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
         let free = !busy && self.has_room(config, *opcode, *line);
         // One place is kept for a request that makes the filter give an entry back.
         let recalls = !busy && !free && self.queue.is_empty() && self.open.iter().all(|t| t.task != Task::Recall);
-        let untracks =
-            config.has(Mutant::EvictUntracksAll) && [Op::DirtyEvict, Op::CleanEvict, Op::CleanEvictNoData].contains(opcode);
-        if free || recalls || untracks || self.queue.len() < config.home_queue_requests { Accept::Take } else { Accept::Wait }
+        let untracks = config.has(Mutant::EvictUntracksAll)
+            && [Op::DirtyEvict, Op::CleanEvict, Op::CleanEvictNoData].contains(opcode);
+        if free || recalls || untracks || self.queue.len() < config.home_queue_requests {
+            Accept::Take
+        } else {
+            Accept::Wait
+        }
     }
 
     fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, _way: u8, out: &mut Out<D>) {
         match msg {
             Msg::D2hReq { opcode, line, cqid } => self.requested(config, port, opcode, line, cqid, out),
             Msg::D2hRsp { opcode, uqid } => self.snoop_answered(config, port, opcode, uqid, out),
-            Msg::D2hData { uqid, bogus, data, enables, .. } => self.data_came(config, port, uqid, bogus, data, enables, out),
-            other => event(out, "COH-CHN-01", other.line(), other.class().name().into(), "a D2H message"),
+            Msg::D2hData { uqid, bogus, data, enables, .. } => {
+                self.data_came(config, port, uqid, bogus, data, enables, out)
+            }
+            other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "a D2H message"),
         }
     }
 

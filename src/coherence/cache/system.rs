@@ -467,10 +467,9 @@ impl System for CacheSystem {
                         continue;
                     }
                     let (accept, ways) = match dir {
-                        Dir::Down => (
-                            state.devices[link].accepts(config, 0, msg),
-                            state.devices[link].ways(config, 0, msg),
-                        ),
+                        Dir::Down => {
+                            (state.devices[link].accepts(config, 0, msg), state.devices[link].ways(config, 0, msg))
+                        }
                         Dir::Up => (state.home.accepts(config, link as Port, msg), 1),
                     };
                     if accept == Accept::Take {

@@ -18,9 +18,18 @@ pub struct Chart {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Row {
-    Note { column: usize, text: String },
+    Note {
+        column: usize,
+        text: String,
+    },
     /// `sent`: row in which it left, `None` before the first one.
-    Arrow { from: usize, to: usize, label: String, sent: Option<usize>, note: String },
+    Arrow {
+        from: usize,
+        to: usize,
+        label: String,
+        sent: Option<usize>,
+        note: String,
+    },
 }
 
 /// Width of a column in characters.

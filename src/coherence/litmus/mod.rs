@@ -133,11 +133,8 @@ impl Found {
                 json!({"rule": e.rule, "at": e.at, "found": e.found, "expected": e.expected})
             })
             .collect();
-        let outcomes: Vec<Value> = self
-            .outcomes
-            .iter()
-            .map(|o| json!({"final": o.letters, "fresh": o.fresh, "paths": o.paths}))
-            .collect();
+        let outcomes: Vec<Value> =
+            self.outcomes.iter().map(|o| json!({"final": o.letters, "fresh": o.fresh, "paths": o.paths})).collect();
         json!({
             "states": self.states,
             "transitions": self.transitions,

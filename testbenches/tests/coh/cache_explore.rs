@@ -34,28 +34,25 @@ fn clean(report: &Report) {
 
 #[test]
 fn two_devices_hinted() {
-    let t = std::time::Instant::now();
     let report = search(&CacheSystem::new(Setup::free(drops(), 2, HINTED)), Limits::default());
-    println!("{} {} {} {:?}", report.states, report.transitions, report.depth, t.elapsed());
+    println!("{} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     clean(&report);
 }
 
 #[test]
 fn two_devices_all() {
-    let t = std::time::Instant::now();
     let config = CoherenceConfig { alternatives: true, ..drops() };
     let mut setup = Setup::free(config, 2, ALL_REQUESTS);
     setup.core = true;
     let report = search(&CacheSystem::new(setup), Limits { symmetry: true, ..Limits::default() });
-    println!("{} {} {} {:?}", report.states, report.transitions, report.depth, t.elapsed());
+    println!("{} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     clean(&report);
 }
 
 #[test]
 fn three_devices_hinted() {
-    let t = std::time::Instant::now();
     let limits = Limits { symmetry: true, ..Limits::default() };
     let report = search(&CacheSystem::new(Setup::free(drops(), 3, HINTED)), limits);
-    println!("{} {} {} {:?}", report.states, report.transitions, report.depth, t.elapsed());
+    println!("{} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     clean(&report);
 }

@@ -182,7 +182,8 @@ fn three_devices() {
 
 #[test]
 fn choices_of_the_configuration() {
-    let one = |start, programs: &[&str], config| outcomes(start, programs, config).into_iter().collect::<Vec<_>>().join(" ");
+    let one =
+        |start, programs: &[&str], config| outcomes(start, programs, config).into_iter().collect::<Vec<_>>().join(" ");
     // M gives its copy up under SnpData: RdAny then finds nobody.
     assert_eq!(one("MI", &["", "RdShared"], "snp_data_on_m = 'invalid'"), "IS+");
     assert_eq!(one("MI", &["", "RdAny"], "snp_data_on_m = 'invalid'"), "IE+");

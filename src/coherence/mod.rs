@@ -19,6 +19,7 @@
 //! data in any order, records the owner and frees the line. The device has the line when both have arrived.
 
 pub mod agent;
+pub mod bias;
 pub mod cache;
 pub mod chart;
 pub mod clocked;

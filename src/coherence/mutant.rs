@@ -78,4 +78,15 @@ pub enum Mutant {
     OneConflictForBlock,
     /// 3.5: a granted line is given up before its access.
     GrantNotUsed,
+    // HDM-D
+    /// 3.3: Mem*Fwd is sent with the write back, not after its Cmp.
+    FwdBeforeWriteDone,
+    /// 3.3: the device uses a line in host bias without asking.
+    LocalUseInHostBias,
+    /// 3.3: the device's own cache is not snooped when the host takes a line back.
+    BackFlipUnsnooped,
+    /// 3.3: CLFlush flips the bias.
+    FlushFlips,
+    /// 3.3: the device keeps an M2S Req waiting until its own request has ended.
+    ReqWaitsForOwnRequest,
 }

@@ -26,12 +26,6 @@ pub enum LitmusError {
         /// What may stand there.
         expected: String,
     },
-    /// A kind that this version has no agents for.
-    #[error("found kind `{kind}`, which this version does not explore; expected `cxl-cache`")]
-    NotExplored {
-        /// The kind.
-        kind: &'static str,
-    },
     /// The search was given up.
     #[error("found more than {states} states, expected a case that can be explored in full")]
     TooLarge {

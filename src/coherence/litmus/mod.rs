@@ -12,8 +12,12 @@
 //!
 //! One case: [`parse`] reads the file, [`Case::explore`] lets the adapter of its kind build the system and searches it.
 
+mod bias;
 mod cache;
 mod file;
+mod mem;
+#[cfg(test)]
+mod tests;
 
 pub use file::{LitmusError, parse};
 
@@ -99,7 +103,8 @@ impl Case {
     pub fn explore(&self) -> Result<Found, LitmusError> {
         let report = match self.kind {
             Kind::CxlCache => cache::explore(self)?,
-            kind @ (Kind::HdmDb | Kind::HdmD) => return Err(LitmusError::NotExplored { kind: kind.name() }),
+            Kind::HdmDb => mem::explore(self)?,
+            Kind::HdmD => bias::explore(self)?,
         };
         if !report.complete && report.violation.is_none() {
             return Err(LitmusError::TooLarge { states: report.states });

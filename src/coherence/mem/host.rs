@@ -14,7 +14,7 @@ use super::host_rows::{self, Act, Input, Phase};
 use super::options::{BlockAnswer, Keep};
 use super::tables::{self, AnswerRow, Copy4};
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
-use crate::coherence::config::CoherenceConfig;
+use crate::coherence::config::{CoherenceConfig, WithoutBytes};
 use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
@@ -154,6 +154,8 @@ struct HostLine<D> {
     snoop: Option<Snoop>,
     /// The access that has to come before the line is given up.
     due: Want,
+    /// Ownership came without bytes and nobody writes the whole line: MemRd Any follows.
+    lacking: bool,
 }
 
 impl<D: Content> HostLine<D> {
@@ -167,6 +169,7 @@ impl<D: Content> HostLine<D> {
             write: None,
             snoop: None,
             due: Want::Nothing,
+            lacking: false,
         }
     }
 
@@ -191,7 +194,7 @@ impl<D: Content> HostLine<D> {
     }
 
     fn is_gone(&self) -> bool {
-        self.state == Copy4::I && self.phase() == Phase::Idle
+        self.state == Copy4::I && self.phase() == Phase::Idle && !self.lacking
     }
 
     /// A snoop has decided what happens to the copy; the core keeps its hands off until the answer has left.
@@ -245,7 +248,7 @@ impl<D: Content> MemHost<D> {
         let at = self.slot(line);
         self.lines[at].state = state;
         self.lines[at].data = Some(data);
-        self.tidy(line);
+        self.tidy();
     }
 
     /// What the cache holds of a line.
@@ -347,14 +350,22 @@ impl<D: Content> MemHost<D> {
         out.send(0, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison: false, data, enables });
     }
 
+    /// Makes a clean copy a weaker one without a message (`coherence` §3.1).
+    pub fn degrade(&mut self, line: LineAddr, kept: Copy4) {
+        let copy = self.copy(line);
+        if self.phase(line) == Phase::Idle && copy.state != Copy4::M && kept < copy.state {
+            let at = self.slot(line);
+            self.lines[at].state = kept;
+            if kept == Copy4::I {
+                self.lines[at].data = None;
+            }
+            self.tidy();
+        }
+    }
+
     /// Gives a clean copy up without a message (`coherence` §3.1).
     pub fn drop_clean(&mut self, line: LineAddr) {
-        if self.phase(line) == Phase::Idle && matches!(self.copy(line).state, Copy4::S | Copy4::E) {
-            let at = self.slot(line);
-            self.lines[at].state = Copy4::I;
-            self.lines[at].data = None;
-            self.tidy(line);
-        }
+        self.degrade(line, Copy4::I);
     }
 
     /// Whether a load is served from the cache.
@@ -399,7 +410,7 @@ impl<D: Content> MemHost<D> {
         let at = self.slot(line);
         self.lines[at].due = Want::Nothing;
         self.answer_after_fill(config, at, out);
-        self.tidy(line);
+        self.tidy();
     }
 
     fn name(&self) -> String {
@@ -431,13 +442,9 @@ impl<D: Content> MemHost<D> {
         }
     }
 
-    /// Entries that say nothing are removed, so that equal caches are equal states.
-    fn tidy(&mut self, line: LineAddr) {
-        if let Ok(at) = self.lines.binary_search_by_key(&line, |l| l.line)
-            && self.lines[at].is_gone()
-        {
-            self.lines.remove(at);
-        }
+    /// Entries that say nothing are removed, so that equal caches are equal states. Ends every step: indices change.
+    fn tidy(&mut self) {
+        self.lines.retain(|l| !l.is_gone());
     }
 
     fn uses_tag(l: &HostLine<D>, tag: u16) -> bool {
@@ -525,8 +532,21 @@ impl<D: Content> MemHost<D> {
             };
             entry.due = if served { open.want } else { Want::Nothing };
         }
+        let reads = config.without_bytes == WithoutBytes::Read && open.want != Want::Store;
+        entry.lacking = cached == Some(Copy4::E) && entry.data.is_none() && reads;
         out.effects.push(Effect::Done(line));
         self.answer_after_fill(config, at, out);
+        self.ask_for_bytes(at, out);
+    }
+
+    /// A line that was granted without bytes, whatever became of it meanwhile, is read as soon as nothing is open on it.
+    fn ask_for_bytes(&mut self, at: usize, out: &mut Out<D>) {
+        let entry = &mut self.lines[at];
+        if entry.lacking && entry.phase() == Phase::Idle {
+            entry.lacking = false;
+            let line = entry.line;
+            self.issue(line, HostReq::RD_ANY, Want::Nothing, out);
+        }
     }
 
     /// A snoop that waited for the fill is answered when the fill is done and the due access made.
@@ -615,19 +635,16 @@ impl<D: Content> MemHost<D> {
                 out.send(0, Msg::M2sBirsp { opcode, bi_tag, low_addr: low(line) });
             }
         }
-        let done: Vec<LineAddr> = self.lines.iter().filter(|l| l.is_gone()).map(|l| l.line).collect();
-        done.into_iter().for_each(|l| self.tidy(l));
     }
 
     /// One event on one line, through the table.
-    fn step(&mut self, config: &CoherenceConfig, at: usize, input: Input, found: &str, out: &mut Out<D>) -> Option<Act> {
+    fn step(&mut self, at: usize, input: Input, found: &str, out: &mut Out<D>) -> Option<Act> {
         let row = host_rows::find(self.lines[at].phase(), input);
         if row.act.is_none() {
             let line = self.lines[at].line;
             let expected = format!("no {input:?} in {:?}", row.phase);
             out.events.push(self.event(row.rule, Some(line), found, expected));
         }
-        let _ = config;
         row.act
     }
 
@@ -641,8 +658,7 @@ impl<D: Content> MemHost<D> {
                 out.events.push(self.event("COH-BIC-02", None, found, "an Ack for an open BIConflict"));
                 return;
             };
-            let Some(act) = self.step(config, at, Input::Ack, &found, out) else { return };
-            let line = self.lines[at].line;
+            let Some(act) = self.step(at, Input::Ack, &found, out) else { return };
             if act == Act::AnswerFilled && !config.has(Mutant::ConflictRowSwapped) {
                 if let Some(snoop) = &mut self.lines[at].snoop {
                     snoop.stage = Stage::AwaitFill;
@@ -651,7 +667,6 @@ impl<D: Content> MemHost<D> {
             } else {
                 self.answer(config, at, out);
             }
-            self.tidy(line);
             return;
         }
         let Some(at) = self.lines.iter().position(|l| {
@@ -666,7 +681,7 @@ impl<D: Content> MemHost<D> {
                 out.events.push(self.event("COH-MEM-23", Some(line), found, "Cmp for a write"));
                 return;
             }
-            match self.step(config, at, Input::WriteCmp, &found, out) {
+            match self.step(at, Input::WriteCmp, &found, out) {
                 Some(Act::Retire) => {
                     self.lines[at].write = None;
                     out.effects.push(Effect::Done(line));
@@ -685,7 +700,6 @@ impl<D: Content> MemHost<D> {
                 // The answer left without waiting, by a mutant.
                 _ => self.lines[at].write = None,
             }
-            self.tidy(line);
             return;
         }
         let Some(req) = self.lines[at].open.as_ref().map(|o| o.req) else { return };
@@ -706,7 +720,7 @@ impl<D: Content> MemHost<D> {
             out.events.push(self.event(rule, Some(line), found, format!("an answer that {:?} can have", req.opcode)));
             return;
         }
-        match self.step(config, at, Input::Cmp, &found, out) {
+        match self.step(at, Input::Cmp, &found, out) {
             Some(Act::Retire) => {
                 self.lines[at].open = None;
                 out.effects.push(Effect::Done(line));
@@ -729,7 +743,6 @@ impl<D: Content> MemHost<D> {
             }
             None => {}
         }
-        self.tidy(line);
     }
 
     fn take_drs(
@@ -755,7 +768,7 @@ impl<D: Content> MemHost<D> {
             out.events.push(self.event("COH-MEM-47", Some(line), found, "one line for a read, none for the others"));
             return;
         }
-        if self.step(config, at, Input::Data, &found, out).is_none() {
+        if self.step(at, Input::Data, &found, out).is_none() {
             return;
         }
         if opcode == DrsOpcode::MemDataNXM {
@@ -765,14 +778,12 @@ impl<D: Content> MemHost<D> {
             }
             self.lines[at].open = None;
             out.effects.push(Effect::Done(line));
-            self.tidy(line);
             return;
         }
         if let Some(open) = &mut self.lines[at].open {
             open.data = Some((data, poison));
         }
         self.try_fill(config, at, out);
-        self.tidy(line);
     }
 
     fn take_bisnp(&mut self, config: &CoherenceConfig, opcode: BisnpOpcode, line: LineAddr, bi_tag: u16, way: u8, out: &mut Out<D>) {
@@ -787,7 +798,7 @@ impl<D: Content> MemHost<D> {
         let lines = (0..count).map(|i| LineAddr(first.0 + i));
         for line in lines.clone() {
             let at = self.slot(line);
-            let act = self.step(config, at, Input::Snoop, "a second BISnp", out);
+            let act = self.step(at, Input::Snoop, "a second BISnp", out);
             let Some(act) = act else { continue };
             let stage = match act {
                 Act::Dispute => {
@@ -818,7 +829,6 @@ impl<D: Content> MemHost<D> {
                 Stage::AwaitFill if self.lines[at].open.is_none() => self.answer(config, at, out),
                 _ => {}
             }
-            self.tidy(line);
         }
     }
 }
@@ -871,15 +881,11 @@ impl<D: Content> Agent<D> for MemHost<D> {
     }
 
     fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
-        match msg {
-            Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
-            Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),
-            Msg::S2mBisnp { opcode, line, bi_tag } => self.take_bisnp(config, opcode, line, bi_tag, way, out),
-            other => {
-                let found = format!("{} at a host", other.class().name());
-                out.events.push(self.event("COH-TYP-01", other.line(), found, "S2M messages"));
-            }
+        self.take_one(config, msg, way, out);
+        while let Some(at) = self.lines.iter().position(|l| l.lacking && l.phase() == Phase::Idle) {
+            self.ask_for_bytes(at, out);
         }
+        self.tidy();
     }
 
     fn is_idle(&self) -> bool {
@@ -893,6 +899,20 @@ impl<D: Content> Agent<D> for MemHost<D> {
             }
             if let Some((data, _)) = l.open.as_mut().and_then(|o| o.data.as_mut()) {
                 f(data);
+            }
+        }
+    }
+}
+
+impl<D: Content> MemHost<D> {
+    fn take_one(&mut self, config: &CoherenceConfig, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+        match msg {
+            Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
+            Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),
+            Msg::S2mBisnp { opcode, line, bi_tag } => self.take_bisnp(config, opcode, line, bi_tag, way, out),
+            other => {
+                let found = format!("{} at a host", other.class().name());
+                out.events.push(self.event("COH-TYP-01", other.line(), found, "S2M messages"));
             }
         }
     }

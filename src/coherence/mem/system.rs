@@ -98,8 +98,10 @@ pub struct Setup {
     pub requests: Vec<HostReq>,
     /// What a MemWr may keep; empty: no write backs of their own.
     pub write_backs: Vec<Copy4>,
-    /// Whether hosts store.
+    /// Whether hosts store into copies that they own.
     pub stores: bool,
+    /// Accesses for which ownership is asked.
+    pub wants: Vec<Want>,
     /// Whether hosts drop clean copies.
     pub drops: bool,
     /// Operations of the device's own cache.
@@ -120,6 +122,7 @@ impl Setup {
             requests: HostReq::ALL.to_vec(),
             write_backs: vec![Copy4::I, Copy4::S, Copy4::E],
             stores: true,
+            wants: vec![Want::Nothing, Want::Store],
             drops: true,
             device: vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict],
             blocks: Vec::new(),
@@ -420,7 +423,8 @@ impl MemSystem {
         }
     }
 
-    fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
+    /// Makes a move; returns what a program did in the same step.
+    fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> Vec<&'static str> {
         let setup = Arc::clone(&self.setup);
         let config = &setup.config;
         let mut out = Out::default();
@@ -479,8 +483,11 @@ impl MemSystem {
         if setup.programs.is_empty() {
             self.make_due(&mut out, sent, events);
             self.watch_grants(events);
+            Vec::new()
         } else if agent != device {
-            self.run_program(agent, &mut out, sent, events);
+            self.run_program(agent, &mut out, sent, events)
+        } else {
+            Vec::new()
         }
     }
 }
@@ -531,12 +538,10 @@ impl System for MemSystem {
                         continue;
                     }
                     if host.can_issue(at, req) {
-                        if self.wanting & flag(h, line) == 0 {
-                            out.push(Move::Issue { host: h, line, request, want: Want::Nothing });
-                        }
-                        if req.asks_ownership() && self.setup.stores {
-                            out.push(Move::Issue { host: h, line, request, want: Want::Store });
-                        }
+                        let waits = self.wanting & flag(h, line) != 0;
+                        let wants = if req.asks_ownership() { self.setup.wants.as_slice() } else { &[Want::Nothing] };
+                        let open = wants.iter().filter(|w| !waits || **w == Want::Store);
+                        out.extend(open.map(|&want| Move::Issue { host: h, line, request, want }));
                     }
                 }
                 if host.can_write_back(at) {
@@ -579,14 +584,15 @@ impl System for MemSystem {
     fn describe(&self, mv: Move) -> Step {
         let mut sent = Vec::new();
         let mut after = self.clone();
-        after.perform(mv, &mut sent, &mut Vec::new());
+        let did = after.perform(mv, &mut sent, &mut Vec::new());
+        let did = did.into_iter().map(str::to_owned).collect();
         let device = self.hosts.len();
         match mv {
             Move::Deliver { link, dir, index, .. } => {
                 let label = self.net.of(usize::from(link), dir)[usize::from(index)].label();
                 let host = usize::from(link);
                 let (from, to) = if dir == Dir::Down { (host, device) } else { (device, host) };
-                Step::Deliver { from, to, label, did: Vec::new(), sent }
+                Step::Deliver { from, to, label, did, sent }
             }
             Move::Issue { host, request, want, .. } => {
                 let opcode = self.setup.requests[usize::from(request)].opcode;

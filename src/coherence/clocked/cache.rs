@@ -104,7 +104,7 @@ impl<B: Backing<Line>> Watched for Home<Line, B> {
     }
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
-        let kept = self.open().iter().filter(|t| t.line == line).flat_map(|t| t.data_kept()).copied().collect();
+        let kept = self.open().iter().filter(|t| t.line == line).flat_map(|t| t.values()).copied().collect();
         Some(HomeView { value: self.memory.read(line), tracked: u32::from(self.holders(line).all()) << 1, kept })
     }
 

@@ -15,3 +15,11 @@ mod cache_requests;
 mod cache_snoops;
 #[path = "coh/litmus.rs"]
 mod litmus;
+#[path = "coh/mem_explore.rs"]
+mod mem_explore;
+#[path = "coh/mem_litmus.rs"]
+mod mem_litmus;
+#[path = "coh/mem_mutants.rs"]
+mod mem_mutants;
+#[path = "coh/mem_rules.rs"]
+mod mem_rules;

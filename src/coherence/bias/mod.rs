@@ -12,8 +12,5 @@ pub mod host;
 pub mod system;
 pub mod tables;
 
-#[cfg(test)]
-mod tests;
-
 pub use device::{Bias, BiasDevice};
 pub use host::BiasHost;

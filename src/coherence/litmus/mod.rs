@@ -16,9 +16,6 @@ mod bias;
 mod cache;
 mod file;
 mod mem;
-#[cfg(test)]
-mod tests;
-
 pub use file::{LitmusError, parse};
 
 use super::config::CoherenceConfig;

@@ -377,7 +377,7 @@ impl<D: Content> MemHost<D> {
     pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> Option<(D, bool)> {
         let entry = self.get(line).filter(|l| l.can_load())?;
         let value = entry.data.clone().map(|d| (d, entry.poison))?;
-        self.access_made(config, line, out);
+        self.access_made(config, line, Want::Load, out);
         Some(value)
     }
 
@@ -402,13 +402,17 @@ impl<D: Content> MemHost<D> {
         }
         entry.state = Copy4::M;
         out.effects.push(Effect::Stored(line));
-        self.access_made(config, line, out);
+        self.access_made(config, line, Want::Store, out);
         true
     }
 
-    fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) {
+    fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, access: Want, out: &mut Out<D>) {
         let at = self.slot(line);
         self.lines[at].due = Want::Nothing;
+        // An access that the old copy allowed does not wait for the request any more.
+        if let Some(open) = self.lines[at].open.as_mut().filter(|open| open.want == access) {
+            open.want = Want::Nothing;
+        }
         self.answer_after_fill(config, at, out);
         self.tidy();
     }

@@ -7,6 +7,7 @@
 use super::dcoh::{Dcoh, DeviceOp};
 use super::filter::Holders;
 use super::host::{HostReq, MemHost, Want};
+use super::host_rows::Phase;
 use super::tables::Copy4;
 use crate::coherence::agent::{Accept, Agent, Effect, Out};
 use crate::coherence::config::CoherenceConfig;
@@ -57,7 +58,10 @@ pub fn advance_host(
 ) -> Option<&'static str> {
     let line = LineAddr(0);
     let next = usize::from(at.0);
+    // An access waits for the end of the request before it, also where the old copy would allow it.
+    let may_access = host.phase(line) == Phase::Idle || host.due(line) != Want::Nothing;
     match *program.get(next)? {
+        Act::Load | Act::Store if !may_access => None,
         Act::Request(req) if host.can_issue(line, req) => {
             host.issue(line, req, Act::want(program.get(next + 1)), out);
             *at = (at.0 + 1, req.asks_ownership());

@@ -752,12 +752,12 @@ impl<D: Content> Agent<D> for Dcoh<D> {
                 let no_place = needs && !self.filter.has_room(line) && self.victim(config, line).is_none();
                 wait(self.is_busy(config, line) || no_place || !self.has_trackers(config))
             }
-            Msg::M2sRwd { line, opcode, .. } => wait(
-                (config.has(Mutant::BisnpBlocksRwd) && opcode != M2sRwdOpcode::BIConflict
-                    || config.has(Mutant::ConflictOnReq) && opcode == M2sRwdOpcode::BIConflict
-                    || config.has(Mutant::AckWithheld) && opcode == M2sRwdOpcode::BIConflict)
-                    && self.is_busy(config, line),
-            ),
+            Msg::M2sRwd { line, opcode, .. } => {
+                let conflict = config.has(Mutant::ConflictOnReq) || config.has(Mutant::AckWithheld);
+                let is_conflict = opcode == M2sRwdOpcode::BIConflict;
+                let held = if is_conflict { conflict } else { config.has(Mutant::BisnpBlocksRwd) };
+                wait(held && self.is_busy(config, line))
+            }
             _ => Accept::Take,
         }
     }

@@ -606,6 +606,15 @@ impl System for MemSystem {
 
     fn check(&self, events: &mut Vec<Event>) {
         for line in self.lines() {
+            // V12: with a filter of limited size a held line without an entry is a victim that left too early.
+            let held = self.hosts.iter().position(|h| h.copy(line).state != Copy4::I);
+            if self.setup.config.mem.filter_sets != 0
+                && self.dcoh.holders(line).is_none()
+                && let Some(host) = held
+            {
+                let at = format!("host {host}");
+                events.push(Event::new("COH-INV-12", line, at, "a copy without a filter entry", "inclusion"));
+            }
             check_copies(&self.view(line), events);
         }
     }

@@ -8,13 +8,15 @@ use super::station::{self, Interfaces, ParityFault, Sides, Station, StationResul
 use super::traffic::{Generator, Mix, Pattern, Traffic};
 use crate::fabric::ualink_switch::core::CoreStats;
 use crate::fabric::ualink_switch::{Core, CoreModule, FromCore, Routes, SLICE_PORTS, Slice, ToCore};
-use crate::kernel::{BuildError, Clock, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Rng, Simulation, Time};
+use crate::kernel::{
+    BuildError, Clock, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Rng, Simulation, Time,
+};
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::ualink::EndConfig;
 use crate::link::ualink::line::{LaneRate, Line, Width};
+use crate::link::ualink::security::{Protection, SecurityConfig};
 use crate::link::ualink::tl::fault::parse;
 use crate::link::ualink::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
-use crate::link::ualink::security::{Protection, SecurityConfig};
 use crate::link::ualink::tl::{Counts, Tl, TlConfig};
 use crate::link::ualink::upli::{self, Ordering, UpliConfig};
 use crate::scenario::settings::{SettingError, Settings};
@@ -133,11 +135,8 @@ impl Design {
         if !protected && settings.int("link.key_roll_every") > 0 {
             return together("link.key_roll_every", "expected 0 without link.authentication");
         }
-        let codec = UalConfig {
-            authentication: protected,
-            encryption: protection == Protection::Encrypt,
-            ..UalConfig::SHEET
-        };
+        let codec =
+            UalConfig { authentication: protected, encryption: protection == Protection::Encrypt, ..UalConfig::SHEET };
         let tl = TlConfig {
             codec,
             buffers: Counts::even([commands.0, data.0], [commands.1, data.1]),
@@ -472,10 +471,8 @@ impl AcceleratorParts {
             ends = accel_ends;
         }
         p.module(&name, core, |bind| {
-            let attach = |(tx, rx): Ends| PortEnds {
-                tx: tx.map(|end| bind.attach(end)),
-                rx: rx.map(|end| bind.attach(end)),
-            };
+            let attach =
+                |(tx, rx): Ends| PortEnds { tx: tx.map(|end| bind.attach(end)), rx: rx.map(|end| bind.attach(end)) };
             let ports = ends.into_iter().map(attach).collect();
             Accelerator::new(config, ports, bind.rng(), tap, result)
         })
@@ -486,7 +483,12 @@ type InEnds = [InEnd<Transfer>; 2];
 type OutEnds = [OutEnd<Transfer>; 2];
 
 /// Channels of both classes away from an accelerator and towards it: its ends, and those of the other side.
-fn channels(p: &mut PartitionBuilder, name: &str, kind: &str, n: usize) -> Result<(Ends, (InEnds, OutEnds)), BuildError> {
+fn channels(
+    p: &mut PartitionBuilder,
+    name: &str,
+    kind: &str,
+    n: usize,
+) -> Result<(Ends, (InEnds, OutEnds)), BuildError> {
     let mut channel = |what: &str| p.channel::<Transfer>(&format!("{name}.{kind}{what}[{n}]"), CHANNEL_DEPTH, 1);
     let (req_out, req_tx) = channel("tx_requests")?;
     let (rsp_out, rsp_tx) = channel("tx_responses")?;

@@ -4,13 +4,13 @@
 //! and beats of UPLI in time.
 
 use super::completer::lines;
+use crate::link::ualink::upli::{OrderCheck, Ordered, Ordering};
 use crate::memory::Line;
 use scalepool_protocols::ualink::code::RdWr;
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
-use crate::link::ualink::upli::{OrderCheck, Ordered, Ordering};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Messages as an accelerator has seen them, with their ports, in order.

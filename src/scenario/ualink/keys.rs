@@ -20,7 +20,8 @@ const fn join<const A: usize, const B: usize, const C: usize>(first: [Key; A], s
 }
 
 /// What `upli.model` does.
-const UPLI_DOC: &str = "accelerators reach their ports over UPLIs, signal by signal, with a monitor on each (ualink §12)";
+const UPLI_DOC: &str =
+    "accelerators reach their ports over UPLIs, signal by signal, with a monitor on each (ualink §12)";
 
 /// Keys of both scenarios.
 const COMMON: [Key; 37] = [
@@ -177,7 +178,13 @@ pub static PAIR_KEYS: &[Key] = &join::<37, 3, 40>(
     [
         key("traffic.operations", "5000", "operations", Range::Int(1, 1 << 24), "operations of each accelerator"),
         key("upli.model", "on", "-", ON_OFF, UPLI_DOC),
-        key("pair.ports", "1", "ports", Range::Int(1, 4), "links between the two, ports of one station each (ualink §1)"),
+        key(
+            "pair.ports",
+            "1",
+            "ports",
+            Range::Int(1, 4),
+            "links between the two, ports of one station each (ualink §1)",
+        ),
     ],
 );
 

@@ -8,15 +8,15 @@
 //! accelerator as far as its channel has room, which frees their buffers; transactions of the accelerator are sealed and
 //! move into the queues of the transaction layer; one item is sent.
 
+use super::guard::{self, Guard};
 use crate::kernel::{Cx, In, Module, Next, Out, Pending};
 use crate::link::ualink::tl::TlClass;
-use super::guard::{self, Guard};
 use crate::link::ualink::tl::port::LinkPort;
 use crate::trace::Stamp;
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
-use scalepool_protocols::wire::Wire;
 use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::wire::Wire;
 
 /// Most transactions of a class that wait in the transaction layer; the rest waits in the channel.
 const DEPTH: usize = 16;

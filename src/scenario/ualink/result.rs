@@ -1,9 +1,9 @@
 //! Results of the modules to a report.
 
 use super::accelerator::AcceleratorResult;
+use super::build::{Design, Results};
 use super::check::{Ledger, conservation};
 use super::station::StationResult;
-use super::build::{Design, Results};
 use crate::fabric::ualink_switch::core::CoreStats;
 use crate::kernel::{RunReport, SimError, Time};
 use crate::link::ualink::tl::port::PortResult;
@@ -70,7 +70,8 @@ pub fn report(
             violations.push(open_work(&format!("accel[{n}]"), found, "none", "the originator is isolated".into()));
         }
     }
-    let stations: Vec<(&str, StationResult)> = results.stations.iter().map(|(name, s)| (name.as_str(), copy(s))).collect();
+    let stations: Vec<(&str, StationResult)> =
+        results.stations.iter().map(|(name, s)| (name.as_str(), copy(s))).collect();
     for (name, station) in &stations {
         violations.extend(station.broken.clone());
         if at_rest && !station.dropped && !station.credits_home {
@@ -103,9 +104,8 @@ pub fn report(
     let cycles = time_fs / design.accel_clock_fs;
     let sum = |of: &dyn Fn(&AcceleratorResult) -> u64| accelerators.iter().map(of).sum::<u64>();
     let sum_ports = |of: &dyn Fn(&PortResult) -> u64| ports.iter().map(|(_, port)| of(port)).sum::<u64>();
-    let flits_of = |of: &str| {
-        ports.iter().filter(|(name, _)| name.starts_with(of)).map(|(_, port)| port.flits).sum::<u64>()
-    };
+    let flits_of =
+        |of: &str| ports.iter().filter(|(name, _)| name.starts_with(of)).map(|(_, port)| port.flits).sum::<u64>();
     let flits = match design.switches {
         0 => [("down", "accel[0]"), ("up", "accel[1]")].map(|(dir, of)| (dir.to_owned(), flits_of(of))).into(),
         _ => vec![("to switch".to_owned(), flits_of("accel")), ("from switch".to_owned(), flits_of("switch"))],

@@ -219,10 +219,9 @@ impl Station {
         let mut refused = Vec::new();
         for (n, side) in self.sides.iter_mut().enumerate() {
             let port = n as u8;
-            for (interface, from) in [
-                (&mut self.asks, &mut side.accel_rx[request]),
-                (&mut self.asked, &mut side.port_rx[request]),
-            ] {
+            for (interface, from) in
+                [(&mut self.asks, &mut side.accel_rx[request]), (&mut self.asked, &mut side.port_rx[request])]
+            {
                 while interface.originator.waiting(port) < DEPTH
                     && let Some(transfer) = from.pop(cx)
                 {
@@ -230,10 +229,9 @@ impl Station {
                     refused.extend(entered.err().map(|error| (interface.name.clone(), error)));
                 }
             }
-            for (interface, from) in [
-                (&mut self.asks, &mut side.port_rx[response]),
-                (&mut self.asked, &mut side.accel_rx[response]),
-            ] {
+            for (interface, from) in
+                [(&mut self.asks, &mut side.port_rx[response]), (&mut self.asked, &mut side.accel_rx[response])]
+            {
                 while interface.completer.waiting(port) < DEPTH
                     && let Some(transfer) = from.pop(cx)
                 {
@@ -258,10 +256,9 @@ impl Station {
     fn leave(&mut self, cx: &mut Cx) {
         let (request, response) = (TlClass::Request.index(), TlClass::Response.index());
         for (n, side) in self.sides.iter_mut().enumerate() {
-            for (interface, to) in [
-                (&mut self.asks, &mut side.port_tx[request]),
-                (&mut self.asked, &mut side.accel_tx[request]),
-            ] {
+            for (interface, to) in
+                [(&mut self.asks, &mut side.port_tx[request]), (&mut self.asked, &mut side.accel_tx[request])]
+            {
                 while to.has_room(cx, 1)
                     && let Some(transfer) = interface.completer.take_of(n as u8)
                 {

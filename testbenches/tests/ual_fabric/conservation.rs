@@ -62,7 +62,8 @@ fn relaxed_order_is_used_and_bounded() {
 /// Nothing comes between denied pairs, and the rest is all there.
 #[test]
 fn denied_pairs_lose_their_own_alone() {
-    let settings = ["switch.deny=1:2", "accel.timeout_fs=20000000000", "traffic.operations=30", "link.stall_percent=30"];
+    let settings =
+        ["switch.deny=1:2", "accel.timeout_fs=20000000000", "traffic.operations=30", "link.stall_percent=30"];
     let report = run("ualink-pod", &settings.map(set));
     assert!(rules_of(&report).iter().all(|rule| *rule == "SIM-E2E-03"), "{:?}", rules_of(&report));
 }
@@ -75,7 +76,8 @@ fn of(transfer: &Transfer) -> (usize, Ordered) {
 #[test]
 fn the_account_sees_each_kind_of_loss() {
     let of_vc = |n: u16, vc| on_vc(write(ReqCmd::WriteFull, 0x100, 1, n), vc);
-    let list: Vec<Transfer> = vec![of_vc(1, 0), of_vc(2, 1), of_vc(3, 0), read(0x400, 1, 4), response(0, 5), response(1, 6)];
+    let list: Vec<Transfer> =
+        vec![of_vc(1, 0), of_vc(2, 1), of_vc(3, 0), read(0x400, 1, 4), response(0, 5), response(1, 6)];
     let sent: Vec<_> = list.iter().map(of).collect();
     let judged = |order: &[usize], ordering: Ordering, denied: &[(u16, u16)]| {
         let came = order.iter().map(|&n| sent[n]).collect();

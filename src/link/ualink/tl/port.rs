@@ -62,8 +62,6 @@ pub struct PortResult {
     pub kept: usize,
 }
 
-/// DL messages are answered within 1.0 us (`ualink` §6).
-const LATE_ANSWER: &str = "UAL-MSG-13";
 /// Most broken rules that a port keeps one by one.
 const MOST_VIOLATIONS: usize = 100;
 
@@ -228,9 +226,7 @@ impl LinkPort {
         for event in self.end.take_events() {
             let violation = &event.violation;
             self.wires.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
-            // Replay delays answers; on a line with errors that is no fault of the peer.
-            let late = violation.rule == LATE_ANSWER && self.end.stats().bad_crc > 0;
-            let counts = !late && !matches!(event.severity, Severity::Corrected | Severity::Retrain);
+            let counts = !matches!(event.severity, Severity::Corrected | Severity::Retrain);
             if counts && self.violations.len() < MOST_VIOLATIONS {
                 self.violations.push(event);
             }

@@ -292,7 +292,8 @@ impl Monitor {
         if self.ports[p].isolated {
             return;
         }
-        let Some(mut open) = self.ports[p].open.get(&(word.dst, word.tag)).copied().filter(|open| open.beats > 0) else {
+        let Some(mut open) = self.ports[p].open.get(&(word.dst, word.tag)).copied().filter(|open| open.beats > 0)
+        else {
             self.stray(word.tag);
             return;
         };

@@ -142,8 +142,8 @@ impl Design {
             buffers: Counts::even([commands.0, data.0], [commands.1, data.1]),
             shared_data_buffer: shared,
             compress_requests: compress,
-            // The compressed forms lose the source, which names the key.
-            compress_responses: compress && !protected,
+            // The compressed forms lose the source, which names the key where the tag is encrypted.
+            compress_responses: compress && protection != Protection::Encrypt,
             strict_order: !relaxed,
             ..TlConfig::accelerator()
         };

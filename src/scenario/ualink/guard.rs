@@ -4,12 +4,12 @@
 //! this side asks and one for what it is asked; keys of their own for each stream, port and pair; the next keys loaded
 //! before any key roll. Detail: a transaction a call. Left out: how keys are agreed: both sides derive them from the seed.
 //!
-//! Our choices \[D\]: a port is a stream of its own, because ports keep no order among each other; responses travel
-//! uncompressed, because the compressed forms lose the source, which names the key; a transaction whose tag does not fit is
+//! Our choices \[D\]: a port is a stream of its own, because ports keep no order among each other; the pair of a response is
+//! found by its tag, or by its source where the tag is encrypted, so encrypted responses travel uncompressed; a transaction whose tag does not fit is
 //! dropped, so its originator's time-out ends the matter.
 
 use crate::kernel::Rng;
-use crate::link::ualink::security::{KEY_BYTES, Key, SecureEnd, SecurityConfig, SecurityError, Stream};
+use crate::link::ualink::security::{KEY_BYTES, Key, Protection, SecureEnd, SecurityConfig, SecurityError, Stream};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
@@ -56,6 +56,8 @@ pub struct Guard {
     own: u16,
     port: usize,
     seed: u64,
+    /// Destination of the last request of each tag, for responses whose tags can be read.
+    asked: BTreeMap<u16, u16>,
     /// By requester and completer.
     ends: BTreeMap<(u16, u16), Keyed>,
 }
@@ -63,7 +65,7 @@ pub struct Guard {
 impl Guard {
     /// A port of an accelerator; both sides of a link have the same port number and seed.
     pub fn new(config: SecurityConfig, own: u16, port: usize, seed: u64) -> Guard {
-        Guard { config, own, port, seed, ends: BTreeMap::new() }
+        Guard { config, own, port, seed, asked: BTreeMap::new(), ends: BTreeMap::new() }
     }
 
     fn end(&mut self, requester: u16, completer: u16) -> Result<&mut SecureEnd, SecurityError> {
@@ -84,7 +86,10 @@ impl Guard {
     /// As [`SecureEnd::seal`].
     pub fn seal(&mut self, transfer: &Transfer) -> Result<Transfer, SecurityError> {
         let pair = match &transfer.field {
-            Field::Request(req) => (self.own, req.dst),
+            Field::Request(req) => {
+                self.asked.insert(req.tag, req.dst);
+                (self.own, req.dst)
+            }
             Field::Response(rsp) => (rsp.dst, self.own),
             other => return Err(SecurityError::Form(other.def().name)),
         };
@@ -98,7 +103,8 @@ impl Guard {
     pub fn open(&mut self, transfer: &Transfer) -> Result<Transfer, SecurityError> {
         let pair = match &transfer.field {
             Field::Request(req) => (req.src, self.own),
-            Field::Response(rsp) => (self.own, rsp.src),
+            Field::Response(rsp) if self.config.protection == Protection::Encrypt => (self.own, rsp.src),
+            Field::Response(rsp) => (self.own, self.asked.get(&rsp.tag).copied().unwrap_or(rsp.src)),
             other => return Err(SecurityError::Form(other.def().name)),
         };
         self.end(pair.0, pair.1)?.open(transfer)

@@ -381,6 +381,7 @@ struct StationParts {
     name: String,
     interfaces: Interfaces,
     faults: Vec<ParityFault>,
+    taps: [Tap; 2],
     result: Arc<Mutex<StationResult>>,
 }
 
@@ -412,15 +413,17 @@ impl AcceleratorParts {
             let result = Arc::new(Mutex::new(StationResult::default()));
             results.stations.push((name.clone(), result.clone()));
             let faults = if (own, n) == (0, 0) { design.upli_faults.clone() } else { Vec::new() };
-            StationParts { name, interfaces: interfaces.clone(), faults, result }
+            let taps = ["asks", "asked"].map(|of| hub.tap(&format!("{name}.{of}"), station::SHOWS));
+            StationParts { name, interfaces: interfaces.clone(), faults, taps, result }
         });
+        let stations: Vec<StationParts> = stations.collect();
         AcceleratorParts {
             config,
             ports,
             security: design.security,
             seed,
             flips: if own == 0 { design.flips.clone() } else { Vec::new() },
-            stations: stations.collect(),
+            stations,
             tap: hub.tap(&place, accelerator::SHOWS),
             result,
         }
@@ -450,7 +453,7 @@ impl AcceleratorParts {
             let each = count.div_ceil(stations.len());
             let mut port_ends = ends.into_iter().enumerate();
             let mut accel_ends = Vec::new();
-            for StationParts { name: station, interfaces, faults, result } in stations {
+            for StationParts { name: station, interfaces, faults, taps, result } in stations {
                 let mut sides = Vec::new();
                 for (n, to_from_port) in port_ends.by_ref().take(each) {
                     let (accel, mine) = channels(p, &name, "upli_", n)?;
@@ -465,7 +468,7 @@ impl AcceleratorParts {
                         port_tx: port_tx.map(|end| bind.attach(end)),
                     };
                     let sides = sides.into_iter().map(attach).collect();
-                    Station::new(&station, interfaces, faults, sides, result)
+                    Station::new(&station, interfaces, faults, sides, taps, result)
                 })?;
             }
             ends = accel_ends;

@@ -13,12 +13,18 @@ use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use crate::link::ualink::tl::TlClass;
 use crate::link::ualink::upli::{Completer, ConfigError, Cycle, Monitor, Originator, UpliConfig};
 use crate::scenario::report::Broken;
+use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::unpack::Transfer;
-use scalepool_protocols::wire::Violation;
+use scalepool_protocols::ualink::upli::{UpliOrigData, UpliRdRsp, UpliReq, UpliWrRsp};
+use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Words of a UPLI, for waves.
+pub const LAYOUTS: &[&LayoutDef] = &[UpliReq::DEF, UpliOrigData::DEF, UpliRdRsp::DEF, UpliWrRsp::DEF];
+/// What an interface shows in a wave.
+pub const SHOWS: PlaceKind = PlaceKind::Messages(LAYOUTS);
 /// Transactions of a port that wait at an interface; the rest waits in the channel.
 const DEPTH: usize = 8;
 /// Most broken rules that a station keeps one by one.
@@ -101,17 +107,21 @@ impl Interface {
     }
 
     /// One cycle: who broke what.
-    fn step(&mut self, cycle: u64) -> Vec<Violation> {
-        self.originator.skip_to(cycle);
-        self.completer.skip_to(cycle);
-        self.monitor.skip_to(cycle);
+    fn step(&mut self, at: Stamp, tap: &mut Tap) -> Vec<Violation> {
+        self.originator.skip_to(at.cycle);
+        self.completer.skip_to(at.cycle);
+        self.monitor.skip_to(at.cycle);
         let mut wires = Cycle { originator: self.originator.drive(), completer: self.completer.drive() };
         self.spoil(&mut wires);
+        show(&wires, at, tap);
         self.originator.sample(&wires.completer);
         self.completer.sample(&wires.originator);
         let mut found = self.monitor.observe(&wires);
         found.extend(self.originator.take_events());
         found.extend(self.completer.take_events());
+        for violation in &found {
+            tap.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+        }
         found
     }
 
@@ -138,6 +148,21 @@ impl Interface {
             }
         }
         self.words.iter_mut().zip(valid).for_each(|(count, valid)| *count += u64::from(valid));
+    }
+}
+
+/// Records the words that stand on the wires.
+fn show(wires: &Cycle, at: Stamp, tap: &mut Tap) {
+    let Cycle { originator, completer } = wires;
+    word(originator.request.word.valid, &originator.request.word, at, tap);
+    word(originator.data.word.valid, &originator.data.word, at, tap);
+    word(completer.rd.word.valid, &completer.rd.word, at, tap);
+    word(completer.wr.word.valid, &completer.wr.word, at, tap);
+}
+
+fn word<W: Wire>(valid: bool, word: &W, at: Stamp, tap: &mut Tap) {
+    if let (true, Ok(bits)) = (valid, word.to_bits()) {
+        tap.record(at, Kind::Mark, 0, 0, || Body::Message { layout: W::DEF, bits, data: None });
     }
 }
 
@@ -180,6 +205,8 @@ pub struct Station {
     /// The accelerator is asked.
     asked: Interface,
     sides: Vec<Sides>,
+    /// Of both interfaces.
+    taps: [Tap; 2],
     mine: StationResult,
     busy_since: Option<Time>,
     result: Arc<Mutex<StationResult>>,
@@ -192,6 +219,7 @@ impl Station {
         interfaces: Interfaces,
         faults: Vec<ParityFault>,
         sides: Vec<Sides>,
+        taps: [Tap; 2],
         result: Arc<Mutex<StationResult>>,
     ) -> Station {
         let Interfaces { asks, asked } = interfaces;
@@ -199,6 +227,7 @@ impl Station {
             asks: Interface { name: format!("{name}.asks"), faults, ..asks },
             asked: Interface { name: format!("{name}.asked"), ..asked },
             sides,
+            taps,
             mine: StationResult::default(),
             busy_since: None,
             result,
@@ -288,9 +317,10 @@ impl Station {
 impl Module for Station {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         self.enter(cx);
-        for interface in [&mut self.asks, &mut self.asked] {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        for (interface, tap) in [&mut self.asks, &mut self.asked].into_iter().zip(&mut self.taps) {
             if !interface.is_quiet() {
-                let found = interface.step(cx.cycle());
+                let found = interface.step(at, tap);
                 Station::keep(&mut self.mine, &interface.name, found);
             }
         }

@@ -13,6 +13,8 @@ use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc
 use scalepool_protocols::wire::{At, LayoutDef, Violation, Wire};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Most messages out of place that a report names one by one.
+const MOST_FOUND: usize = 100;
 /// Fields by type.
 const FIELDS: [&LayoutDef; 6] = [TlFc::DEF, TlReq::DEF, TlRsp::DEF, TlCreq::DEF, TlCrspSingle::DEF, TlCrspMulti::DEF];
 
@@ -86,7 +88,8 @@ pub fn report(
     if ended_well && is_whole {
         let ledgers: Vec<&Ledger> = accelerators.iter().map(|a| &a.ledger).collect();
         let found = conservation(&ledgers, design.ordering, &design.denied, at_rest);
-        violations.extend(found.into_iter().map(|violation| Broken { place: "fabric".into(), violation }));
+        violations
+            .extend(found.into_iter().take(MOST_FOUND).map(|violation| Broken { place: "fabric".into(), violation }));
     }
     let end = match outcome {
         Ok(report) => report.end,

@@ -161,7 +161,7 @@ fn t24_every_row_over_the_line() {
         let period = 16 * tl_flits;
         assert_eq!(pass(period), 157 * transfers * 256);
         assert_eq!(pass(period), 157 * transfers * 256, "and again");
-        let code_words = 1024 * 20;
+        let code_words = 1024 * 4;
         let dl_flits = (0..code_words).filter(|&cycle| line.code_word(cycle) == CodeWord::Flit).count() as u64;
         let is = pass(dl_flits) as f64 / (640 * code_words) as f64;
         let want = percent / 100.0 * 628.0 / 640.0 * 1023.0 / 1024.0;

@@ -17,8 +17,8 @@ use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::fault::FaultyWire;
 use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
-use scalepool_protocols::nvlink::{Ae, Header, Vc};
-use scalepool_protocols::wire::{LayoutDef, Wire};
+use scalepool_protocols::nvlink::{Header, Vc};
+use scalepool_protocols::wire::Wire;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The channels that operations use by default (`nvlink` §6.1), in the order of channel ends and counts of a port.
@@ -42,10 +42,13 @@ pub struct OnWire {
 pub const SIGNALS: &[(&str, u32)] =
     &[("next_id", 12), ("accepted_id", 12), ("unacknowledged", 12), ("hunting", 1), ("replaying", 1), ("tries", 4)];
 
-const LAYOUTS: &[&LayoutDef] = &[Header::DEF, Ae::DEF];
+/// Packets of a direction as they arrive and as they are accepted; the signals of the link stand beside them.
+pub const fn shows(dir: &'static str) -> PlaceKind {
+    PlaceKind::Flits { protocol: PROTOCOL, dir }
+}
 
-/// Accepted packets, as their headers; the signals of the link stand beside them.
-pub const SHOWS: PlaceKind = PlaceKind::Messages(LAYOUTS);
+/// Name in [`scalepool_protocols::registry::PROTOCOLS`].
+const PROTOCOL: &str = "nvlink";
 
 /// What a port leaves behind for the report of the run.
 #[derive(Debug, Clone, Default)]
@@ -101,7 +104,7 @@ pub struct Ports {
     pub wire_out: LinkOut<OnWire>,
     /// From the peer.
     pub wire_in: LinkIn<OnWire>,
-    /// Messages received, see [`SHOWS`].
+    /// Packets received, see [`shows`].
     pub packets: Tap,
     /// [`SIGNALS`].
     pub signals: Tap,
@@ -115,6 +118,8 @@ pub struct PortConfig {
     pub wire: FaultyWire,
     /// Flit clocks from the start for which credits are held back, 0 for none.
     pub hold_credits_flits: u64,
+    /// Direction of what it receives, `down` or `up`: a name, both are alike.
+    pub dir: &'static str,
 }
 
 /// A link end with its place in a simulation.
@@ -123,6 +128,7 @@ pub struct Port {
     ports: Ports,
     wire: FaultyWire,
     hold_until_flits: u64,
+    dir: &'static str,
     /// The packet that goes, and the clock at which its last flit has gone.
     under_way: Option<OnWire>,
     packet_ends: u64,
@@ -135,11 +141,16 @@ pub struct Port {
 impl Port {
     /// A port; `result` is filled when it is dropped.
     pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
+        let mut end = config.end;
+        if ports.packets.is_on() {
+            end.keep_packets();
+        }
         Port {
-            end: config.end,
+            end,
             ports,
             wire: config.wire,
             hold_until_flits: config.hold_credits_flits,
+            dir: config.dir,
             under_way: None,
             packet_ends: 0,
             shown: [None; SIGNALS.len()],
@@ -151,7 +162,18 @@ impl Port {
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         while let Some(OnWire { flits, damaged }) = self.ports.wire_in.pop(cx) {
+            if !flits.is_empty() {
+                self.ports.packets.record(at, Kind::Flit, 0, 0, || Body::Flit {
+                    protocol: PROTOCOL,
+                    dir: self.dir,
+                    bytes: flits.iter().flat_map(|flit| flit.0).collect(),
+                });
+            }
             flits.iter().for_each(|flit| self.end.receive(flit));
+            for (number, packet) in self.end.take_packets() {
+                let taken = || Body::Taken { number, bytes: packet.bytes().collect() };
+                self.ports.packets.record(at, Kind::Mark, 0, 0, taken);
+            }
             self.report(damaged, at);
         }
     }
@@ -167,11 +189,10 @@ impl Port {
         }
     }
 
-    fn deliver(&mut self, cx: &mut Cx, at: Stamp) {
+    fn deliver(&mut self, cx: &mut Cx) {
         for (n, vc) in CHANNELS.into_iter().enumerate() {
             while self.end.received(vc) > 0 && self.ports.rx[n].has_room(cx, 1) {
                 let Some(message) = self.end.take(vc) else { break };
-                self.ports.packets.record(at, Kind::Flit, 0, 0, || body_of(&message));
                 self.mine.delivered[n] += 1;
                 if self.ports.rx[n].push(cx, message).is_err() {
                     break;
@@ -275,7 +296,7 @@ impl Module for Port {
         let holds = at.cycle < self.hold_until_flits;
         self.end.hold_credits(holds);
         self.arrivals(cx, at);
-        self.deliver(cx, at);
+        self.deliver(cx);
         if at.cycle >= self.packet_ends {
             if let Some(burst) = self.under_way.take() {
                 self.ports.wire_out.push(cx, burst);

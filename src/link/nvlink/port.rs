@@ -13,6 +13,7 @@
 use super::end::{End, Stats};
 use super::flit::Flit;
 use super::message::Message;
+use super::stall::{Stall, WINDOW_CYCLES};
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::fault::FaultyWire;
@@ -65,6 +66,8 @@ pub struct PortResult {
     pub taken: [u64; 3],
     /// Times that a message waited and something else went: IDLE, a replay, credits.
     pub credit_stalls: u64,
+    /// Windows in which its consumer held something back.
+    pub stalled_windows: u64,
     /// The link is down.
     pub down: bool,
     /// Credits to spend, headers and data flits, of each of [`CHANNELS`].
@@ -118,6 +121,8 @@ pub struct PortConfig {
     pub wire: FaultyWire,
     /// Flit clocks from the start for which credits are held back, 0 for none.
     pub hold_credits_flits: u64,
+    /// When its consumer takes nothing.
+    pub stall: Stall,
     /// Direction of what it receives, `down` or `up`: a name, both are alike.
     pub dir: &'static str,
 }
@@ -129,6 +134,9 @@ pub struct Port {
     wire: FaultyWire,
     hold_until_flits: u64,
     dir: &'static str,
+    stall: Stall,
+    /// The window in which something was held back last.
+    stalled_window: Option<u64>,
     /// The packet that goes, and the clock at which its last flit has gone.
     under_way: Option<OnWire>,
     packet_ends: u64,
@@ -151,6 +159,8 @@ impl Port {
             wire: config.wire,
             hold_until_flits: config.hold_credits_flits,
             dir: config.dir,
+            stall: config.stall,
+            stalled_window: None,
             under_way: None,
             packet_ends: 0,
             shown: [None; SIGNALS.len()],
@@ -187,6 +197,17 @@ impl Port {
                 self.mine.violations.push(event);
             }
         }
+    }
+
+    /// The clock until which messages that are here are held back.
+    fn stalled_until(&mut self, cycle: u64) -> Option<u64> {
+        if CHANNELS.iter().all(|&vc| self.end.received(vc) == 0) {
+            return None;
+        }
+        let until = self.stall.until(cycle)?;
+        let window = cycle / WINDOW_CYCLES;
+        self.mine.stalled_windows += u64::from(self.stalled_window.replace(window) != Some(window));
+        Some(until)
     }
 
     fn deliver(&mut self, cx: &mut Cx) {
@@ -296,7 +317,10 @@ impl Module for Port {
         let holds = at.cycle < self.hold_until_flits;
         self.end.hold_credits(holds);
         self.arrivals(cx, at);
-        self.deliver(cx);
+        let stalled_until = self.stalled_until(at.cycle);
+        if stalled_until.is_none() {
+            self.deliver(cx);
+        }
         if at.cycle >= self.packet_ends {
             if let Some(burst) = self.under_way.take() {
                 self.ports.wire_out.push(cx, burst);
@@ -309,12 +333,11 @@ impl Module for Port {
         self.show(at);
         let quiet = self.end.is_quiet();
         self.busy_since = if quiet { None } else { self.busy_since.or(Some(cx.now())) };
-        if self.under_way.is_some() {
-            return Next::At(cx.in_cycles(self.packet_ends - at.cycle));
-        }
-        match holds {
-            true => Next::At(cx.in_cycles(self.hold_until_flits - at.cycle)),
-            false => Next::Idle,
+        let packet_ends = self.under_way.as_ref().map(|_| self.packet_ends);
+        let released = (holds && packet_ends.is_none()).then_some(self.hold_until_flits);
+        match packet_ends.into_iter().chain(released).chain(stalled_until).min() {
+            Some(cycle) => Next::At(cx.in_cycles(cycle - at.cycle)),
+            None => Next::Idle,
         }
     }
 

@@ -4,6 +4,7 @@ use super::config::{Buffers, LinkConfig};
 use super::end::End;
 use super::message::Message;
 use super::port::{OnWire, Port, PortConfig, PortResult, Ports, SIGNALS, shows};
+use super::stall::Stall;
 use crate::kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
 use crate::link::fault::{Fault, FaultyWire};
 use crate::trace::{Hub, PlaceKind, Tap};
@@ -18,6 +19,8 @@ pub struct LinkKind {
     pub buffers: Buffers,
     /// Bit error rate.
     pub ber: f64,
+    /// Percent of the time in which the consumer of a port takes nothing.
+    pub stall_percent: u64,
     /// Messages that a channel between a port and its user holds.
     pub channel_depth: u32,
 }
@@ -95,6 +98,7 @@ impl Socket {
                 end: End::new(kind.config, kind.buffers),
                 wire: FaultyWire::new(self.faults, kind.ber, bind.rng()),
                 hold_credits_flits: self.hold_credits_flits,
+                stall: Stall::new(kind.stall_percent, bind.rng_for("stall")),
                 dir: self.dir,
             };
             let ports = Ports {

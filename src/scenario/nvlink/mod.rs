@@ -10,6 +10,7 @@
 pub mod collective;
 pub mod gang;
 pub mod gpu;
+pub mod ledger;
 pub mod litmus;
 pub mod memory;
 pub mod outcome;
@@ -52,6 +53,13 @@ pub(super) const LATENCY: Key = key(
 );
 pub(super) const BER: Key =
     key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.1), "bit error rate of both directions");
+pub(super) const STALL: Key = key(
+    "link.stall",
+    "0",
+    "percent",
+    Range::Int(0, 90),
+    "share of the time in which each receiving port hands nothing over, at random: back-pressure everywhere",
+);
 pub(super) const HEADERS: Key = key(
     "link.headers",
     "128",
@@ -98,6 +106,7 @@ pub(super) fn link_kind(settings: &Settings, generation: &Generation) -> LinkKin
         config: LinkConfig::of(generation),
         buffers: Buffers::of_default_channels(headers, data_flits),
         ber: settings.real("link.ber"),
+        stall_percent: settings.int("link.stall"),
         channel_depth: CHANNEL_DEPTH,
     }
 }

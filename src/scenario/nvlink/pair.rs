@@ -44,6 +44,7 @@ pub static KEYS: &[Key] = &[
         Range::Int(0, 1 << 40),
         "GPU 1 holds its credits back so long, on link 0",
     ),
+    STALL,
     HEADERS,
     DATA_FLITS,
     MEMORY,
@@ -94,7 +95,7 @@ pub fn run_with(
     let flit_fs = generation(settings).flit_fs();
     let outcome = observe(request, settings, sim, &mut hub, flit_fs, on_window)?;
     let directions = 2 * settings.int("link.count");
-    Run { request, flit_fs, directions, extra: Default::default() }.report(outcome, &results)
+    Run { request, flit_fs, directions, own: Default::default(), extra: Default::default() }.report(outcome, &results)
 }
 
 /// Refuses sizes that are no whole units.
@@ -198,6 +199,7 @@ fn build(
             memory_cycles: settings.int("gpu.memory_cycles"),
             outstanding: settings.int("gpu.outstanding") as usize,
             answer_queue: ANSWER_QUEUE,
+            group: 0,
             program,
             mutant,
         };

@@ -53,8 +53,8 @@ pub static KEYS: &[Key] = &[
         "traffic.pattern",
         "mix",
         "-",
-        Range::Words(&["mix", "reads", "writes", "litmus"]),
-        "all operations and sizes; reads or posted writes of traffic.bytes; litmus tests of order",
+        Range::Words(&["mix", "reads", "writes", "stream", "litmus"]),
+        "all operations and sizes; reads or posted writes of traffic.bytes; writes to blocks in order; litmus tests of order",
     ),
     key(
         "traffic.requests",
@@ -87,6 +87,7 @@ pub fn run_with(
     on_window: &mut dyn FnMut(Time),
 ) -> Result<Report, RunError> {
     check_sizes(settings)?;
+    let settings = &with_preset(settings);
     let faults = faults(settings, FLIT_BYTES)?;
     let mut hub = Hub::new(request.outputs.any());
     let mut results = Results::default();
@@ -174,6 +175,7 @@ fn build(
         let mix = match settings.word("traffic.pattern") {
             "reads" => Some(Mix::Reads),
             "writes" => Some(Mix::Writes),
+            "stream" => Some(Mix::Stream),
             "mix" => Some(Mix::All),
             _ => None,
         };

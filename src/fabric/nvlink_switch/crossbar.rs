@@ -420,7 +420,8 @@ impl Crossbar {
         }
     }
 
-    /// The watchdog of fairness: no request loses more grants in a row than the allocator's bound.
+    /// The watchdog of fairness: no request loses more grants of its output in a row than there are pairs. Our choice: an output
+    /// offers itself again where it was refused, so in queues others win a round or two in between.
     fn count_lost(&mut self, winner: usize, output: usize, requests: &[Requests]) {
         let n = self.ports.len();
         for (input, _) in requests.iter().enumerate().filter(|(_, r)| *r >> output & 1 == 1) {

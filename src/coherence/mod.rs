@@ -34,4 +34,5 @@ pub mod message;
 pub mod monitor;
 pub mod mutant;
 pub mod net;
+pub mod passing;
 pub mod wire;

@@ -1,12 +1,11 @@
 //! An agent with its links and its core as a module of the kernel.
 //!
 //! A walk through one cycle: of each class of each link the first message is offered to the agent, those that wait for
-//! nothing first; it is taken if the agent accepts it and the classes that it may wait for have room ([`may_wait_for`]).
+//! nothing first; it is taken if the agent accepts it and the classes that it may wait for have room ([`WaitTable`](super::waiting::WaitTable)).
 //! A response is offered before the snoop behind it (`coherence` §2.6 O1). Then the core sees what has ended and issues.
 //! What the agent sent goes to the channels of its class as far as they have room; the rest stays in a queue.
 
 use super::core::{Core, Wants};
-use super::waiting::may_wait_for;
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr};
@@ -128,6 +127,8 @@ pub struct Node<A, C> {
     open: BTreeMap<LineAddr, u64>,
     wants: Wants,
     busy_since: Option<Time>,
+    /// Forbidden waits that were reported.
+    reported: Vec<(Class, Class)>,
     result: Arc<Mutex<NodeResult<A, C>>>,
 }
 
@@ -148,6 +149,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             open: BTreeMap::new(),
             wants: Wants::NextCycle,
             busy_since: None,
+            reported: Vec::new(),
             result,
         }
     }
@@ -167,12 +169,23 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         }
     }
 
-    /// Whether the classes that `class` may wait for have room.
-    fn has_room_for(&self, class: Class) -> bool {
-        let waits = may_wait_for(class);
-        self.links.iter().all(|l| {
-            l.link.tx.iter().zip(&l.queues).all(|((c, _), queue)| !waits.contains(c) || queue.len() < QUEUE_MESSAGES)
-        })
+    /// The class without room that `class` waits for; `None`: it waits for nothing.
+    fn full_for(&self, class: Class) -> Option<Class> {
+        let waits = &self.config.waits;
+        let full = |((c, _), queue): (&Tx, &VecDeque<Posted>)| {
+            (queue.len() >= QUEUE_MESSAGES && waits.waits(class, *c)).then_some(*c)
+        };
+        self.links.iter().find_map(|l| l.link.tx.iter().zip(&l.queues).find_map(full))
+    }
+
+    /// V9: a wait that the tables do not have is reported, once a pair.
+    fn watch_wait(&mut self, incoming: Class, outgoing: Class, at: Stamp) {
+        let Some(rule) = self.config.waits.forbids(incoming, outgoing) else { return };
+        if !self.reported.contains(&(incoming, outgoing)) {
+            self.reported.push((incoming, outgoing));
+            let found = format!("{} waits for {}", incoming.name(), outgoing.name());
+            self.report([Event::new(rule, None, format!("node {}", self.number), found, "it does not wait")], at);
+        }
     }
 
     /// Offers the first message of a class to the agent; whether it was taken.
@@ -187,7 +200,11 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         }
         let msg = from_link(&message);
         let agent = self.agent.as_mut().expect("it is there until the node is dropped");
-        if agent.accepts(&self.config, port as Port, &msg) == Accept::Wait || !self.has_room_for(class) {
+        if agent.accepts(&self.config, port as Port, &msg) == Accept::Wait {
+            return false;
+        }
+        if let Some(full) = self.full_for(class) {
+            self.watch_wait(class, full, at);
             return false;
         }
         self.links[port].link.rx[place].1.pop(cx);

@@ -359,6 +359,13 @@ impl MemSystem {
             {
                 self.unused |= self.wanting & flag(agent as u8, line.0 as u8);
             }
+            if let Effect::Used { line, value, current: true } = effect
+                && value.age != Age::Current
+            {
+                let at = if agent == device { "device" } else { "host" };
+                let found = format!("a read of {value:?}");
+                events.push(Event::new("COH-INV-02", line, at, found, "the newest value"));
+            }
             if let Effect::Stored(line) | Effect::Written(line) = effect {
                 let mut age = |t: &mut Token| t.grow_old(line);
                 self.hosts.iter_mut().for_each(|h| h.visit(&mut age));
@@ -459,6 +466,11 @@ impl MemSystem {
             Move::Drop { host, line } => {
                 self.hosts[usize::from(host)].drop_clean(LineAddr(line.into()));
                 usize::from(host)
+            }
+            Move::Device { line, op: DeviceOp::UioWrite } => {
+                let at = LineAddr(line.into());
+                self.dcoh.uio_write(config, at, Token::of(at, Age::New), 1, &mut out);
+                device
             }
             Move::Device { line, op } => {
                 self.dcoh.issue(config, LineAddr(line.into()), op, &mut out);

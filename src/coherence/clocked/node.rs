@@ -127,6 +127,8 @@ pub struct Node<A, C> {
     open: BTreeMap<LineAddr, u64>,
     wants: Wants,
     busy_since: Option<Time>,
+    /// A message was refused for want of room in this cycle: nothing but the node itself will offer it again.
+    refused: bool,
     /// Forbidden waits that were reported.
     reported: Vec<(Class, Class)>,
     result: Arc<Mutex<NodeResult<A, C>>>,
@@ -149,6 +151,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             open: BTreeMap::new(),
             wants: Wants::NextCycle,
             busy_since: None,
+            refused: false,
             reported: Vec::new(),
             result,
         }
@@ -204,6 +207,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             return false;
         }
         if let Some(full) = self.full_for(class) {
+            self.refused = true;
             self.watch_wait(class, full, at);
             return false;
         }
@@ -350,6 +354,7 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
         };
         // After a step anything may be acceptable that was not before, effects may be new.
         let more = taken
+            || std::mem::take(&mut self.refused)
             || !self.effects.is_empty()
             || self.wants == Wants::NextCycle
             || self.links.iter().any(|l| l.queues.iter().any(|q| !q.is_empty()));

@@ -449,7 +449,7 @@ impl<D: Content> Dcoh<D> {
             }
             DeviceOp::UioRead => {
                 let value = self.own(line).map_or_else(|| self.memory(line), |(_, own)| own);
-                out.effects.push(Effect::Used { line, value, current: true });
+                out.effects.push(Effect::Used { line, value, current: false });
             }
             DeviceOp::UioWrite => {
                 if let Some((Copy4::M, own)) = self.own.remove(&line) {

@@ -93,11 +93,11 @@ impl TwoLines {
 fn coh_ord_09_p() {
     // The device waits for the end of the first write before it sends the second: message passing holds.
     let mut home = TwoLines::new();
-    let data = home.begins(Op::WrInv, DATA);
     assert_eq!(home.reads(), (0, 0));
+    let data = home.begins(Op::WrInv, DATA);
     assert_eq!(home.ends(data).len(), 1, "its GO");
-    let flag = home.begins(Op::WrInv, FLAG);
     assert_eq!(home.reads(), (0, 1));
+    let flag = home.begins(Op::WrInv, FLAG);
     home.ends(flag);
     assert_eq!(home.reads(), (1, 1));
     // In an exploration any request of a device may be taken first; nothing breaks.

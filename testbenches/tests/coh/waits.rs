@@ -1,7 +1,7 @@
 //! Who waits for whom in a clocked node: each outgoing class is blocked in turn while each incoming one arrives.
 
 use super::hops::{CLASSES, message};
-use super::mem_bench::{X, bytes, device, give, issue, m2s, ndr, write};
+use super::mem_bench::{X, bytes, device, give, m2s, ndr, write};
 use super::mem_explore::explore;
 use scalepool::coherence::agent::{Accept, Agent, Out, Port};
 use scalepool::coherence::clocked::core::{Core, Wants};
@@ -303,6 +303,4 @@ fn coh_dlk_15_n() {
     assert_eq!(dcoh.accepts(&config, 0, &rwd), Accept::Wait, "its sink is missing");
     let found = explore("BisnpBlocksRwd", &MemSystem::new(Setup::core(config, 2))).violation.expect("a deadlock");
     assert_eq!(found.event.rule, "COH-INV-09", "{}", found.event);
-    let mut host = MemHost::<Line>::new(0);
-    issue(&mut host, HostReq::RD_ANY, Want::Nothing);
 }

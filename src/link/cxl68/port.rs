@@ -2,6 +2,7 @@
 
 use super::end::End;
 use super::event::{Event, finding};
+use crate::link::hook::Hooks;
 use super::retry::Local;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
@@ -64,6 +65,10 @@ impl LinkEnd for End {
 
     fn take_events(&mut self) -> Vec<Event> {
         End::take_events(self)
+    }
+
+    fn hooks(&self) -> Option<&Hooks> {
+        Some(End::hooks(self))
     }
 
     fn halted(&self) -> Option<&'static str> {

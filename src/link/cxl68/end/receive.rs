@@ -7,6 +7,7 @@ use super::{End, FLITS_AN_AK, Init};
 use crate::link::cxl68::event::{Event, Severity, finding};
 use crate::link::cxl68::mutant::Mutant;
 use crate::link::cxl68::retry::{Local, RemoteTrigger, Trigger};
+use crate::link::hook::{HookPoint, Way};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{StaticBitFault, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};
@@ -25,6 +26,8 @@ impl End {
 
     /// Takes a unit off the wire. Messages are read with [`End::take`], events with [`End::take_events`].
     pub fn receive(&mut self, unit: &Unit, now: u64) {
+        self.hooks.clock(now);
+        let Some(unit) = &self.hooks_unit(HookPoint::ReplayIn, Way::Rx, *unit) else { return };
         if self.config.mutant == Some(Mutant::AbortLeaves) && self.local.state == Local::Abort && unit.crc_ok() {
             (self.local.state, self.halted) = (Local::Normal, None);
         }
@@ -99,11 +102,14 @@ impl End {
             Kind::Control(control) => {
                 self.frames = 0;
                 self.retryable();
+                self.hooks_unit(HookPoint::ReplayOut, Way::Rx, *unit);
                 self.control(&control);
             }
             Kind::Protocol(_) | Kind::AllData => {
                 self.frames = 0;
                 self.retryable();
+                self.hooks_unit(HookPoint::ReplayOut, Way::Rx, *unit);
+                self.hooks_unit(HookPoint::PackerIn, Way::Rx, *unit);
                 self.protocol(&decoded);
             }
             Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => (),
@@ -276,7 +282,7 @@ impl End {
                 llcrd.ak = false;
             }
             self.acknowledged(u16::from(llcrd.full_ack()), "CXL68-LLR-05");
-            self.credits.receive([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]);
+            self.credits.receive(self.hooks.credits([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]));
         }
     }
 
@@ -335,7 +341,7 @@ impl End {
             if header.ak {
                 self.acknowledged(FLITS_AN_AK, "CXL68-LLR-09");
             }
-            self.credits.receive([header.rsp_crd, header.req_crd, header.data_crd]);
+            self.credits.receive(self.hooks.credits([header.rsp_crd, header.req_crd, header.data_crd]));
             for (slot, class, _) in decoded.messages() {
                 if !self.credits.arrived(class) {
                     let text = format!("{} in slot {slot} without a credit", class.def().name);
@@ -362,7 +368,12 @@ impl End {
                 }
                 self.last_enables = data.enabled();
             }
-            self.inbox.push_back(message);
+            if self.hooks_message((HookPoint::PackerOut, Way::Rx), &mut message) {
+                self.inbox.push_back(message);
+            } else {
+                // It was in a buffer, which is free again.
+                self.credits.freed(message.class, message.data.map_or(0, |d| d.chunks()));
+            }
         }
     }
 }

@@ -294,6 +294,11 @@ impl Hooks {
         Hooks(Some(Arc::new(Shared { watched: AtomicU16::new(0), table: Mutex::new(table) })))
     }
 
+    /// Whether hooks can be attached.
+    pub fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+
     fn change<R>(&self, work: impl FnOnce(&Shared, &mut Table) -> Result<R, HookError>) -> Result<R, HookError> {
         let Some(shared) = &self.0 else { return Err(HookError::Busy) };
         match shared.table.try_lock() {

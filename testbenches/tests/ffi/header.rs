@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Sources of the header, in the order of its parts.
-const SOURCES: [&str; 7] = ["version", "status", "message", "check", "stream", "sim", "link/mod"];
+const SOURCES: [&str; 8] = ["version", "status", "message", "check", "stream", "sim", "link/mod", "link/hook"];
 
 fn fresh() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -22,8 +22,13 @@ fn fresh() -> String {
         documentation_style: cbindgen::DocumentationStyle::C99,
         sort_by: cbindgen::SortKey::None,
         export: cbindgen::ExportConfig {
-            rename: [("SpNumber", "sp_number"), ("SpLayout", "sp_layout"), ("SpField", "sp_field")]
-                .map(|(rust, c)| (rust.to_owned(), c.to_owned()))
+            rename: [
+                ("SpNumber", "sp_number"),
+                ("SpLayout", "sp_layout"),
+                ("SpField", "sp_field"),
+                ("SpHook", "sp_hook"),
+            ]
+            .map(|(rust, c)| (rust.to_owned(), c.to_owned()))
                 .into(),
             ..cbindgen::ExportConfig::default()
         },

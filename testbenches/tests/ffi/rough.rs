@@ -4,6 +4,7 @@
 
 use crate::calls::{last_error, open};
 use scalepool::ffi::check::*;
+use scalepool::ffi::link::hook::*;
 use scalepool::ffi::link::*;
 use scalepool::ffi::message::*;
 use scalepool::ffi::sim::*;
@@ -33,6 +34,13 @@ const WORDS: &[&str] = &[
     "opcode",
     "",
     "{}",
+    "packer_in",
+    "packer_out",
+    "credit",
+    "replay_in",
+    "wire",
+    "drop:3",
+    "flip:2:9",
     "{\"buffers\":2}",
     "{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":7}}",
     "{\"layout\":\"cxl256.m2s_req\",\"fields\":{\"address\":64}}",
@@ -46,6 +54,24 @@ const WORDS: &[&str] = &[
     "[[[[[[[[[[[[[[[[[[[[",
     "\u{fffd}\0",
 ];
+
+/// A hook of the caller that answers by its pointer, and changes what it may.
+unsafe extern "C" fn answers(
+    user: *mut std::ffi::c_void,
+    _point: u32,
+    way: u32,
+    _flit_clock: u64,
+    number: u64,
+    _name: *const c_char,
+    bytes: *const u8,
+    other: *mut u8,
+    length: usize,
+) -> u32 {
+    // SAFETY: what the library promises of its pointers.
+    let (bytes, other) = unsafe { (std::slice::from_raw_parts(bytes, length), std::slice::from_raw_parts_mut(other, length)) };
+    other.iter_mut().zip(bytes.iter().rev()).for_each(|(to, from)| *to ^= from);
+    (user as usize as u64 + number + u64::from(way)) as u32 % 5
+}
 
 struct Rough {
     state: u64,
@@ -157,7 +183,7 @@ impl Rough {
         let input = if held { self.input(count * item) } else { 0 } as *const u8;
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            match self.below(46) {
+            match self.below(50) {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
                 1 => sp_last_error(t, c, l),
                 2 => sp_layout_count(place as *mut u32),
@@ -220,6 +246,13 @@ impl Rough {
                 43 => sp_link_take(handle, t, c, l),
                 44 if self.rarely() => sp_link_destroy(handle),
                 45 => sp_link_train(handle, small),
+                46 => {
+                    let function: SpHook = if self.rarely() { None } else { Some(answers) };
+                    let user = std::ptr::without_provenance_mut(small as usize);
+                    sp_hook_attach(handle, text, length, dir, function, user, place as *mut u64)
+                }
+                47 => sp_hook_fault(handle, text, length, dir, other, other_length, place as *mut u64),
+                48 => sp_hook_detach(handle, number),
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }

@@ -108,10 +108,14 @@ fn every_point_is_met_and_watching_changes_nothing() {
                 }
             }
         }
-        // A unit with a message is bad, so that something goes again. A 68B link at rest sends nothing.
-        let at = if protocol == "cxl-68b" { "drop:12" } else { "drop:62" };
-        for link in [bare[0], watched[0]] {
-            assert_eq!(fault(link, "wire", SP_TX, at), SP_OK, "{}", last_error());
+        // Units with messages are bad, so that something goes again. A 68B link at rest sends nothing.
+        let units = match protocol {
+            "cxl-68b" => 12..13,
+            "ualink" => 50..63,
+            _ => 62..63,
+        };
+        for (link, unit) in [bare[0], watched[0]].into_iter().flat_map(|link| units.clone().map(move |unit| (link, unit))) {
+            assert_eq!(fault(link, "wire", SP_TX, &format!("drop:{unit}")), SP_OK, "{}", last_error());
         }
         assert_eq!(run(bare, protocol, 9), run(watched, protocol, 9), "{protocol}");
         let counts = [bare[1], watched[1]].map(arrived);

@@ -11,7 +11,6 @@ use crate::link::hook::{HookPoint, Way};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{StaticBitFault, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};
-use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, PidAction, PidKind, PidLog};
 use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Size, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
@@ -142,11 +141,9 @@ impl End {
     fn clean_flit(&mut self) {
         self.init.clean_seen = true;
         if let Some((modulus, left)) = self.peer_modulus_soon {
-            let late = self.config.mutant == Some(Mutant::WrapNeverChanges);
-            match (left, late) {
-                (_, true) => (),
-                (0, _) => (self.peer_modulus, self.peer_modulus_soon) = (modulus, None),
-                (n, _) => self.peer_modulus_soon = Some((modulus, n - 1)),
+            match left {
+                0 => (self.peer_modulus, self.peer_modulus_soon) = (modulus, None),
+                n => self.peer_modulus_soon = Some((modulus, n - 1)),
             }
         }
     }
@@ -192,14 +189,7 @@ impl End {
             return;
         }
         self.remote = self.remote.step(RemoteTrigger::Req { num_retry: req.num_retry, eseq: req.eseq });
-        self.rewind(req.eseq);
-    }
-
-    pub(super) fn rewind(&mut self, eseq: u8) {
-        self.buffer.rewind(eseq);
-        if self.config.mutant == Some(Mutant::ReplayOffByOne) {
-            self.buffer.skip_one();
-        }
+        self.buffer.rewind(req.eseq);
     }
 
     fn ack_sequence(&mut self, ack: &RetryAck) {
@@ -277,10 +267,6 @@ impl End {
             return;
         }
         if let Control::LlcrdAcknowledge(llcrd) = control {
-            let mut llcrd = *llcrd;
-            if self.config.mutant == Some(Mutant::AkBitDropped) {
-                llcrd.ak = false;
-            }
             self.acknowledged(u16::from(llcrd.full_ack()), "CXL68-LLR-05");
             self.credits.receive(self.hooks.credits([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]));
         }
@@ -355,16 +341,9 @@ impl End {
     fn deliver(&mut self) {
         for mut message in self.unpacker.delivered().iter().copied() {
             if let Some(data) = &mut message.data {
-                match self.config.mutant {
-                    Some(Mutant::StaleByteEnables) if data.byte_enables.is_none() && data.size == Size::Line => {
-                        data.byte_enables = Some(self.last_enables);
-                    }
-                    Some(Mutant::HighHalfStoredLow) if data.size == Size::UpperHalf => {
-                        data.bytes.rotate_left(32);
-                        data.size = Size::LowerHalf;
-                    }
-                    Some(Mutant::PoisonLost) => message.bits = without_poison(message.class, message.bits),
-                    _ => (),
+                let stale = self.config.mutant == Some(Mutant::StaleByteEnables);
+                if stale && data.byte_enables.is_none() && data.size == Size::Line {
+                    data.byte_enables = Some(self.last_enables);
                 }
                 self.last_enables = data.enabled();
             }
@@ -376,9 +355,4 @@ impl End {
             }
         }
     }
-}
-
-fn without_poison(class: Class, bits: u128) -> u128 {
-    let field = class.def().fields.iter().find(|f| f.name == "poison");
-    field.map_or(bits, |f| bits & !(1 << f.lsb))
 }

@@ -197,7 +197,7 @@ impl End {
         }
         // A run that was finished after the Req has moved the pointers on; the replay starts where it was asked for.
         if let Remote::LlrAck { eseq, .. } = self.remote {
-            self.rewind(eseq);
+            self.buffer.rewind(eseq);
             self.run = self.buffer.starts_in_run(eseq).then_some(eseq);
         }
         self.remote = self.remote.step(RemoteTrigger::AckSent);
@@ -224,17 +224,10 @@ impl End {
         let flit = self.buffer.replay()?;
         self.run = (flit.rollover_after > 3).then_some(self.buffer.rd_ptr());
         self.stats.replayed += 1;
-        let mut unit = flit.unit;
-        match self.config.mutant {
-            Some(Mutant::ReplayedAkDecrements) => self.num_ack = self.num_ack.saturating_sub(flit.acks.into()),
-            Some(Mutant::ReplayAltered) if unit.slot(0) & 1 == 0 && self.run.is_none() => {
-                unit.0[4] &= 0x0f;
-                unit.0[5] = 0;
-                unit.set_tail(unit.expected_crc());
-            }
-            _ => (),
+        if self.config.mutant == Some(Mutant::ReplayedAkDecrements) {
+            self.num_ack = self.num_ack.saturating_sub(flit.acks.into());
         }
-        self.hooks_unit(HookPoint::ReplayOut, Way::Tx, unit)
+        self.hooks_unit(HookPoint::ReplayOut, Way::Tx, flit.unit)
     }
 
     /// A new retryable flit, if one is due and may be sent.

@@ -172,7 +172,7 @@ pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
     match scenarios.len() {
         0 => return Err(settings.refuse(MODE, "").into()),
         1 => (),
-        _ if request.outputs.any() => return Err(RunError::OutputOfModes),
+        _ if request.outputs.files() => return Err(RunError::OutputOfModes),
         _ => (),
     }
     let has = |s: &Scenario, text: &str| s.key(text.split('=').next().unwrap_or_default().trim()).is_some();

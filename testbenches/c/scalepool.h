@@ -191,6 +191,10 @@ typedef struct {
   uint32_t reserved;
 } sp_field;
 
+// A function that takes a line of the log, without its end and without NUL; `line` is good during the call alone. It runs
+// inside sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+typedef void (*sp_log)(void *user, const char *line, size_t line_length);
+
 // A function that sees the items of a point. `point` is a position in packer_in, packer_out, credit, replay_in,
 // replay_out, wire; `way` is SP_RX or SP_TX; `number` counts the items of the point; `name` is a layout, a protocol or
 // `credit`. `bytes` and `other` have `length` bytes each; `other` holds a copy to be changed for SP_HOOK_REPLACE. All
@@ -357,6 +361,16 @@ int32_t sp_sim_wave(uint64_t sim, const char *path, size_t path_length);
 
 // Transaction trace of the next runs: JSON lines at this path; an empty path switches it off.
 int32_t sp_sim_trace(uint64_t sim, const char *path, size_t path_length);
+
+// Log of the next runs: every event that the filter wants, as a line for `function`; null switches it off. The filter is
+// that of `scalepool run --log`: `link=debug,scenario=info`, or a level for all layers. Layers are link, memory, endpoint,
+// fabric and scenario; levels off, warn, info, debug and trace. A line has the id of its transaction, which is that of the
+// trace. `user` goes to the function as it is.
+int32_t sp_sim_log(uint64_t sim,
+                   const char *filter,
+                   size_t filter_length,
+                   sp_log function,
+                   void *user);
 
 // Runs from the start to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier;
 // 0 takes `cycles` of the text, or SP_MAX_CYCLES. It takes as long as the scenario asks for: a million cycles are about a

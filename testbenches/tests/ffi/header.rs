@@ -27,6 +27,7 @@ fn fresh() -> String {
                 ("SpLayout", "sp_layout"),
                 ("SpField", "sp_field"),
                 ("SpHook", "sp_hook"),
+                ("SpLog", "sp_log"),
             ]
             .map(|(rust, c)| (rust.to_owned(), c.to_owned()))
                 .into(),

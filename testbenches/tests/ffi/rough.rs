@@ -34,6 +34,7 @@ const WORDS: &[&str] = &[
     "opcode",
     "",
     "{}",
+    "link=debug,scenario=info",
     "packer_in",
     "packer_out",
     "credit",
@@ -71,6 +72,13 @@ unsafe extern "C" fn answers(
     let (bytes, other) = unsafe { (std::slice::from_raw_parts(bytes, length), std::slice::from_raw_parts_mut(other, length)) };
     other.iter_mut().zip(bytes.iter().rev()).for_each(|(to, from)| *to ^= from);
     (user as usize as u64 + number + u64::from(way)) as u32 % 5
+}
+
+/// A log of the caller that reads its lines.
+unsafe extern "C" fn reads(_user: *mut std::ffi::c_void, line: *const c_char, length: usize) {
+    // SAFETY: what the library promises of its pointers.
+    let line = unsafe { std::slice::from_raw_parts(line.cast::<u8>(), length) };
+    assert!(std::str::from_utf8(line).is_ok_and(|line| line.starts_with("t_fs=")));
 }
 
 struct Rough {
@@ -114,7 +122,8 @@ impl Rough {
             0 => self.number(),
             1 => {
                 let at = self.below(self.handles.len());
-                self.handles[at] ^ 1 << self.below(64)
+                // A number that names nothing of another test either: no place, kind or generation is so high.
+                self.handles[at] ^ 1 << [22, 23, 30, 31, 62, 63][self.below(6)]
             }
             _ => {
                 let at = self.below(self.handles.len());
@@ -183,7 +192,7 @@ impl Rough {
         let input = if held { self.input(count * item) } else { 0 } as *const u8;
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            match self.below(50) {
+            match self.below(51) {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
                 1 => sp_last_error(t, c, l),
                 2 => sp_layout_count(place as *mut u32),
@@ -253,6 +262,10 @@ impl Rough {
                 }
                 47 => sp_hook_fault(handle, text, length, dir, other, other_length, place as *mut u64),
                 48 => sp_hook_detach(handle, number),
+                49 => {
+                    let function: SpLog = if self.rarely() { None } else { Some(reads) };
+                    sp_sim_log(handle, text, length, function, std::ptr::null_mut())
+                }
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }

@@ -84,6 +84,7 @@ impl Run {
                 }),
             },
             modes: Modes::default(),
+            hooks: Vec::new(),
         };
         // Draws on stderr, and only where that is a terminal.
         let bar = ProgressBar::new_spinner().with_style(

@@ -10,8 +10,8 @@ use super::table::Table;
 use crate::forms::FormError;
 use crate::scenario::report::Report;
 use crate::scenario::{self, Request, RunError};
-use serde_json::Value;
 use crate::trace::log::{LogFilter, LogTo};
+use serde_json::Value;
 use std::ffi::{c_char, c_void};
 use std::path::PathBuf;
 

@@ -84,6 +84,11 @@ pub trait LinkEnd: Clone + Send + 'static {
     /// Values of [`LinkEnd::SIGNALS`], in that order.
     fn values(&self) -> Vec<u64>;
 
+    /// Takes hooks, if it has places for them.
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        let _ = hooks;
+    }
+
     /// Its hooks; those of the wire are asked by the port, in front of the faulty wire and behind it.
     fn hooks(&self) -> Option<&Hooks> {
         None

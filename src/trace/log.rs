@@ -80,7 +80,8 @@ impl LogFilter {
         let mut filter = LogFilter([Level::Off; LAYERS.len()]);
         for part in text.split(',').map(str::trim) {
             let error = || LogError { found: part.to_owned() };
-            let (layer, level) = part.split_once('=').map_or((None, part), |(layer, level)| (Some(layer.trim()), level));
+            let (layer, level) =
+                part.split_once('=').map_or((None, part), |(layer, level)| (Some(layer.trim()), level));
             let level = Level::NAMES.into_iter().find(|(name, _)| *name == level.trim()).ok_or_else(error)?.1;
             match layer.map(|layer| LAYERS.iter().position(|l| *l == layer).ok_or_else(error)).transpose()? {
                 Some(layer) => filter.0[layer] = level,
@@ -291,12 +292,11 @@ impl LogSink {
 
 /// Everything in a form that is a message with a tag.
 fn collect(form: &Value, messages: &mut Vec<Value>) {
+    if Names::of(form).is_some() {
+        messages.push(form.clone());
+        return;
+    }
     match form {
-        Value::Object(object) if object.contains_key("layout") && object.contains_key("fields") => {
-            if Names::of(form).is_some() {
-                messages.push(form.clone());
-            }
-        }
         Value::Object(object) => object.values().for_each(|value| collect(value, messages)),
         Value::Array(items) => items.iter().for_each(|value| collect(value, messages)),
         _ => (),

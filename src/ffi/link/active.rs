@@ -5,15 +5,15 @@ use super::message;
 use super::ualink::{self, Queue};
 use crate::ffi::status::{Failure, SP_ERR_KIND};
 use crate::forms::FormError;
+use crate::link::cxl256::WireFlit;
 use crate::link::event::Event;
+use crate::link::fault::OnWire;
+use crate::link::hook::{Hooks, Way};
+use crate::link::ualink::OnLine;
 use crate::link::ualink::{
     End as UalEnd,
     state::{Fault, State},
 };
-use crate::link::fault::OnWire;
-use crate::link::hook::{Hooks, Way};
-use crate::link::ualink::OnLine;
-use crate::link::cxl256::WireFlit;
 use crate::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
@@ -124,7 +124,8 @@ impl End {
         let name = self.name;
         match &mut self.layer {
             Layer::Cxl68(end) => {
-                arrivals(end.hooks(), (Way::Rx, name), Unit::from_bytes(unit)?).for_each(|unit| end.receive(&unit, now));
+                arrivals(end.hooks(), (Way::Rx, name), Unit::from_bytes(unit)?)
+                    .for_each(|unit| end.receive(&unit, now));
             }
             Layer::Cxl256(mode, end) => {
                 let unit = WireFlit { mode: *mode, flit: Flit::from_bytes(unit)? };
@@ -165,7 +166,9 @@ impl End {
                 arrivals(end.hooks(), (Way::Tx, name), unit).map(|unit| unit.0.to_vec()).collect()
             }
             Layer::Ualink(end) => match end.transmit(now) {
-                OnLine::Flit(flit) => arrivals(end.hooks(), (Way::Tx, name), *flit).map(|flit| flit.0.to_vec()).collect(),
+                OnLine::Flit(flit) => {
+                    arrivals(end.hooks(), (Way::Tx, name), *flit).map(|flit| flit.0.to_vec()).collect()
+                }
                 control => vec![ualink::unit(&control)],
             },
         };

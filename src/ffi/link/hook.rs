@@ -74,8 +74,15 @@ impl Link {
         };
         if !has {
             let end = if self.config.passive { "passive" } else { "active" };
-            let found = format!("hook point: found {} of a{} {end} end", point.name(), if self.config.passive { "" } else { "n" });
-            return Err(Failure::new(SP_ERR_KIND, format!("{found} of {}, expected one that it has", self.config.protocol.name())));
+            let found = format!(
+                "hook point: found {} of a{} {end} end",
+                point.name(),
+                if self.config.passive { "" } else { "n" }
+            );
+            return Err(Failure::new(
+                SP_ERR_KIND,
+                format!("{found} of {}, expected one that it has", self.config.protocol.name()),
+            ));
         }
         if !self.hooks.is_some() {
             self.hooks = Hooks::new();

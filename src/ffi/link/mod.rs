@@ -176,9 +176,7 @@ impl Link {
             }
             Part::Passive(watch) => {
                 let name = self.config.protocol.name();
-                let watched = |unit: &mut Vec<u8>, way| {
-                    self.hooks.pass(HookPoint::Wire, way, name, unit) == Passed::On
-                };
+                let watched = |unit: &mut Vec<u8>, way| self.hooks.pass(HookPoint::Wire, way, name, unit) == Passed::On;
                 if let Some(mut unit) = rx
                     && watched(&mut unit, Way::Rx)
                 {

@@ -147,7 +147,8 @@ impl Monitor {
                 self.acked = header.seq;
             }
         }
-        let due = self.receivers.each_mut().map(|receiver| std::iter::from_fn(|| receiver.next_due()).collect::<Vec<_>>());
+        let due =
+            self.receivers.each_mut().map(|receiver| std::iter::from_fn(|| receiver.next_due()).collect::<Vec<_>>());
         for (n, flit) in due.into_iter().flatten() {
             // The other one has had it already.
             if n != number::next(self.taken) {
@@ -315,7 +316,8 @@ impl Monitor {
 
     fn messages(&mut self, decoded: &Decoded) {
         let classes: Vec<Class> = decoded.messages().map(|(_, class, _)| class).collect();
-        if !classes.is_empty() && !(self.init && self.peer_init) {
+        let up = self.init && self.peer_init;
+        if !up && !classes.is_empty() {
             let text = "a message before INIT.Param has gone both ways";
             self.broken("CXL256-CTL-05", "a message", "INIT.Param", text);
             return;

@@ -322,6 +322,10 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
         self.end.take_events()
     }
 
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.end.attach_hooks(hooks);
+    }
+
     fn hooks(&self) -> Option<&Hooks> {
         Some(self.end.hooks())
     }

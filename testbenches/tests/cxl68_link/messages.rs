@@ -3,8 +3,8 @@
 use super::rig::{AgentFault, Rig, Space, quick};
 use super::units::wire;
 use scalepool::link::cxl68::Mutant;
-use scalepool::link::hook::{Answer, HookPoint, Item, Way};
 use scalepool::link::cxl68::fault::Fault;
+use scalepool::link::hook::{Answer, HookPoint, Item, Way};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::stream::{Data, Size};

@@ -4,8 +4,8 @@
 //! line at a time, because channels keep no order between them; the end-to-end checks. Left out: time inside an agent.
 
 use scalepool::kernel::Rng;
-use scalepool::link::hook::{Answer, HookPoint, Hooks, Item, Way};
 use scalepool::link::cxl68::{EndConfig, Event, Pair, Severity};
+use scalepool::link::hook::{Answer, HookPoint, Hooks, Item, Way};
 use scalepool::memory::store::{Background, Store};
 use scalepool::memory::{ALL_BYTES, Line};
 use scalepool::scenario::stimulus::Step;

@@ -135,14 +135,17 @@ fn provoke(fault: Fault, on: bool) -> Findings {
     for flit in 1..=30_000u64 {
         bench.step();
         let trains = match of {
-            Some(Mutant::AckAfterRetrain) => bench.pair.device.remote() != scalepool::link::cxl68::retry::Remote::Normal,
+            Some(Mutant::AckAfterRetrain) => {
+                bench.pair.device.remote() != scalepool::link::cxl68::retry::Remote::Normal
+            }
             Some(Mutant::ReinitKeepsCount) => bench.pair.device.local().num_retry > 0,
             _ => false,
         };
         if trains && flit % 16 == 0 {
             bench.pair.train();
         }
-        if of == Some(Mutant::StaleAckAccepted) && bench.pair.device.local().state == Local::LocalIdle && flit % 16 == 0 {
+        if of == Some(Mutant::StaleAckAccepted) && bench.pair.device.local().state == Local::LocalIdle && flit % 16 == 0
+        {
             let (echo, eseq) = (bench.pair.device.local().num_retry + 7, bench.pair.device.eseq());
             for unit in framed(5, ack(eseq, echo, false)) {
                 bench.pair.inject(Dir::Down, &unit);

@@ -30,7 +30,7 @@ fn fresh() -> String {
                 ("SpLog", "sp_log"),
             ]
             .map(|(rust, c)| (rust.to_owned(), c.to_owned()))
-                .into(),
+            .into(),
             ..cbindgen::ExportConfig::default()
         },
         ..cbindgen::Config::default()

@@ -114,7 +114,9 @@ fn every_point_is_met_and_watching_changes_nothing() {
             "ualink" => 50..63,
             _ => 62..63,
         };
-        for (link, unit) in [bare[0], watched[0]].into_iter().flat_map(|link| units.clone().map(move |unit| (link, unit))) {
+        for (link, unit) in
+            [bare[0], watched[0]].into_iter().flat_map(|link| units.clone().map(move |unit| (link, unit)))
+        {
             assert_eq!(fault(link, "wire", SP_TX, &format!("drop:{unit}")), SP_OK, "{}", last_error());
         }
         assert_eq!(run(bare, protocol, 9), run(watched, protocol, 9), "{protocol}");

@@ -69,7 +69,8 @@ unsafe extern "C" fn answers(
     length: usize,
 ) -> u32 {
     // SAFETY: what the library promises of its pointers.
-    let (bytes, other) = unsafe { (std::slice::from_raw_parts(bytes, length), std::slice::from_raw_parts_mut(other, length)) };
+    let (bytes, other) =
+        unsafe { (std::slice::from_raw_parts(bytes, length), std::slice::from_raw_parts_mut(other, length)) };
     other.iter_mut().zip(bytes.iter().rev()).for_each(|(to, from)| *to ^= from);
     (user as usize as u64 + number + u64::from(way)) as u32 % 5
 }

@@ -135,9 +135,11 @@ fn a_log_has_a_filter_for_each_layer_and_one_id_through_all() {
         let mut lines = Vec::new();
         let layers = |lines: &[String]| lines.iter().map(|l| word(l, "layer").to_owned()).collect::<BTreeSet<_>>();
         let levels = |lines: &[String]| lines.iter().map(|l| word(l, "level").to_owned()).collect::<BTreeSet<_>>();
-        for (filter, layer, level) in
-            [("link=debug", "link", "debug"), ("scenario=info", "scenario", "info"), ("info,link=off", "scenario", "info")]
-        {
+        for (filter, layer, level) in [
+            ("link=debug", "link", "debug"),
+            ("scenario=info", "scenario", "info"),
+            ("info,link=off", "scenario", "info"),
+        ] {
             // One that is quick is enough for this.
             if scenario != "cxl68-expander" {
                 continue;
@@ -198,6 +200,9 @@ fn what_a_log_refuses() {
     lines.clear();
     let off = unsafe { sp_sim_log(sim, start("debug"), 5, None, std::ptr::null_mut()) };
     assert_eq!((off, sp_sim_run(sim, 0), lines.len()), (SP_OK, SP_OK, 0));
-    assert_eq!((log(sim, "debug", &mut lines), sp_sim_reset(sim), sp_sim_run(sim, 0), lines.len()), (SP_OK, SP_OK, SP_OK, 0));
+    assert_eq!(
+        (log(sim, "debug", &mut lines), sp_sim_reset(sim), sp_sim_run(sim, 0), lines.len()),
+        (SP_OK, SP_OK, SP_OK, 0)
+    );
     assert_eq!(sp_sim_destroy(sim), SP_OK);
 }

@@ -6,8 +6,8 @@
 use super::{End, FLITS_AN_AK, TIMED_ACKS};
 use crate::link::cxl68::event::{Severity, finding};
 use crate::link::cxl68::mutant::Mutant;
-use crate::link::hook::{HookPoint, Way};
 use crate::link::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
+use crate::link::hook::{HookPoint, Way};
 use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, ReqCount, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;

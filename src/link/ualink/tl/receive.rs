@@ -5,9 +5,9 @@ use super::transfer::{expanded, held};
 use super::{CATCH, Tl};
 use scalepool_protocols::ualink::code::HalfType;
 use scalepool_protocols::ualink::control::{Control, Field};
+use scalepool_protocols::ualink::field::TlFc;
 use scalepool_protocols::ualink::half::{HALF_BYTES, TlFlit};
 use scalepool_protocols::ualink::unpack::HalfRole;
-use scalepool_protocols::ualink::field::TlFc;
 use scalepool_protocols::wire::{Violation, Wire};
 
 /// Which of the two catch levels is our own.

@@ -415,6 +415,6 @@ fn hooks_are_faults_of_a_simulation() {
         hooks: vec![("host.link".into(), Hooks::new())],
         ..Request::default()
     };
-    let refused = scenario::run(&request, &mut |_| ()).err().expect("no such place").to_string();
-    assert_eq!(refused, "hooks: found place `host.link`, expected one of: ");
+    let Err(refused) = scenario::run(&request, &mut |_| ()) else { panic!("no such place") };
+    assert_eq!(refused.to_string(), "hooks: found place `host.link`, expected one of: ");
 }

@@ -3,7 +3,7 @@
 use super::rig::*;
 use scalepool::kernel::Rng;
 use scalepool::link::cxl256::{Monitor, WireFlit};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Flit clocks, more with `SCALEPOOL_SOAK`.
 fn soak(flits: u64) -> u64 {
@@ -21,8 +21,6 @@ struct Watched {
     trainings: u64,
     delivered: u64,
 }
-
-use std::collections::VecDeque;
 
 const DIRS: [Dir; 2] = [Dir::Down, Dir::Up];
 
@@ -45,7 +43,8 @@ impl Watched {
     fn step(&mut self, seen: &mut impl FnMut(&mut Flit)) {
         self.now += 1;
         for n in [0, 1] {
-            while let Some((_, flit)) = self.wires[1 - n].1.pop_front_if(|(due, _)| *due <= self.now) {
+            while let Some(&(_, flit)) = self.wires[1 - n].1.front().filter(|(due, _)| *due <= self.now) {
+                self.wires[1 - n].1.pop_front();
                 self.monitors[n].received(&flit, self.now);
                 self.ends[n].receive(&flit, self.now);
             }

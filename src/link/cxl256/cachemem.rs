@@ -232,7 +232,9 @@ impl Cachemem {
             self.stats.passed_over += 1;
             return;
         }
-        self.hooks.pass(HookPoint::PackerIn, Way::Rx, self.config.mode.protocol(), &mut flit.0.clone());
+        if self.hooks.watches(HookPoint::PackerIn, Way::Rx) {
+            self.hooks.pass(HookPoint::PackerIn, Way::Rx, self.config.mode.protocol(), &mut flit.0.clone());
+        }
         let decoded = self.unpacker.read(flit);
         self.coverage.record(&decoded);
         for violation in check::flit(&decoded, &self.config.codec).violations {

@@ -364,7 +364,9 @@ impl<C: Client> End<C> {
 
     fn payload(&mut self, flit: &Flit, now_flits: u64) {
         for point in [HookPoint::ReplayOut, HookPoint::PackerIn] {
-            hooks_payload(&self.hooks, (point, Way::Rx), flit.payload());
+            if self.hooks.watches(point, Way::Rx) {
+                hooks_payload(&self.hooks, (point, Way::Rx), flit.payload());
+            }
         }
         let cut = self.unpacker.read(&flit.payload());
         for violation in cut.violations {

@@ -494,41 +494,6 @@ int32_t sp_hook_fault(uint64_t link,
 // Takes a hook off again. SP_ERR_RANGE if the number names none of this end.
 int32_t sp_hook_detach(uint64_t link, uint64_t hook);
 
-// Attaches a function to a point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or `wire`;
-// `way` is SP_RX for what comes to the end, SP_TX for what it sends. `hook` gets a number for sp_hook_detach. `user` goes
-// to the function as it is. What each point shows, and may be answered:
-//
-// * `packer_in` SP_TX: a message that is queued; drop, replace. SP_RX: a payload flit to unpack
-// * `packer_out` SP_TX: a new payload flit; drop, replace. SP_RX: a message that was unpacked; drop, replace
-// * `credit` SP_TX: 8 bytes, lowest first: credits that wait to be returned; hold. SP_RX: credits that came; drop, replace
-// * `replay_in` SP_TX: a flit that is kept for replay; replace. SP_RX: a flit before it is judged; drop, replace
-// * `replay_out` SP_TX: a flit that goes again; drop, replace. SP_RX: a flit that was accepted
-// * `wire` a unit that leaves or arrives; drop, replace. A passive end has this point alone
-//
-// SP_ERR_KIND if the end has no such point (ualink: no `credit`, which is the caller's). Another answer than those changes
-// nothing; sp_link_state counts them as `bad_answers` and shows the first as `bad_answer`.
-int32_t sp_hook_attach(uint64_t link,
-                       const char *point,
-                       size_t point_length,
-                       uint32_t way,
-                       sp_hook function,
-                       void *user,
-                       uint64_t *hook);
-
-// Attaches a fault to a point of a link end, as `link.fault` of scenarios spells it: `flip:N:BIT`, `noise:N`, `drop:N`,
-// `dup:N`, `vanish:N`, where N counts the items of the point from 0. On the wire a drop leaves a bad unit in its place; at
-// the other points drop and vanish take the item away and dup is refused. SP_ERR_KIND where the point does not allow it.
-int32_t sp_hook_fault(uint64_t link,
-                      const char *point,
-                      size_t point_length,
-                      uint32_t way,
-                      const char *fault,
-                      size_t fault_length,
-                      uint64_t *hook);
-
-// Takes a hook off again. SP_ERR_RANGE if the number names none of this end.
-int32_t sp_hook_detach(uint64_t link, uint64_t hook);
-
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -7,6 +7,7 @@
 
 use crate::trace::filter::FilterError;
 use crate::trace::jsonl::JsonlSink;
+use crate::trace::log::{LogSink, LogTo};
 use crate::trace::vcd::VcdSink;
 use crate::trace::{Filter, Header, Hub, OpenError, Sink, gtkw};
 use std::fs::{self, File};
@@ -26,11 +27,18 @@ pub struct Outputs {
     pub from_fs: Option<u64>,
     /// End of the time window \[fs\].
     pub to_fs: Option<u64>,
+    /// Log; scopes and window do not concern it.
+    pub log: Option<LogTo>,
 }
 
 impl Outputs {
     /// Whether anything is observed.
     pub fn any(&self) -> bool {
+        self.files() || self.log.is_some()
+    }
+
+    /// Whether files are written.
+    pub fn files(&self) -> bool {
         self.vcd.is_some() || self.trace.is_some()
     }
 }
@@ -136,6 +144,7 @@ pub struct Observer {
     outputs: Outputs,
     filter: Filter,
     files: Vec<(Part, Box<dyn Sink>)>,
+    log: Option<LogSink>,
 }
 
 impl Observer {
@@ -158,7 +167,8 @@ impl Observer {
             let sink = JsonlSink::new(BufWriter::new(file), header, hub.places(), filter.clone())?;
             files.push((part, Box::new(sink)));
         }
-        Ok(Observer { outputs: outputs.clone(), filter, files })
+        let log = outputs.log.clone().map(LogSink::new);
+        Ok(Observer { outputs: outputs.clone(), filter, files, log })
     }
 
     /// Takes what the modules have recorded.
@@ -166,12 +176,15 @@ impl Observer {
     /// # Errors
     /// A file that cannot be written.
     pub fn drain(&mut self, hub: &mut Hub) -> Result<(), OutputError> {
-        if self.files.is_empty() {
+        if self.files.is_empty() && self.log.is_none() {
             return Ok(());
         }
         for record in hub.drain() {
             for (part, sink) in &mut self.files {
                 sink.record(hub.places(), &record).map_err(of_file(&part.path))?;
+            }
+            if let Some(log) = &mut self.log {
+                log.record(hub.places(), &record);
             }
         }
         Ok(())

@@ -102,4 +102,6 @@ pub struct Record {
     pub parent: u64,
     /// What it carries.
     pub body: Body,
+    /// Who has recorded it, for the log.
+    pub from: &'static std::panic::Location<'static>,
 }

@@ -6,6 +6,8 @@ mod c_programs;
 mod calls;
 #[path = "ffi/header.rs"]
 mod header;
+#[path = "ffi/hooks.rs"]
+mod hooks;
 #[path = "ffi/links.rs"]
 mod links;
 #[path = "ffi/rough.rs"]

@@ -27,7 +27,7 @@ use crate::memory::LINE_BYTES;
 use crate::memory::cache::{Cache, CacheConfig};
 use crate::trace::{Body, Header, Hub};
 use accesses::{Accesses, accesses};
-use build::{Program, Taps, build};
+use build::{DEVICE_PORT, HOST_PORT, Program, Taps, build};
 use links::{Link, Reported};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::message::{Form, Message};
@@ -103,18 +103,25 @@ fn program(request: &Request, settings: &Settings) -> Result<Program, RunError> 
     Ok(Program { accesses, cache })
 }
 
+/// Places of its link ends.
+pub const PORTS: [&str; 2] = [HOST_PORT, DEVICE_PORT];
+
 /// Runs an expander over a link.
 ///
 /// # Errors
 /// Anything that keeps it from running.
 fn run<E: Reported>(
-    link: Link<E>,
+    mut link: Link<E>,
     request: &Request,
     settings: &Settings,
     on_window: &mut dyn FnMut(Time),
 ) -> Result<Report, RunError> {
     let faults = faults(settings, link.unit_bytes)?;
     let program = program(request, settings)?;
+    for (place, hooks) in &request.hooks {
+        let end = if place == HOST_PORT { &mut link.host } else { &mut link.device };
+        end.attach_hooks(hooks);
+    }
     let mut hub = Hub::new(request.outputs.any());
     let taps = Taps::new(&link, &mut hub);
     let header = Header {

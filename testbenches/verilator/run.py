@@ -60,6 +60,10 @@ def table(program):
             Case("cxl68/h2d_* m2s_*", part(v.cxl68_pack, count=400),
                  part(v.no_rule_is_broken, program=program, protocol="cxl-68b"))
         ]),
+        Bench("cxl68_retry", ["cxl68_retry_tx", "cxl68_retry_rx", "cxl68_crc16"], [
+            Case(f"cxl68/{name}_cxl-68b_{d}", part(prepare, name=f"{name}_cxl-68b_{d}"))
+            for name, prepare in (("retry", v.cxl68_retry), ("control", v.cxl68_control)) for d in ("down", "up")
+        ]),
         Bench("cxl256_check", ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"], [
             Case(f"{family}/{name}_{d}",
                  part(v.cxl256_check, family=family, name=f"{name}_{d}", lopt="lopt" in name))

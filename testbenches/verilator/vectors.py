@@ -234,6 +234,139 @@ def cxl68_pack(vectors, count):
     return arguments, count
 
 
+def retry_cases(vectors, name):
+    """The cases of a set of retry flits: number of the first retryable flit, and the records of the flits."""
+    path, records = vectors.flits("cxl68", name)
+    cases, first, at = [], 0, 0
+    for line in pathlib.Path(path).with_suffix(".rsp").read_text(encoding="ascii").splitlines():
+        if line.startswith("[Context"):
+            number_in_it = re.search(r" has number (\d+)", line)
+            first = int(number_in_it[1]) if number_in_it else 0
+        elif line.startswith("Count"):
+            cases.append((first, []))
+        elif line.startswith("Flit"):
+            cases[-1][1].append(records[at])
+            at += 1
+    return cases
+
+
+def retry_kind(record):
+    """Req, Ack, Frame, Idle, or nothing for a flit that is retryable."""
+    name = record["control"]["name"] if record["kind"] == "control" else ""
+    return name.removeprefix("RETRY.") if name.startswith("RETRY.") else ""
+
+
+def acknowledged(record):
+    """Flits that one acknowledges: 8 with Ak, Full_Ack of an LLCRD."""
+    if record["kind"] == "control":
+        return record["control"]["fields"].get("full_ack", 0)
+    return 8 * record["header"]["ak"] if record["kind"] == "protocol" else 0
+
+
+def retry_transmitted(first, records):
+    """Steps of the transmitter for a case: [(step, flit)], see cxl68_retry_tb.sv. None for what it never sends."""
+    steps, numbers, again = [(first << 16, 0)], 0, 0
+    for i, record in enumerate(records):
+        kind = retry_kind(record)
+        if kind == "Frame":
+            # The last flit of the sequence says what has been asked for.
+            last = next((r for r in records[i:] if retry_kind(r) != "Frame"), None)
+            length = 1 + next((n for n, r in enumerate(reversed(records[:i])) if retry_kind(r) != "Frame"), i)
+            if last is None or retry_kind(last) not in ("Req", "Ack") or length > 5:
+                return None
+            fields = last["control"]["fields"]
+            asked = (fields.get("eseq", 0) << 16 | fields.get("num_retry", 0) << 24 | fields.get("num_phy_reinit", 0) << 29
+                     | fields.get("viral", 0) << 34 | fields.get("viral_ld_id", 0) << 35)
+            step = (3 if retry_kind(last) == "Ack" else 4) | asked if length == 1 else 1 | asked
+        elif kind in ("Req", "Ack"):
+            if i < 5 or retry_kind(records[i - 1]) != "Frame" or retry_kind(records[i - 5]) != "Frame":
+                return None
+            fields = record["control"]["fields"]
+            step = 1 | fields.get("viral", 0) << 34 | fields.get("viral_ld_id", 0) << 35
+            if kind == "Ack":
+                again = (first + numbers - fields.get("eseq", 0)) % 128
+        elif kind == "Idle" or again:
+            step = 1
+            again -= again > 0
+        else:
+            run = next((n for n, r in enumerate(records[i + 1:]) if r["kind"] != "all-data"), 0)
+            step = 2 | (record["kind"] == "all-data") << 4 | run << 5 | (acknowledged(record) > 0) << 8
+            numbers += 1
+        steps.append((step, number(record) >> 16))
+    return steps
+
+
+def retry_received(first, records):
+    """Steps of the receiver: the flit that the RETRY.Ack of the case asks for comes damaged, and those behind it are
+    refused until the Ack has come."""
+    ack = next((r for r in records if retry_kind(r) == "Ack"), None)
+    framed = ack and records.index(ack) >= 5 and all(retry_kind(r) == "Frame" for r in records[records.index(ack) - 5:records.index(ack)])
+    replayed = framed and any(not retry_kind(r) for r in records[:records.index(ack)])
+    fields = ack["control"]["fields"] if replayed else {}
+    lost = (fields.get("eseq", 0) - first) % 128 if replayed else None
+    steps, numbers, frames, normal, all_data = [(first << 16, 0)], 0, 0, True, 0
+    for record in records:
+        kind = retry_kind(record)
+        damaged = 0
+        if normal:
+            all_data = int(record["kind"] == "all-data")
+            # An Ack with Empty: it was no retryable flit that came damaged, but the first of the Frames.
+            damaged = int(lost is not None and numbers == lost and (not kind or (kind == "Frame" and fields.get("empty"))))
+        taken = normal and not kind and not damaged
+        step = 1 | damaged << 4 | all_data << 5 | taken << 6 | (acknowledged(record) << 7 if taken else 0)
+        frames = frames + 1 if kind == "Frame" else frames
+        if kind == "Req" and frames >= 5:
+            asked = record["control"]["fields"]
+            step |= 1 << 15 | asked.get("eseq", 0) << 16 | asked.get("num_retry", 0) << 24
+        if kind == "Ack" and frames >= 5 and not replayed:
+            step |= 1 << 29
+        if kind != "Frame":
+            frames = 0
+        steps.append((step | damaged << 30, number(record) >> 16))
+        numbers += taken
+        if damaged:
+            lost, normal = None, False
+            steps.append((2 | fields.get("eseq", 0) << 16 | fields.get("num_retry", 0) << 24, 0))
+            # The damaged Frame of an Ack with Empty is one more than the five.
+            steps += [(1, number(record) >> 16)] if kind else []
+        if kind == "Ack":
+            normal = True
+    return steps
+
+
+def cxl68_retry(vectors, name):
+    """Sequences and replays out of the transmitter and into the receiver."""
+    sent, received = [], []
+    for first, records in retry_cases(vectors, name):
+        sent += retry_transmitted(first, records) or []
+        received += retry_received(first, records)
+    return retry_scripts(vectors, name, sent, received)
+
+
+def cxl68_control(vectors, name):
+    """Control flits into the receiver, each on its own: retryable, not retryable, or as good as damaged."""
+    _, records = vectors.flits("cxl68", name)
+    received = []
+    for record in records:
+        rules = {broken["rule"] for broken in record["violations"]}
+        # What a flit of an unlisted kind is, nobody says (rule CTL-02).
+        if record["kind"] == "control" and "CXL68-CTL-02" not in rules:
+            taken = not rules and not retry_kind(record)
+            step = 1 | taken << 6 | (acknowledged(record) << 7 if taken else 0) | bool(rules) << 30
+            received += [(0, 0), (step, number(record) >> 16)]
+    return retry_scripts(vectors, name, [], received)
+
+
+def retry_scripts(vectors, name, sent, received):
+    arguments = []
+    for which, steps in (("tx", sent), ("rx", received)):
+        arguments += [
+            f"+{which}=" + vectors.write(f"{name}.{which}.hex", (step << 528 | flit for step, flit in steps), 592),
+            f"+{which}_count={len(steps)}",
+        ]
+    return arguments, len(sent) + len(received)
+
+
 def no_rule_is_broken(folder, program, protocol):
     """Has the program judge the flits that a bench left in `packed.txt`; what is wrong, or None."""
     answer = subprocess.run(

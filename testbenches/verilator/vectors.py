@@ -181,11 +181,60 @@ def ual_frames(vectors, name):
             halves = [int.from_bytes(bytes.fromhex(flit[half]["hex"]), "little") for half in ("lower", "upper")]
             marks = [flit[half]["kind"] in ("message", "poison") for half in ("lower", "upper")]
             tl.append(halves[0] | halves[1] << 256 | marks[0] << 512 | marks[1] << 513)
+    return ual_files(vectors, name, kept, tl)
+
+
+def ual_files(vectors, name, kept, tl):
     return [
         "+flits=" + vectors.write(f"{name}.kept.hex", map(number, kept), 5120), f"+count={len(kept)}",
         "+good=" + vectors.write(f"{name}.kept_good.hex", (int(r["crc"]["ok"]) for r in kept), 1),
         "+tl=" + vectors.write(f"{name}.tl.hex", tl, 514), f"+tl_count={len(tl)}",
     ], len(kept)
+
+
+UAL_SECTORS = (32, 32, 32, 31, 30)
+
+
+def ual_made(vectors, seed):
+    """Flits of the program with what the golden ones lack: TL flits that start in the second half alone, all message
+    indicators with content, and flits without payload while a TL flit is carried over."""
+    draw = random.Random(seed)
+    forms, tl, carried = [], [], b""
+    for n in range(40):
+        last = n == 39
+        header = {"seq": n % 511 + 1, "payload": int(last or draw.randrange(4) > 0), "op": "Original"}
+        segments = []
+        for segment, sectors in enumerate(UAL_SECTORS if header["payload"] else ()):
+            size = 4 * sectors
+            word = draw.randrange(3) == 0
+            data = draw.randbytes(4 * word) + carried
+            fields = {"alt": int(word)}
+            for which in (0, 1):
+                # At the second half, or behind what is there already; where that is full, it is still the first one.
+                begin = len(data) if which == 0 else max(len(data), 64)
+                starts = begin < size and draw.randrange(2) and not (which == 1 and len(data) == 64 and not fields["start0"])
+                starts = starts and not (last and segment == 4 and begin + 64 > size)
+                fields[f"start{which}"] = int(starts)
+                fields[f"message{which}"] = draw.randrange(4) if starts else 0
+                if starts:
+                    flit = draw.randbytes(64)
+                    tl.append(int.from_bytes(flit, "little") | fields[f"message{which}"] << 512)
+                    data = data.ljust(begin, b"\0") + flit
+            carried = data[size:]
+            segments.append({"segment": segment, "header": fields, "data": data[:size].ljust(size, b"\0").hex()})
+        forms.append({"header": header, "segments": segments})
+    answer = subprocess.run(
+        [vectors.program, "flit", "encode", "ualink", "--dir", "down"], input="\n".join(map(json.dumps, forms)),
+        stdout=subprocess.PIPE, text=True, check=False,
+    ).stdout
+    # Content at random breaks rules of the layers above, so the exit status says nothing.
+    records = [json.loads(line) for line in answer.splitlines()]
+    # The program finds the same TL flits.
+    found = [half["hex"] for record in records for flit in record["tl_flits"] for half in (flit["lower"], flit["upper"])]
+    sent = [(flit >> bits & (1 << 256) - 1).to_bytes(32, "little").hex() for flit in tl for bits in (0, 256)]
+    if sent != found:
+        raise ValueError("the program finds other TL flits than were put in")
+    return ual_files(vectors, f"ual_made_{seed}", records, tl)
 
 
 CXL68_CLASS = {"h2d_req": 1, "d2h_req": 1, "h2d_rsp": 2, "d2h_rsp": 2, "h2d_data": 3, "d2h_data": 3,

@@ -87,6 +87,9 @@ def table(program):
             Case(f"arbiters/{name}", part(v.arbiter, kind=kind, name=name))
             for kind, name in (("round_robin", "round_robin"), ("matrix", "matrix"), ("weighted", "weighted_5_1_1_2"))
         ]),
+        Bench("nvl_crc", ["nvl_crc25"], [
+            Case(f"nvlink/flit_nvlink_{d}", part(v.nvl_crc, name=f"flit_nvlink_{d}")) for d in ("down", "up")
+        ]),
         Bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], [
             Case(f"nvlink, of the program, seed {seed}", part(v.nvl_packetizer, seed=seed)) for seed in (1, 2)
         ]),

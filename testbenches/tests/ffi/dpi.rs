@@ -40,10 +40,22 @@ enum Argument {
     TextIn(String),
     TextOut(String),
     /// Type of an element, name, number of elements it has to have in C, whether it may be empty for null.
-    Array { of: String, name: String, needs: String, out: bool, may_be_empty: bool },
+    Array {
+        of: String,
+        name: String,
+        needs: String,
+        out: bool,
+        may_be_empty: bool,
+    },
     /// The same, with its size as capacity and its length written.
-    Buffer { of: String, name: String },
-    Structure { of: String, name: String },
+    Buffer {
+        of: String,
+        name: String,
+    },
+    Structure {
+        of: String,
+        name: String,
+    },
 }
 
 /// Arrays whose length is not the argument behind them: function, argument, elements, null when empty.
@@ -286,11 +298,15 @@ fn shim(function: &Function, arguments: &[Argument], structures: &[Structure]) -
     let body = match texts.as_slice() {
         [] => format!("    {call}\n"),
         // A text that is too long has changed nothing; with more room it is asked for again.
-        texts => format!("    do {{\n        {call}\n    }} while (status == SP_ERR_SHORT && {});\n", texts.join(" | ")),
+        texts => {
+            format!("    do {{\n        {call}\n    }} while (status == SP_ERR_SHORT && {});\n", texts.join(" | "))
+        }
     };
     let takes = if takes.is_empty() { "void".into() } else { takes.join(", ") };
     let name = function.name.trim_start_matches("sp_");
-    format!("\nint sp_dpi_{name}({takes})\n{{\n    int status;\n{items}{numbers}{before}{body}{after}    return status;\n}}\n")
+    format!(
+        "\nint sp_dpi_{name}({takes})\n{{\n    int status;\n{items}{numbers}{before}{body}{after}    return status;\n}}\n"
+    )
 }
 
 fn package_and_shim(header: &str) -> (String, String) {

@@ -16,6 +16,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.dont_write_bytecode = True  # the folder of a source stays as it is
 sys.path.insert(0, str(HERE.parent / "verilator"))
 
 import run as runner  # noqa: E402 (its folder is known by now)
@@ -49,6 +50,7 @@ def cocotb(library, count):
     rates = []
     venv = ROOT / ".venv-cosim" / "bin"
     environment = dict(os.environ, SCALEPOOL_LIBRARY=str(library), SCALEPOOL_COUNT=str(count), PYTHONPATH=str(HERE),
+                       PYTHONDONTWRITEBYTECODE="1",
                        SCALEPOOL_RESULT=str(folder / "rate"), PATH=f"{venv}{os.pathsep}{os.environ['PATH']}")
     for _ in range(RUNS):
         result = runner.run([venv / "python3", "-c", script], cwd=folder, env=environment)

@@ -25,7 +25,9 @@ import subprocess
 import sys
 import time
 
-import vectors as v
+sys.dont_write_bytecode = True  # the folder of a source stays as it is
+
+import vectors as v  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

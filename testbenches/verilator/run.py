@@ -57,6 +57,7 @@ class Bench:
     devices: list
     cases: list
     dpi: bool = False  # it stands in ../dpi and calls the model
+    unroll: int = 2  # longest loop that Verilator unrolls: small compiles in seconds, large runs faster
 
 
 def table(program):
@@ -179,10 +180,10 @@ def command_of(bench, simulator, rtl, folder, library):
     top = f"{bench.name}_tb"
     if simulator == "icarus":
         return ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", folder / "tb", *sources(bench)]
-    # Loops stay loops and the code one file: it compiles in seconds and runs no slower here.
+    # The code is one file: it compiles in seconds.
     speed = ["-O3", "-CFLAGS", "-O2"] if bench.dpi else ["-O1", "-CFLAGS", "-O1"]
-    command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", "2",
-               "--output-split", "0", *speed, "--Mdir", folder, f"-I{rtl}", "-y", rtl, "--top-module", top, "-o", "tb"]
+    command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", str(bench.unroll),
+               "--unroll-stmts", "1000000", "--output-split", "0", *speed, "--Mdir", folder, f"-I{rtl}", "-y", rtl, "--top-module", top, "-o", "tb"]
     if bench.dpi:
         command += [f"-I{DPI}", "-LDFLAGS", f"{library} -Wl,-rpath,{library.parent}", *shim()]
     return command + sources(bench)

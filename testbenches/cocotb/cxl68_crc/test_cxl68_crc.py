@@ -6,7 +6,7 @@ from cocotb.triggers import Timer
 from cocotbext.scalepool import Crc, crc_many
 
 
-@cocotb.test()
+@common.test()
 async def crcs_are_those_of_the_model(dut):
     draw = common.draw()
     payloads = [draw.randbytes(64) for _ in range(common.size(200))]

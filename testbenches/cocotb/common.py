@@ -4,10 +4,12 @@ import json
 import os
 import pathlib
 import random
+from collections import deque
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge
+from cocotbext.scalepool import LinkEnd
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "golden"
 # As in the other tests: so many times the usual work.
@@ -45,8 +47,8 @@ def same(signal, expected: int, of: object = "") -> None:
     value = signal.value
     if not value.is_resolvable:
         raise AssertionError(f"{signal._name}: found {value}, expected {expected:#x} {of}")
-    if value.to_unsigned() != expected:
-        raise AssertionError(f"{signal._name}: found {value.to_unsigned():#x}, expected {expected:#x} {of}")
+    if int(value) != expected:
+        raise AssertionError(f"{signal._name}: found {int(value):#x}, expected {expected:#x} {of}")
 
 
 async def start(dut, period_ns: int = 2) -> None:
@@ -57,3 +59,32 @@ async def start(dut, period_ns: int = 2) -> None:
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1
     await FallingEdge(dut.clk_i)
+
+
+def flip(draw: random.Random, data: bytes) -> bytes:
+    """A copy with one wrong bit."""
+    wrong = bytearray(data)
+    bit = draw.randrange(8 * len(data))
+    wrong[bit // 8] ^= 1 << bit % 8
+    return bytes(wrong)
+
+
+def traffic(protocol: str, draw: random.Random, messages: dict[str, list[dict]], most_clocks: int) -> dict[str, list[bytes]]:
+    """What two ends of the model send each other, by direction, when they have these messages to send at random times."""
+    ends = {dir: LinkEnd(protocol, dir) for dir in ("down", "up")}
+    flits, left = {"down": [], "up": []}, {dir: deque(messages[dir]) for dir in ends}
+    missing = sum(map(len, left.values()))
+    for _ in range(most_clocks):
+        for dir, other in (("down", "up"), ("up", "down")):
+            while left[dir] and draw.random() < 0.5:
+                ends[dir].send(left[dir].popleft())
+            ends[dir].step()
+            unit = ends[dir].sample()
+            if unit is not None:
+                flits[dir].append(unit)
+                ends[other].drive(unit)
+            while ends[dir].take() is not None:
+                missing -= 1
+        if missing == 0:
+            return flits
+    raise AssertionError(f"{protocol}: {missing} messages have not come after {most_clocks} flit clocks")

@@ -70,7 +70,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517: writes the wheel into a folder; its name."""
     stem, tag, metadata = _metadata()
     contents = {
-        str(PACKAGE / path.name): path.read_bytes() for path in sorted((HERE / PACKAGE).iterdir()) if path.is_file()
+        str(PACKAGE / path.name): path.read_bytes() for path in sorted((HERE / "src" / PACKAGE).glob("*.py"))
     }
     contents[str(PACKAGE / "scalepool.h")] = (HERE.parent / "c" / "scalepool.h").read_bytes()
     contents[str(PACKAGE / LIBRARY)] = _library().read_bytes()

@@ -10,6 +10,7 @@ A batch costs one call: use it where speed matters.
 
 import ctypes
 import enum
+from array import array
 from ctypes import byref, c_int32, c_uint64
 
 from . import _library as lib
@@ -60,15 +61,15 @@ def crc(kind: Crc, data: bytes) -> int:
     return found.value
 
 
-def crc_many(kind: Crc, data: bytes, item_bytes: int) -> list[int]:
-    """CRCs of items of `item_bytes` each, which stand one behind the other, in one call."""
+def crc_many(kind: Crc, data: bytes, item_bytes: int) -> "array[int]":
+    """CRCs of items of `item_bytes` each, which stand one behind the other, in one call; an array of 64-bit numbers."""
     data = data if isinstance(data, bytes) else bytes(data)
     count, rest = divmod(len(data), item_bytes) if item_bytes > 0 else (0, 1)
     if rest:
         raise RangeError(f"data: found {len(data)} bytes, expected a multiple of item_bytes, {item_bytes}", "sp_crc")
-    found = (c_uint64 * count)()
-    lib.call("sp_crc", kind, data, item_bytes, count, found)
-    return found[:]
+    found = array("Q", bytes(8 * count))
+    lib.call("sp_crc", kind, data, item_bytes, count, found.buffer_info()[0])
+    return found
 
 
 def _flits(flits: bytes) -> tuple[ctypes.Array, int]:

@@ -19,7 +19,7 @@ from . import errors
 
 HERE = pathlib.Path(__file__).resolve().parent
 # In the wheel both lie here; beside the sources the header is that of the C programs.
-HEADER = next(p for p in (HERE / "scalepool.h", HERE.parents[2] / "c" / "scalepool.h") if p.is_file())
+HEADER = next(p for p in (HERE / "scalepool.h", HERE.parents[3] / "c" / "scalepool.h") if p.is_file())
 
 SCALARS = {"int32_t": c_int32, "uint32_t": c_uint32, "uint64_t": c_uint64, "size_t": c_size_t}
 

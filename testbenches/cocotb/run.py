@@ -68,6 +68,10 @@ class Bench:
 
 
 BENCHES = [
+    Bench("agents", "wires", (), {"WIDTH": 544}, "cxl-68b"),
+    Bench("agents", "wires", (), {"WIDTH": 1024}, "cxl-256b", ("icarus",)),
+    Bench("agents", "wires", (), {"WIDTH": 1280}, "ualink", ("icarus",)),
+    Bench("agents", "wires", (), {"WIDTH": 128}, "nvlink", ("icarus",)),
     Bench("arbiters", "arbiters_top", ("arb_round_robin", "arb_matrix", "arb_weighted")),
     Bench("cxl256_check", "cxl256_check_top",
           ("cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct")),
@@ -104,7 +108,10 @@ def build(bench, simulator, rtl, folder):
     """Builds a bench with the RTL of a folder; the runner that can run it, or raises `RuntimeError`."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    source = next(place / f"{bench.top}.sv" for place in (rtl, HERE / bench.name) if (place / f"{bench.top}.sv").is_file())
+    places = [place / f"{bench.top}.sv" for place in (rtl, HERE / bench.name)]
+    source = next((path for path in places if path.is_file()), None)
+    if source is None:
+        raise RuntimeError(f"{bench.title}: there is no {bench.top}.sv")
     if simulator == "icarus":
         arguments = ["-y", str(rtl), "-Y", ".sv"]
     else:

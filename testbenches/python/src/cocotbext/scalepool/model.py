@@ -4,10 +4,24 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ctypes import byref, c_uint64
+from typing import Literal
+
 from . import _library as lib
-from .errors import ComparisonError
+from . import hooks
+from .errors import ComparisonError, InputError
 from .flit import Dir, direction
 from .message import Violation
+
+Port = Literal["rx", "tx"]
+"""`rx`: what comes to an end. `tx`: what it sends."""
+
+
+def port_number(port: str) -> int:
+    """The number of a port in the C ABI."""
+    if port not in ("rx", "tx"):
+        raise InputError(f"port: found `{port}`, expected `rx` or `tx`")
+    return lib.CONSTANTS["SP_RX" if port == "rx" else "SP_TX"]
 
 
 class Model(lib.Handle):
@@ -94,22 +108,25 @@ class LinkEnd(lib.Handle):
     def __init__(self, protocol: str, dir: Dir = "down", *, passive: bool = False, **config: int | str | bool) -> None:
         mode = lib.CONSTANTS["SP_PASSIVE" if passive else "SP_ACTIVE"]
         self.passive = passive
+        # Functions of hooks live as long as the library may call them; what they raised waits here.
+        self._hooks: dict[int, object] = {}
+        self._raised: list[BaseException] = []
         super().__init__("sp_link_new", *lib.text(protocol), direction(dir), *lib.text(json.dumps(config)), mode)
 
     def reset(self) -> None:
         """As it was made: all that waits is gone."""
         lib.call("sp_link_reset", self._handle)
 
-    def drive(self, unit: bytes, port: str = "rx") -> None:
+    def drive(self, unit: bytes, port: Port = "rx") -> None:
         """A unit arrives at a port, in the next step that has not another one before it: `rx` is what comes to the end;
         a passive end takes what the watched one sends at `tx`. A unit is a flit; of ualink also one byte of control."""
-        number = lib.CONSTANTS[{"rx": "SP_RX", "tx": "SP_TX"}[port]]
         unit = bytes(unit)
-        lib.call("sp_link_drive", self._handle, number, unit, len(unit))
+        lib.call("sp_link_drive", self._handle, port_number(port), unit, len(unit))
 
     def step(self, flit_clocks: int = 1) -> None:
         """Flit clocks: in each one driven unit of each port arrives, and an active end sends at most one."""
         lib.call("sp_link_step", self._handle, flit_clocks)
+        self._raise()
 
     def sample(self) -> bytes | None:
         """The oldest unit that the end has sent, None if none waits."""
@@ -127,6 +144,7 @@ class LinkEnd(lib.Handle):
     def send(self, message: Mapping) -> None:
         """Queues a message to be sent; its form is described in scalepool.h at `sp_link_send`."""
         lib.call("sp_link_send", self._handle, *lib.text(json.dumps(message)))
+        self._raise()
 
     def take(self) -> dict | None:
         """The oldest message that has come, None if none waits; its credit goes back."""
@@ -150,3 +168,30 @@ class LinkEnd(lib.Handle):
     def train(self, up: bool) -> None:
         """The physical layer begins to train (False) or is up again (True)."""
         lib.call("sp_link_train", self._handle, int(up))
+
+    def attach(self, point: str, function: hooks.Hook, way: Port = "tx") -> int:
+        """Attaches a function to a point (`hooks.POINTS`); the number of the hook, for `detach`. It is called inside `step`
+        and `send`; what it raises comes out of those."""
+        number, called = c_uint64(), hooks.wrap(function, self._raised)
+        lib.call("sp_hook_attach", self._handle, *lib.text(point), port_number(way), called, None, byref(number))
+        self._hooks[number.value] = called
+        return number.value
+
+    def fault(self, point: str, fault: str, way: Port = "tx") -> int:
+        """Attaches a fault to a point: `flip:N:BIT`, `noise:N`, `drop:N`, `dup:N` or `vanish:N`, for item N of the point, from
+        0; the number of the hook."""
+        number = c_uint64()
+        lib.call("sp_hook_fault", self._handle, *lib.text(point), port_number(way), *lib.text(fault), byref(number))
+        return number.value
+
+    def detach(self, hook: int) -> None:
+        """Takes a hook off again."""
+        lib.call("sp_hook_detach", self._handle, hook)
+        self._hooks.pop(hook, None)
+
+    def _raise(self) -> None:
+        """Raises what a hook has raised."""
+        if self._raised:
+            error = self._raised[0]
+            self._raised.clear()
+            raise error

@@ -93,9 +93,10 @@ BENCHES = [
 def example():
     """Cuts the example out of README.md: the one block of Python in the section on cocotb."""
     page = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    section = re.search(r"^## Co-verification with cocotb\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```python\n(.*?)^```$", section[1] if section else "", re.MULTILINE | re.DOTALL)
     if len(blocks) != 1:
-        raise SystemExit(f"README.md: found {len(blocks)} blocks of Python, expected 1")
+        raise SystemExit(f"README.md: found {len(blocks)} blocks of Python in the section on cocotb, expected 1")
     if len(blocks[0].splitlines()) > 30:
         raise SystemExit(f"README.md: the example has {len(blocks[0].splitlines())} lines, expected 30 at most")
     folder = OUT / "example"

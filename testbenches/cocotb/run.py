@@ -188,14 +188,14 @@ def on_mutant(mutant):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("usage:")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="only benches with this word in their name")
+    parser.add_argument("--only", default="", help="only benches with this in their name")
     parser.add_argument("--no-mutants", action="store_true", help="the RTL as it is, no mutants")
     parser.add_argument("--simulator", choices=SIMULATORS, help="this one alone")
     options = parser.parse_args()
     begin = time.monotonic()
     example()
     sys.path.extend(str(HERE / name) for name in {bench.name for bench in BENCHES})
-    benches = [bench for bench in BENCHES if options.only in bench.name]
+    benches = [bench for bench in BENCHES if options.only in bench.title]
     shutil.rmtree(OUT / "runtime", ignore_errors=True)
     wrong = []
     jobs = [

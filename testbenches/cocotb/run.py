@@ -93,9 +93,10 @@ BENCHES = [
 def example():
     """Cuts the example out of README.md: the one block of Python in the section on cocotb."""
     page = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    section = re.search(r"^## Co-verification with cocotb\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```python\n(.*?)^```$", section[1] if section else "", re.MULTILINE | re.DOTALL)
     if len(blocks) != 1:
-        raise SystemExit(f"README.md: found {len(blocks)} blocks of Python, expected 1")
+        raise SystemExit(f"README.md: found {len(blocks)} blocks of Python in the section on cocotb, expected 1")
     if len(blocks[0].splitlines()) > 30:
         raise SystemExit(f"README.md: the example has {len(blocks[0].splitlines())} lines, expected 30 at most")
     folder = OUT / "example"
@@ -187,14 +188,14 @@ def on_mutant(mutant):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("usage:")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="only benches with this word in their name")
+    parser.add_argument("--only", default="", help="only benches with this in their name")
     parser.add_argument("--no-mutants", action="store_true", help="the RTL as it is, no mutants")
     parser.add_argument("--simulator", choices=SIMULATORS, help="this one alone")
     options = parser.parse_args()
     begin = time.monotonic()
     example()
     sys.path.extend(str(HERE / name) for name in {bench.name for bench in BENCHES})
-    benches = [bench for bench in BENCHES if options.only in bench.name]
+    benches = [bench for bench in BENCHES if options.only in bench.title]
     shutil.rmtree(OUT / "runtime", ignore_errors=True)
     wrong = []
     jobs = [

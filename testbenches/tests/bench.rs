@@ -18,5 +18,9 @@ fn a_quick_run_prints_every_row() {
 fn the_rows_of_the_crc_stand_alone() {
     let table = ratios::crc16_alone(true);
     // A line on the method, one of titles, three ways.
-    assert_eq!((table.lines().count(), table.lines().filter(|line| line.starts_with("crc16 ")).count()), (5, 3), "{table}");
+    assert_eq!(
+        (table.lines().count(), table.lines().filter(|line| line.starts_with("crc16 ")).count()),
+        (5, 3),
+        "{table}"
+    );
 }

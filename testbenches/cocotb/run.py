@@ -38,6 +38,8 @@ if pathlib.Path(sys.prefix) != VENV:
 os.environ["PATH"] = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
 os.environ["PYTHONPYCACHEPREFIX"] = str(OUT / "pycache")
 os.environ.setdefault("COCOTB_RANDOM_SEED", "1")
+# The first failure says enough, of a mutant above all.
+os.environ.setdefault("COCOTB_MAX_FAILURES", "1")
 
 from cocotb_tools.runner import get_runner  # noqa: E402: of the interpreter above
 

@@ -68,7 +68,9 @@ def crc_many(kind: Crc, data: bytes, item_bytes: int) -> "array[int]":
     if rest:
         raise RangeError(f"data: found {len(data)} bytes, expected a multiple of item_bytes, {item_bytes}", "sp_crc")
     found = array("Q", bytes(8 * count))
-    lib.call("sp_crc", kind, data, item_bytes, count, found.buffer_info()[0])
+    status = _sp_crc(kind, data, item_bytes, count, found.buffer_info()[0])
+    if status:
+        lib.refuse("sp_crc", status)
     return found
 
 

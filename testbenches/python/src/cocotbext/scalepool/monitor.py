@@ -133,17 +133,18 @@ class FlitMonitor(Agent):
     async def _run(self) -> None:
         bus, edge = self.bus, RisingEdge(self.clock)
         beats: list[int] = []
-        offered = None
+        offered, fresh = None, True
         while True:
             await edge
             if self._in_reset():
-                if self.flits or beats:
+                if not fresh:
                     self._decoder.close()
                     self._decoder = Decoder(self.protocol, self.dir)
                     beats.clear()
                     self._packet = b""
-                offered = None
+                offered, fresh = None, True
                 continue
+            fresh = False
             valid, ready = bus.valid.value, 1 if bus.ready is None else bus.ready.value
             if not valid.is_resolvable:
                 self._handshake("valid", str(valid), "0 or 1")

@@ -20,6 +20,7 @@ pub mod filter;
 pub mod flits;
 pub mod gtkw;
 pub mod hub;
+pub mod inspect;
 pub mod jsonl;
 pub mod record;
 pub mod signals;

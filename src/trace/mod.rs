@@ -17,10 +17,12 @@
 pub mod diff;
 mod fields;
 pub mod filter;
+pub mod fst;
 pub mod flits;
 pub mod gtkw;
 pub mod hub;
 pub mod inspect;
+mod instants;
 pub mod jsonl;
 pub mod record;
 pub mod signals;

@@ -21,6 +21,8 @@ enum Format {
     Sv(Out),
     /// C: a header a family with positions and codes, and one that reads and writes fields in byte buffers.
     C(Out),
+    /// SystemVerilog assertions: a file a family with the rules that one message or one flit shows, to bind to a port.
+    Sva(Out),
 }
 
 #[derive(Debug, Args)]
@@ -36,6 +38,7 @@ impl Export {
             Format::Md(to) => (to.out, export::markdown::files()),
             Format::Sv(to) => (to.out, export::systemverilog::files()),
             Format::C(to) => (to.out, export::c_header::files()),
+            Format::Sva(to) => (to.out, export::sva::files()),
         };
         for name in export::write(&folder, &files)? {
             writeln!(out, "{}", folder.join(name).display())?;

@@ -7,6 +7,7 @@ pub mod c_header;
 pub mod markdown;
 mod names;
 mod slots;
+pub mod sva;
 pub mod systemverilog;
 
 use scalepool_protocols::registry;

@@ -30,12 +30,13 @@ FAMILIES = ("cxl68", "cxl256", "cxlpbr", "cxlio", "ualink", "nvlink")
 ROOM = 128
 # By family: flit modules with the golden sets that go past them, bits of `unit_i`, and the one input more.
 FLITS = {
-    "cxl68": ([("flit_down", "cxl-68b", "down"), ("flit_up", "cxl-68b", "up")], 544, "all_data_i"),
-    "cxl256": ([(m, p, d) for m, p in (("flit", "cxl-256b"), ("flit_lopt", "cxl-256b-lopt")) for d in ("down", "up")], 2048, None),
-    "cxlpbr": ([("flit", "cxl-256b-pbr", d) for d in ("down", "up")], 2048, None),
+    "cxl68": ([(f"flit_{d}", "cxl-68b", d, f"{s}_cxl-68b_{d}") for d in ("down", "up") for s in ("flit", "control")], 544, "all_data_i"),
+    "cxl256": ([(m, p, d, f"flit_{p}_{d}") for m, p in (("flit", "cxl-256b"), ("flit_lopt", "cxl-256b-lopt")) for d in ("down", "up")],
+               2048, None),
+    "cxlpbr": ([("flit", "cxl-256b-pbr", d, f"flit_cxl-256b-pbr_{d}") for d in ("down", "up")], 2048, None),
     "cxlio": ([], 0, None),
-    "ualink": ([("flit", "ualink", d) for d in ("down", "up")], 5120, None),
-    "nvlink": ([("flit", "nvlink", d) for d in ("down", "up")], 128, "fresh_i"),
+    "ualink": ([("flit", "ualink", d, f"flit_ualink_{d}") for d in ("down", "up")], 5120, None),
+    "nvlink": ([("flit", "nvlink", d, f"flit_nvlink_{d}") for d in ("down", "up")], 128, "fresh_i"),
 }
 # Rules of flits that a property must see wherever the program does.
 MUST = {
@@ -76,8 +77,9 @@ class Layout:
         if not self.values:
             # Registers have no golden set: walking ones decide a layout.
             self.values = [0, (1 << self.bits) - 1] + [1 << bit for bit in range(self.bits)]
-        big = self.decode(program, [1], "little")[0]["fields"][self.fields[0]["name"]]
-        order = "big" if self.bits > 8 and number(self.fields[0], big) == 0 else "little"
+        # Which byte is the lowest: the number 1, lowest byte first, is 1 in the lowest field.
+        first = self.decode(program, [1], "little")[0]["fields"][self.fields[0]["name"]]
+        order = "little" if number(self.fields[0], first) == 1 else "big"
         self.answers = self.decode(program, self.values, order)
 
     def decode(self, program, values, order):
@@ -218,10 +220,10 @@ def flits(program, family):
     """The modules of flits with the flits of the golden sets."""
     sets, width, extra = FLITS[family]
     found = {}
-    for module, protocol, direction in sets:
+    for module, protocol, direction, golden in sets:
         name = f"scalepool_{family}_{module}_sva"
         checked = found.setdefault(name, Checked(name, "unit_i", width, extra))
-        text = (ROOT / "golden" / family / f"flit_{protocol}_{direction}.rsp").read_text(encoding="ascii")
+        text = (ROOT / "golden" / family / f"{golden}.rsp").read_text(encoding="ascii")
         lines = re.findall(r"^Flit = ([0-9a-f]+)$", text, re.MULTILINE)
         payload = 0
         for line, answer in zip(lines, ask(program, ["flit", "decode", protocol, "--dir", direction], "\n".join(lines) + "\n"), strict=True):

@@ -61,6 +61,11 @@ fn flits(family: &str) -> Vec<Flit> {
     }
 }
 
+/// Rules of the flits of a family.
+pub fn rules(family: &str) -> Vec<&'static str> {
+    flits(family).into_iter().flat_map(|flit| flit.conditions.into_keys()).collect()
+}
+
 /// Functions for the package of a family.
 pub fn functions(text: &mut String, family: &str) {
     match family {

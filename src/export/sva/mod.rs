@@ -16,7 +16,7 @@ use super::names::{comment, short};
 use super::{File, families};
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 const HEAD: &str = "// Made by `scalepool export sva` from the layout and rule tables; do not edit.\n";
@@ -27,6 +27,12 @@ pub fn files() -> Vec<File> {
         .into_iter()
         .map(|(family, layouts)| File { name: format!("scalepool_{family}_sva.sv"), text: file(family, &layouts) });
     made.collect()
+}
+
+/// Ids of all rules that have a property in some module.
+pub fn rules_with_properties() -> BTreeSet<&'static str> {
+    let of_layouts = families().into_values().flatten().flat_map(|layout| conditions(layout).into_keys());
+    of_layouts.chain(families().into_keys().flat_map(flits::rules)).collect()
 }
 
 // Writing to a string cannot fail; its result is dropped throughout.

@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::{Map as Object, Value, json};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::panic;
 use std::path::{Path, PathBuf};
 
 /// Decode the flits in a VCD or FST of any simulator, check the protocol rules, print the transactions.
@@ -56,7 +57,13 @@ impl Inspect {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let map_path = self.map.display().to_string();
         let text = fs::read_to_string(&self.map).with_context(|| format!("{map_path}: cannot be read"))?;
-        let inspection = inspect(&self.wave, Map::read(&text, &map_path)?, &map_path)?;
+        let map = Map::read(&text, &map_path)?;
+        // The reader of waves panics at some broken files, which comes back as an error; its own report is no use to anybody.
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(|_| ()));
+        let inspection = inspect(&self.wave, map, &map_path);
+        panic::set_hook(hook);
+        let inspection = inspection?;
         if let Some(path) = &self.trace {
             write_trace(path, &inspection).with_context(|| format!("{}: cannot be written", path.display()))?;
         }

@@ -123,15 +123,27 @@ fn module(text: &mut String, family: &str, layout: &LayoutDef, rules: &[&'static
     line!(text, "\n// {}: {}", layout.name, comment(layout.doc));
     let input = format!("input logic [{}:0] message_i", layout.bits - 1);
     let properties = rules.iter().map(|rule| (*rule, format!("{}(message_i)", ok_name(layout, rule)))).collect();
-    checker(text, &name, family, &[input], layout.name, &properties);
+    checker(text, &name, family, &[input], &[], layout.name, &properties);
 }
 
-/// A module of properties that hold whenever `valid_i` is 1 at an edge of the clock outside of reset.
-fn checker(text: &mut String, name: &str, family: &str, inputs: &[String], of: &str, properties: &Properties) {
+/// A module of properties that hold whenever `valid_i` is 1 at an edge of the clock outside of reset. `terms` are signals
+/// inside: name, type, value.
+fn checker(
+    text: &mut String,
+    name: &str,
+    family: &str,
+    inputs: &[String],
+    terms: &[(String, String, String)],
+    of: &str,
+    properties: &Properties,
+) {
     line!(text, "module {name}");
     line!(text, "  import scalepool_{family}_rules_pkg::*;");
     line!(text, "(\n    input logic clk_i,\n    input logic rst_ni,\n    input logic valid_i,");
     line!(text, "    {}\n);", inputs.join(",\n    "));
+    for (name, kind, value) in terms {
+        line!(text, "  {kind} {name};\n  assign {name} = {value};");
+    }
     for (rule, condition) in properties {
         let told = rules::find(rule).map_or(String::new(), |row| comment(row.text).replace(['"', '\\', '%'], "'"));
         line!(text, "  {}: assert property (@(posedge clk_i) disable iff (!rst_ni)", label(rule));

@@ -63,7 +63,7 @@ impl Signals {
         let options = [&signals.reset, &signals.valid, &signals.ready, &signals.first];
         let mut parts = vec![&signals.clock, &signals.data];
         parts.extend(options.into_iter().flatten());
-        wave.load(&parts);
+        wave.load(&parts)?;
         Ok(signals)
     }
 }

@@ -6,6 +6,7 @@ use super::InspectError;
 use crate::forms::message::most_similar;
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use wellen::simple::Waveform;
 use wellen::{LoadOptions, Signal, SignalRef, SignalValue, TimescaleUnit};
@@ -50,7 +51,8 @@ impl Wave {
         let unreadable = |text: String| InspectError::Wave { path: file.clone(), text };
         check_start(path).map_err(&unreadable)?;
         let options = LoadOptions { multi_thread: false, remove_scopes_with_empty_name: true };
-        let waveform = wellen::simple::read_with_options(path, &options).map_err(|e| unreadable(e.to_string()))?;
+        let read = || wellen::simple::read_with_options(path, &options).map_err(|e| e.to_string());
+        let waveform = unpanicked(read).and_then(|read| read).map_err(&unreadable)?;
         let hierarchy = waveform.hierarchy();
         let scale = hierarchy.timescale().ok_or_else(|| unreadable("found no timescale, expected one".into()))?;
         let step_fs = fs_of(scale.unit).and_then(|fs| fs.checked_mul(scale.factor.into())).ok_or_else(|| {
@@ -103,9 +105,10 @@ impl Wave {
     }
 
     /// Reads the values of signals.
-    pub fn load(&mut self, parts: &[&Part]) {
+    pub fn load(&mut self, parts: &[&Part]) -> Result<(), InspectError> {
         let signals: Vec<_> = parts.iter().map(|part| part.signal).collect();
-        self.waveform.load_signals(&signals);
+        let loaded = unpanicked(|| self.waveform.load_signals(&signals));
+        loaded.map_err(|text| InspectError::Wave { path: self.file.clone(), text })
     }
 
     /// Position and value of every change of a 1-bit signal, or every change alone of a wider one.
@@ -136,6 +139,21 @@ impl Wave {
         self.waveform.get_signal(part.signal)
     }
 }
+
+/// The answer of the crate, which panics at some files that are no waves, as at an unknown digit.
+fn unpanicked<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    // What the call may leave behind half done is not looked at again.
+    panic::catch_unwind(AssertUnwindSafe(call)).map_err(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| cause.downcast_ref::<&str>().map(|text| text.to_string()));
+        let text = text.unwrap_or_else(|| "unknown content".to_owned());
+        // A message can hold a whole line of the file.
+        text.chars().take(MAX_TEXT).collect()
+    })
+}
+
+/// Characters of a message of the crate.
+const MAX_TEXT: usize = 120;
 
 /// Refuses what is neither VCD nor FST by how it begins.
 fn check_start(path: &Path) -> Result<(), String> {

@@ -198,251 +198,251 @@ package scalepool_cxl256_rules_pkg;
     end
   endfunction
 
-  function automatic logic ok_flit_cxl256_crc_01(input logic [2047:0] u);
-    return (u[1999:1936] == crc8b(u[1935:0]));
+  function automatic logic ok_flit_cxl256_crc_01(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (crc_ok);
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_01(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_enc_01(u[95:20]));
+  function automatic logic ok_flit_cxl256_enc_01(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_enc_01(u[95:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_02(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[96]) || ok_d2h_rsp_cxl256_enc_02(u[119:96]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_enc_02(u[43:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[44]) || ok_d2h_rsp_cxl256_enc_02(u[67:44]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[68]) || ok_d2h_rsp_cxl256_enc_02(u[91:68]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_enc_02(u[115:92]));
+  function automatic logic ok_flit_cxl256_enc_02(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[96]) || ok_d2h_rsp_cxl256_enc_02(u[119:96]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_enc_02(u[43:20]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[44]) || ok_d2h_rsp_cxl256_enc_02(u[67:44]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[68]) || ok_d2h_rsp_cxl256_enc_02(u[91:68]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_enc_02(u[115:92]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_03(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_enc_03(u[91:20]));
+  function automatic logic ok_flit_cxl256_enc_03(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_enc_03(u[91:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_04(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_04(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_enc_04(u[99:60]));
+  function automatic logic ok_flit_cxl256_enc_04(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_04(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_enc_04(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_05(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_05(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_enc_05(u[99:60]));
+  function automatic logic ok_flit_cxl256_enc_05(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_05(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_enc_05(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_07(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_07(u[123:20]));
+  function automatic logic ok_flit_cxl256_enc_07(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_07(u[123:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_09(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_enc_09(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[60]) || ok_m2s_birsp_cxl256_enc_09(u[99:60]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_enc_09(u[103:20]));
+  function automatic logic ok_flit_cxl256_enc_09(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_enc_09(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd5 && u[60]) || ok_m2s_birsp_cxl256_enc_09(u[99:60]))
+        && (!(cachemem && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_enc_09(u[103:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_10(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_10(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_enc_10(u[99:60]));
+  function automatic logic ok_flit_cxl256_enc_10(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_10(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_enc_10(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_11(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_enc_11(u[119:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_enc_11(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[60]) || ok_s2m_ndr_cxl256_enc_11(u[99:60]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_11(u[123:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_11(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_enc_11(u[99:60]));
+  function automatic logic ok_flit_cxl256_enc_11(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_enc_11(u[119:20]))
+        && (!(cachemem && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_enc_11(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd7 && u[60]) || ok_s2m_ndr_cxl256_enc_11(u[99:60]))
+        && (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_11(u[123:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_11(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_enc_11(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_hdr_03(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0]))) || u[7:6] == 2'd1 || !u[4]);
+  function automatic logic ok_flit_cxl256_hdr_03(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!good || u[7:6] == 2'd1 || !u[4]);
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_01(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_msg_01(u[91:20]));
+  function automatic logic ok_flit_cxl256_msg_01(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_msg_01(u[91:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_02(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_msg_02(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_msg_02(u[99:60]));
+  function automatic logic ok_flit_cxl256_msg_02(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_msg_02(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_msg_02(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_03(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd12 && u[20]) || ok_h2d_data_cxl256_msg_03(u[47:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd12 && u[48]) || ok_h2d_data_cxl256_msg_03(u[75:48]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd12 && u[76]) || ok_h2d_data_cxl256_msg_03(u[103:76]));
+  function automatic logic ok_flit_cxl256_msg_03(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd12 && u[20]) || ok_h2d_data_cxl256_msg_03(u[47:20]))
+        && (!(cachemem && u[19:16] == 4'd12 && u[48]) || ok_h2d_data_cxl256_msg_03(u[75:48]))
+        && (!(cachemem && u[19:16] == 4'd12 && u[76]) || ok_h2d_data_cxl256_msg_03(u[103:76]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_04(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_msg_04(u[95:20]));
+  function automatic logic ok_flit_cxl256_msg_04(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_msg_04(u[95:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_05(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[96]) || ok_d2h_rsp_cxl256_msg_05(u[119:96]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_msg_05(u[43:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[44]) || ok_d2h_rsp_cxl256_msg_05(u[67:44]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[68]) || ok_d2h_rsp_cxl256_msg_05(u[91:68]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_msg_05(u[115:92]));
+  function automatic logic ok_flit_cxl256_msg_05(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[96]) || ok_d2h_rsp_cxl256_msg_05(u[119:96]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_msg_05(u[43:20]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[44]) || ok_d2h_rsp_cxl256_msg_05(u[67:44]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[68]) || ok_d2h_rsp_cxl256_msg_05(u[91:68]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_msg_05(u[115:92]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_06(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[20]) || ok_d2h_data_cxl256_msg_06(u[43:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[44]) || ok_d2h_data_cxl256_msg_06(u[67:44]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[68]) || ok_d2h_data_cxl256_msg_06(u[91:68]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[92]) || ok_d2h_data_cxl256_msg_06(u[115:92]));
+  function automatic logic ok_flit_cxl256_msg_06(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd13 && u[20]) || ok_d2h_data_cxl256_msg_06(u[43:20]))
+        && (!(cachemem && u[19:16] == 4'd13 && u[44]) || ok_d2h_data_cxl256_msg_06(u[67:44]))
+        && (!(cachemem && u[19:16] == 4'd13 && u[68]) || ok_d2h_data_cxl256_msg_06(u[91:68]))
+        && (!(cachemem && u[19:16] == 4'd13 && u[92]) || ok_d2h_data_cxl256_msg_06(u[115:92]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_07(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_msg_07(u[119:20]));
+  function automatic logic ok_flit_cxl256_msg_07(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_msg_07(u[119:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_08(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_msg_08(u[123:20]));
+  function automatic logic ok_flit_cxl256_msg_08(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_msg_08(u[123:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_09(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_msg_09(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[60]) || ok_m2s_birsp_cxl256_msg_09(u[99:60]));
+  function automatic logic ok_flit_cxl256_msg_09(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_msg_09(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd5 && u[60]) || ok_m2s_birsp_cxl256_msg_09(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_10(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_msg_10(u[103:20]));
+  function automatic logic ok_flit_cxl256_msg_10(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_msg_10(u[103:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_11(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_msg_11(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[60]) || ok_s2m_ndr_cxl256_msg_11(u[99:60]));
+  function automatic logic ok_flit_cxl256_msg_11(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_msg_11(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd7 && u[60]) || ok_s2m_ndr_cxl256_msg_11(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_msg_12(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_msg_12(u[59:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_msg_12(u[99:60]));
+  function automatic logic ok_flit_cxl256_msg_12(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_msg_12(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_msg_12(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_slt_02(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2) || u[19:16] inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5, 4'h6, 4'h7, 4'h8, 4'hc, 4'hd, 4'he, 4'hf});
+  function automatic logic ok_flit_cxl256_slt_02(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!cachemem || u[19:16] inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5, 4'h6, 4'h7, 4'h8, 4'hc, 4'hd, 4'he, 4'hf});
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_crc_04(input logic [2047:0] u);
-    return (u[1023:976] == crc6b({64'h0, u[975:0]}))
-        && (u[2047:2000] == crc6b({112'h0, u[1951:1024]}));
+  function automatic logic ok_flit_lopt_cxl256_crc_04(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (even_ok)
+        && (odd_ok);
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_enc_01(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_enc_01(u[95:20]));
+  function automatic logic ok_flit_lopt_cxl256_enc_01(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_enc_01(u[95:20]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_enc_02(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[96]) || ok_d2h_rsp_cxl256_enc_02(u[119:96]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_enc_02(u[43:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[44]) || ok_d2h_rsp_cxl256_enc_02(u[67:44]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[68]) || ok_d2h_rsp_cxl256_enc_02(u[91:68]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_enc_02(u[115:92]));
+  function automatic logic ok_flit_lopt_cxl256_enc_02(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[96]) || ok_d2h_rsp_cxl256_enc_02(u[119:96]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_enc_02(u[43:20]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[44]) || ok_d2h_rsp_cxl256_enc_02(u[67:44]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[68]) || ok_d2h_rsp_cxl256_enc_02(u[91:68]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_enc_02(u[115:92]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_enc_03(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_enc_03(u[91:20]));
+  function automatic logic ok_flit_lopt_cxl256_enc_03(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_enc_03(u[91:20]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_enc_04(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_04(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_enc_04(u[99:60]));
+  function automatic logic ok_flit_lopt_cxl256_enc_04(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_04(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_enc_04(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_enc_05(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_05(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_enc_05(u[99:60]));
+  function automatic logic ok_flit_lopt_cxl256_enc_05(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_05(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_enc_05(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_enc_07(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_07(u[123:20]));
+  function automatic logic ok_flit_lopt_cxl256_enc_07(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_07(u[123:20]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_enc_09(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_enc_09(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[60]) || ok_m2s_birsp_cxl256_enc_09(u[99:60]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_enc_09(u[103:20]));
+  function automatic logic ok_flit_lopt_cxl256_enc_09(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_enc_09(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd5 && u[60]) || ok_m2s_birsp_cxl256_enc_09(u[99:60]))
+        && (!(cachemem && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_enc_09(u[103:20]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_enc_10(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_10(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_enc_10(u[99:60]));
+  function automatic logic ok_flit_lopt_cxl256_enc_10(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_10(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_enc_10(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_enc_11(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_enc_11(u[119:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_enc_11(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[60]) || ok_s2m_ndr_cxl256_enc_11(u[99:60]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_11(u[123:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_11(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_enc_11(u[99:60]));
+  function automatic logic ok_flit_lopt_cxl256_enc_11(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_enc_11(u[119:20]))
+        && (!(cachemem && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_enc_11(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd7 && u[60]) || ok_s2m_ndr_cxl256_enc_11(u[99:60]))
+        && (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_11(u[123:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_11(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_enc_11(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_hdr_03(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]}))) || u[7:6] == 2'd1 || !u[4]);
+  function automatic logic ok_flit_lopt_cxl256_hdr_03(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!good || u[7:6] == 2'd1 || !u[4]);
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_01(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_msg_01(u[91:20]));
+  function automatic logic ok_flit_lopt_cxl256_msg_01(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_msg_01(u[91:20]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_02(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_msg_02(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_msg_02(u[99:60]));
+  function automatic logic ok_flit_lopt_cxl256_msg_02(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_msg_02(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd1 && u[60]) || ok_h2d_rsp_cxl256_msg_02(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_03(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd12 && u[20]) || ok_h2d_data_cxl256_msg_03(u[47:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd12 && u[48]) || ok_h2d_data_cxl256_msg_03(u[75:48]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd12 && u[76]) || ok_h2d_data_cxl256_msg_03(u[103:76]));
+  function automatic logic ok_flit_lopt_cxl256_msg_03(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd12 && u[20]) || ok_h2d_data_cxl256_msg_03(u[47:20]))
+        && (!(cachemem && u[19:16] == 4'd12 && u[48]) || ok_h2d_data_cxl256_msg_03(u[75:48]))
+        && (!(cachemem && u[19:16] == 4'd12 && u[76]) || ok_h2d_data_cxl256_msg_03(u[103:76]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_04(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_msg_04(u[95:20]));
+  function automatic logic ok_flit_lopt_cxl256_msg_04(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_msg_04(u[95:20]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_05(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[96]) || ok_d2h_rsp_cxl256_msg_05(u[119:96]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_msg_05(u[43:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[44]) || ok_d2h_rsp_cxl256_msg_05(u[67:44]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[68]) || ok_d2h_rsp_cxl256_msg_05(u[91:68]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_msg_05(u[115:92]));
+  function automatic logic ok_flit_lopt_cxl256_msg_05(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[96]) || ok_d2h_rsp_cxl256_msg_05(u[119:96]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_msg_05(u[43:20]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[44]) || ok_d2h_rsp_cxl256_msg_05(u[67:44]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[68]) || ok_d2h_rsp_cxl256_msg_05(u[91:68]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_msg_05(u[115:92]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_06(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[20]) || ok_d2h_data_cxl256_msg_06(u[43:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[44]) || ok_d2h_data_cxl256_msg_06(u[67:44]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[68]) || ok_d2h_data_cxl256_msg_06(u[91:68]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[92]) || ok_d2h_data_cxl256_msg_06(u[115:92]));
+  function automatic logic ok_flit_lopt_cxl256_msg_06(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd13 && u[20]) || ok_d2h_data_cxl256_msg_06(u[43:20]))
+        && (!(cachemem && u[19:16] == 4'd13 && u[44]) || ok_d2h_data_cxl256_msg_06(u[67:44]))
+        && (!(cachemem && u[19:16] == 4'd13 && u[68]) || ok_d2h_data_cxl256_msg_06(u[91:68]))
+        && (!(cachemem && u[19:16] == 4'd13 && u[92]) || ok_d2h_data_cxl256_msg_06(u[115:92]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_07(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_msg_07(u[119:20]));
+  function automatic logic ok_flit_lopt_cxl256_msg_07(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_msg_07(u[119:20]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_08(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_msg_08(u[123:20]));
+  function automatic logic ok_flit_lopt_cxl256_msg_08(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_msg_08(u[123:20]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_09(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_msg_09(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[60]) || ok_m2s_birsp_cxl256_msg_09(u[99:60]));
+  function automatic logic ok_flit_lopt_cxl256_msg_09(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_msg_09(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd5 && u[60]) || ok_m2s_birsp_cxl256_msg_09(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_10(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_msg_10(u[103:20]));
+  function automatic logic ok_flit_lopt_cxl256_msg_10(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_msg_10(u[103:20]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_11(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_msg_11(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[60]) || ok_s2m_ndr_cxl256_msg_11(u[99:60]));
+  function automatic logic ok_flit_lopt_cxl256_msg_11(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_msg_11(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd7 && u[60]) || ok_s2m_ndr_cxl256_msg_11(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_msg_12(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_msg_12(u[59:20]))
-        && (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_msg_12(u[99:60]));
+  function automatic logic ok_flit_lopt_cxl256_msg_12(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_msg_12(u[59:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[60]) || ok_s2m_drs_cxl256_msg_12(u[99:60]));
   endfunction
 
-  function automatic logic ok_flit_lopt_cxl256_slt_02(input logic [2047:0] u);
-    return (!((u[1023:976] == crc6b({64'h0, u[975:0]})) && (u[2047:2000] == crc6b({112'h0, u[1951:1024]})) && u[7:6] == 2'd2) || u[19:16] inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5, 4'h6, 4'h7, 4'h8, 4'hc, 4'hd, 4'he, 4'hf});
+  function automatic logic ok_flit_lopt_cxl256_slt_02(input logic [2047:0] u, input logic even_ok, input logic odd_ok, input logic good, input logic cachemem);
+    return (!cachemem || u[19:16] inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5, 4'h6, 4'h7, 4'h8, 4'hc, 4'hd, 4'he, 4'hf});
   endfunction
 
 endpackage : scalepool_cxl256_rules_pkg
@@ -782,77 +782,85 @@ module scalepool_cxl256_flit_sva
     input logic valid_i,
     input logic [2047:0] unit_i
 );
+  logic [2047:0] u;
+  assign u = unit_i;
+  logic crc_ok;
+  assign crc_ok = u[1999:1936] == crc8b(u[1935:0]);
+  logic good;
+  assign good = crc_ok;
+  logic cachemem;
+  assign cachemem = good && u[7:6] == 2'd2;
   CXL256_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_crc_01(unit_i))
+    valid_i |-> ok_flit_cxl256_crc_01(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-CRC-01 cxl-256b: 8-byte CRC over bytes 0 to 241");
   CXL256_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_01(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_01(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-01 cxl-256b: D2H Req opcodes");
   CXL256_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_02(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_02(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-02 cxl-256b: D2H Rsp opcodes");
   CXL256_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_03(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_03(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-03 cxl-256b: H2D Req opcodes");
   CXL256_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_04(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_04(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-04 cxl-256b: H2D Rsp opcodes; code 12 reserved unless configured");
   CXL256_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_05(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_05(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-05 cxl-256b: GO states, RSP_PRE");
   CXL256_ENC_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_07(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_07(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-07 cxl-256b: M2S RwD opcodes");
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_09(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_09(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-09 cxl-256b: BISnp, BIRsp opcodes");
   CXL256_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_10(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_10(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-10 cxl-256b: NDR, DRS opcodes");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_11(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_11(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-11 cxl-256b: MetaField, MetaValue, SnpType, DevLoad");
   CXL256_HDR_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_hdr_03(unit_i))
+    valid_i |-> ok_flit_cxl256_hdr_03(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-HDR-03 cxl-256b: DLLP type bit 0 unless CXL.io flit");
   CXL256_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_01(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_01(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-01 cxl-256b: layout H2D Req");
   CXL256_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_02(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_02(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-02 cxl-256b: layout H2D Rsp");
   CXL256_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_03(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_03(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-03 cxl-256b: layout H2D data header");
   CXL256_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_04(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_04(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-04 cxl-256b: layout D2H Req");
   CXL256_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_05(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_05(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-05 cxl-256b: layout D2H Rsp");
   CXL256_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_06(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_06(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-06 cxl-256b: layout D2H data header");
   CXL256_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_07(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_07(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-07 cxl-256b: layout M2S Req");
   CXL256_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_08(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_08(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-08 cxl-256b: layout M2S RwD");
   CXL256_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_09(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_09(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-09 cxl-256b: layout M2S BIRsp");
   CXL256_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_10(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_10(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-10 cxl-256b: layout S2M BISnp");
   CXL256_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_11(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_11(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-11 cxl-256b: layout S2M NDR");
   CXL256_MSG_12: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_msg_12(unit_i))
+    valid_i |-> ok_flit_cxl256_msg_12(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-MSG-12 cxl-256b: layout S2M DRS");
   CXL256_SLT_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_slt_02(unit_i))
+    valid_i |-> ok_flit_cxl256_slt_02(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-SLT-02 cxl-256b: H formats");
 endmodule : scalepool_cxl256_flit_sva
 
@@ -865,76 +873,86 @@ module scalepool_cxl256_flit_lopt_sva
     input logic valid_i,
     input logic [2047:0] unit_i
 );
+  logic [2047:0] u;
+  assign u = unit_i;
+  logic even_ok;
+  assign even_ok = u[1023:976] == crc6b({64'h0, u[975:0]});
+  logic odd_ok;
+  assign odd_ok = u[2047:2000] == crc6b({112'h0, u[1951:1024]});
+  logic good;
+  assign good = even_ok && odd_ok;
+  logic cachemem;
+  assign cachemem = good && u[7:6] == 2'd2;
   CXL256_CRC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_crc_04(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_crc_04(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-CRC-04 cxl-256b-lopt: 6-byte CRC of the even and the odd half");
   CXL256_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_enc_01(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_enc_01(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-ENC-01 cxl-256b-lopt: D2H Req opcodes");
   CXL256_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_enc_02(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_enc_02(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-ENC-02 cxl-256b-lopt: D2H Rsp opcodes");
   CXL256_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_enc_03(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_enc_03(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-ENC-03 cxl-256b-lopt: H2D Req opcodes");
   CXL256_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_enc_04(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_enc_04(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-ENC-04 cxl-256b-lopt: H2D Rsp opcodes; code 12 reserved unless configured");
   CXL256_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_enc_05(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_enc_05(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-ENC-05 cxl-256b-lopt: GO states, RSP_PRE");
   CXL256_ENC_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_enc_07(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_enc_07(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-ENC-07 cxl-256b-lopt: M2S RwD opcodes");
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_enc_09(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_enc_09(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-ENC-09 cxl-256b-lopt: BISnp, BIRsp opcodes");
   CXL256_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_enc_10(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_enc_10(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-ENC-10 cxl-256b-lopt: NDR, DRS opcodes");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_enc_11(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_enc_11(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-ENC-11 cxl-256b-lopt: MetaField, MetaValue, SnpType, DevLoad");
   CXL256_HDR_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_hdr_03(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_hdr_03(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-HDR-03 cxl-256b-lopt: DLLP type bit 0 unless CXL.io flit");
   CXL256_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_01(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_01(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-01 cxl-256b-lopt: layout H2D Req");
   CXL256_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_02(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_02(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-02 cxl-256b-lopt: layout H2D Rsp");
   CXL256_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_03(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_03(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-03 cxl-256b-lopt: layout H2D data header");
   CXL256_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_04(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_04(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-04 cxl-256b-lopt: layout D2H Req");
   CXL256_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_05(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_05(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-05 cxl-256b-lopt: layout D2H Rsp");
   CXL256_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_06(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_06(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-06 cxl-256b-lopt: layout D2H data header");
   CXL256_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_07(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_07(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-07 cxl-256b-lopt: layout M2S Req");
   CXL256_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_08(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_08(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-08 cxl-256b-lopt: layout M2S RwD");
   CXL256_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_09(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_09(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-09 cxl-256b-lopt: layout M2S BIRsp");
   CXL256_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_10(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_10(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-10 cxl-256b-lopt: layout S2M BISnp");
   CXL256_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_11(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_11(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-11 cxl-256b-lopt: layout S2M NDR");
   CXL256_MSG_12: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_msg_12(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_msg_12(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-MSG-12 cxl-256b-lopt: layout S2M DRS");
   CXL256_SLT_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_lopt_cxl256_slt_02(unit_i))
+    valid_i |-> ok_flit_lopt_cxl256_slt_02(unit_i, even_ok, odd_ok, good, cachemem))
   else $error("CXL256-SLT-02 cxl-256b-lopt: H formats");
 endmodule : scalepool_cxl256_flit_lopt_sva

@@ -189,463 +189,463 @@ package scalepool_cxl68_rules_pkg;
       crc16 = {crc16[14:0], 1'b0} ^ ((d[i] ^ crc16[15]) ? 16'hf053 : 16'h0);
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_alm_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'hcc, 8'h1e} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'hcc, 8'h1e} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || u[143:48] == {3{u[47:16]}} && u[527:144] == '0);
+  function automatic logic ok_flit_down_cxl68_alm_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!almp || u[143:48] == {3{u[47:16]}} && u[527:144] == '0);
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_alm_02(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'hcc, 8'h1e} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'hcc, 8'h1e} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || ok_almp_cxl68_alm_02(u[47:16]));
+  function automatic logic ok_flit_down_cxl68_alm_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(almp) || ok_almp_cxl68_alm_02(u[47:16]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_crc_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || u[543:528] == crc16(u[527:16]));
+  function automatic logic ok_flit_down_cxl68_crc_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!cachemem || crc_ok);
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_ctl_02(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16]) || {u[55:52], u[51:48]} inside {8'h1, 8'h2, 8'h10, 8'h11, 8'h12, 8'h21, 8'h22, 8'h31, 8'h8c});
+  function automatic logic ok_flit_down_cxl68_ctl_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!control || {u[55:52], u[51:48]} inside {8'h1, 8'h2, 8'h10, 8'h11, 8'h12, 8'h21, 8'h22, 8'h31, 8'h8c});
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_ctl_05(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h1) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h1) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h2) || u[23:21] inside {3'h1})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h10) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h10) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h11) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h11) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h12) || u[23:21] inside {3'h1})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h21) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h21) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h22) || u[23:21] inside {3'h1})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h31) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h31) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h8c) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h8c) || u[79:56] == '0);
+  function automatic logic ok_flit_down_cxl68_ctl_05(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(control && {u[55:52], u[51:48]} == 8'h1) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h1) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h2) || u[23:21] inside {3'h1})
+        && (!(control && {u[55:52], u[51:48]} == 8'h10) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h10) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h11) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h11) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h12) || u[23:21] inside {3'h1})
+        && (!(control && {u[55:52], u[51:48]} == 8'h21) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h21) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h22) || u[23:21] inside {3'h1})
+        && (!(control && {u[55:52], u[51:48]} == 8'h31) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h31) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h8c) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h8c) || u[79:56] == '0);
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_enc_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[48]) || ok_m2s_req_cxl68_enc_01(u[134:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[144]) || ok_m2s_req_cxl68_enc_01(u[230:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[272]) || ok_m2s_req_cxl68_enc_01(u[358:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[400]) || ok_m2s_req_cxl68_enc_01(u[486:400]));
+  function automatic logic ok_flit_down_cxl68_enc_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd5 && u[48]) || ok_m2s_req_cxl68_enc_01(u[134:48]))
+        && (!(protocol && u[26:24] == 3'd4 && u[144]) || ok_m2s_req_cxl68_enc_01(u[230:144]))
+        && (!(protocol && u[29:27] == 3'd4 && u[272]) || ok_m2s_req_cxl68_enc_01(u[358:272]))
+        && (!(protocol && u[32:30] == 3'd4 && u[400]) || ok_m2s_req_cxl68_enc_01(u[486:400]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_enc_02(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd4 && u[48]) || ok_m2s_rwd_cxl68_enc_02(u[134:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[144]) || ok_m2s_rwd_cxl68_enc_02(u[230:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[272]) || ok_m2s_rwd_cxl68_enc_02(u[358:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[400]) || ok_m2s_rwd_cxl68_enc_02(u[486:400]));
+  function automatic logic ok_flit_down_cxl68_enc_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd4 && u[48]) || ok_m2s_rwd_cxl68_enc_02(u[134:48]))
+        && (!(protocol && u[26:24] == 3'd5 && u[144]) || ok_m2s_rwd_cxl68_enc_02(u[230:144]))
+        && (!(protocol && u[29:27] == 3'd5 && u[272]) || ok_m2s_rwd_cxl68_enc_02(u[358:272]))
+        && (!(protocol && u[32:30] == 3'd5 && u[400]) || ok_m2s_rwd_cxl68_enc_02(u[486:400]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_enc_03(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd4 && u[48]) || ok_m2s_rwd_cxl68_enc_03(u[134:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[48]) || ok_m2s_req_cxl68_enc_03(u[134:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[144]) || ok_m2s_req_cxl68_enc_03(u[230:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[144]) || ok_m2s_rwd_cxl68_enc_03(u[230:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[272]) || ok_m2s_req_cxl68_enc_03(u[358:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[272]) || ok_m2s_rwd_cxl68_enc_03(u[358:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[400]) || ok_m2s_req_cxl68_enc_03(u[486:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[400]) || ok_m2s_rwd_cxl68_enc_03(u[486:400]));
+  function automatic logic ok_flit_down_cxl68_enc_03(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd4 && u[48]) || ok_m2s_rwd_cxl68_enc_03(u[134:48]))
+        && (!(protocol && u[23:21] == 3'd5 && u[48]) || ok_m2s_req_cxl68_enc_03(u[134:48]))
+        && (!(protocol && u[26:24] == 3'd4 && u[144]) || ok_m2s_req_cxl68_enc_03(u[230:144]))
+        && (!(protocol && u[26:24] == 3'd5 && u[144]) || ok_m2s_rwd_cxl68_enc_03(u[230:144]))
+        && (!(protocol && u[29:27] == 3'd4 && u[272]) || ok_m2s_req_cxl68_enc_03(u[358:272]))
+        && (!(protocol && u[29:27] == 3'd5 && u[272]) || ok_m2s_rwd_cxl68_enc_03(u[358:272]))
+        && (!(protocol && u[32:30] == 3'd4 && u[400]) || ok_m2s_req_cxl68_enc_03(u[486:400]))
+        && (!(protocol && u[32:30] == 3'd5 && u[400]) || ok_m2s_rwd_cxl68_enc_03(u[486:400]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_enc_04(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd4 && u[48]) || ok_m2s_rwd_cxl68_enc_04(u[134:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[48]) || ok_m2s_req_cxl68_enc_04(u[134:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[144]) || ok_m2s_req_cxl68_enc_04(u[230:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[144]) || ok_m2s_rwd_cxl68_enc_04(u[230:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[272]) || ok_m2s_req_cxl68_enc_04(u[358:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[272]) || ok_m2s_rwd_cxl68_enc_04(u[358:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[400]) || ok_m2s_req_cxl68_enc_04(u[486:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[400]) || ok_m2s_rwd_cxl68_enc_04(u[486:400]));
+  function automatic logic ok_flit_down_cxl68_enc_04(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd4 && u[48]) || ok_m2s_rwd_cxl68_enc_04(u[134:48]))
+        && (!(protocol && u[23:21] == 3'd5 && u[48]) || ok_m2s_req_cxl68_enc_04(u[134:48]))
+        && (!(protocol && u[26:24] == 3'd4 && u[144]) || ok_m2s_req_cxl68_enc_04(u[230:144]))
+        && (!(protocol && u[26:24] == 3'd5 && u[144]) || ok_m2s_rwd_cxl68_enc_04(u[230:144]))
+        && (!(protocol && u[29:27] == 3'd4 && u[272]) || ok_m2s_req_cxl68_enc_04(u[358:272]))
+        && (!(protocol && u[29:27] == 3'd5 && u[272]) || ok_m2s_rwd_cxl68_enc_04(u[358:272]))
+        && (!(protocol && u[32:30] == 3'd4 && u[400]) || ok_m2s_req_cxl68_enc_04(u[486:400]))
+        && (!(protocol && u[32:30] == 3'd5 && u[400]) || ok_m2s_rwd_cxl68_enc_04(u[486:400]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_enc_10(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[48]) || ok_h2d_req_cxl68_enc_10(u[111:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd2 && u[48]) || ok_h2d_req_cxl68_enc_10(u[111:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[144]) || ok_h2d_req_cxl68_enc_10(u[207:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[272]) || ok_h2d_req_cxl68_enc_10(u[335:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[400]) || ok_h2d_req_cxl68_enc_10(u[463:400]));
+  function automatic logic ok_flit_down_cxl68_enc_10(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[48]) || ok_h2d_req_cxl68_enc_10(u[111:48]))
+        && (!(protocol && u[23:21] == 3'd2 && u[48]) || ok_h2d_req_cxl68_enc_10(u[111:48]))
+        && (!(protocol && u[26:24] == 3'd2 && u[144]) || ok_h2d_req_cxl68_enc_10(u[207:144]))
+        && (!(protocol && u[29:27] == 3'd2 && u[272]) || ok_h2d_req_cxl68_enc_10(u[335:272]))
+        && (!(protocol && u[32:30] == 3'd2 && u[400]) || ok_h2d_req_cxl68_enc_10(u[463:400]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_enc_11(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[112]) || ok_h2d_rsp_cxl68_enc_11(u[143:112]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[72]) || ok_h2d_rsp_cxl68_enc_11(u[103:72]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[104]) || ok_h2d_rsp_cxl68_enc_11(u[135:104]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[144]) || ok_h2d_rsp_cxl68_enc_11(u[175:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[176]) || ok_h2d_rsp_cxl68_enc_11(u[207:176]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[208]) || ok_h2d_rsp_cxl68_enc_11(u[239:208]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[240]) || ok_h2d_rsp_cxl68_enc_11(u[271:240]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[232]) || ok_h2d_rsp_cxl68_enc_11(u[263:232]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[240]) || ok_h2d_rsp_cxl68_enc_11(u[271:240]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[232]) || ok_h2d_rsp_cxl68_enc_11(u[263:232]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[272]) || ok_h2d_rsp_cxl68_enc_11(u[303:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[304]) || ok_h2d_rsp_cxl68_enc_11(u[335:304]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[336]) || ok_h2d_rsp_cxl68_enc_11(u[367:336]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[368]) || ok_h2d_rsp_cxl68_enc_11(u[399:368]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[360]) || ok_h2d_rsp_cxl68_enc_11(u[391:360]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[368]) || ok_h2d_rsp_cxl68_enc_11(u[399:368]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[360]) || ok_h2d_rsp_cxl68_enc_11(u[391:360]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[400]) || ok_h2d_rsp_cxl68_enc_11(u[431:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[432]) || ok_h2d_rsp_cxl68_enc_11(u[463:432]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[464]) || ok_h2d_rsp_cxl68_enc_11(u[495:464]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[496]) || ok_h2d_rsp_cxl68_enc_11(u[527:496]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[488]) || ok_h2d_rsp_cxl68_enc_11(u[519:488]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[496]) || ok_h2d_rsp_cxl68_enc_11(u[527:496]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[488]) || ok_h2d_rsp_cxl68_enc_11(u[519:488]));
+  function automatic logic ok_flit_down_cxl68_enc_11(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[112]) || ok_h2d_rsp_cxl68_enc_11(u[143:112]))
+        && (!(protocol && u[23:21] == 3'd1 && u[72]) || ok_h2d_rsp_cxl68_enc_11(u[103:72]))
+        && (!(protocol && u[23:21] == 3'd1 && u[104]) || ok_h2d_rsp_cxl68_enc_11(u[135:104]))
+        && (!(protocol && u[26:24] == 3'd1 && u[144]) || ok_h2d_rsp_cxl68_enc_11(u[175:144]))
+        && (!(protocol && u[26:24] == 3'd1 && u[176]) || ok_h2d_rsp_cxl68_enc_11(u[207:176]))
+        && (!(protocol && u[26:24] == 3'd1 && u[208]) || ok_h2d_rsp_cxl68_enc_11(u[239:208]))
+        && (!(protocol && u[26:24] == 3'd1 && u[240]) || ok_h2d_rsp_cxl68_enc_11(u[271:240]))
+        && (!(protocol && u[26:24] == 3'd2 && u[232]) || ok_h2d_rsp_cxl68_enc_11(u[263:232]))
+        && (!(protocol && u[26:24] == 3'd3 && u[240]) || ok_h2d_rsp_cxl68_enc_11(u[271:240]))
+        && (!(protocol && u[26:24] == 3'd5 && u[232]) || ok_h2d_rsp_cxl68_enc_11(u[263:232]))
+        && (!(protocol && u[29:27] == 3'd1 && u[272]) || ok_h2d_rsp_cxl68_enc_11(u[303:272]))
+        && (!(protocol && u[29:27] == 3'd1 && u[304]) || ok_h2d_rsp_cxl68_enc_11(u[335:304]))
+        && (!(protocol && u[29:27] == 3'd1 && u[336]) || ok_h2d_rsp_cxl68_enc_11(u[367:336]))
+        && (!(protocol && u[29:27] == 3'd1 && u[368]) || ok_h2d_rsp_cxl68_enc_11(u[399:368]))
+        && (!(protocol && u[29:27] == 3'd2 && u[360]) || ok_h2d_rsp_cxl68_enc_11(u[391:360]))
+        && (!(protocol && u[29:27] == 3'd3 && u[368]) || ok_h2d_rsp_cxl68_enc_11(u[399:368]))
+        && (!(protocol && u[29:27] == 3'd5 && u[360]) || ok_h2d_rsp_cxl68_enc_11(u[391:360]))
+        && (!(protocol && u[32:30] == 3'd1 && u[400]) || ok_h2d_rsp_cxl68_enc_11(u[431:400]))
+        && (!(protocol && u[32:30] == 3'd1 && u[432]) || ok_h2d_rsp_cxl68_enc_11(u[463:432]))
+        && (!(protocol && u[32:30] == 3'd1 && u[464]) || ok_h2d_rsp_cxl68_enc_11(u[495:464]))
+        && (!(protocol && u[32:30] == 3'd1 && u[496]) || ok_h2d_rsp_cxl68_enc_11(u[527:496]))
+        && (!(protocol && u[32:30] == 3'd2 && u[488]) || ok_h2d_rsp_cxl68_enc_11(u[519:488]))
+        && (!(protocol && u[32:30] == 3'd3 && u[496]) || ok_h2d_rsp_cxl68_enc_11(u[527:496]))
+        && (!(protocol && u[32:30] == 3'd5 && u[488]) || ok_h2d_rsp_cxl68_enc_11(u[519:488]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_enc_13(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[112]) || ok_h2d_rsp_cxl68_enc_13(u[143:112]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[72]) || ok_h2d_rsp_cxl68_enc_13(u[103:72]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[104]) || ok_h2d_rsp_cxl68_enc_13(u[135:104]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[144]) || ok_h2d_rsp_cxl68_enc_13(u[175:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[176]) || ok_h2d_rsp_cxl68_enc_13(u[207:176]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[208]) || ok_h2d_rsp_cxl68_enc_13(u[239:208]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[240]) || ok_h2d_rsp_cxl68_enc_13(u[271:240]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[232]) || ok_h2d_rsp_cxl68_enc_13(u[263:232]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[240]) || ok_h2d_rsp_cxl68_enc_13(u[271:240]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[232]) || ok_h2d_rsp_cxl68_enc_13(u[263:232]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[272]) || ok_h2d_rsp_cxl68_enc_13(u[303:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[304]) || ok_h2d_rsp_cxl68_enc_13(u[335:304]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[336]) || ok_h2d_rsp_cxl68_enc_13(u[367:336]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[368]) || ok_h2d_rsp_cxl68_enc_13(u[399:368]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[360]) || ok_h2d_rsp_cxl68_enc_13(u[391:360]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[368]) || ok_h2d_rsp_cxl68_enc_13(u[399:368]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[360]) || ok_h2d_rsp_cxl68_enc_13(u[391:360]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[400]) || ok_h2d_rsp_cxl68_enc_13(u[431:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[432]) || ok_h2d_rsp_cxl68_enc_13(u[463:432]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[464]) || ok_h2d_rsp_cxl68_enc_13(u[495:464]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[496]) || ok_h2d_rsp_cxl68_enc_13(u[527:496]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[488]) || ok_h2d_rsp_cxl68_enc_13(u[519:488]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[496]) || ok_h2d_rsp_cxl68_enc_13(u[527:496]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[488]) || ok_h2d_rsp_cxl68_enc_13(u[519:488]));
+  function automatic logic ok_flit_down_cxl68_enc_13(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[112]) || ok_h2d_rsp_cxl68_enc_13(u[143:112]))
+        && (!(protocol && u[23:21] == 3'd1 && u[72]) || ok_h2d_rsp_cxl68_enc_13(u[103:72]))
+        && (!(protocol && u[23:21] == 3'd1 && u[104]) || ok_h2d_rsp_cxl68_enc_13(u[135:104]))
+        && (!(protocol && u[26:24] == 3'd1 && u[144]) || ok_h2d_rsp_cxl68_enc_13(u[175:144]))
+        && (!(protocol && u[26:24] == 3'd1 && u[176]) || ok_h2d_rsp_cxl68_enc_13(u[207:176]))
+        && (!(protocol && u[26:24] == 3'd1 && u[208]) || ok_h2d_rsp_cxl68_enc_13(u[239:208]))
+        && (!(protocol && u[26:24] == 3'd1 && u[240]) || ok_h2d_rsp_cxl68_enc_13(u[271:240]))
+        && (!(protocol && u[26:24] == 3'd2 && u[232]) || ok_h2d_rsp_cxl68_enc_13(u[263:232]))
+        && (!(protocol && u[26:24] == 3'd3 && u[240]) || ok_h2d_rsp_cxl68_enc_13(u[271:240]))
+        && (!(protocol && u[26:24] == 3'd5 && u[232]) || ok_h2d_rsp_cxl68_enc_13(u[263:232]))
+        && (!(protocol && u[29:27] == 3'd1 && u[272]) || ok_h2d_rsp_cxl68_enc_13(u[303:272]))
+        && (!(protocol && u[29:27] == 3'd1 && u[304]) || ok_h2d_rsp_cxl68_enc_13(u[335:304]))
+        && (!(protocol && u[29:27] == 3'd1 && u[336]) || ok_h2d_rsp_cxl68_enc_13(u[367:336]))
+        && (!(protocol && u[29:27] == 3'd1 && u[368]) || ok_h2d_rsp_cxl68_enc_13(u[399:368]))
+        && (!(protocol && u[29:27] == 3'd2 && u[360]) || ok_h2d_rsp_cxl68_enc_13(u[391:360]))
+        && (!(protocol && u[29:27] == 3'd3 && u[368]) || ok_h2d_rsp_cxl68_enc_13(u[399:368]))
+        && (!(protocol && u[29:27] == 3'd5 && u[360]) || ok_h2d_rsp_cxl68_enc_13(u[391:360]))
+        && (!(protocol && u[32:30] == 3'd1 && u[400]) || ok_h2d_rsp_cxl68_enc_13(u[431:400]))
+        && (!(protocol && u[32:30] == 3'd1 && u[432]) || ok_h2d_rsp_cxl68_enc_13(u[463:432]))
+        && (!(protocol && u[32:30] == 3'd1 && u[464]) || ok_h2d_rsp_cxl68_enc_13(u[495:464]))
+        && (!(protocol && u[32:30] == 3'd1 && u[496]) || ok_h2d_rsp_cxl68_enc_13(u[527:496]))
+        && (!(protocol && u[32:30] == 3'd2 && u[488]) || ok_h2d_rsp_cxl68_enc_13(u[519:488]))
+        && (!(protocol && u[32:30] == 3'd3 && u[496]) || ok_h2d_rsp_cxl68_enc_13(u[527:496]))
+        && (!(protocol && u[32:30] == 3'd5 && u[488]) || ok_h2d_rsp_cxl68_enc_13(u[519:488]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_frm_02(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h99, 8'h4b} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h99, 8'h4b} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || (u[7:0] inside {8'hcc, 8'h1e} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'hcc, 8'h1e} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || u[543:528] == '0);
+  function automatic logic ok_flit_down_cxl68_frm_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(null_unit || almp) || u[543:528] == '0);
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_msg_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[48]) || ok_m2s_req_cxl68_msg_01(u[134:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[144]) || ok_m2s_req_cxl68_msg_01(u[230:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[272]) || ok_m2s_req_cxl68_msg_01(u[358:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[400]) || ok_m2s_req_cxl68_msg_01(u[486:400]));
+  function automatic logic ok_flit_down_cxl68_msg_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd5 && u[48]) || ok_m2s_req_cxl68_msg_01(u[134:48]))
+        && (!(protocol && u[26:24] == 3'd4 && u[144]) || ok_m2s_req_cxl68_msg_01(u[230:144]))
+        && (!(protocol && u[29:27] == 3'd4 && u[272]) || ok_m2s_req_cxl68_msg_01(u[358:272]))
+        && (!(protocol && u[32:30] == 3'd4 && u[400]) || ok_m2s_req_cxl68_msg_01(u[486:400]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_msg_02(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd4 && u[48]) || ok_m2s_rwd_cxl68_msg_02(u[134:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[144]) || ok_m2s_rwd_cxl68_msg_02(u[230:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[272]) || ok_m2s_rwd_cxl68_msg_02(u[358:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[400]) || ok_m2s_rwd_cxl68_msg_02(u[486:400]));
+  function automatic logic ok_flit_down_cxl68_msg_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd4 && u[48]) || ok_m2s_rwd_cxl68_msg_02(u[134:48]))
+        && (!(protocol && u[26:24] == 3'd5 && u[144]) || ok_m2s_rwd_cxl68_msg_02(u[230:144]))
+        && (!(protocol && u[29:27] == 3'd5 && u[272]) || ok_m2s_rwd_cxl68_msg_02(u[358:272]))
+        && (!(protocol && u[32:30] == 3'd5 && u[400]) || ok_m2s_rwd_cxl68_msg_02(u[486:400]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_msg_08(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[48]) || ok_h2d_req_cxl68_msg_08(u[111:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd2 && u[48]) || ok_h2d_req_cxl68_msg_08(u[111:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[144]) || ok_h2d_req_cxl68_msg_08(u[207:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[272]) || ok_h2d_req_cxl68_msg_08(u[335:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[400]) || ok_h2d_req_cxl68_msg_08(u[463:400]));
+  function automatic logic ok_flit_down_cxl68_msg_08(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[48]) || ok_h2d_req_cxl68_msg_08(u[111:48]))
+        && (!(protocol && u[23:21] == 3'd2 && u[48]) || ok_h2d_req_cxl68_msg_08(u[111:48]))
+        && (!(protocol && u[26:24] == 3'd2 && u[144]) || ok_h2d_req_cxl68_msg_08(u[207:144]))
+        && (!(protocol && u[29:27] == 3'd2 && u[272]) || ok_h2d_req_cxl68_msg_08(u[335:272]))
+        && (!(protocol && u[32:30] == 3'd2 && u[400]) || ok_h2d_req_cxl68_msg_08(u[463:400]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_msg_09(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[112]) || ok_h2d_rsp_cxl68_msg_09(u[143:112]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[72]) || ok_h2d_rsp_cxl68_msg_09(u[103:72]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[104]) || ok_h2d_rsp_cxl68_msg_09(u[135:104]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[144]) || ok_h2d_rsp_cxl68_msg_09(u[175:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[176]) || ok_h2d_rsp_cxl68_msg_09(u[207:176]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[208]) || ok_h2d_rsp_cxl68_msg_09(u[239:208]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[240]) || ok_h2d_rsp_cxl68_msg_09(u[271:240]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[232]) || ok_h2d_rsp_cxl68_msg_09(u[263:232]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[240]) || ok_h2d_rsp_cxl68_msg_09(u[271:240]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[232]) || ok_h2d_rsp_cxl68_msg_09(u[263:232]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[272]) || ok_h2d_rsp_cxl68_msg_09(u[303:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[304]) || ok_h2d_rsp_cxl68_msg_09(u[335:304]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[336]) || ok_h2d_rsp_cxl68_msg_09(u[367:336]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[368]) || ok_h2d_rsp_cxl68_msg_09(u[399:368]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[360]) || ok_h2d_rsp_cxl68_msg_09(u[391:360]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[368]) || ok_h2d_rsp_cxl68_msg_09(u[399:368]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[360]) || ok_h2d_rsp_cxl68_msg_09(u[391:360]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[400]) || ok_h2d_rsp_cxl68_msg_09(u[431:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[432]) || ok_h2d_rsp_cxl68_msg_09(u[463:432]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[464]) || ok_h2d_rsp_cxl68_msg_09(u[495:464]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[496]) || ok_h2d_rsp_cxl68_msg_09(u[527:496]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[488]) || ok_h2d_rsp_cxl68_msg_09(u[519:488]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[496]) || ok_h2d_rsp_cxl68_msg_09(u[527:496]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[488]) || ok_h2d_rsp_cxl68_msg_09(u[519:488]));
+  function automatic logic ok_flit_down_cxl68_msg_09(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[112]) || ok_h2d_rsp_cxl68_msg_09(u[143:112]))
+        && (!(protocol && u[23:21] == 3'd1 && u[72]) || ok_h2d_rsp_cxl68_msg_09(u[103:72]))
+        && (!(protocol && u[23:21] == 3'd1 && u[104]) || ok_h2d_rsp_cxl68_msg_09(u[135:104]))
+        && (!(protocol && u[26:24] == 3'd1 && u[144]) || ok_h2d_rsp_cxl68_msg_09(u[175:144]))
+        && (!(protocol && u[26:24] == 3'd1 && u[176]) || ok_h2d_rsp_cxl68_msg_09(u[207:176]))
+        && (!(protocol && u[26:24] == 3'd1 && u[208]) || ok_h2d_rsp_cxl68_msg_09(u[239:208]))
+        && (!(protocol && u[26:24] == 3'd1 && u[240]) || ok_h2d_rsp_cxl68_msg_09(u[271:240]))
+        && (!(protocol && u[26:24] == 3'd2 && u[232]) || ok_h2d_rsp_cxl68_msg_09(u[263:232]))
+        && (!(protocol && u[26:24] == 3'd3 && u[240]) || ok_h2d_rsp_cxl68_msg_09(u[271:240]))
+        && (!(protocol && u[26:24] == 3'd5 && u[232]) || ok_h2d_rsp_cxl68_msg_09(u[263:232]))
+        && (!(protocol && u[29:27] == 3'd1 && u[272]) || ok_h2d_rsp_cxl68_msg_09(u[303:272]))
+        && (!(protocol && u[29:27] == 3'd1 && u[304]) || ok_h2d_rsp_cxl68_msg_09(u[335:304]))
+        && (!(protocol && u[29:27] == 3'd1 && u[336]) || ok_h2d_rsp_cxl68_msg_09(u[367:336]))
+        && (!(protocol && u[29:27] == 3'd1 && u[368]) || ok_h2d_rsp_cxl68_msg_09(u[399:368]))
+        && (!(protocol && u[29:27] == 3'd2 && u[360]) || ok_h2d_rsp_cxl68_msg_09(u[391:360]))
+        && (!(protocol && u[29:27] == 3'd3 && u[368]) || ok_h2d_rsp_cxl68_msg_09(u[399:368]))
+        && (!(protocol && u[29:27] == 3'd5 && u[360]) || ok_h2d_rsp_cxl68_msg_09(u[391:360]))
+        && (!(protocol && u[32:30] == 3'd1 && u[400]) || ok_h2d_rsp_cxl68_msg_09(u[431:400]))
+        && (!(protocol && u[32:30] == 3'd1 && u[432]) || ok_h2d_rsp_cxl68_msg_09(u[463:432]))
+        && (!(protocol && u[32:30] == 3'd1 && u[464]) || ok_h2d_rsp_cxl68_msg_09(u[495:464]))
+        && (!(protocol && u[32:30] == 3'd1 && u[496]) || ok_h2d_rsp_cxl68_msg_09(u[527:496]))
+        && (!(protocol && u[32:30] == 3'd2 && u[488]) || ok_h2d_rsp_cxl68_msg_09(u[519:488]))
+        && (!(protocol && u[32:30] == 3'd3 && u[496]) || ok_h2d_rsp_cxl68_msg_09(u[527:496]))
+        && (!(protocol && u[32:30] == 3'd5 && u[488]) || ok_h2d_rsp_cxl68_msg_09(u[519:488]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_msg_10(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[48]) || ok_h2d_data_cxl68_msg_10(u[71:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd2 && u[112]) || ok_h2d_data_cxl68_msg_10(u[135:112]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd3 && u[48]) || ok_h2d_data_cxl68_msg_10(u[71:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd3 && u[72]) || ok_h2d_data_cxl68_msg_10(u[95:72]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd3 && u[96]) || ok_h2d_data_cxl68_msg_10(u[119:96]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd3 && u[120]) || ok_h2d_data_cxl68_msg_10(u[143:120]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[208]) || ok_h2d_data_cxl68_msg_10(u[231:208]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[144]) || ok_h2d_data_cxl68_msg_10(u[167:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[168]) || ok_h2d_data_cxl68_msg_10(u[191:168]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[192]) || ok_h2d_data_cxl68_msg_10(u[215:192]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[216]) || ok_h2d_data_cxl68_msg_10(u[239:216]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[232]) || ok_h2d_data_cxl68_msg_10(u[255:232]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[336]) || ok_h2d_data_cxl68_msg_10(u[359:336]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[272]) || ok_h2d_data_cxl68_msg_10(u[295:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[296]) || ok_h2d_data_cxl68_msg_10(u[319:296]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[320]) || ok_h2d_data_cxl68_msg_10(u[343:320]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[344]) || ok_h2d_data_cxl68_msg_10(u[367:344]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[360]) || ok_h2d_data_cxl68_msg_10(u[383:360]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[464]) || ok_h2d_data_cxl68_msg_10(u[487:464]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[400]) || ok_h2d_data_cxl68_msg_10(u[423:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[424]) || ok_h2d_data_cxl68_msg_10(u[447:424]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[448]) || ok_h2d_data_cxl68_msg_10(u[471:448]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[472]) || ok_h2d_data_cxl68_msg_10(u[495:472]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[488]) || ok_h2d_data_cxl68_msg_10(u[511:488]));
+  function automatic logic ok_flit_down_cxl68_msg_10(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd1 && u[48]) || ok_h2d_data_cxl68_msg_10(u[71:48]))
+        && (!(protocol && u[23:21] == 3'd2 && u[112]) || ok_h2d_data_cxl68_msg_10(u[135:112]))
+        && (!(protocol && u[23:21] == 3'd3 && u[48]) || ok_h2d_data_cxl68_msg_10(u[71:48]))
+        && (!(protocol && u[23:21] == 3'd3 && u[72]) || ok_h2d_data_cxl68_msg_10(u[95:72]))
+        && (!(protocol && u[23:21] == 3'd3 && u[96]) || ok_h2d_data_cxl68_msg_10(u[119:96]))
+        && (!(protocol && u[23:21] == 3'd3 && u[120]) || ok_h2d_data_cxl68_msg_10(u[143:120]))
+        && (!(protocol && u[26:24] == 3'd2 && u[208]) || ok_h2d_data_cxl68_msg_10(u[231:208]))
+        && (!(protocol && u[26:24] == 3'd3 && u[144]) || ok_h2d_data_cxl68_msg_10(u[167:144]))
+        && (!(protocol && u[26:24] == 3'd3 && u[168]) || ok_h2d_data_cxl68_msg_10(u[191:168]))
+        && (!(protocol && u[26:24] == 3'd3 && u[192]) || ok_h2d_data_cxl68_msg_10(u[215:192]))
+        && (!(protocol && u[26:24] == 3'd3 && u[216]) || ok_h2d_data_cxl68_msg_10(u[239:216]))
+        && (!(protocol && u[26:24] == 3'd4 && u[232]) || ok_h2d_data_cxl68_msg_10(u[255:232]))
+        && (!(protocol && u[29:27] == 3'd2 && u[336]) || ok_h2d_data_cxl68_msg_10(u[359:336]))
+        && (!(protocol && u[29:27] == 3'd3 && u[272]) || ok_h2d_data_cxl68_msg_10(u[295:272]))
+        && (!(protocol && u[29:27] == 3'd3 && u[296]) || ok_h2d_data_cxl68_msg_10(u[319:296]))
+        && (!(protocol && u[29:27] == 3'd3 && u[320]) || ok_h2d_data_cxl68_msg_10(u[343:320]))
+        && (!(protocol && u[29:27] == 3'd3 && u[344]) || ok_h2d_data_cxl68_msg_10(u[367:344]))
+        && (!(protocol && u[29:27] == 3'd4 && u[360]) || ok_h2d_data_cxl68_msg_10(u[383:360]))
+        && (!(protocol && u[32:30] == 3'd2 && u[464]) || ok_h2d_data_cxl68_msg_10(u[487:464]))
+        && (!(protocol && u[32:30] == 3'd3 && u[400]) || ok_h2d_data_cxl68_msg_10(u[423:400]))
+        && (!(protocol && u[32:30] == 3'd3 && u[424]) || ok_h2d_data_cxl68_msg_10(u[447:424]))
+        && (!(protocol && u[32:30] == 3'd3 && u[448]) || ok_h2d_data_cxl68_msg_10(u[471:448]))
+        && (!(protocol && u[32:30] == 3'd3 && u[472]) || ok_h2d_data_cxl68_msg_10(u[495:472]))
+        && (!(protocol && u[32:30] == 3'd4 && u[488]) || ok_h2d_data_cxl68_msg_10(u[511:488]));
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_nul_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h99, 8'h4b} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h99, 8'h4b} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || u[527:16] == '0);
+  function automatic logic ok_flit_down_cxl68_nul_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!null_unit || u[527:16] == '0);
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_pid_02(input logic [543:0] u, input logic all_data);
+  function automatic logic ok_flit_down_cxl68_pid_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
     return (u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e} == u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e});
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_pid_03(input logic [543:0] u, input logic all_data);
+  function automatic logic ok_flit_down_cxl68_pid_03(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
     return (u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e} || u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e});
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_pid_04(input logic [543:0] u, input logic all_data);
+  function automatic logic ok_flit_down_cxl68_pid_04(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
     return (!(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}) || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}) || u[7:0] == u[15:8]);
   endfunction
 
-  function automatic logic ok_flit_down_cxl68_slt_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16]) || u[23:21] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16]) || u[26:24] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16]) || u[29:27] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16]) || u[32:30] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5});
+  function automatic logic ok_flit_down_cxl68_slt_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!protocol || u[23:21] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6})
+        && (!protocol || u[26:24] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5})
+        && (!protocol || u[29:27] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5})
+        && (!protocol || u[32:30] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5});
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_alm_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'hcc, 8'h1e} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'hcc, 8'h1e} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || u[143:48] == {3{u[47:16]}} && u[527:144] == '0);
+  function automatic logic ok_flit_up_cxl68_alm_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!almp || u[143:48] == {3{u[47:16]}} && u[527:144] == '0);
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_alm_02(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'hcc, 8'h1e} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'hcc, 8'h1e} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || ok_almp_cxl68_alm_02(u[47:16]));
+  function automatic logic ok_flit_up_cxl68_alm_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(almp) || ok_almp_cxl68_alm_02(u[47:16]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_crc_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || u[543:528] == crc16(u[527:16]));
+  function automatic logic ok_flit_up_cxl68_crc_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!cachemem || crc_ok);
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_ctl_02(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16]) || {u[55:52], u[51:48]} inside {8'h1, 8'h2, 8'h10, 8'h11, 8'h12, 8'h21, 8'h22, 8'h31, 8'h8c});
+  function automatic logic ok_flit_up_cxl68_ctl_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!control || {u[55:52], u[51:48]} inside {8'h1, 8'h2, 8'h10, 8'h11, 8'h12, 8'h21, 8'h22, 8'h31, 8'h8c});
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_ctl_05(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h1) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h1) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h2) || u[23:21] inside {3'h1})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h10) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h10) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h11) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h11) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h12) || u[23:21] inside {3'h1})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h21) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h21) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h22) || u[23:21] inside {3'h1})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h31) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h31) || u[79:56] == '0)
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h8c) || u[23:21] inside {3'h0})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && u[16] && {u[55:52], u[51:48]} == 8'h8c) || u[79:56] == '0);
+  function automatic logic ok_flit_up_cxl68_ctl_05(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(control && {u[55:52], u[51:48]} == 8'h1) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h1) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h2) || u[23:21] inside {3'h1})
+        && (!(control && {u[55:52], u[51:48]} == 8'h10) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h10) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h11) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h11) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h12) || u[23:21] inside {3'h1})
+        && (!(control && {u[55:52], u[51:48]} == 8'h21) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h21) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h22) || u[23:21] inside {3'h1})
+        && (!(control && {u[55:52], u[51:48]} == 8'h31) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h31) || u[79:56] == '0)
+        && (!(control && {u[55:52], u[51:48]} == 8'h8c) || u[23:21] inside {3'h0})
+        && (!(control && {u[55:52], u[51:48]} == 8'h8c) || u[79:56] == '0);
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_enc_04(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[105]) || ok_s2m_ndr_cxl68_enc_04(u[134:105]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd3 && u[48]) || ok_s2m_drs_cxl68_enc_04(u[87:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd3 && u[88]) || ok_s2m_ndr_cxl68_enc_04(u[117:88]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd4 && u[48]) || ok_s2m_ndr_cxl68_enc_04({u[107:106], u[75:48]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd4 && u[76]) || ok_s2m_ndr_cxl68_enc_04(u[105:76]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[48]) || ok_s2m_drs_cxl68_enc_04(u[87:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[88]) || ok_s2m_drs_cxl68_enc_04(u[127:88]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[144]) || ok_s2m_drs_cxl68_enc_04(u[183:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[184]) || ok_s2m_ndr_cxl68_enc_04({u[243:242], u[211:184]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[212]) || ok_s2m_ndr_cxl68_enc_04(u[241:212]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[144]) || ok_s2m_ndr_cxl68_enc_04({u[203:202], u[171:144]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[172]) || ok_s2m_ndr_cxl68_enc_04(u[201:172]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd6 && u[144]) || ok_s2m_drs_cxl68_enc_04(u[183:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd6 && u[184]) || ok_s2m_drs_cxl68_enc_04(u[223:184]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd6 && u[224]) || ok_s2m_drs_cxl68_enc_04(u[263:224]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[272]) || ok_s2m_drs_cxl68_enc_04(u[311:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[312]) || ok_s2m_ndr_cxl68_enc_04({u[371:370], u[339:312]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[340]) || ok_s2m_ndr_cxl68_enc_04(u[369:340]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[272]) || ok_s2m_ndr_cxl68_enc_04({u[331:330], u[299:272]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[300]) || ok_s2m_ndr_cxl68_enc_04(u[329:300]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd6 && u[272]) || ok_s2m_drs_cxl68_enc_04(u[311:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd6 && u[312]) || ok_s2m_drs_cxl68_enc_04(u[351:312]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd6 && u[352]) || ok_s2m_drs_cxl68_enc_04(u[391:352]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[400]) || ok_s2m_drs_cxl68_enc_04(u[439:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[440]) || ok_s2m_ndr_cxl68_enc_04({u[499:498], u[467:440]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[468]) || ok_s2m_ndr_cxl68_enc_04(u[497:468]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[400]) || ok_s2m_ndr_cxl68_enc_04({u[459:458], u[427:400]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[428]) || ok_s2m_ndr_cxl68_enc_04(u[457:428]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd6 && u[400]) || ok_s2m_drs_cxl68_enc_04(u[439:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd6 && u[440]) || ok_s2m_drs_cxl68_enc_04(u[479:440]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd6 && u[480]) || ok_s2m_drs_cxl68_enc_04(u[519:480]));
+  function automatic logic ok_flit_up_cxl68_enc_04(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[105]) || ok_s2m_ndr_cxl68_enc_04(u[134:105]))
+        && (!(protocol && u[23:21] == 3'd3 && u[48]) || ok_s2m_drs_cxl68_enc_04(u[87:48]))
+        && (!(protocol && u[23:21] == 3'd3 && u[88]) || ok_s2m_ndr_cxl68_enc_04(u[117:88]))
+        && (!(protocol && u[23:21] == 3'd4 && u[48]) || ok_s2m_ndr_cxl68_enc_04({u[107:106], u[75:48]}))
+        && (!(protocol && u[23:21] == 3'd4 && u[76]) || ok_s2m_ndr_cxl68_enc_04(u[105:76]))
+        && (!(protocol && u[23:21] == 3'd5 && u[48]) || ok_s2m_drs_cxl68_enc_04(u[87:48]))
+        && (!(protocol && u[23:21] == 3'd5 && u[88]) || ok_s2m_drs_cxl68_enc_04(u[127:88]))
+        && (!(protocol && u[26:24] == 3'd4 && u[144]) || ok_s2m_drs_cxl68_enc_04(u[183:144]))
+        && (!(protocol && u[26:24] == 3'd4 && u[184]) || ok_s2m_ndr_cxl68_enc_04({u[243:242], u[211:184]}))
+        && (!(protocol && u[26:24] == 3'd4 && u[212]) || ok_s2m_ndr_cxl68_enc_04(u[241:212]))
+        && (!(protocol && u[26:24] == 3'd5 && u[144]) || ok_s2m_ndr_cxl68_enc_04({u[203:202], u[171:144]}))
+        && (!(protocol && u[26:24] == 3'd5 && u[172]) || ok_s2m_ndr_cxl68_enc_04(u[201:172]))
+        && (!(protocol && u[26:24] == 3'd6 && u[144]) || ok_s2m_drs_cxl68_enc_04(u[183:144]))
+        && (!(protocol && u[26:24] == 3'd6 && u[184]) || ok_s2m_drs_cxl68_enc_04(u[223:184]))
+        && (!(protocol && u[26:24] == 3'd6 && u[224]) || ok_s2m_drs_cxl68_enc_04(u[263:224]))
+        && (!(protocol && u[29:27] == 3'd4 && u[272]) || ok_s2m_drs_cxl68_enc_04(u[311:272]))
+        && (!(protocol && u[29:27] == 3'd4 && u[312]) || ok_s2m_ndr_cxl68_enc_04({u[371:370], u[339:312]}))
+        && (!(protocol && u[29:27] == 3'd4 && u[340]) || ok_s2m_ndr_cxl68_enc_04(u[369:340]))
+        && (!(protocol && u[29:27] == 3'd5 && u[272]) || ok_s2m_ndr_cxl68_enc_04({u[331:330], u[299:272]}))
+        && (!(protocol && u[29:27] == 3'd5 && u[300]) || ok_s2m_ndr_cxl68_enc_04(u[329:300]))
+        && (!(protocol && u[29:27] == 3'd6 && u[272]) || ok_s2m_drs_cxl68_enc_04(u[311:272]))
+        && (!(protocol && u[29:27] == 3'd6 && u[312]) || ok_s2m_drs_cxl68_enc_04(u[351:312]))
+        && (!(protocol && u[29:27] == 3'd6 && u[352]) || ok_s2m_drs_cxl68_enc_04(u[391:352]))
+        && (!(protocol && u[32:30] == 3'd4 && u[400]) || ok_s2m_drs_cxl68_enc_04(u[439:400]))
+        && (!(protocol && u[32:30] == 3'd4 && u[440]) || ok_s2m_ndr_cxl68_enc_04({u[499:498], u[467:440]}))
+        && (!(protocol && u[32:30] == 3'd4 && u[468]) || ok_s2m_ndr_cxl68_enc_04(u[497:468]))
+        && (!(protocol && u[32:30] == 3'd5 && u[400]) || ok_s2m_ndr_cxl68_enc_04({u[459:458], u[427:400]}))
+        && (!(protocol && u[32:30] == 3'd5 && u[428]) || ok_s2m_ndr_cxl68_enc_04(u[457:428]))
+        && (!(protocol && u[32:30] == 3'd6 && u[400]) || ok_s2m_drs_cxl68_enc_04(u[439:400]))
+        && (!(protocol && u[32:30] == 3'd6 && u[440]) || ok_s2m_drs_cxl68_enc_04(u[479:440]))
+        && (!(protocol && u[32:30] == 3'd6 && u[480]) || ok_s2m_drs_cxl68_enc_04(u[519:480]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_enc_05(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[105]) || ok_s2m_ndr_cxl68_enc_05(u[134:105]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd3 && u[88]) || ok_s2m_ndr_cxl68_enc_05(u[117:88]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd4 && u[48]) || ok_s2m_ndr_cxl68_enc_05({u[107:106], u[75:48]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd4 && u[76]) || ok_s2m_ndr_cxl68_enc_05(u[105:76]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[184]) || ok_s2m_ndr_cxl68_enc_05({u[243:242], u[211:184]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[212]) || ok_s2m_ndr_cxl68_enc_05(u[241:212]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[144]) || ok_s2m_ndr_cxl68_enc_05({u[203:202], u[171:144]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd5 && u[172]) || ok_s2m_ndr_cxl68_enc_05(u[201:172]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[312]) || ok_s2m_ndr_cxl68_enc_05({u[371:370], u[339:312]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[340]) || ok_s2m_ndr_cxl68_enc_05(u[369:340]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[272]) || ok_s2m_ndr_cxl68_enc_05({u[331:330], u[299:272]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd5 && u[300]) || ok_s2m_ndr_cxl68_enc_05(u[329:300]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[440]) || ok_s2m_ndr_cxl68_enc_05({u[499:498], u[467:440]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[468]) || ok_s2m_ndr_cxl68_enc_05(u[497:468]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[400]) || ok_s2m_ndr_cxl68_enc_05({u[459:458], u[427:400]}))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd5 && u[428]) || ok_s2m_ndr_cxl68_enc_05(u[457:428]));
+  function automatic logic ok_flit_up_cxl68_enc_05(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[105]) || ok_s2m_ndr_cxl68_enc_05(u[134:105]))
+        && (!(protocol && u[23:21] == 3'd3 && u[88]) || ok_s2m_ndr_cxl68_enc_05(u[117:88]))
+        && (!(protocol && u[23:21] == 3'd4 && u[48]) || ok_s2m_ndr_cxl68_enc_05({u[107:106], u[75:48]}))
+        && (!(protocol && u[23:21] == 3'd4 && u[76]) || ok_s2m_ndr_cxl68_enc_05(u[105:76]))
+        && (!(protocol && u[26:24] == 3'd4 && u[184]) || ok_s2m_ndr_cxl68_enc_05({u[243:242], u[211:184]}))
+        && (!(protocol && u[26:24] == 3'd4 && u[212]) || ok_s2m_ndr_cxl68_enc_05(u[241:212]))
+        && (!(protocol && u[26:24] == 3'd5 && u[144]) || ok_s2m_ndr_cxl68_enc_05({u[203:202], u[171:144]}))
+        && (!(protocol && u[26:24] == 3'd5 && u[172]) || ok_s2m_ndr_cxl68_enc_05(u[201:172]))
+        && (!(protocol && u[29:27] == 3'd4 && u[312]) || ok_s2m_ndr_cxl68_enc_05({u[371:370], u[339:312]}))
+        && (!(protocol && u[29:27] == 3'd4 && u[340]) || ok_s2m_ndr_cxl68_enc_05(u[369:340]))
+        && (!(protocol && u[29:27] == 3'd5 && u[272]) || ok_s2m_ndr_cxl68_enc_05({u[331:330], u[299:272]}))
+        && (!(protocol && u[29:27] == 3'd5 && u[300]) || ok_s2m_ndr_cxl68_enc_05(u[329:300]))
+        && (!(protocol && u[32:30] == 3'd4 && u[440]) || ok_s2m_ndr_cxl68_enc_05({u[499:498], u[467:440]}))
+        && (!(protocol && u[32:30] == 3'd4 && u[468]) || ok_s2m_ndr_cxl68_enc_05(u[497:468]))
+        && (!(protocol && u[32:30] == 3'd5 && u[400]) || ok_s2m_ndr_cxl68_enc_05({u[459:458], u[427:400]}))
+        && (!(protocol && u[32:30] == 3'd5 && u[428]) || ok_s2m_ndr_cxl68_enc_05(u[457:428]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_enc_06(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd3 && u[48]) || ok_s2m_drs_cxl68_enc_06(u[87:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[48]) || ok_s2m_drs_cxl68_enc_06(u[87:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[88]) || ok_s2m_drs_cxl68_enc_06(u[127:88]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[144]) || ok_s2m_drs_cxl68_enc_06(u[183:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd6 && u[144]) || ok_s2m_drs_cxl68_enc_06(u[183:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd6 && u[184]) || ok_s2m_drs_cxl68_enc_06(u[223:184]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd6 && u[224]) || ok_s2m_drs_cxl68_enc_06(u[263:224]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[272]) || ok_s2m_drs_cxl68_enc_06(u[311:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd6 && u[272]) || ok_s2m_drs_cxl68_enc_06(u[311:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd6 && u[312]) || ok_s2m_drs_cxl68_enc_06(u[351:312]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd6 && u[352]) || ok_s2m_drs_cxl68_enc_06(u[391:352]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[400]) || ok_s2m_drs_cxl68_enc_06(u[439:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd6 && u[400]) || ok_s2m_drs_cxl68_enc_06(u[439:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd6 && u[440]) || ok_s2m_drs_cxl68_enc_06(u[479:440]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd6 && u[480]) || ok_s2m_drs_cxl68_enc_06(u[519:480]));
+  function automatic logic ok_flit_up_cxl68_enc_06(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd3 && u[48]) || ok_s2m_drs_cxl68_enc_06(u[87:48]))
+        && (!(protocol && u[23:21] == 3'd5 && u[48]) || ok_s2m_drs_cxl68_enc_06(u[87:48]))
+        && (!(protocol && u[23:21] == 3'd5 && u[88]) || ok_s2m_drs_cxl68_enc_06(u[127:88]))
+        && (!(protocol && u[26:24] == 3'd4 && u[144]) || ok_s2m_drs_cxl68_enc_06(u[183:144]))
+        && (!(protocol && u[26:24] == 3'd6 && u[144]) || ok_s2m_drs_cxl68_enc_06(u[183:144]))
+        && (!(protocol && u[26:24] == 3'd6 && u[184]) || ok_s2m_drs_cxl68_enc_06(u[223:184]))
+        && (!(protocol && u[26:24] == 3'd6 && u[224]) || ok_s2m_drs_cxl68_enc_06(u[263:224]))
+        && (!(protocol && u[29:27] == 3'd4 && u[272]) || ok_s2m_drs_cxl68_enc_06(u[311:272]))
+        && (!(protocol && u[29:27] == 3'd6 && u[272]) || ok_s2m_drs_cxl68_enc_06(u[311:272]))
+        && (!(protocol && u[29:27] == 3'd6 && u[312]) || ok_s2m_drs_cxl68_enc_06(u[351:312]))
+        && (!(protocol && u[29:27] == 3'd6 && u[352]) || ok_s2m_drs_cxl68_enc_06(u[391:352]))
+        && (!(protocol && u[32:30] == 3'd4 && u[400]) || ok_s2m_drs_cxl68_enc_06(u[439:400]))
+        && (!(protocol && u[32:30] == 3'd6 && u[400]) || ok_s2m_drs_cxl68_enc_06(u[439:400]))
+        && (!(protocol && u[32:30] == 3'd6 && u[440]) || ok_s2m_drs_cxl68_enc_06(u[479:440]))
+        && (!(protocol && u[32:30] == 3'd6 && u[480]) || ok_s2m_drs_cxl68_enc_06(u[519:480]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_enc_08(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[48]) || ok_d2h_req_cxl68_enc_08(u[126:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[144]) || ok_d2h_req_cxl68_enc_08(u[222:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[144]) || ok_d2h_req_cxl68_enc_08(u[222:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[272]) || ok_d2h_req_cxl68_enc_08(u[350:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[272]) || ok_d2h_req_cxl68_enc_08(u[350:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[400]) || ok_d2h_req_cxl68_enc_08(u[478:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[400]) || ok_d2h_req_cxl68_enc_08(u[478:400]));
+  function automatic logic ok_flit_up_cxl68_enc_08(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd1 && u[48]) || ok_d2h_req_cxl68_enc_08(u[126:48]))
+        && (!(protocol && u[26:24] == 3'd1 && u[144]) || ok_d2h_req_cxl68_enc_08(u[222:144]))
+        && (!(protocol && u[26:24] == 3'd2 && u[144]) || ok_d2h_req_cxl68_enc_08(u[222:144]))
+        && (!(protocol && u[29:27] == 3'd1 && u[272]) || ok_d2h_req_cxl68_enc_08(u[350:272]))
+        && (!(protocol && u[29:27] == 3'd2 && u[272]) || ok_d2h_req_cxl68_enc_08(u[350:272]))
+        && (!(protocol && u[32:30] == 3'd1 && u[400]) || ok_d2h_req_cxl68_enc_08(u[478:400]))
+        && (!(protocol && u[32:30] == 3'd2 && u[400]) || ok_d2h_req_cxl68_enc_08(u[478:400]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_enc_09(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[65]) || ok_d2h_rsp_cxl68_enc_09(u[84:65]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[85]) || ok_d2h_rsp_cxl68_enc_09(u[104:85]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd2 && u[116]) || ok_d2h_rsp_cxl68_enc_09(u[135:116]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[223]) || ok_d2h_rsp_cxl68_enc_09(u[242:223]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[243]) || ok_d2h_rsp_cxl68_enc_09(u[262:243]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[240]) || ok_d2h_rsp_cxl68_enc_09(u[259:240]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[351]) || ok_d2h_rsp_cxl68_enc_09(u[370:351]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[371]) || ok_d2h_rsp_cxl68_enc_09(u[390:371]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[368]) || ok_d2h_rsp_cxl68_enc_09(u[387:368]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[479]) || ok_d2h_rsp_cxl68_enc_09(u[498:479]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[499]) || ok_d2h_rsp_cxl68_enc_09(u[518:499]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[496]) || ok_d2h_rsp_cxl68_enc_09(u[515:496]));
+  function automatic logic ok_flit_up_cxl68_enc_09(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[65]) || ok_d2h_rsp_cxl68_enc_09(u[84:65]))
+        && (!(protocol && u[23:21] == 3'd0 && u[85]) || ok_d2h_rsp_cxl68_enc_09(u[104:85]))
+        && (!(protocol && u[23:21] == 3'd2 && u[116]) || ok_d2h_rsp_cxl68_enc_09(u[135:116]))
+        && (!(protocol && u[26:24] == 3'd1 && u[223]) || ok_d2h_rsp_cxl68_enc_09(u[242:223]))
+        && (!(protocol && u[26:24] == 3'd1 && u[243]) || ok_d2h_rsp_cxl68_enc_09(u[262:243]))
+        && (!(protocol && u[26:24] == 3'd2 && u[240]) || ok_d2h_rsp_cxl68_enc_09(u[259:240]))
+        && (!(protocol && u[29:27] == 3'd1 && u[351]) || ok_d2h_rsp_cxl68_enc_09(u[370:351]))
+        && (!(protocol && u[29:27] == 3'd1 && u[371]) || ok_d2h_rsp_cxl68_enc_09(u[390:371]))
+        && (!(protocol && u[29:27] == 3'd2 && u[368]) || ok_d2h_rsp_cxl68_enc_09(u[387:368]))
+        && (!(protocol && u[32:30] == 3'd1 && u[479]) || ok_d2h_rsp_cxl68_enc_09(u[498:479]))
+        && (!(protocol && u[32:30] == 3'd1 && u[499]) || ok_d2h_rsp_cxl68_enc_09(u[518:499]))
+        && (!(protocol && u[32:30] == 3'd2 && u[496]) || ok_d2h_rsp_cxl68_enc_09(u[515:496]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_frm_02(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h99, 8'h4b} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h99, 8'h4b} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || (u[7:0] inside {8'hcc, 8'h1e} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'hcc, 8'h1e} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || u[543:528] == '0);
+  function automatic logic ok_flit_up_cxl68_frm_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(null_unit || almp) || u[543:528] == '0);
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_msg_04(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd3 && u[48]) || ok_s2m_drs_cxl68_msg_04(u[87:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[48]) || ok_s2m_drs_cxl68_msg_04(u[87:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd5 && u[88]) || ok_s2m_drs_cxl68_msg_04(u[127:88]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd4 && u[144]) || ok_s2m_drs_cxl68_msg_04(u[183:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd6 && u[144]) || ok_s2m_drs_cxl68_msg_04(u[183:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd6 && u[184]) || ok_s2m_drs_cxl68_msg_04(u[223:184]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd6 && u[224]) || ok_s2m_drs_cxl68_msg_04(u[263:224]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd4 && u[272]) || ok_s2m_drs_cxl68_msg_04(u[311:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd6 && u[272]) || ok_s2m_drs_cxl68_msg_04(u[311:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd6 && u[312]) || ok_s2m_drs_cxl68_msg_04(u[351:312]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd6 && u[352]) || ok_s2m_drs_cxl68_msg_04(u[391:352]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd4 && u[400]) || ok_s2m_drs_cxl68_msg_04(u[439:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd6 && u[400]) || ok_s2m_drs_cxl68_msg_04(u[439:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd6 && u[440]) || ok_s2m_drs_cxl68_msg_04(u[479:440]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd6 && u[480]) || ok_s2m_drs_cxl68_msg_04(u[519:480]));
+  function automatic logic ok_flit_up_cxl68_msg_04(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd3 && u[48]) || ok_s2m_drs_cxl68_msg_04(u[87:48]))
+        && (!(protocol && u[23:21] == 3'd5 && u[48]) || ok_s2m_drs_cxl68_msg_04(u[87:48]))
+        && (!(protocol && u[23:21] == 3'd5 && u[88]) || ok_s2m_drs_cxl68_msg_04(u[127:88]))
+        && (!(protocol && u[26:24] == 3'd4 && u[144]) || ok_s2m_drs_cxl68_msg_04(u[183:144]))
+        && (!(protocol && u[26:24] == 3'd6 && u[144]) || ok_s2m_drs_cxl68_msg_04(u[183:144]))
+        && (!(protocol && u[26:24] == 3'd6 && u[184]) || ok_s2m_drs_cxl68_msg_04(u[223:184]))
+        && (!(protocol && u[26:24] == 3'd6 && u[224]) || ok_s2m_drs_cxl68_msg_04(u[263:224]))
+        && (!(protocol && u[29:27] == 3'd4 && u[272]) || ok_s2m_drs_cxl68_msg_04(u[311:272]))
+        && (!(protocol && u[29:27] == 3'd6 && u[272]) || ok_s2m_drs_cxl68_msg_04(u[311:272]))
+        && (!(protocol && u[29:27] == 3'd6 && u[312]) || ok_s2m_drs_cxl68_msg_04(u[351:312]))
+        && (!(protocol && u[29:27] == 3'd6 && u[352]) || ok_s2m_drs_cxl68_msg_04(u[391:352]))
+        && (!(protocol && u[32:30] == 3'd4 && u[400]) || ok_s2m_drs_cxl68_msg_04(u[439:400]))
+        && (!(protocol && u[32:30] == 3'd6 && u[400]) || ok_s2m_drs_cxl68_msg_04(u[439:400]))
+        && (!(protocol && u[32:30] == 3'd6 && u[440]) || ok_s2m_drs_cxl68_msg_04(u[479:440]))
+        && (!(protocol && u[32:30] == 3'd6 && u[480]) || ok_s2m_drs_cxl68_msg_04(u[519:480]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_msg_05(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[48]) || ok_d2h_req_cxl68_msg_05(u[126:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[144]) || ok_d2h_req_cxl68_msg_05(u[222:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[144]) || ok_d2h_req_cxl68_msg_05(u[222:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[272]) || ok_d2h_req_cxl68_msg_05(u[350:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[272]) || ok_d2h_req_cxl68_msg_05(u[350:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[400]) || ok_d2h_req_cxl68_msg_05(u[478:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[400]) || ok_d2h_req_cxl68_msg_05(u[478:400]));
+  function automatic logic ok_flit_up_cxl68_msg_05(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd1 && u[48]) || ok_d2h_req_cxl68_msg_05(u[126:48]))
+        && (!(protocol && u[26:24] == 3'd1 && u[144]) || ok_d2h_req_cxl68_msg_05(u[222:144]))
+        && (!(protocol && u[26:24] == 3'd2 && u[144]) || ok_d2h_req_cxl68_msg_05(u[222:144]))
+        && (!(protocol && u[29:27] == 3'd1 && u[272]) || ok_d2h_req_cxl68_msg_05(u[350:272]))
+        && (!(protocol && u[29:27] == 3'd2 && u[272]) || ok_d2h_req_cxl68_msg_05(u[350:272]))
+        && (!(protocol && u[32:30] == 3'd1 && u[400]) || ok_d2h_req_cxl68_msg_05(u[478:400]))
+        && (!(protocol && u[32:30] == 3'd2 && u[400]) || ok_d2h_req_cxl68_msg_05(u[478:400]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_msg_06(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[65]) || ok_d2h_rsp_cxl68_msg_06(u[84:65]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[85]) || ok_d2h_rsp_cxl68_msg_06(u[104:85]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd2 && u[116]) || ok_d2h_rsp_cxl68_msg_06(u[135:116]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[223]) || ok_d2h_rsp_cxl68_msg_06(u[242:223]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd1 && u[243]) || ok_d2h_rsp_cxl68_msg_06(u[262:243]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[240]) || ok_d2h_rsp_cxl68_msg_06(u[259:240]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[351]) || ok_d2h_rsp_cxl68_msg_06(u[370:351]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd1 && u[371]) || ok_d2h_rsp_cxl68_msg_06(u[390:371]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[368]) || ok_d2h_rsp_cxl68_msg_06(u[387:368]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[479]) || ok_d2h_rsp_cxl68_msg_06(u[498:479]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd1 && u[499]) || ok_d2h_rsp_cxl68_msg_06(u[518:499]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[496]) || ok_d2h_rsp_cxl68_msg_06(u[515:496]));
+  function automatic logic ok_flit_up_cxl68_msg_06(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[65]) || ok_d2h_rsp_cxl68_msg_06(u[84:65]))
+        && (!(protocol && u[23:21] == 3'd0 && u[85]) || ok_d2h_rsp_cxl68_msg_06(u[104:85]))
+        && (!(protocol && u[23:21] == 3'd2 && u[116]) || ok_d2h_rsp_cxl68_msg_06(u[135:116]))
+        && (!(protocol && u[26:24] == 3'd1 && u[223]) || ok_d2h_rsp_cxl68_msg_06(u[242:223]))
+        && (!(protocol && u[26:24] == 3'd1 && u[243]) || ok_d2h_rsp_cxl68_msg_06(u[262:243]))
+        && (!(protocol && u[26:24] == 3'd2 && u[240]) || ok_d2h_rsp_cxl68_msg_06(u[259:240]))
+        && (!(protocol && u[29:27] == 3'd1 && u[351]) || ok_d2h_rsp_cxl68_msg_06(u[370:351]))
+        && (!(protocol && u[29:27] == 3'd1 && u[371]) || ok_d2h_rsp_cxl68_msg_06(u[390:371]))
+        && (!(protocol && u[29:27] == 3'd2 && u[368]) || ok_d2h_rsp_cxl68_msg_06(u[387:368]))
+        && (!(protocol && u[32:30] == 3'd1 && u[479]) || ok_d2h_rsp_cxl68_msg_06(u[498:479]))
+        && (!(protocol && u[32:30] == 3'd1 && u[499]) || ok_d2h_rsp_cxl68_msg_06(u[518:499]))
+        && (!(protocol && u[32:30] == 3'd2 && u[496]) || ok_d2h_rsp_cxl68_msg_06(u[515:496]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_msg_07(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd0 && u[48]) || ok_d2h_data_cxl68_msg_07(u[64:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd1 && u[127]) || ok_d2h_data_cxl68_msg_07(u[143:127]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd2 && u[48]) || ok_d2h_data_cxl68_msg_07(u[64:48]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd2 && u[65]) || ok_d2h_data_cxl68_msg_07(u[81:65]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd2 && u[82]) || ok_d2h_data_cxl68_msg_07(u[98:82]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[23:21] == 3'd2 && u[99]) || ok_d2h_data_cxl68_msg_07(u[115:99]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd2 && u[223]) || ok_d2h_data_cxl68_msg_07(u[239:223]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[144]) || ok_d2h_data_cxl68_msg_07(u[160:144]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[161]) || ok_d2h_data_cxl68_msg_07(u[177:161]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[178]) || ok_d2h_data_cxl68_msg_07(u[194:178]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[26:24] == 3'd3 && u[195]) || ok_d2h_data_cxl68_msg_07(u[211:195]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd2 && u[351]) || ok_d2h_data_cxl68_msg_07(u[367:351]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[272]) || ok_d2h_data_cxl68_msg_07(u[288:272]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[289]) || ok_d2h_data_cxl68_msg_07(u[305:289]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[306]) || ok_d2h_data_cxl68_msg_07(u[322:306]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[29:27] == 3'd3 && u[323]) || ok_d2h_data_cxl68_msg_07(u[339:323]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd2 && u[479]) || ok_d2h_data_cxl68_msg_07(u[495:479]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[400]) || ok_d2h_data_cxl68_msg_07(u[416:400]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[417]) || ok_d2h_data_cxl68_msg_07(u[433:417]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[434]) || ok_d2h_data_cxl68_msg_07(u[450:434]))
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16] && u[32:30] == 3'd3 && u[451]) || ok_d2h_data_cxl68_msg_07(u[467:451]));
+  function automatic logic ok_flit_up_cxl68_msg_07(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!(protocol && u[23:21] == 3'd0 && u[48]) || ok_d2h_data_cxl68_msg_07(u[64:48]))
+        && (!(protocol && u[23:21] == 3'd1 && u[127]) || ok_d2h_data_cxl68_msg_07(u[143:127]))
+        && (!(protocol && u[23:21] == 3'd2 && u[48]) || ok_d2h_data_cxl68_msg_07(u[64:48]))
+        && (!(protocol && u[23:21] == 3'd2 && u[65]) || ok_d2h_data_cxl68_msg_07(u[81:65]))
+        && (!(protocol && u[23:21] == 3'd2 && u[82]) || ok_d2h_data_cxl68_msg_07(u[98:82]))
+        && (!(protocol && u[23:21] == 3'd2 && u[99]) || ok_d2h_data_cxl68_msg_07(u[115:99]))
+        && (!(protocol && u[26:24] == 3'd2 && u[223]) || ok_d2h_data_cxl68_msg_07(u[239:223]))
+        && (!(protocol && u[26:24] == 3'd3 && u[144]) || ok_d2h_data_cxl68_msg_07(u[160:144]))
+        && (!(protocol && u[26:24] == 3'd3 && u[161]) || ok_d2h_data_cxl68_msg_07(u[177:161]))
+        && (!(protocol && u[26:24] == 3'd3 && u[178]) || ok_d2h_data_cxl68_msg_07(u[194:178]))
+        && (!(protocol && u[26:24] == 3'd3 && u[195]) || ok_d2h_data_cxl68_msg_07(u[211:195]))
+        && (!(protocol && u[29:27] == 3'd2 && u[351]) || ok_d2h_data_cxl68_msg_07(u[367:351]))
+        && (!(protocol && u[29:27] == 3'd3 && u[272]) || ok_d2h_data_cxl68_msg_07(u[288:272]))
+        && (!(protocol && u[29:27] == 3'd3 && u[289]) || ok_d2h_data_cxl68_msg_07(u[305:289]))
+        && (!(protocol && u[29:27] == 3'd3 && u[306]) || ok_d2h_data_cxl68_msg_07(u[322:306]))
+        && (!(protocol && u[29:27] == 3'd3 && u[323]) || ok_d2h_data_cxl68_msg_07(u[339:323]))
+        && (!(protocol && u[32:30] == 3'd2 && u[479]) || ok_d2h_data_cxl68_msg_07(u[495:479]))
+        && (!(protocol && u[32:30] == 3'd3 && u[400]) || ok_d2h_data_cxl68_msg_07(u[416:400]))
+        && (!(protocol && u[32:30] == 3'd3 && u[417]) || ok_d2h_data_cxl68_msg_07(u[433:417]))
+        && (!(protocol && u[32:30] == 3'd3 && u[434]) || ok_d2h_data_cxl68_msg_07(u[450:434]))
+        && (!(protocol && u[32:30] == 3'd3 && u[451]) || ok_d2h_data_cxl68_msg_07(u[467:451]));
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_nul_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h99, 8'h4b} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h99, 8'h4b} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}))) || u[527:16] == '0);
+  function automatic logic ok_flit_up_cxl68_nul_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!null_unit || u[527:16] == '0);
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_pid_02(input logic [543:0] u, input logic all_data);
+  function automatic logic ok_flit_up_cxl68_pid_02(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
     return (u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e} == u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e});
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_pid_03(input logic [543:0] u, input logic all_data);
+  function automatic logic ok_flit_up_cxl68_pid_03(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
     return (u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e} || u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e});
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_pid_04(input logic [543:0] u, input logic all_data);
+  function automatic logic ok_flit_up_cxl68_pid_04(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
     return (!(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}) || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}) || u[7:0] == u[15:8]);
   endfunction
 
-  function automatic logic ok_flit_up_cxl68_slt_01(input logic [543:0] u, input logic all_data);
-    return (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16]) || u[23:21] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16]) || u[26:24] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16]) || u[29:27] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6})
-        && (!((u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) && u[543:528] == crc16(u[527:16]) && !all_data && !u[16]) || u[32:30] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6});
+  function automatic logic ok_flit_up_cxl68_slt_01(input logic [543:0] u, input logic cachemem, input logic null_unit, input logic almp, input logic crc_ok, input logic control, input logic protocol);
+    return (!protocol || u[23:21] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6})
+        && (!protocol || u[26:24] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6})
+        && (!protocol || u[29:27] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6})
+        && (!protocol || u[32:30] inside {3'h0, 3'h1, 3'h2, 3'h3, 3'h4, 3'h5, 3'h6});
   endfunction
 
 endpackage : scalepool_cxl68_rules_pkg
@@ -972,74 +972,90 @@ module scalepool_cxl68_flit_down_sva
     input logic [543:0] unit_i,
     input logic all_data_i
 );
+  logic [543:0] u;
+  assign u = unit_i;
+  logic all_data;
+  assign all_data = all_data_i;
+  logic cachemem;
+  assign cachemem = (u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}));
+  logic null_unit;
+  assign null_unit = (u[7:0] inside {8'h99, 8'h4b} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h99, 8'h4b} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}));
+  logic almp;
+  assign almp = (u[7:0] inside {8'hcc, 8'h1e} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'hcc, 8'h1e} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}));
+  logic crc_ok;
+  assign crc_ok = u[543:528] == crc16(u[527:16]);
+  logic control;
+  assign control = cachemem && crc_ok && !all_data && u[16];
+  logic protocol;
+  assign protocol = cachemem && crc_ok && !all_data && !u[16];
   CXL68_ALM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_alm_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_alm_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ALM-01 cxl-68b: DWord x4 in bytes 0-15, rest 0, no CRC");
   CXL68_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_alm_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_alm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ALM-02 cxl-68b: message, state, instance, request bit");
   CXL68_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_crc_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_crc_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-CRC-01 cxl-68b: CRC-16, poly F053, init 0, no reflection");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_ctl_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_ctl_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-CTL-02 cxl-68b: LLCTRL, SubType, CTL_FMT codes");
   CXL68_CTL_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_ctl_05(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_ctl_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-CTL-05 cxl-68b: static-0 bits are checked: treated as CRC error [D]");
   CXL68_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_enc_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_enc_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-01 cxl-68b: M2S Req opcodes");
   CXL68_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_enc_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_enc_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-02 cxl-68b: RwD opcodes MemWr, MemWrPtl");
   CXL68_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_enc_03(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_enc_03(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-03 cxl-68b: SnpType");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_enc_04(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_enc_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-04 cxl-68b: MetaField, MetaValue");
   CXL68_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_enc_10(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_enc_10(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-10 cxl-68b: H2D Req opcodes");
   CXL68_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_enc_11(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_enc_11(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-11 cxl-68b: H2D Rsp opcodes");
   CXL68_ENC_13: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_enc_13(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_enc_13(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-13 cxl-68b: RSP_PRE");
   CXL68_FRM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_frm_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_frm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-FRM-02 cxl-68b: bytes 66-67: CRC (cachemem), 0 (ALMP, NULL), reserved (io)");
   CXL68_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_msg_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_msg_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-MSG-01 cxl-68b: layout M2S Req");
   CXL68_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_msg_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_msg_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-MSG-02 cxl-68b: layout M2S RwD");
   CXL68_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_msg_08(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_msg_08(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-MSG-08 cxl-68b: layout H2D Req");
   CXL68_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_msg_09(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_msg_09(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-MSG-09 cxl-68b: layout H2D Rsp");
   CXL68_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_msg_10(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_msg_10(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-MSG-10 cxl-68b: layout H2D Data");
   CXL68_NUL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_nul_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_nul_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-NUL-01 cxl-68b: PHY fills gaps with NULL, payload 0");
   CXL68_PID_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_pid_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_pid_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-PID-02 cxl-68b: one ID byte invalid: use the good one");
   CXL68_PID_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_pid_03(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_pid_03(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-PID-03 cxl-68b: both bytes invalid");
   CXL68_PID_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_pid_04(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_pid_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-PID-04 cxl-68b: both valid but different");
   CXL68_SLT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_down_cxl68_slt_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_down_cxl68_slt_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-SLT-01 cxl-68b: format codes per direction and slot");
 endmodule : scalepool_cxl68_flit_down_sva
 
@@ -1053,64 +1069,80 @@ module scalepool_cxl68_flit_up_sva
     input logic [543:0] unit_i,
     input logic all_data_i
 );
+  logic [543:0] u;
+  assign u = unit_i;
+  logic all_data;
+  assign all_data = all_data_i;
+  logic cachemem;
+  assign cachemem = (u[7:0] inside {8'h55, 8'h87} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h55, 8'h87} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}));
+  logic null_unit;
+  assign null_unit = (u[7:0] inside {8'h99, 8'h4b} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'h99, 8'h4b} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}));
+  logic almp;
+  assign almp = (u[7:0] inside {8'hcc, 8'h1e} && (u[7:0] == u[15:8] || !(u[15:8] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e})) || u[15:8] inside {8'hcc, 8'h1e} && !(u[7:0] inside {8'hff, 8'hd2, 8'h55, 8'h87, 8'h99, 8'h4b, 8'hcc, 8'h1e}));
+  logic crc_ok;
+  assign crc_ok = u[543:528] == crc16(u[527:16]);
+  logic control;
+  assign control = cachemem && crc_ok && !all_data && u[16];
+  logic protocol;
+  assign protocol = cachemem && crc_ok && !all_data && !u[16];
   CXL68_ALM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_alm_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_alm_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ALM-01 cxl-68b: DWord x4 in bytes 0-15, rest 0, no CRC");
   CXL68_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_alm_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_alm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ALM-02 cxl-68b: message, state, instance, request bit");
   CXL68_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_crc_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_crc_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-CRC-01 cxl-68b: CRC-16, poly F053, init 0, no reflection");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_ctl_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_ctl_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-CTL-02 cxl-68b: LLCTRL, SubType, CTL_FMT codes");
   CXL68_CTL_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_ctl_05(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_ctl_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-CTL-05 cxl-68b: static-0 bits are checked: treated as CRC error [D]");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_enc_04(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_enc_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-04 cxl-68b: MetaField, MetaValue");
   CXL68_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_enc_05(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_enc_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-05 cxl-68b: NDR opcodes 0-2");
   CXL68_ENC_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_enc_06(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_enc_06(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-06 cxl-68b: DRS opcode 0; 1 decoded, not sent");
   CXL68_ENC_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_enc_08(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_enc_08(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-08 cxl-68b: D2H Req opcodes, NT");
   CXL68_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_enc_09(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_enc_09(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-ENC-09 cxl-68b: D2H Rsp opcodes");
   CXL68_FRM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_frm_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_frm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-FRM-02 cxl-68b: bytes 66-67: CRC (cachemem), 0 (ALMP, NULL), reserved (io)");
   CXL68_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_msg_04(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_msg_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-MSG-04 cxl-68b: layout S2M DRS");
   CXL68_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_msg_05(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_msg_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-MSG-05 cxl-68b: layout D2H Req");
   CXL68_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_msg_06(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_msg_06(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-MSG-06 cxl-68b: layout D2H Rsp");
   CXL68_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_msg_07(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_msg_07(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-MSG-07 cxl-68b: layout D2H Data");
   CXL68_NUL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_nul_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_nul_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-NUL-01 cxl-68b: PHY fills gaps with NULL, payload 0");
   CXL68_PID_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_pid_02(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_pid_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-PID-02 cxl-68b: one ID byte invalid: use the good one");
   CXL68_PID_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_pid_03(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_pid_03(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-PID-03 cxl-68b: both bytes invalid");
   CXL68_PID_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_pid_04(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_pid_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-PID-04 cxl-68b: both valid but different");
   CXL68_SLT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_up_cxl68_slt_01(unit_i, all_data_i))
+    valid_i |-> ok_flit_up_cxl68_slt_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-SLT-01 cxl-68b: format codes per direction and slot");
 endmodule : scalepool_cxl68_flit_up_sva

@@ -132,122 +132,122 @@ package scalepool_cxlpbr_rules_pkg;
     end
   endfunction
 
-  function automatic logic ok_flit_cxl256_crc_01(input logic [2047:0] u);
-    return (u[1999:1936] == crc8b(u[1935:0]));
+  function automatic logic ok_flit_cxl256_crc_01(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (crc_ok);
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_01(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_enc_01(u[115:20]));
+  function automatic logic ok_flit_cxl256_enc_01(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxl256_enc_01(u[115:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_02(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_enc_02(u[55:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[56]) || ok_d2h_rsp_cxl256_enc_02(u[91:56]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_enc_02(u[127:92]));
+  function automatic logic ok_flit_cxl256_enc_02(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxl256_enc_02(u[55:20]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[56]) || ok_d2h_rsp_cxl256_enc_02(u[91:56]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxl256_enc_02(u[127:92]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_03(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_enc_03(u[111:20]));
+  function automatic logic ok_flit_cxl256_enc_03(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxl256_enc_03(u[111:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_04(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_04(u[67:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[68]) || ok_h2d_rsp_cxl256_enc_04(u[115:68]));
+  function automatic logic ok_flit_cxl256_enc_04(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_04(u[67:20]))
+        && (!(cachemem && u[19:16] == 4'd1 && u[68]) || ok_h2d_rsp_cxl256_enc_04(u[115:68]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_05(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_05(u[67:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[68]) || ok_h2d_rsp_cxl256_enc_05(u[115:68]));
+  function automatic logic ok_flit_cxl256_enc_05(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxl256_enc_05(u[67:20]))
+        && (!(cachemem && u[19:16] == 4'd1 && u[68]) || ok_h2d_rsp_cxl256_enc_05(u[115:68]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_07(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_07({16'h0, u[127:20]}));
+  function automatic logic ok_flit_cxl256_enc_07(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_07({16'h0, u[127:20]}));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_09(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_enc_09(u[71:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[72]) || ok_m2s_birsp_cxl256_enc_09(u[123:72]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_enc_09(u[115:20]));
+  function automatic logic ok_flit_cxl256_enc_09(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxl256_enc_09(u[71:20]))
+        && (!(cachemem && u[19:16] == 4'd5 && u[72]) || ok_m2s_birsp_cxl256_enc_09(u[123:72]))
+        && (!(cachemem && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxl256_enc_09(u[115:20]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_10(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_10(u[67:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[68]) || ok_s2m_drs_cxl256_enc_10(u[115:68]));
+  function automatic logic ok_flit_cxl256_enc_10(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_10(u[67:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[68]) || ok_s2m_drs_cxl256_enc_10(u[115:68]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_enc_11(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_enc_11({12'h0, u[127:20]}))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_enc_11(u[67:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[68]) || ok_s2m_ndr_cxl256_enc_11(u[115:68]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_11({16'h0, u[127:20]}))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_11(u[67:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[68]) || ok_s2m_drs_cxl256_enc_11(u[115:68]));
+  function automatic logic ok_flit_cxl256_enc_11(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxl256_enc_11({12'h0, u[127:20]}))
+        && (!(cachemem && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxl256_enc_11(u[67:20]))
+        && (!(cachemem && u[19:16] == 4'd7 && u[68]) || ok_s2m_ndr_cxl256_enc_11(u[115:68]))
+        && (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxl256_enc_11({16'h0, u[127:20]}))
+        && (!(cachemem && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxl256_enc_11(u[67:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[68]) || ok_s2m_drs_cxl256_enc_11(u[115:68]));
   endfunction
 
-  function automatic logic ok_flit_cxl256_hdr_03(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0]))) || u[7:6] == 2'd1 || !u[4]);
+  function automatic logic ok_flit_cxl256_hdr_03(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!good || u[7:6] == 2'd1 || !u[4]);
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_01(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxlpbr_msg_01(u[111:20]));
+  function automatic logic ok_flit_cxlpbr_msg_01(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd0 && u[20]) || ok_h2d_req_cxlpbr_msg_01(u[111:20]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_02(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxlpbr_msg_02(u[67:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd1 && u[68]) || ok_h2d_rsp_cxlpbr_msg_02(u[115:68]));
+  function automatic logic ok_flit_cxlpbr_msg_02(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd1 && u[20]) || ok_h2d_rsp_cxlpbr_msg_02(u[67:20]))
+        && (!(cachemem && u[19:16] == 4'd1 && u[68]) || ok_h2d_rsp_cxlpbr_msg_02(u[115:68]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_03(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd12 && u[20]) || ok_h2d_data_cxlpbr_msg_03(u[55:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd12 && u[56]) || ok_h2d_data_cxlpbr_msg_03(u[91:56]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd12 && u[92]) || ok_h2d_data_cxlpbr_msg_03(u[127:92]));
+  function automatic logic ok_flit_cxlpbr_msg_03(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd12 && u[20]) || ok_h2d_data_cxlpbr_msg_03(u[55:20]))
+        && (!(cachemem && u[19:16] == 4'd12 && u[56]) || ok_h2d_data_cxlpbr_msg_03(u[91:56]))
+        && (!(cachemem && u[19:16] == 4'd12 && u[92]) || ok_h2d_data_cxlpbr_msg_03(u[127:92]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_04(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxlpbr_msg_04(u[115:20]));
+  function automatic logic ok_flit_cxlpbr_msg_04(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd2 && u[20]) || ok_d2h_req_cxlpbr_msg_04(u[115:20]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_05(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxlpbr_msg_05(u[55:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[56]) || ok_d2h_rsp_cxlpbr_msg_05(u[91:56]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxlpbr_msg_05(u[127:92]));
+  function automatic logic ok_flit_cxlpbr_msg_05(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd3 && u[20]) || ok_d2h_rsp_cxlpbr_msg_05(u[55:20]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[56]) || ok_d2h_rsp_cxlpbr_msg_05(u[91:56]))
+        && (!(cachemem && u[19:16] == 4'd3 && u[92]) || ok_d2h_rsp_cxlpbr_msg_05(u[127:92]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_06(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[20]) || ok_d2h_data_cxlpbr_msg_06(u[55:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[56]) || ok_d2h_data_cxlpbr_msg_06(u[91:56]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd13 && u[92]) || ok_d2h_data_cxlpbr_msg_06(u[127:92]));
+  function automatic logic ok_flit_cxlpbr_msg_06(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd13 && u[20]) || ok_d2h_data_cxlpbr_msg_06(u[55:20]))
+        && (!(cachemem && u[19:16] == 4'd13 && u[56]) || ok_d2h_data_cxlpbr_msg_06(u[91:56]))
+        && (!(cachemem && u[19:16] == 4'd13 && u[92]) || ok_d2h_data_cxlpbr_msg_06(u[127:92]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_07(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxlpbr_msg_07({12'h0, u[127:20]}));
+  function automatic logic ok_flit_cxlpbr_msg_07(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxlpbr_msg_07({12'h0, u[127:20]}));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_08(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxlpbr_msg_08({16'h0, u[127:20]}));
+  function automatic logic ok_flit_cxlpbr_msg_08(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxlpbr_msg_08({16'h0, u[127:20]}));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_09(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxlpbr_msg_09(u[71:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd5 && u[72]) || ok_m2s_birsp_cxlpbr_msg_09(u[123:72]));
+  function automatic logic ok_flit_cxlpbr_msg_09(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxlpbr_msg_09(u[71:20]))
+        && (!(cachemem && u[19:16] == 4'd5 && u[72]) || ok_m2s_birsp_cxlpbr_msg_09(u[123:72]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_10(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxlpbr_msg_10(u[115:20]));
+  function automatic logic ok_flit_cxlpbr_msg_10(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd6 && u[20]) || ok_s2m_bisnp_cxlpbr_msg_10(u[115:20]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_11(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxlpbr_msg_11(u[67:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd7 && u[68]) || ok_s2m_ndr_cxlpbr_msg_11(u[115:68]));
+  function automatic logic ok_flit_cxlpbr_msg_11(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd7 && u[20]) || ok_s2m_ndr_cxlpbr_msg_11(u[67:20]))
+        && (!(cachemem && u[19:16] == 4'd7 && u[68]) || ok_s2m_ndr_cxlpbr_msg_11(u[115:68]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_12(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxlpbr_msg_12(u[67:20]))
-        && (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2 && u[19:16] == 4'd15 && u[68]) || ok_s2m_drs_cxlpbr_msg_12(u[115:68]));
+  function automatic logic ok_flit_cxlpbr_msg_12(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!(cachemem && u[19:16] == 4'd15 && u[20]) || ok_s2m_drs_cxlpbr_msg_12(u[67:20]))
+        && (!(cachemem && u[19:16] == 4'd15 && u[68]) || ok_s2m_drs_cxlpbr_msg_12(u[115:68]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_slt_01(input logic [2047:0] u);
-    return (!((u[1999:1936] == crc8b(u[1935:0])) && u[7:6] == 2'd2) || u[19:16] inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5, 4'h6, 4'h7, 4'h8, 4'hc, 4'hd, 4'he, 4'hf});
+  function automatic logic ok_flit_cxlpbr_slt_01(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
+    return (!cachemem || u[19:16] inside {4'h0, 4'h1, 4'h2, 4'h3, 4'h4, 4'h5, 4'h6, 4'h7, 4'h8, 4'hc, 4'hd, 4'he, 4'hf});
   endfunction
 
 endpackage : scalepool_cxlpbr_rules_pkg
@@ -468,76 +468,84 @@ module scalepool_cxlpbr_flit_sva
     input logic valid_i,
     input logic [2047:0] unit_i
 );
+  logic [2047:0] u;
+  assign u = unit_i;
+  logic crc_ok;
+  assign crc_ok = u[1999:1936] == crc8b(u[1935:0]);
+  logic good;
+  assign good = crc_ok;
+  logic cachemem;
+  assign cachemem = good && u[7:6] == 2'd2;
   CXL256_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_crc_01(unit_i))
+    valid_i |-> ok_flit_cxl256_crc_01(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-CRC-01 cxl-256b-pbr: 8-byte CRC over bytes 0 to 241");
   CXL256_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_01(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_01(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-01 cxl-256b-pbr: D2H Req opcodes");
   CXL256_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_02(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_02(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-02 cxl-256b-pbr: D2H Rsp opcodes");
   CXL256_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_03(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_03(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-03 cxl-256b-pbr: H2D Req opcodes");
   CXL256_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_04(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_04(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-04 cxl-256b-pbr: H2D Rsp opcodes; code 12 reserved unless configured");
   CXL256_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_05(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_05(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-05 cxl-256b-pbr: GO states, RSP_PRE");
   CXL256_ENC_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_07(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_07(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-07 cxl-256b-pbr: M2S RwD opcodes");
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_09(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_09(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-09 cxl-256b-pbr: BISnp, BIRsp opcodes");
   CXL256_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_10(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_10(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-10 cxl-256b-pbr: NDR, DRS opcodes");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_enc_11(unit_i))
+    valid_i |-> ok_flit_cxl256_enc_11(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-ENC-11 cxl-256b-pbr: MetaField, MetaValue, SnpType, DevLoad");
   CXL256_HDR_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxl256_hdr_03(unit_i))
+    valid_i |-> ok_flit_cxl256_hdr_03(unit_i, crc_ok, good, cachemem))
   else $error("CXL256-HDR-03 cxl-256b-pbr: DLLP type bit 0 unless CXL.io flit");
   CXLPBR_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_01(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_01(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-01 cxl-256b-pbr: layout H2D Req [C]");
   CXLPBR_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_02(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_02(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-02 cxl-256b-pbr: layout H2D Rsp [C]");
   CXLPBR_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_03(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_03(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-03 cxl-256b-pbr: layout H2D data header [B]");
   CXLPBR_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_04(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_04(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-04 cxl-256b-pbr: layout D2H Req [B]");
   CXLPBR_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_05(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_05(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-05 cxl-256b-pbr: layout D2H Rsp [C]");
   CXLPBR_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_06(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_06(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-06 cxl-256b-pbr: layout D2H data header [C]");
   CXLPBR_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_07(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_07(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-07 cxl-256b-pbr: layout M2S Req [B/C]");
   CXLPBR_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_08(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_08(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-08 cxl-256b-pbr: layout M2S RwD [B]");
   CXLPBR_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_09(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_09(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-09 cxl-256b-pbr: layout M2S BIRsp [C]");
   CXLPBR_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_10(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_10(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-10 cxl-256b-pbr: layout S2M BISnp [B]");
   CXLPBR_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_11(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_11(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-11 cxl-256b-pbr: layout S2M NDR [C]");
   CXLPBR_MSG_12: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_12(unit_i))
+    valid_i |-> ok_flit_cxlpbr_msg_12(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-12 cxl-256b-pbr: layout S2M DRS [A]");
   CXLPBR_SLT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_slt_01(unit_i))
+    valid_i |-> ok_flit_cxlpbr_slt_01(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-SLT-01 cxl-256b-pbr: slot formats");
 endmodule : scalepool_cxlpbr_flit_sva

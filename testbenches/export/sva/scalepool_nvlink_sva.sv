@@ -40,34 +40,34 @@ package scalepool_nvlink_rules_pkg;
     crc25[24] = ^(h & 103'hef4894f21c7ef74bac75aa719) ^ 1'b0;
   endfunction
 
-  function automatic logic ok_flit_nvl_crc_01(input logic [127:0] u, input logic fresh);
-    return (!fresh || u[127:103] == crc25(u[102:0]));
+  function automatic logic ok_flit_nvl_crc_01(input logic [127:0] u, input logic crc_ok, input logic good);
+    return (crc_ok);
   endfunction
 
-  function automatic logic ok_flit_nvl_hdr_01(input logic [127:0] u, input logic fresh);
-    return (!(fresh && u[127:103] == crc25(u[102:0])) || ok_header_nvl_hdr_01(u));
+  function automatic logic ok_flit_nvl_hdr_01(input logic [127:0] u, input logic crc_ok, input logic good);
+    return (!(good) || ok_header_nvl_hdr_01(u));
   endfunction
 
-  function automatic logic ok_flit_nvl_opc_01(input logic [127:0] u, input logic fresh);
-    return (!(fresh && u[127:103] == crc25(u[102:0])) || ok_header_nvl_opc_01(u));
+  function automatic logic ok_flit_nvl_opc_01(input logic [127:0] u, input logic crc_ok, input logic good);
+    return (!(good) || ok_header_nvl_opc_01(u));
   endfunction
 
-  function automatic logic ok_flit_nvl_opc_02(input logic [127:0] u, input logic fresh);
-    return (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h1) || u[96:94] == 3'd0)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h2) || u[96:94] == 3'd6)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h3) || u[96:94] == 3'd0)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h4) || u[96:94] == 3'd0)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h5) || u[96:94] == 3'd6)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h6) || u[96:94] == 3'd0)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h7) || u[96:94] == 3'd6)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h8) || u[96:94] == 3'd0)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h10) || u[96:94] == 3'd5)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h11) || u[96:94] == 3'd5)
-        && (!(fresh && u[127:103] == crc25(u[102:0]) && u[102:97] == 6'h12) || u[96:94] == 3'd5);
+  function automatic logic ok_flit_nvl_opc_02(input logic [127:0] u, input logic crc_ok, input logic good);
+    return (!(good && u[102:97] == 6'h1) || u[96:94] == 3'd0)
+        && (!(good && u[102:97] == 6'h2) || u[96:94] == 3'd6)
+        && (!(good && u[102:97] == 6'h3) || u[96:94] == 3'd0)
+        && (!(good && u[102:97] == 6'h4) || u[96:94] == 3'd0)
+        && (!(good && u[102:97] == 6'h5) || u[96:94] == 3'd6)
+        && (!(good && u[102:97] == 6'h6) || u[96:94] == 3'd0)
+        && (!(good && u[102:97] == 6'h7) || u[96:94] == 3'd6)
+        && (!(good && u[102:97] == 6'h8) || u[96:94] == 3'd0)
+        && (!(good && u[102:97] == 6'h10) || u[96:94] == 3'd5)
+        && (!(good && u[102:97] == 6'h11) || u[96:94] == 3'd5)
+        && (!(good && u[102:97] == 6'h12) || u[96:94] == 3'd5);
   endfunction
 
-  function automatic logic ok_flit_nvl_pkt_01(input logic [127:0] u, input logic fresh);
-    return (!(fresh && u[127:103] == crc25(u[102:0])) || u[19:15] < 5'd18);
+  function automatic logic ok_flit_nvl_pkt_01(input logic [127:0] u, input logic crc_ok, input logic good);
+    return (!good || u[19:15] < 5'd18);
   endfunction
 
 endpackage : scalepool_nvlink_rules_pkg
@@ -113,19 +113,27 @@ module scalepool_nvlink_flit_sva
     input logic [127:0] unit_i,
     input logic fresh_i
 );
+  logic [127:0] u;
+  assign u = unit_i;
+  logic fresh;
+  assign fresh = fresh_i;
+  logic crc_ok;
+  assign crc_ok = !fresh || u[127:103] == crc25(u[102:0]);
+  logic good;
+  assign good = fresh && crc_ok;
   NVL_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_nvl_crc_01(unit_i, fresh_i))
+    valid_i |-> ok_flit_nvl_crc_01(unit_i, crc_ok, good))
   else $error("NVL-CRC-01 nvlink: CRC-25: definition and place");
   NVL_HDR_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_nvl_hdr_01(unit_i, fresh_i))
+    valid_i |-> ok_flit_nvl_hdr_01(unit_i, crc_ok, good))
   else $error("NVL-HDR-01 nvlink: layout of the header: 25 + 83 + 20 bits");
   NVL_OPC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_nvl_opc_01(unit_i, fresh_i))
+    valid_i |-> ok_flit_nvl_opc_01(unit_i, crc_ok, good))
   else $error("NVL-OPC-01 nvlink: operation codes");
   NVL_OPC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_nvl_opc_02(unit_i, fresh_i))
+    valid_i |-> ok_flit_nvl_opc_02(unit_i, crc_ok, good))
   else $error("NVL-OPC-02 nvlink: channel of each operation");
   NVL_PKT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_nvl_pkt_01(unit_i, fresh_i))
+    valid_i |-> ok_flit_nvl_pkt_01(unit_i, crc_ok, good))
   else $error("NVL-PKT-01 nvlink: 1 to 18 flits: header, AE, BE, 0 to 16 of data");
 endmodule : scalepool_nvlink_flit_sva

@@ -185,16 +185,16 @@ package scalepool_ualink_rules_pkg;
     crc32 = ~crc32;
   endfunction
 
-  function automatic logic ok_flit_ual_crc_01(input logic [5119:0] u);
-    return (u[5119:5088] == crc32(u[5087:0]));
+  function automatic logic ok_flit_ual_crc_01(input logic [5119:0] u, input logic crc_ok);
+    return (crc_ok);
   endfunction
 
-  function automatic logic ok_flit_ual_flh_03(input logic [5119:0] u);
-    return (!(u[5119:5088] == crc32(u[5087:0])) || ok_fh_explicit_ual_flh_03(u[5015:4992]));
+  function automatic logic ok_flit_ual_flh_03(input logic [5119:0] u, input logic crc_ok);
+    return (!(crc_ok) || ok_fh_explicit_ual_flh_03(u[5015:4992]));
   endfunction
 
-  function automatic logic ok_flit_ual_flh_04(input logic [5119:0] u);
-    return (!(u[5119:5088] == crc32(u[5087:0]) && !(u[5015:5013] inside {3'h2, 3'h3})) || ok_fh_explicit_ual_flh_04(u[5015:4992]));
+  function automatic logic ok_flit_ual_flh_04(input logic [5119:0] u, input logic crc_ok);
+    return (!(crc_ok && !(u[5015:5013] inside {3'h2, 3'h3})) || ok_fh_explicit_ual_flh_04(u[5015:4992]));
   endfunction
 
 endpackage : scalepool_ualink_rules_pkg
@@ -581,13 +581,17 @@ module scalepool_ualink_flit_sva
     input logic valid_i,
     input logic [5119:0] unit_i
 );
+  logic [5119:0] u;
+  assign u = unit_i;
+  logic crc_ok;
+  assign crc_ok = u[5119:5088] == crc32(u[5087:0]);
   UAL_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_ual_crc_01(unit_i))
+    valid_i |-> ok_flit_ual_crc_01(unit_i, crc_ok))
   else $error("UAL-CRC-01 ualink: CRC-32 of IEEE 802.3, bit 0 of byte 0 first");
   UAL_FLH_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_ual_flh_03(unit_i))
+    valid_i |-> ok_flit_ual_flh_03(unit_i, crc_ok))
   else $error("UAL-FLH-03 ualink: op 00x explicit, 01x command; a flit with 1xx, or a replayed NOP, is dropped");
   UAL_FLH_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_ual_flh_04(unit_i))
+    valid_i |-> ok_flit_ual_flh_04(unit_i, crc_ok))
   else $error("UAL-FLH-04 ualink: reserved bits 0, ignored");
 endmodule : scalepool_ualink_flit_sva

@@ -5,7 +5,7 @@ use crate::forms::violation;
 use crate::trace::inspect::{Broken, Count, Inspection, Map, Seen, inspect};
 use crate::trace::jsonl::JsonlSink;
 use crate::trace::{Filter, Header, Sink};
-use anyhow::Context;
+use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Map as Object, Value, json};
 use std::fs::{self, File};
@@ -56,7 +56,8 @@ Those of the benches of this repository are in testbenches/maps/.";
 impl Inspect {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let map_path = self.map.display().to_string();
-        let text = fs::read_to_string(&self.map).with_context(|| format!("{map_path}: cannot be read"))?;
+        // An error of the system alone would be taken for one of stdout.
+        let text = fs::read_to_string(&self.map).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
         let map = Map::read(&text, &map_path)?;
         // The reader of waves panics at some broken files, which comes back as an error; its own report is no use to anybody.
         let hook = panic::take_hook();
@@ -65,7 +66,7 @@ impl Inspect {
         panic::set_hook(hook);
         let inspection = inspection?;
         if let Some(path) = &self.trace {
-            write_trace(path, &inspection).with_context(|| format!("{}: cannot be written", path.display()))?;
+            write_trace(path, &inspection).map_err(|e| anyhow!("{}: cannot be written: {e}", path.display()))?;
         }
         for seen in inspection.seen.iter().filter(|seen| self.all || !is_idle(seen)) {
             let name = &inspection.map.interface[seen.interface].name;
@@ -167,7 +168,12 @@ fn fields(values: Option<&Object<String, Value>>) -> String {
     let told = values.into_iter().flatten().filter(|(name, value)| {
         name.as_str() != "valid" && **value != 0 && value.as_str() != Some("0x0") && !name.starts_with("rsvd")
     });
-    told.map(|(name, value)| format!(" {name}={}", value.as_str().map_or(value.to_string(), str::to_owned))).collect()
+    let text = |name: &str, value: &Value| match (value.as_u64(), value.as_str()) {
+        (Some(number), _) if name.contains("address") => format!("{number:#x}"),
+        (_, Some(name)) => name.to_owned(),
+        _ => value.to_string(),
+    };
+    told.map(|(name, value)| format!(" {name}={}", text(name, value))).collect()
 }
 
 /// A time in ns, exact.

@@ -8,7 +8,7 @@
 //! | `run` | name | runs with fixed seeds |
 //!
 //! Rules and layouts come from the tables; who knows coverage points and runs hands them over. Columns are quoted as RFC 4180
-//! says. A rule can be a choice of ours (`choice`).
+//! says; lines end in a line feed. A rule can be a choice of ours (`choice`).
 
 use super::{File, sva};
 use scalepool_protocols::registry;
@@ -31,11 +31,11 @@ const COLUMNS: [&str; 9] = ["kind", "id", "source", "choice", "text", "tests", "
 /// The file.
 pub fn files(extras: &Extras) -> Vec<File> {
     let mut text = COLUMNS.join(",");
-    text.push_str("\r\n");
+    text.push('\n');
     let mut row = |cells: [&str; 9]| {
         let cells: Vec<String> = cells.into_iter().map(quoted).collect();
         text.push_str(&cells.join(","));
-        text.push_str("\r\n");
+        text.push('\n');
     };
     let with_property = sva::rules_with_properties();
     for rule in rules::all() {

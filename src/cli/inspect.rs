@@ -90,11 +90,7 @@ impl Inspect {
 
 fn write_trace(path: &Path, inspection: &Inspection) -> io::Result<()> {
     // A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves them out.
-    let header = Header {
-        model_version: env!("CARGO_PKG_VERSION").to_owned(),
-        scenario_hash: String::new(),
-        seed: 0,
-    };
+    let header = Header { model_version: env!("CARGO_PKG_VERSION").to_owned(), scenario_hash: String::new(), seed: 0 };
     let mut hub = inspection.records();
     let out = BufWriter::new(File::create(path)?);
     let sink = JsonlSink::new(out, &header, hub.places(), Filter::default());
@@ -185,12 +181,7 @@ fn time(t_fs: u64) -> String {
 fn summary(out: &mut dyn Write, counts: &[Count]) -> io::Result<()> {
     let mut table = super::table::Table::new(["interface", "edges", "flits", "violations"]);
     for count in counts {
-        table.row([
-            count.name.clone(),
-            count.edges.to_string(),
-            count.units.to_string(),
-            count.violations.to_string(),
-        ]);
+        table.row([count.name.clone(), count.edges.to_string(), count.units.to_string(), count.violations.to_string()]);
     }
     table.print(out)
 }

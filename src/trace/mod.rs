@@ -17,8 +17,8 @@
 pub mod diff;
 mod fields;
 pub mod filter;
-pub mod fst;
 pub mod flits;
+pub mod fst;
 pub mod gtkw;
 pub mod hub;
 pub mod inspect;

@@ -1,3 +1,4 @@
+`timescale 1ns/1ps
 // A bus that carries units in beats, with a reset and waits on both sides: what an interface of a design looks like to
 // `scalepool inspect`. +beats=FILE (one beat a line, highest bit: the first of a unit) +count=N. Dumps itself to wave.vcd or,
 // where the simulator was built for it, wave.fst: +dump=FILE.

@@ -23,7 +23,10 @@ pub fn cxl256(text: &mut String) {
     let field = crc256::FIELD & 0xff;
     line!(text, "      gf_mul = {{gf_mul[6:0], 1'b0}} ^ (gf_mul[7] ? 8'h{field:02x} : 8'h0) ^ (b[i] ? a : 8'h0);");
     line!(text, "  endfunction\n");
-    let forms = [("crc8b", 8, crc256::STANDARD_BYTES, crc256::GENERATOR_8), ("crc6b", 6, crc256::HALF_BYTES, crc256::GENERATOR_6)];
+    let forms = [
+        ("crc8b", 8, crc256::STANDARD_BYTES, crc256::GENERATOR_8),
+        ("crc6b", 6, crc256::HALF_BYTES, crc256::GENERATOR_6),
+    ];
     for (name, n, bytes, generator) in forms {
         let (top, digits) = (8 * n - 1, 2 * n);
         line!(text, "  function automatic logic [{top}:0] {name}(input logic [{}:0] d);", 8 * bytes - 1);
@@ -34,7 +37,10 @@ pub fn cxl256(text: &mut String) {
         line!(text, "    for (int i = 0; i < {bytes}; i++) begin");
         line!(text, "      f = d[8*i +: 8] ^ {name}[{top}-:8];");
         line!(text, "      {name} = {{{name}[{}:0], 8'h0}};", top - 8);
-        line!(text, "      for (int j = 0; j < {n}; j++) {name}[8*j +: 8] = {name}[8*j +: 8] ^ gf_mul(f, g[8*j +: 8]);");
+        line!(
+            text,
+            "      for (int j = 0; j < {n}; j++) {name}[8*j +: 8] = {name}[8*j +: 8] ^ gf_mul(f, g[8*j +: 8]);"
+        );
         line!(text, "    end\n  endfunction\n");
     }
 }
@@ -45,7 +51,10 @@ pub fn ualink(text: &mut String) {
     line!(text, "    crc32 = '1;");
     line!(text, "    for (int i = 0; i < 5120; i++)");
     let polynomial = pcie::LCRC_POLY.reverse_bits();
-    line!(text, "      crc32 = {{crc32[30:0], 1'b0}} ^ (((i < 5088 && d[i]) ^ crc32[31]) ? 32'h{polynomial:08x} : 32'h0);");
+    line!(
+        text,
+        "      crc32 = {{crc32[30:0], 1'b0}} ^ (((i < 5088 && d[i]) ^ crc32[31]) ? 32'h{polynomial:08x} : 32'h0);"
+    );
     line!(text, "    crc32 = ~crc32;");
     line!(text, "  endfunction\n");
 }

@@ -170,8 +170,7 @@ fn cxl68(dir: Dir) -> (Terms, Conditions) {
     control(&mut all);
     for slot in 0..4 {
         let code = field(FlitHeader::DEF, &format!("slot{slot}"), 16);
-        let formats: Vec<_> =
-            slot68::all_formats().filter(|f| f.dir == dir && f.is_header() == (slot == 0)).collect();
+        let formats: Vec<_> = slot68::all_formats().filter(|f| f.dir == dir && f.is_header() == (slot == 0)).collect();
         let listed = is_one_of(&code, 3, formats.iter().map(|f| f.code.into()));
         add(&mut all, "CXL68-SLT-01", format!("!protocol || {listed}"));
         let first = 16 + 128 * slot;

@@ -123,9 +123,8 @@ impl Map {
     /// # Errors
     /// Text that is no map: TOML, keys, values, names.
     pub fn read(text: &str, path: &str) -> Result<Map, InspectError> {
-        let map: Map = toml::from_str(text).map_err(|e| {
-            InspectError::Map { path: path.to_owned(), text: e.to_string().trim_end().to_owned() }
-        })?;
+        let map: Map = toml::from_str(text)
+            .map_err(|e| InspectError::Map { path: path.to_owned(), text: e.to_string().trim_end().to_owned() })?;
         let refuse = |text: String| Err(InspectError::Map { path: path.to_owned(), text });
         if map.interface.is_empty() {
             return refuse("found no [[interface]], expected at least one".into());

@@ -25,12 +25,8 @@ impl Signals {
         interface: &Interface,
         map: &str,
     ) -> Result<Signals, InspectError> {
-        let error = |key, text| InspectError::Signal {
-            map: map.to_owned(),
-            interface: interface.name.clone(),
-            key,
-            text,
-        };
+        let error =
+            |key, text| InspectError::Signal { map: map.to_owned(), interface: interface.name.clone(), key, text };
         let find = |key, name: &str| {
             let name = scope.map_or(name.to_owned(), |scope| format!("{scope}.{name}"));
             wave.find(&name).map_err(|text| error(key, text))
@@ -57,7 +53,8 @@ impl Signals {
         };
         let bits = signals.data.bits;
         if bits > unit_bits || !bits.is_multiple_of(8) {
-            let text = format!("found {bits} bits in `{}`, expected {unit_bits}, or less in whole bytes", signals.data.name);
+            let text =
+                format!("found {bits} bits in `{}`, expected {unit_bits}, or less in whole bytes", signals.data.name);
             return Err(error("data", text));
         }
         let options = [&signals.reset, &signals.valid, &signals.ready, &signals.first];

@@ -45,11 +45,7 @@ pub fn dump(beats: &[Beat], stalls: impl Fn(u64) -> (bool, bool)) -> String {
             let bits: String = bytes.iter().rev().map(|b| format!("{b:08b}")).collect();
             let _ = writeln!(text, "1r\n{}v\n{}y", u8::from(valid), u8::from(ready));
             // Without valid the bus says nothing.
-            let _ = if valid {
-                writeln!(text, "{}f\nb{bits} d", u8::from(*first))
-            } else {
-                writeln!(text, "xf\nbx d")
-            };
+            let _ = if valid { writeln!(text, "{}f\nb{bits} d", u8::from(*first)) } else { writeln!(text, "xf\nbx d") };
             if valid && ready {
                 open = next.next();
             }

@@ -60,7 +60,10 @@ fn an_fst_holds_what_the_vcd_holds() {
         run(scenario, set, Outputs { fst: Some(file("b.fst")), ..filter });
         let [a, b] = ["a.fst", "b.fst"].map(|name| std::fs::read(file(name)).expect("a file"));
         assert!(a == b, "{scenario}: another FST for the same run");
-        assert!(a.len() * 2 < std::fs::metadata(file("a.vcd")).expect("a file").len() as usize, "{scenario}: not packed");
+        assert!(
+            a.len() * 2 < std::fs::metadata(file("a.vcd")).expect("a file").len() as usize,
+            "{scenario}: not packed"
+        );
     }
 }
 

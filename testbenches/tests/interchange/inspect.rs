@@ -2,7 +2,7 @@
 
 use crate::bus::{PERIOD_NS, beats, dump};
 use crate::{read, repository};
-use scalepool::trace::inspect::{Inspection, InspectError, Map, inspect};
+use scalepool::trace::inspect::{InspectError, Inspection, Map, inspect};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -133,7 +133,8 @@ fn a_part_of_a_signal_another_edge_and_a_reset_that_is_high() {
     // All edges the other way round; `scope` in the place of the path.
     let inverted = wave.replace("\n0c", "\nLc").replace("\n1c", "\n0c").replace("\nLc", "\n1c");
     let inverted = inverted.replace("\n0r", "\nLr").replace("\n1r", "\n0r").replace("\nLr", "\n1r");
-    let text = format!("scope = \"tb.dut\"\n{text}edge = \"falling\"\nreset_active = \"high\"\n").replace("tb.dut.data", "data");
+    let text = format!("scope = \"tb.dut\"\n{text}edge = \"falling\"\nreset_active = \"high\"\n")
+        .replace("tb.dut.data", "data");
     assert!(units(&inspected(&inverted, &text).expect("a wave")) == sent);
     // Values that change with the edge are those behind it when asked for.
     let text = map("cxl-68b", "up", "sample = \"after\"\n").replace("data = \"data\"", "data = \"data[551:8]\"");
@@ -182,7 +183,8 @@ fn sim_wav_02_n() {
     let sent = good("cxl68/flit_cxl-68b_down")[..4].to_vec();
     let text = map("cxl-68b", "down", "first = \"first\"\n");
     let whole = beats(&sent, 4);
-    let without = |at: usize| whole.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, b)| b.clone()).collect::<Vec<_>>();
+    let without =
+        |at: usize| whole.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, b)| b.clone()).collect::<Vec<_>>();
     // The second unit lacks a beat: it is not there, and nothing else is hurt.
     let found = inspected(&dump(&without(20), stalls), &text).expect("a wave");
     assert_eq!((rules(&found), units(&found)), (vec!["SIM-WAV-02"], [&sent[..1], &sent[2..]].concat()));
@@ -268,4 +270,22 @@ fn spoilt_waves_are_read_or_refused() {
         outcomes[usize::from(inspected(&spoilt, &text).is_ok())] += 1;
     }
     assert!(outcomes.iter().all(|n| *n > 20), "{outcomes:?}");
+}
+
+/// Dumps of stream_tb.sv by Icarus and Verilator, with a bad CRC and a reserved slot format behind six good flits. The
+/// co-simulation makes such dumps of every protocol (testbenches/maps/check.py).
+#[test]
+fn dumps_of_simulators_are_read() {
+    let map = "testbenches/maps/stream_cxl68.toml";
+    let seen = ["icarus", "verilator"].map(|simulator| {
+        let wave = repository(&format!("testbenches/tests/interchange/samples/{simulator}.vcd"));
+        let found = inspect(&wave, Map::read(&read(&repository(map)), map).expect("a map"), map).expect("a wave");
+        assert_eq!(rules(&found), ["CXL68-CRC-01", "CXL68-SLT-01"], "{simulator}");
+        let places: Vec<&str> = found.seen.iter().flat_map(|s| &s.broken).map(|b| b.signal.as_str()).collect();
+        assert_eq!(places, ["stream_tb.data[535:528]", "stream_tb.data[23:16]"], "{simulator}");
+        units(&found)
+    });
+    let golden = good("cxl68/flit_cxl-68b_down");
+    assert_eq!(seen[0][..6], golden[..6]);
+    assert_eq!((&seen[0], seen[0].len()), (&seen[1], 8));
 }

@@ -38,8 +38,7 @@ fn the_flits_of_a_wave_are_those_of_the_golden_trace() {
         let input = |name: &str, text: &'static str| Input { name: name.into(), reader: text.as_bytes() };
         let (golden, found): (&'static str, &'static str) = (golden.leak(), found.leak());
         let by_place = Policy::ByKey(vec!["where".into()]);
-        let compared =
-            diff_of_kinds(input("golden", golden), input("wave", found), &by_place, &mask, &[Kind::Flit]);
+        let compared = diff_of_kinds(input("golden", golden), input("wave", found), &by_place, &mask, &[Kind::Flit]);
         assert_eq!(compared.expect("two traces"), None, "{name}");
         assert!(found.lines().count() > 40, "{name}: {} lines", found.lines().count());
     }

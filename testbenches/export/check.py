@@ -6,6 +6,7 @@ vector, and the same through the constants for position and width.
 
 Assertions (sva/), in Verilator: every vector and flit goes past its module. A property that fires must be a rule that the
 program finds broken there, so good ones pass in silence; a reserved code, a set reserved bit and a bad CRC must fire.
+Behind the golden flits come seeded ones that break what those do not.
 
 usage: check.py [--program PROGRAM] [--only FAMILY]
 """
@@ -16,6 +17,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -244,6 +246,26 @@ def flits(program, family):
     return found.values()
 
 
+def seeded(program, family, checks):
+    """Flits that the program makes of random slots 0 and headers, CRC and all: what no golden set breaks at these places."""
+    rng = random.Random(1)
+    for module, protocol, direction, _ in FLITS[family][0]:
+        checked = next(c for c in checks if c.module == f"scalepool_{family}_{module}_sva")
+        if family in ("cxl256", "cxlpbr"):
+            # The format code in the low four bits, then the valid bit of the first message.
+            slots = [(rng.getrandbits(104) << 8 | rng.getrandbits(4) << 4 | 0x10 | n % 16).to_bytes(14, "little").hex() for n in range(192)]
+            forms = [{"dir": direction, "kind": "protocol", "slots": [{"slot": 0, "hex": slot}]} for slot in slots]
+        elif family == "nvlink":
+            forms = [{"dir": direction, "packet": {"header": {"op": "READ", "vc": "CREQ0", "len": n}}} for n in range(32)]
+        else:
+            return
+        lines = "".join(json.dumps(form) + "\n" for form in forms)
+        for answer in ask(program, ["flit", "encode", protocol, "--dir", direction], lines):
+            broken = rules(answer["violations"])
+            value = int.from_bytes(bytes.fromhex(answer["hex"])[:checked.width // 8], "little")
+            checked.add(value, broken, broken & (MUST | {"NVL-PKT-01", "CXL256-SLT-02", "CXLPBR-SLT-01"}), 1)
+
+
 def assertion_bench(family, checks, folder):
     text = [f"module {family}_sva_tb;", "  logic clk = 0;", "  int i = -1;", f"  {family}_tb #(.FINISH(0)) members ();"]
     for n, c in enumerate(checks):
@@ -286,6 +308,7 @@ def check_assertions(program, family, layouts, out):
     found = re.finditer(r"^module (\w+)$(.*?)^endmodule", source.read_text(encoding="ascii"), re.MULTILINE | re.DOTALL)
     modules = {m[1]: {p.replace("_", "-") for p in re.findall(r"^  (\w+): assert property", m[2], re.MULTILINE)} for m in found}
     checks = [*messages(family, layouts, modules), *flits(program, family)]
+    seeded(program, family, checks)
     if missing := modules.keys() - {c.module for c in checks}:
         raise RuntimeError(f"modules without vectors: {sorted(missing)}")
     assertion_bench(family, checks, folder)

@@ -2,13 +2,13 @@
 //!
 //! Modelled: the same variables and instants as in a value change dump ([`super::vcd`]), some ten times smaller. Values are
 //! written by the crate `fst-writer`. It has no names for values, which the format has, so the table of scopes and variables
-//! is written here ([`hierarchy`]) in place of the crate's: an enumeration for each code table, a comment with scenario hash
+//! is written here (`hierarchy`) in place of the crate's: an enumeration for each code table, a comment with scenario hash
 //! and seed. Left out: real values, strings, aliases.
 //!
 //! Invariants: the bytes depend on the records alone; the date in the header is empty.
 //!
 //! A walk: the crate writes header, table and geometry into memory; the table is replaced; all of it goes to the output, and
-//! from then on what the crate writes goes there as well ([`Spool`]).
+//! from then on what the crate writes goes there as well (`Spool`).
 
 use std::cell::RefCell;
 use std::fmt;
@@ -127,7 +127,7 @@ impl<W: Write + Seek> Target for Fst<W> {
     }
 }
 
-/// Tells the crate of all variables, in the order of the table; the names that count are those of [`hierarchy`].
+/// Tells the crate of all variables, in the order of the table; the names that count are those of `hierarchy`.
 fn declare<W: Write + Seek>(
     writer: &mut FstHeaderWriter<W>,
     signals: &Signals,

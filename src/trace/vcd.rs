@@ -1,6 +1,6 @@
 //! Waves as value change dump (IEEE 1364), readable by every viewer.
 //!
-//! The variables are those of [`super::signals`], their instants those of [`super::instants`]; the time unit is 1 fs. At the
+//! The variables are those of [`super::signals`], their instants those of `super::instants`; the time unit is 1 fs. At the
 //! start of the window, `$dumpvars` gives all current values. Left out: `$dumpoff`, strength, real values.
 //!
 //! The header comes from the crate `vcd`; changes are written here, a byte of the value as a row of a table, because that

@@ -2,7 +2,7 @@
 //!
 //! Modelled: the static rules of the rule table, those that one message or one flit shows on its own: reserved bits that are
 //! set, codes without a meaning, slot formats that are not listed, what must be zero, the CRC. A module a layout,
-//! `scalepool_cxl68_m2s_req_sva`, with a message of it as `message_i`; a module a flit, [`flits`]. In each one property a
+//! `scalepool_cxl68_m2s_req_sva`, with a message of it as `message_i`; a module a flit, `flits`. In each one property a
 //! rule, whose label is the rule id with underlines and whose message is id, place and text of the rule. Left out: rules over
 //! several fields that are no table, and all that needs the flits before.
 //!

@@ -21,7 +21,8 @@
 //!
 //! A signal is named by its full path or by an end of it that is the path of no other signal, so that scopes that one
 //! simulator puts on top and another one does not may be left out. A unit wider than `data` comes in several beats, lowest
-//! bits first. A packet of NVLink has as many flits as its header says.
+//! bits first. A packet of NVLink ends where `first` says that the next one
+//! begins; without `first` it has as many flits as its header says.
 
 use super::InspectError;
 use scalepool_protocols::registry::{self, Protocol};

@@ -9,8 +9,8 @@
 //! never a guess. A value `x` or `z` where one is needed is a finding of its own (`SIM-WAV-01`), and so is a unit that is
 //! cut short (`SIM-WAV-02`).
 //!
-//! A walk through one edge: [`sample::beats`] finds the edge of the clock, looks at reset, valid and ready beside it and takes
-//! the data; [`stream`] adds beats up to a unit, completes what the map says is not there, and hands it to the decoder.
+//! A walk through one edge: `sample::beats` finds the edge of the clock, looks at reset, valid and ready beside it and takes
+//! the data; `stream` adds beats up to a unit, completes what the map says is not there, and hands it to the decoder.
 //! A decoder may answer later (UALink), so answers meet their units in order.
 
 pub mod map;

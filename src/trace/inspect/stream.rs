@@ -7,7 +7,7 @@ use crate::forms::flit::{Answer, Decoder};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
-use scalepool_protocols::nvlink::{FLIT_BYTES, Header};
+use scalepool_protocols::nvlink::{FLIT_BYTES, Header, MAX_FLITS};
 use scalepool_protocols::wire::{At, Findings, Violation, Wire};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -71,6 +71,8 @@ pub(super) struct Stream {
     beats: Vec<(u64, u64)>,
     /// Beats are thrown away up to the next first one.
     lost: bool,
+    /// The open packet may end at any beat.
+    open_end: bool,
     waiting: VecDeque<Waiting>,
     seen: Vec<Seen>,
 }
@@ -89,6 +91,7 @@ impl Stream {
             bytes: Vec::new(),
             beats: Vec::new(),
             lost: false,
+            open_end: false,
             waiting: VecDeque::new(),
             seen: Vec::new(),
         }
@@ -96,6 +99,7 @@ impl Stream {
 
     /// A reset: nothing of what was before counts.
     pub fn restart(&mut self) {
+        self.end_packet();
         let answers = self.decoder.as_mut().map(Decoder::finish).unwrap_or_default();
         self.answers(answers);
         self.decoder = Decoder::new(&self.protocol, self.dir).ok();
@@ -134,6 +138,11 @@ impl Stream {
 
     /// Takes a beat.
     pub fn beat(&mut self, beat: Beat) {
+        // Where the bus says what is first, a packet ends there, whatever its header says of its length.
+        self.open_end = self.protocol == "nvlink" && beat.first.is_some();
+        if self.open_end && beat.first == Some(true) && !self.bytes.is_empty() {
+            self.unit();
+        }
         match beat.first {
             Some(true) if !self.bytes.is_empty() => self.cut(&beat, "1", "0, the unit before lacks bytes"),
             Some(false) if self.bytes.is_empty() && !self.lost => {
@@ -152,7 +161,7 @@ impl Stream {
         self.lost = false;
         self.bytes.extend_from_slice(&beat.bytes);
         self.beats.push((beat.t_fs, beat.cycle));
-        let wanted = self.wanted_bytes();
+        let wanted = if self.open_end { FLIT_BYTES * MAX_FLITS } else { self.wanted_bytes() };
         if self.bytes.len() >= wanted {
             self.bytes.truncate(wanted);
             self.unit();
@@ -176,7 +185,14 @@ impl Stream {
         }
         let bits = self.bytes[..FLIT_BYTES].iter().rev().fold(0, |n, &b| n << 8 | u128::from(b));
         // A packet has at most 18 flits (nvlink §1); the length of a broken header is no reason to wait for more.
-        FLIT_BYTES * (1 + usize::from(Header::from_bits(bits).len).min(17))
+        FLIT_BYTES * (1 + usize::from(Header::from_bits(bits).len)).min(MAX_FLITS)
+    }
+
+    /// Nothing comes behind the open packet; it is whole if its header says so.
+    fn end_packet(&mut self) {
+        if self.open_end && !self.bytes.is_empty() && self.bytes.len() >= self.wanted_bytes() {
+            self.unit();
+        }
     }
 
     /// A unit is whole.
@@ -230,6 +246,7 @@ impl Stream {
 
     /// All that was seen, and the beats of a unit that is not whole.
     pub fn finish(mut self) -> (Vec<Seen>, usize) {
+        self.end_packet();
         let answers = self.decoder.as_mut().map(Decoder::finish).unwrap_or_default();
         self.answers(answers);
         let left = self.beats.len();

@@ -34,4 +34,10 @@ pub static RULES: &[Rule] = &[
         choice: true,
         text: "a unit begins where its first beat says so, and nowhere else",
     },
+    Rule {
+        id: "SIM-E2E-04",
+        source: "architecture §4",
+        choice: true,
+        text: "what one end of a fabric sends to another comes out there once, unchanged, in the promised order",
+    },
 ];

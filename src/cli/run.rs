@@ -34,6 +34,9 @@ pub(super) struct Run {
     /// Write a value change dump, with GTKWave files beside it.
     #[arg(long, value_name = "FILE")]
     vcd: Option<PathBuf>,
+    /// Write the same wave as FST, some ten times smaller, with GTKWave files beside it.
+    #[arg(long, value_name = "FILE")]
+    fst: Option<PathBuf>,
     /// Write a transaction trace, JSON lines.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -74,6 +77,7 @@ impl Run {
             set: self.set,
             outputs: Outputs {
                 vcd: self.vcd,
+                fst: self.fst,
                 trace: self.trace,
                 scopes: self.wave_scope,
                 from_fs: self.wave_from,

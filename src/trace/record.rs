@@ -29,6 +29,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 6] = [Kind::Begin, Kind::Mark, Kind::End, Kind::Flit, Kind::Violation, Kind::Value];
+
     /// Name in JSON lines.
     pub const fn name(self) -> &'static str {
         match self {

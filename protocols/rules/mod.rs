@@ -3,6 +3,7 @@
 //! A number is never reused; a withdrawn rule keeps its row. The conformance suite holds two tests for every row, one
 //! that obeys (`<rule>_p`) and one that breaks it (`<rule>_n`), and fails when a row has none.
 
+pub mod coh;
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
@@ -25,7 +26,7 @@ pub struct Rule {
 
 /// All rules, family by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [cxl68::RULES, cxl256::RULES, cxlio::RULES, ual::RULES, nvl::RULES, sim::RULES].into_iter().flatten()
+    [cxl68::RULES, cxl256::RULES, cxlio::RULES, ual::RULES, nvl::RULES, coh::RULES, sim::RULES].into_iter().flatten()
 }
 
 /// The row of an id.

@@ -14,12 +14,18 @@ pub enum At {
         /// Number of bits.
         width: u32,
     },
+    /// Line of memory, by its byte address.
+    Line(u64),
+    /// A message whose line is not known.
+    Message,
 }
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             At::Byte(n) => write!(f, "byte {n}"),
+            At::Line(address) => write!(f, "line {address:#x}"),
+            At::Message => write!(f, "message"),
             At::Bits { lsb, width: 1 } => write!(f, "bit {lsb}"),
             At::Bits { lsb, width } => write!(f, "bits {}:{lsb}", lsb + width - 1),
         }

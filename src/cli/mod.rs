@@ -20,6 +20,7 @@ mod flit;
 mod golden;
 mod inspect;
 mod list;
+mod litmus;
 mod run;
 mod table;
 
@@ -49,6 +50,7 @@ enum Command {
     Run(run::Run),
     Diff(diff::DiffArgs),
     Inspect(inspect::Inspect),
+    Litmus(litmus::Litmus),
     Golden(golden::Golden),
     Export(export::Export),
 }
@@ -64,6 +66,7 @@ impl Command {
             Command::Run(c) => c.run(out),
             Command::Diff(c) => c.run(out),
             Command::Inspect(c) => c.run(out),
+            Command::Litmus(c) => c.run(out),
             Command::Golden(c) => c.run(out),
             Command::Export(c) => c.run(out),
         }

@@ -6,6 +6,7 @@
 //! an [`Event`](event::Event) with a rule id, never a panic. Left out: lane training, electrical states.
 
 pub mod arbmux;
+pub mod classes;
 pub mod coverage;
 pub mod cxl256;
 pub mod cxl68;

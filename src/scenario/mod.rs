@@ -5,6 +5,7 @@
 //! simulation is built from them, a partition a thread; records leave after every window for the trace and the waves;
 //! counters and broken rules become the report.
 
+pub mod coherent;
 pub mod enumerate;
 pub mod expander;
 pub mod faults;
@@ -44,6 +45,9 @@ pub static SCENARIOS: &[Scenario] = &[
     expander::CXL_PBR,
     Scenario { name: ualink::NAMES[0], doc: ualink::DOCS[0], keys: ualink::PAIR_KEYS, run: ualink::run_pair },
     Scenario { name: ualink::NAMES[1], doc: ualink::DOCS[1], keys: ualink::POD_KEYS, run: ualink::run_pod },
+    coherent::CACHE_PAIR,
+    coherent::DB_SHARE,
+    coherent::FILTER_THRASH,
     Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
     Scenario { name: nvlink::pair::NAME, doc: nvlink::pair::DOC, keys: nvlink::pair::KEYS, run: nvlink::pair::run },
     Scenario { name: nvlink::pod::NAME, doc: nvlink::pod::DOC, keys: nvlink::pod::KEYS, run: nvlink::pod::run },

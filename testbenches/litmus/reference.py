@@ -26,9 +26,8 @@ class Case:
 # ---------------------------------------------------------------------------------------------------------- CXL.cache
 
 # A device. state: what it may use; request: the operation under way; go: what was granted; data: what was read (None: not
-# here yet); hit: a snoop changed the state under an evict (2.5); owed: a forwarded line waits for the fill, and for whom;
-# asked: ownership was requested, so that a store that lost it asks again.
-Device = namedtuple("Device", "state value at request go data hit owed asked")
+# here yet); hit: a snoop changed the state under an evict (2.5); asked: ownership was requested, so that a store that lost it asks again.
+Device = namedtuple("Device", "state value at request go data hit asked")
 # The home. busy: (request, device, snoop answers awaited, lines awaited, phase); passed: a line for the requester alone.
 Home = namedtuple("Home", "memory owner sharers busy passed")
 # All: messages are sorted tuples (channel, device, what, ...); `newest` is the ghost value.
@@ -39,7 +38,7 @@ def cache_start(case):
     newest, devices = 1, []
     holders = [i for i, letter in enumerate(case.start) if letter in "EM"]
     for letter in case.start:
-        devices.append(Device(letter, None if letter == "I" else 0, 0, None, None, None, False, None, False))
+        devices.append(Device(letter, None if letter == "I" else 0, 0, None, None, None, False, False))
     memory = 0
     for i, letter in enumerate(case.start):
         if letter == "M":
@@ -194,16 +193,12 @@ def device_data(world, i, line, bogus, kind):
     return with_home(world, busy=None, passed=None)
 
 
-def snooped(case, world, i, snoop):
+def snooped(world, i, snoop):
     """2.3 and 2.4: a device answers at once."""
     device = world.devices[i]
     request, state = device.request, device.state
     if device.go is not None and request in ("RdShared", "RdAny", "RdOwn") and device.data is None:
-        # GO seen, data not: ownership has moved.
-        if device.go == "E" and waiting_store(case, device, i) and snoop != "SnpCur":
-            # The store happens when the line comes; until then the line is owed.
-            kind, response = {"SnpInv": ("I", "RspIFwdM"), "SnpData": ("S", "RspSFwdM")}[snoop]
-            return put(with_device(world, i, owed=kind), ("D2HRsp", i, response))
+        # GO seen, data not: ownership has moved. A store is not counted as waiting: it asks again where it lost the line.
         if snoop == "SnpCur":
             return put(world, ("D2HRsp", i, "RspVHitV"))
         if snoop == "SnpInv":
@@ -228,7 +223,7 @@ def snooped(case, world, i, snoop):
     return put(changed, ("D2HRsp", i, "RspIHitSE" if after == "I" else "RspSHitSE"))
 
 
-def fill(case, world, i):
+def fill(world, i):
     """A read with its GO and, where it has one, its line is complete."""
     device = world.devices[i]
     request = device.request
@@ -236,34 +231,31 @@ def fill(case, world, i):
         return with_device(world, i, request=None, data=None) if device.data is not None else world
     if device.go is None or (request != "RdOwnNoData" and device.data is None):
         return world
-    free = dict(request=None, go=None, data=None, owed=None)
+    free = dict(request=None, go=None, data=None)
+    if request == "RdOwnNoData" and device.value is None:
+        # 2.4, 5 point 3: ownership without bytes is given up, and the line is read.
+        return put(with_device(world, i, **{**free, "request": "RdOwn"}), ("D2HReq", i, "RdOwn"))
     if request == "RdOwnNoData":
         return with_device(world, i, state="E", **free)
-    if device.owed is not None:
-        # 2.4: fill, store, then the line that is owed.
-        newest = world.newest + 1
-        after = device.owed
-        world = with_device(world, i, state=after, value=None if after == "I" else newest, at=device.at + 1, **free)
-        return put(world._replace(newest=newest), ("D2HData", i, newest, False, device.owed))
     if device.go == "I":
         # A snoop took it meanwhile: used once and gone.
         return with_device(world, i, state="I", value=None, **free)
     return with_device(world, i, state=device.go, value=device.data, **free)
 
 
-def to_device(case, world, message):
+def to_device(world, message):
     channel, i = message[:2]
     world = drop(world, message)
     device = world.devices[i]
     if channel == "H2DReq":
-        return snooped(case, world, i, message[2])
+        return snooped(world, i, message[2])
     if channel == "H2DData":
-        return fill(case, with_device(world, i, data=message[2]), i)
+        return fill(with_device(world, i, data=message[2]), i)
     what, state = message[2:]
     free = dict(request=None, go=None, hit=False)
     if what == "GO":
         if device.request in ("RdShared", "RdAny", "RdOwn", "RdOwnNoData"):
-            return fill(case, with_device(world, i, go=state), i)
+            return fill(with_device(world, i, go=state), i)
         return with_device(world, i, state="I", value=None, **free)
     if what == "GO_WritePull_Drop":
         return with_device(world, i, state="I", value=None, **free)
@@ -289,11 +281,11 @@ def cache_moves(case, world):
         elif channel == "H2DReq":
             # O1: a snoop never passes a GO.
             if not any(m[0] == "H2DRsp" and m[1] == i and "GO" in m[2] for m in world.messages):
-                yield repr(message), to_device(case, world, message)
+                yield repr(message), to_device(world, message)
         elif channel == "H2DRsp" and message[2] == "GO" and ("H2DRsp", i, "WritePull", "I") in world.messages:
             continue
         else:
-            yield repr(message), to_device(case, world, message)
+            yield repr(message), to_device(world, message)
 
 
 def cache_outcome(world):
@@ -422,6 +414,13 @@ def shared_fill(case, world, i):
         changed = with_device(world, i, **free)
     elif host.state == "M":
         changed = with_device(world, i, **free)
+    elif host.request == "MemInv" and host.value is None and not waiting_store(case, host, i):
+        # 3.4, 5 point 3: ownership without bytes is given up, and the line is read, unless a store of the whole line
+        # waits for it. A snoop that lost the race finds I.
+        changed = with_device(world, i, **free)
+        if host.stage == "won":
+            changed = bi_answer(changed, i)
+        return put(with_device(changed, i, request="MemRdA"), ("Req", i, "MemRdA"))
     else:
         value = host.value if host.request == "MemInv" else host.data
         changed = with_device(world, i, state=host.cmp, value=value, **free)
@@ -503,7 +502,7 @@ LOCAL = {"RdShared": "S", "RdAny": "E", "RdOwn": "E", "RdOwnNoData": "E", "RdCur
 def bias_start(case):
     newest = 1 if "M" in case.start else 0
     letter = case.start[0]
-    device = Device(letter, {"I": None, "M": newest}.get(letter, 0), 0, None, None, None, False, None, False)
+    device = Device(letter, {"I": None, "M": newest}.get(letter, 0), 0, None, None, None, False, False)
     letter = case.start[1]
     host = Host(letter, {"I": None, "M": newest}.get(letter, 0), 0, None, None, None, None, None, None, False)
     bias = "device" if case.start[0] in "EM" else "host"
@@ -536,7 +535,7 @@ def bias_device_core(case, world):
         if op == "DirtyEvict":
             world = with_home(world, memory=device.value)
         yield f"0 {op}", with_device(world, 0, state="I", value=None, asked=False, **on)
-    elif world.home.holders == "device":
+    elif world.home.holders == "device" and op not in ("ItoMWr", "WrCur", "WrInv"):
         if op in WRITES:
             newest = world.newest + 1
             yield f"0 {op}", with_device(with_home(world, memory=newest), 0, **on)._replace(newest=newest)
@@ -643,10 +642,21 @@ def check(world):
     assert all(d.value == world.newest for d in usable), f"old bytes: {world}"
 
 
+def settled(case, moves, world):
+    """Cores do at once what they can: an operation is issued as soon as its start state holds. Each touches its own agent
+    only, so their order is of no matter. What is left to choose is the message that arrives next."""
+    while True:
+        own = next((after for label, after in moves(case, world) if not label.startswith("(")), None)
+        if own is None:
+            return world
+        check(own)
+        world = own
+
+
 def outcomes(case, limit=400_000):
     """(states, set of (final letters, fresh)). Raises where a copy is not alone or not the newest value."""
     start, moves = KINDS[case.kind]
-    first = start(case)
+    first = settled(case, moves, start(case))
     seen, todo, found = {first}, [first], set()
     while todo:
         world = todo.pop()
@@ -654,6 +664,7 @@ def outcomes(case, limit=400_000):
         quiet = True
         for _, after in moves(case, world):
             quiet = False
+            after = settled(case, moves, after)
             if after not in seen:
                 if len(seen) >= limit:
                     raise RuntimeError(f"more than {limit} states")

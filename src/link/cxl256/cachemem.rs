@@ -135,6 +135,19 @@ impl Cachemem {
         Some(message)
     }
 
+    /// Takes the next received message of a class out of its buffer; a snoop not before responses that came earlier
+    /// (`coherence` §2.6 O1).
+    pub fn take_class(&mut self, class: Class) -> Option<Message> {
+        let stays_behind = |m: &Message| class == Class::H2dReq && m.class == Class::H2dRsp;
+        let at = self.inbox.iter().position(|m| m.class == class || stays_behind(m))?;
+        if self.inbox[at].class != class {
+            return None;
+        }
+        let message = self.inbox.remove(at)?;
+        self.credits.freed(message.class);
+        Some(message)
+    }
+
     /// Class of the message that [`Cachemem::take`] would give.
     pub fn next_class(&self) -> Option<Class> {
         self.inbox.front().map(|m| m.class)

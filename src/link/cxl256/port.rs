@@ -11,6 +11,7 @@ use super::config::{CachememConfig, LinkConfig};
 use super::end::End;
 use super::fault::WireFlit;
 use super::number;
+use crate::link::classes::ByClass;
 use crate::link::cxlio::{FlitEnd, Port as _};
 use crate::link::event::{Event, finding};
 use crate::link::hook::Hooks;
@@ -243,6 +244,18 @@ pub fn send_message(cachemem: &mut Cachemem, message: &Message) -> Result<(), Vi
 pub fn take_message(cachemem: &mut Cachemem) -> Option<Message> {
     let routing = cachemem.config().mode.routing();
     cachemem.take().map(|message| Message::from_cxl256(&message, routing))
+}
+
+impl ByClass for PortEnd<Cachemem> {
+    fn take_class(&mut self, class: Class) -> Option<Message> {
+        let layer = self.layer_mut();
+        let routing = layer.config().mode.routing();
+        layer.take_class(class).map(|message| Message::from_cxl256(&message, routing))
+    }
+
+    fn waits(&self, class: Class) -> usize {
+        self.layer().waiting(class)
+    }
 }
 
 impl Carries<Message> for PortEnd<Cachemem> {

@@ -4,6 +4,7 @@ use super::end::End;
 use super::event::{Event, finding};
 use super::retry::Local;
 use crate::link::hook::Hooks;
+use crate::link::classes::ByClass;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
@@ -110,6 +111,20 @@ impl LinkEnd for End {
             self.local().state.name(),
             self.credits().pending()
         )
+    }
+}
+
+impl ByClass for End {
+    fn take_class(&mut self, class: Class) -> Option<Message> {
+        // A snoop stays behind responses that came before it (`coherence` §2.6 O1).
+        if class == Class::H2dReq && self.arrived_before(Class68::H2dRsp, Class68::H2dReq) {
+            return None;
+        }
+        End::take_class(self, class_68(class)?).map(|message| Message::from_cxl68(&message))
+    }
+
+    fn waits(&self, class: Class) -> usize {
+        class_68(class).map_or(0, |class| End::waiting(self, class))
     }
 }
 

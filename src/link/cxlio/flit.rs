@@ -234,7 +234,7 @@ impl Client for FlitEnd {
                 for violation in found {
                     let at = match violation.at {
                         At::Byte(at) => range.start + at,
-                        At::Bits { .. } => range.start,
+                        At::Bits { .. } | At::Line(_) | At::Message => range.start,
                     };
                     self.channel.protocol(Violation { at: At::Byte(body_byte(self.flit.mode, at)), ..violation });
                 }

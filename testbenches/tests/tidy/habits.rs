@@ -30,7 +30,7 @@ const MAX_FILE_BYTES: usize = 1_500_000;
 const UNSAFE: &[&str] = &["src/ffi/", "testbenches/tests/ffi/", "protocols/check/simd.rs"];
 
 /// Hosts that a link may name: where licences and the crates of the lock file have their home.
-const HOSTS: &[&str] = &["www.apache.org", "github.com"];
+const HOSTS: &[&str] = &["www.apache.org", "github.com", "www.w3.org"];
 
 /// Crates that do real work here, as code spells them.
 const CRATES: &[&str] = &["bitvec", "modular_bitfield", "crc", "nom", "serde", "clap", "insta", "proptest", "vcd"];

@@ -235,6 +235,11 @@ impl End {
         Some(message)
     }
 
+    /// Whether a received message of class `first` lies in front of the next one of class `second`.
+    pub fn arrived_before(&self, first: Class, second: Class) -> bool {
+        self.inbox.iter().find(|m| m.class == first || m.class == second).is_some_and(|m| m.class == first)
+    }
+
     /// Class of the message that [`End::take`] would give.
     pub fn next_class(&self) -> Option<Class> {
         self.inbox.front().map(|m| m.class)

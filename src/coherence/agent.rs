@@ -1,0 +1,101 @@
+//! What every agent is: a state machine, message in, messages out. No time, no flit, no I/O.
+
+use super::config::CoherenceConfig;
+use super::content::{Content, LineAddr};
+use super::event::Event;
+use super::message::Msg;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// Which link of an agent: a device has port 0, a home one port a caching device (its CacheID), and so on.
+pub type Port = u8;
+
+/// Whether a message is taken now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accept {
+    /// It is taken.
+    Take,
+    /// It stays in its channel until the agent's state changes: the blocking rules are here.
+    Wait,
+}
+
+/// A store that has a place in coherence order now, or an end of a core's request: what the world outside must know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect<D> {
+    /// The home (or the device memory) has taken the bytes of a write that came by message: the line's newest value.
+    Written(LineAddr),
+    /// A core's store has been done in the agent's own copy: the line's newest value.
+    Stored(LineAddr),
+    /// A value reached a core before its line was cached, or without being cached: `current` says that it must be the
+    /// newest value at this very moment (early use before GO), otherwise it may be the newest of an earlier moment.
+    Used {
+        /// Line read.
+        line: LineAddr,
+        /// Value that the core saw.
+        value: D,
+        /// Must be the newest value now.
+        current: bool,
+    },
+    /// A request of the core has ended.
+    Done(LineAddr),
+}
+
+/// What a step of an agent produced. The caller owns it and empties it between steps.
+#[derive(Debug, Clone)]
+pub struct Out<D> {
+    /// Messages to send, in this order.
+    pub sends: Vec<(Port, Msg<D>)>,
+    /// Broken rules that the agent saw.
+    pub events: Vec<Event>,
+    /// What happened besides.
+    pub effects: Vec<Effect<D>>,
+}
+
+impl<D> Default for Out<D> {
+    fn default() -> Self {
+        Self { sends: Vec::new(), events: Vec::new(), effects: Vec::new() }
+    }
+}
+
+impl<D> Out<D> {
+    /// Sends a message.
+    pub fn send(&mut self, port: Port, msg: Msg<D>) {
+        self.sends.push((port, msg));
+    }
+
+    /// Empties it for the next step.
+    pub fn clear(&mut self) {
+        self.sends.clear();
+        self.events.clear();
+        self.effects.clear();
+    }
+}
+
+/// A pure state machine. The configuration is an argument, so that it is no part of a state.
+pub trait Agent<D: Content>: Clone + Eq + Hash + Debug {
+    /// Whether `msg` is taken now; pure.
+    fn accepts(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> Accept;
+
+    /// In how many legal ways the agent may take `msg`; way 0 is the default of the configuration. An exploration tries
+    /// all of them when [`CoherenceConfig::alternatives`] is on.
+    fn ways(&self, _config: &CoherenceConfig, _port: Port, _msg: &Msg<D>) -> u8 {
+        1
+    }
+
+    /// Takes a message that [`Agent::accepts`] has accepted. A wrong message is an event and changes nothing.
+    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>);
+
+    /// How many moves of its own the agent can make now, without a message (internal choices); numbered from 0.
+    fn choices(&self, _config: &CoherenceConfig) -> u8 {
+        0
+    }
+
+    /// Makes move number `choice`.
+    fn choose(&mut self, _config: &CoherenceConfig, _choice: u8, _out: &mut Out<D>) {}
+
+    /// Nothing open.
+    fn is_idle(&self) -> bool;
+
+    /// Every value that the agent holds, to age them after a store.
+    fn visit(&mut self, f: &mut dyn FnMut(&mut D));
+}

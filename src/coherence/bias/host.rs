@@ -1,0 +1,229 @@
+//! The host of HDM-D: the CXL.mem host agent, and a home for the device's requests to its own memory.
+//!
+//! Modelled: one request a line; the host's copy is given up or degraded, a dirty one by MemWr whose Cmp is awaited, and
+//! only then Mem*Fwd goes out. ItoMWr, WrCur and WrInv are pulled over CXL.cache and written over CXL.mem. Detail:
+//! message in, messages out. Left out: other caching devices, since HDM-D has one device a bridge (`coherence` §2.9).
+
+use super::tables::{self, Served};
+use crate::coherence::agent::{Accept, Agent, Out, Port};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Content, LineAddr};
+use crate::coherence::event::Event;
+use crate::coherence::mem::host_rows::Phase;
+use crate::coherence::mem::tables::Copy4;
+use crate::coherence::mem::{MemHost, Want};
+use crate::coherence::message::Msg;
+use crate::coherence::mutant::Mutant;
+use scalepool_protocols::cxl::cxl256::code::{
+    D2hReqOpcode, D2hRspOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
+};
+
+/// Where a device's request stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Stage {
+    /// The own dirty copy is on its way to memory; this much is kept.
+    WritingBack(Copy4),
+    /// The data has been pulled.
+    Pulled { error: bool },
+    /// The data is on its way to memory.
+    Writing,
+}
+
+/// A request of the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Txn {
+    line: LineAddr,
+    opcode: D2hReqOpcode,
+    cqid: u16,
+    stage: Stage,
+}
+
+/// The host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BiasHost<D> {
+    /// Its cache and CXL.mem side.
+    pub mem: MemHost<D>,
+    open: Vec<Txn>,
+}
+
+impl<D: Content> BiasHost<D> {
+    /// A host with an empty cache.
+    pub fn new(id: u8) -> Self {
+        Self { mem: MemHost::new(id), open: Vec::new() }
+    }
+
+    /// Whether a request of the device is open on a line: the host's cores wait.
+    pub fn is_busy(&self, line: LineAddr) -> bool {
+        self.open.iter().any(|t| t.line == line)
+    }
+
+    /// Whether the host's core may start something on a line.
+    pub fn is_free(&self, line: LineAddr) -> bool {
+        !self.is_busy(line) && self.mem.phase(line) == Phase::Idle
+    }
+
+    fn event(rule: &'static str, line: Option<LineAddr>, found: impl Into<String>, expected: &str) -> Event {
+        Event::new(rule, line, "host", found, expected)
+    }
+
+    /// What the host keeps under a request.
+    fn kept(config: &CoherenceConfig, opcode: D2hReqOpcode, state: Copy4) -> Copy4 {
+        let most = match opcode {
+            D2hReqOpcode::RdCurr => Copy4::E,
+            D2hReqOpcode::RdShared | D2hReqOpcode::RdAny => Copy4::S,
+            D2hReqOpcode::CLFlush if config.mem.flush_keeps_shared => Copy4::S,
+            _ => Copy4::I,
+        };
+        state.min(most)
+    }
+
+    fn take_req(&mut self, config: &CoherenceConfig, opcode: D2hReqOpcode, line: LineAddr, cqid: u16, out: &mut Out<D>) {
+        let name = opcode.name().unwrap_or("a reserved D2H Req");
+        let Some(row) = tables::find(opcode).filter(|r| r.served != Served::Inside) else {
+            out.events.push(Self::event("COH-BIA-09", Some(line), name, "no evict of device memory on the link"));
+            return;
+        };
+        if config.error_of(line).is_some() {
+            self.answer_error(opcode, row.served, line, cqid, out);
+            return;
+        }
+        let state = self.mem.copy(line).state;
+        let kept = Self::kept(config, opcode, state);
+        let txn = Txn { line, opcode, cqid, stage: Stage::WritingBack(kept) };
+        if state == Copy4::M {
+            self.mem.write_back(line, kept, out);
+            if config.has(Mutant::FwdBeforeWriteDone) {
+                self.go_on(config, txn, out);
+                return;
+            }
+            self.insert(txn);
+            return;
+        }
+        if kept < state {
+            self.mem.degrade(line, kept);
+        }
+        self.go_on(config, txn, out);
+    }
+
+    fn insert(&mut self, txn: Txn) {
+        let at = self.open.partition_point(|t| t < &txn);
+        self.open.insert(at, txn);
+    }
+
+    fn answer_error(&mut self, opcode: D2hReqOpcode, served: Served, line: LineAddr, cqid: u16, out: &mut Out<D>) {
+        if opcode == D2hReqOpcode::RdCurr {
+            out.send(0, Msg::H2dData { cqid, go_err: true, poison: false, data: D::ones() });
+        } else if served == Served::Forward(M2sReqOpcode::MemRdFwd) {
+            out.send(0, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Error.0.into(), cqid });
+        } else {
+            let error = H2dRspOpcode::GO_ERR_WritePull;
+            let pull = if opcode == D2hReqOpcode::WrInv { H2dRspOpcode::WritePull } else { error };
+            out.send(0, Msg::H2dRsp { opcode: pull, rsp_data: line.0 as u16, cqid });
+            self.insert(Txn { line, opcode, cqid, stage: Stage::Pulled { error: true } });
+        }
+    }
+
+    /// Memory is current and the host keeps what it keeps: the answer leaves.
+    fn go_on(&mut self, config: &CoherenceConfig, txn: Txn, out: &mut Out<D>) {
+        let Stage::WritingBack(kept) = txn.stage else { return };
+        let Some(row) = tables::find(txn.opcode) else { return };
+        match row.served {
+            Served::Forward(opcode) => {
+                let meta = match kept {
+                    // The host may keep S and say nothing: the device assumes it anyway.
+                    _ if txn.opcode == D2hReqOpcode::CLFlush && config.mem.flush_keeps_shared => MetaValue::Invalid,
+                    Copy4::I => MetaValue::Invalid,
+                    Copy4::S => MetaValue::Shared,
+                    _ => MetaValue::Any,
+                };
+                let (snp, meta_field) = (SnpType::NoOp, MetaField::Meta0State);
+                out.send(0, Msg::M2sReq { opcode, snp, meta_field, meta, line: txn.line, tag: txn.cqid });
+            }
+            _ => {
+                let strong = txn.opcode == D2hReqOpcode::WrInv;
+                let opcode = if strong { H2dRspOpcode::WritePull } else { H2dRspOpcode::GO_WritePull };
+                // One request a line: the line names the pull.
+                out.send(0, Msg::H2dRsp { opcode, rsp_data: txn.line.0 as u16, cqid: txn.cqid });
+                self.insert(Txn { stage: Stage::Pulled { error: false }, ..txn });
+            }
+        }
+    }
+
+    fn take_data(&mut self, uqid: u16, data: D, enables: u64, out: &mut Out<D>) {
+        let pulled = |t: &Txn| t.line.0 as u16 == uqid && matches!(t.stage, Stage::Pulled { .. });
+        let Some(at) = self.open.iter().position(pulled) else {
+            let found = format!("D2H Data for UQID {uqid}");
+            out.events.push(Self::event("COH-IDS-02", None, found, "the UQID of an open pull"));
+            return;
+        };
+        let txn = self.open.remove(at);
+        if txn.stage == (Stage::Pulled { error: true }) {
+            let (opcode, rsp_data) = match txn.opcode {
+                D2hReqOpcode::WrInv => (H2dRspOpcode::GO, GoState::Error.0.into()),
+                D2hReqOpcode::WOWrInv | D2hReqOpcode::WOWrInvF => (H2dRspOpcode::ExtCmp, 0),
+                _ => return,
+            };
+            out.send(0, Msg::H2dRsp { opcode, rsp_data, cqid: txn.cqid });
+            return;
+        }
+        self.mem.write_unowned(txn.line, data, enables, out);
+        self.insert(Txn { stage: Stage::Writing, ..txn });
+    }
+
+    /// Requests whose CXL.mem write has ended go on.
+    fn advance(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+        let ready = |t: &Txn, mem: &MemHost<D>| {
+            !matches!(t.stage, Stage::Pulled { .. }) && mem.phase(t.line) == Phase::Idle
+        };
+        while let Some(at) = self.open.iter().position(|t| ready(t, &self.mem)) {
+            let txn = self.open.remove(at);
+            match txn.stage {
+                Stage::Writing => {
+                    if txn.opcode == D2hReqOpcode::WrInv {
+                        let rsp_data = GoState::Invalid.0.into();
+                        out.send(0, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data, cqid: txn.cqid });
+                    }
+                }
+                _ => self.go_on(config, txn, out),
+            }
+        }
+    }
+}
+
+impl<D: Content> Agent<D> for BiasHost<D> {
+    /// A device's request waits for everything else on its line; the rest is always taken.
+    fn accepts(&self, _: &CoherenceConfig, _: Port, msg: &Msg<D>) -> Accept {
+        match msg {
+            Msg::D2hReq { line, .. } if !self.is_free(*line) || self.mem.due(*line) != Want::Nothing => Accept::Wait,
+            _ => Accept::Take,
+        }
+    }
+
+    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+        match msg {
+            Msg::D2hReq { opcode, line, cqid } => self.take_req(config, opcode, line, cqid, out),
+            Msg::D2hData { uqid, data, enables, .. } => self.take_data(uqid, data, enables, out),
+            Msg::D2hRsp { opcode, uqid } => {
+                let found = format!("{} for UQID {uqid}", opcode.name().unwrap_or("a reserved D2H Rsp"));
+                if opcode != D2hRspOpcode::RspIHitI {
+                    out.events.push(Self::event("COH-SNP-17", None, found, "RspIHitI for device memory"));
+                }
+            }
+            Msg::S2mBisnp { line, .. } => {
+                out.events.push(Self::event("COH-TYP-01", Some(line), "BISnp", "no back-invalidation on HDM-D"));
+            }
+            other => {
+                self.mem.take(config, port, other, way, out);
+                self.advance(config, out);
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.open.is_empty() && self.mem.is_idle()
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        self.mem.visit(f);
+    }
+}

@@ -1,0 +1,442 @@
+//! A device of HDM-D and its host with every order of their messages, for the exploration and for litmus cases.
+
+use super::device::{Bias, BiasDevice, enables_of};
+use super::host::BiasHost;
+use crate::coherence::agent::{Accept, Agent, Effect, Out};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Age, LineAddr, Token, WHOLE_LINE};
+use crate::coherence::event::Event;
+use crate::coherence::explore::system::Sent;
+use crate::coherence::explore::{Step, System};
+use crate::coherence::mem::system::{Act, advance_host};
+use crate::coherence::mem::tables::Copy4;
+use crate::coherence::mem::{HostReq, Want};
+use crate::coherence::message::{Dir, Msg};
+use crate::coherence::monitor::{CopyView, View, check_copies};
+use crate::coherence::net::Net;
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// The line of every exploration.
+const LINE: LineAddr = LineAddr(0);
+/// Agent and column of the device.
+const DEVICE: usize = 0;
+/// Agent and column of the host.
+const HOST: usize = 1;
+
+/// An operation of the device's program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceAct {
+    /// An operation of §2.2.
+    Op(D2hReqOpcode),
+    /// Needs a valid copy.
+    Load,
+    /// Needs E or M.
+    Store,
+}
+
+/// What an exploration may do; no part of a state.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The configuration of both agents.
+    pub config: CoherenceConfig,
+    /// Free operations of the device.
+    pub device: Vec<D2hReqOpcode>,
+    /// Free requests of the host.
+    pub host: Vec<HostReq>,
+    /// Programs of device and host; empty when they are free.
+    pub device_program: Vec<DeviceAct>,
+    /// Program of the host.
+    pub host_program: Vec<Act>,
+    /// Whether the programs run.
+    pub programs: bool,
+}
+
+impl Setup {
+    /// Every operation of both.
+    pub fn everything(config: CoherenceConfig) -> Self {
+        let device = super::tables::ROWS.iter().flat_map(|r| r.opcodes).copied().collect();
+        let host = HostReq::ALL.into_iter().filter(|r| {
+            ![M2sReqOpcode::MemClnEvct, M2sReqOpcode::MemSpecRd, M2sReqOpcode::MemInvNT].contains(&r.opcode)
+        });
+        let (device_program, host_program) = (Vec::new(), Vec::new());
+        Self { config, device, host: host.collect(), device_program, host_program, programs: false }
+    }
+}
+
+/// One move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// A message is delivered.
+    Deliver {
+        /// Direction.
+        dir: Dir,
+        /// Place in its lane.
+        index: u8,
+    },
+    /// The device begins an operation.
+    Device(D2hReqOpcode),
+    /// The device stores.
+    DeviceStore,
+    /// The host issues a request of the setup.
+    Host {
+        /// Index into the requests.
+        request: u8,
+        /// Access that it is for.
+        want: Want,
+    },
+    /// The host writes back and keeps so much.
+    WriteBack(Copy4),
+    /// The host stores.
+    HostStore,
+    /// The host drops a clean copy.
+    Drop,
+}
+
+/// The two agents and the messages under way.
+#[derive(Debug, Clone)]
+pub struct BiasSystem {
+    setup: Arc<Setup>,
+    device: BiasDevice<Token>,
+    host: BiasHost<Token>,
+    net: Net<Token>,
+    /// Programs of device and host: next operation, and whether ownership has been asked for.
+    at: [(u8, bool); 2],
+}
+
+impl PartialEq for BiasSystem {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.device, &self.host, &self.net, self.at) == (&other.device, &other.host, &other.net, other.at)
+    }
+}
+
+impl Eq for BiasSystem {}
+
+impl Hash for BiasSystem {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.device, &self.host, &self.net, self.at).hash(state);
+    }
+}
+
+fn new_bytes() -> Token {
+    Token::of(LINE, Age::New)
+}
+
+impl BiasSystem {
+    /// Nobody holds anything, host bias, memory has the newest value.
+    pub fn new(setup: Setup) -> Self {
+        let system = Self {
+            setup: Arc::new(setup),
+            device: BiasDevice::new(),
+            host: BiasHost::new(0),
+            net: Net::new(1),
+            at: [(0, false); 2],
+        };
+        system.start_at(Copy4::I, Copy4::I)
+    }
+
+    /// A stable state of each; an M copy makes the memory's value an old one. A device that owns has device bias.
+    pub fn start_at(mut self, device: Copy4, host: Copy4) -> Self {
+        let current = Token::of(LINE, Age::Current);
+        let dirty = device == Copy4::M || host == Copy4::M;
+        let memory = if dirty { Token::of(LINE, Age::Stale) } else { current };
+        let bias = if device >= Copy4::E { Bias::Device } else { Bias::Host };
+        self.device.preset(LINE, memory, bias, device, (device != Copy4::I).then_some(current));
+        if host != Copy4::I {
+            self.host.mem.preset(LINE, host, current);
+        }
+        self
+    }
+
+    /// Begins the programs.
+    pub fn begin(mut self) -> Self {
+        for agent in [DEVICE, HOST] {
+            self.run_program(agent, &mut Out::default(), &mut Vec::new(), &mut Vec::new());
+        }
+        self
+    }
+
+    fn settle(&mut self, agent: usize, out: &mut Out<Token>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
+        for effect in std::mem::take(&mut out.effects) {
+            match effect {
+                Effect::Stored(line) | Effect::Written(line) => {
+                    let mut age = |t: &mut Token| t.grow_old(line);
+                    self.device.visit(&mut age);
+                    self.host.visit(&mut age);
+                    self.net.visit(&mut age);
+                    let mut settle = |t: &mut Token| t.settle();
+                    match agent {
+                        DEVICE => self.device.visit(&mut settle),
+                        _ => {
+                            self.host.visit(&mut settle);
+                            out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut settle);
+                        }
+                    }
+                }
+                Effect::Used { value, current: true, line } if value.age != Age::Current => {
+                    events.push(Event::new("COH-INV-02", line, "device", "an old value was used", "the newest"));
+                }
+                _ => {}
+            }
+        }
+        for (_, msg) in out.sends.drain(..) {
+            sent.push(Sent { from: agent, to: 1 - agent, label: msg.label() });
+            self.net.send(&self.setup.config, 0, msg);
+        }
+        events.append(&mut out.events);
+    }
+
+    /// One operation of the device's program, if it is possible now.
+    fn advance_device(&mut self, out: &mut Out<Token>) -> Option<&'static str> {
+        let setup = Arc::clone(&self.setup);
+        let (next, asked) = self.at[DEVICE];
+        match *setup.device_program.get(usize::from(next))? {
+            DeviceAct::Op(opcode) if self.device.can_issue(LINE, opcode) => {
+                self.issue_device(opcode, out);
+                let owns = matches!(opcode, D2hReqOpcode::RdOwn | D2hReqOpcode::RdOwnNoData);
+                self.at[DEVICE] = (next + 1, owns);
+                opcode.name()
+            }
+            DeviceAct::Load if self.device.can_load(LINE) => {
+                self.at[DEVICE].0 += 1;
+                Some("Load")
+            }
+            DeviceAct::Store if self.device.store(LINE, &new_bytes(), WHOLE_LINE, out) => {
+                self.at[DEVICE].0 += 1;
+                Some("Store")
+            }
+            DeviceAct::Store if asked && !self.device.is_pending(LINE) => {
+                let shared = self.device.own(LINE).0 == Copy4::S;
+                self.issue_device(if shared { D2hReqOpcode::RdOwnNoData } else { D2hReqOpcode::RdOwn }, out);
+                Some("Store asks again")
+            }
+            _ => None,
+        }
+    }
+
+    fn run_program(
+        &mut self,
+        agent: usize,
+        out: &mut Out<Token>,
+        sent: &mut Vec<Sent>,
+        events: &mut Vec<Event>,
+    ) -> Vec<&'static str> {
+        let setup = Arc::clone(&self.setup);
+        let mut did = Vec::new();
+        loop {
+            let text = if agent == DEVICE {
+                self.advance_device(out)
+            } else if self.host.is_busy(LINE) {
+                None
+            } else {
+                advance_host(&setup.config, &mut self.host.mem, &setup.host_program, &mut self.at[HOST], out)
+            };
+            let Some(text) = text else { return did };
+            did.push(text);
+            self.settle(agent, out, sent, events);
+        }
+    }
+
+    fn issue_device(&mut self, opcode: D2hReqOpcode, out: &mut Out<Token>) {
+        let data = enables_of(opcode).map(|enables| (new_bytes(), enables));
+        self.device.issue(&self.setup.config, LINE, opcode, data, out);
+    }
+
+    fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> Vec<&'static str> {
+        let setup = Arc::clone(&self.setup);
+        let config = &setup.config;
+        let mut out = Out::default();
+        let agent = match mv {
+            Move::Deliver { dir, index } => {
+                let msg = self.net.remove(0, dir, usize::from(index));
+                match dir {
+                    Dir::Down => {
+                        self.device.take(config, 0, msg, 0, &mut out);
+                        DEVICE
+                    }
+                    Dir::Up => {
+                        self.host.take(config, 0, msg, 0, &mut out);
+                        HOST
+                    }
+                }
+            }
+            Move::Device(opcode) => {
+                self.issue_device(opcode, &mut out);
+                DEVICE
+            }
+            Move::DeviceStore => {
+                self.device.store(LINE, &new_bytes(), WHOLE_LINE, &mut out);
+                DEVICE
+            }
+            Move::Host { request, want } => {
+                self.host.mem.issue(LINE, setup.host[usize::from(request)], want, &mut out);
+                HOST
+            }
+            Move::WriteBack(kept) => {
+                self.host.mem.write_back(LINE, kept, &mut out);
+                HOST
+            }
+            Move::HostStore => {
+                self.host.mem.store(config, LINE, new_bytes(), WHOLE_LINE, &mut out);
+                HOST
+            }
+            Move::Drop => {
+                self.host.mem.drop_clean(LINE);
+                HOST
+            }
+        };
+        self.settle(agent, &mut out, sent, events);
+        if setup.programs {
+            return self.run_program(agent, &mut out, sent, events);
+        }
+        if self.host.mem.due(LINE) == Want::Store {
+            self.host.mem.store(config, LINE, new_bytes(), WHOLE_LINE, &mut out);
+            self.settle(HOST, &mut out, sent, events);
+        }
+        Vec::new()
+    }
+
+    fn view(&self) -> View<Token> {
+        let mut copies = Vec::new();
+        let mut tracked = 1 << DEVICE;
+        if let (state, Some(value)) = self.device.own(LINE)
+            && state != Copy4::I
+        {
+            let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
+            copies.push(CopyView { agent: DEVICE, usable: true, writable, dirty, value });
+        }
+        let copy = self.host.mem.copy(LINE);
+        if let Some(value) = copy.data {
+            let (usable, writable, dirty) = (copy.usable, copy.writable, copy.dirty);
+            copies.push(CopyView { agent: HOST, usable, writable, dirty, value });
+        }
+        if self.device.bias(LINE) == Bias::Host {
+            tracked |= 1 << HOST;
+        }
+        let in_flight = self.net.iter().filter_map(|(_, m)| match m {
+            Msg::M2sRwd { data, .. } => Some(*data),
+            _ => None,
+        });
+        View {
+            line: LINE,
+            newest: Token::of(LINE, Age::Current),
+            home: self.device.memory(LINE),
+            copies,
+            in_flight: in_flight.collect(),
+            tracked,
+        }
+    }
+}
+
+impl System for BiasSystem {
+    type Move = Move;
+
+    fn columns(&self) -> Vec<String> {
+        vec!["device".to_owned(), "host".to_owned()]
+    }
+
+    fn moves(&self, out: &mut Vec<Move>) {
+        let config = &self.setup.config;
+        for dir in [Dir::Down, Dir::Up] {
+            for (index, msg) in self.net.of(0, dir).iter().enumerate() {
+                let accept = match dir {
+                    Dir::Down => self.device.accepts(config, 0, msg),
+                    Dir::Up => self.host.accepts(config, 0, msg),
+                };
+                if accept == Accept::Take && self.net.is_free(config, 0, dir, index) {
+                    out.push(Move::Deliver { dir, index: index as u8 });
+                }
+            }
+        }
+        if self.setup.programs {
+            return;
+        }
+        out.extend(self.setup.device.iter().filter(|&&o| self.device.can_issue(LINE, o)).map(|&o| Move::Device(o)));
+        if self.device.can_store(LINE) {
+            out.push(Move::DeviceStore);
+        }
+        if !self.host.is_free(LINE) {
+            return;
+        }
+        let mem = &self.host.mem;
+        for (request, &req) in (0_u8..).zip(&self.setup.host) {
+            if mem.can_issue(LINE, req) {
+                out.push(Move::Host { request, want: Want::Nothing });
+                if req.asks_ownership() {
+                    out.push(Move::Host { request, want: Want::Store });
+                }
+            }
+        }
+        if mem.can_write_back(LINE) {
+            out.extend([Copy4::I, Copy4::S, Copy4::E].map(Move::WriteBack));
+        }
+        if mem.can_store(LINE, true) {
+            out.push(Move::HostStore);
+        }
+        if matches!(mem.copy(LINE).state, Copy4::S | Copy4::E) {
+            out.push(Move::Drop);
+        }
+    }
+
+    fn drains(&self, mv: Move) -> bool {
+        matches!(mv, Move::Deliver { .. })
+    }
+
+    fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
+        self.perform(mv, &mut Vec::new(), events);
+    }
+
+    fn describe(&self, mv: Move) -> Step {
+        let mut sent = Vec::new();
+        let mut after = self.clone();
+        let did = after.perform(mv, &mut sent, &mut Vec::new()).into_iter().map(str::to_owned).collect();
+        let act = |agent, text: String, sent| Step::Act { agent, text, sent };
+        match mv {
+            Move::Deliver { dir, index } => {
+                let label = self.net.of(0, dir)[usize::from(index)].label();
+                let (from, to) = if dir == Dir::Down { (HOST, DEVICE) } else { (DEVICE, HOST) };
+                Step::Deliver { from, to, label, did, sent }
+            }
+            Move::Device(opcode) => act(DEVICE, opcode.name().unwrap_or("?").to_owned(), sent),
+            Move::DeviceStore => act(DEVICE, "Store".into(), sent),
+            Move::Host { request, .. } => {
+                let opcode = self.setup.host[usize::from(request)].opcode;
+                act(HOST, opcode.name().unwrap_or("?").to_owned(), sent)
+            }
+            Move::WriteBack(kept) => act(HOST, format!("MemWr, keeps {}", kept.letter()), sent),
+            Move::HostStore => act(HOST, "Store".into(), sent),
+            Move::Drop => act(HOST, "drops its copy".into(), sent),
+        }
+    }
+
+    fn check(&self, events: &mut Vec<Event>) {
+        check_copies(&self.view(), events);
+        let bias = self.device.bias(LINE);
+        if bias == Bias::Device && self.host.mem.copy(LINE).state != Copy4::I {
+            let found = format!("the host in {}", self.host.mem.copy(LINE).state.letter());
+            events.push(Event::new("COH-INV-13", LINE, "host", found, "no host copy in device bias"));
+        }
+        if bias == Bias::Host && self.device.own(LINE).0 >= Copy4::E {
+            let found = format!("the device in {} in host bias", self.device.own(LINE).0.letter());
+            events.push(Event::new("COH-INV-13", LINE, "device", found, "ownership in device bias only"));
+        }
+    }
+
+    fn outcome(&self) -> String {
+        let (device, host) = (self.device.own(LINE).0, self.host.mem.copy(LINE).state);
+        format!("{}{} {}", device.letter(), host.letter(), self.device.memory(LINE).age == Age::Current)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.net.is_empty() && self.device.is_idle() && self.host.is_idle()
+    }
+
+    fn check_idle(&self, events: &mut Vec<Event>) {
+        let view = self.view();
+        if view.home != view.newest && !view.copies.iter().any(|c| c.dirty) {
+            let found = format!("{:?} in memory and no M copy", view.home);
+            events.push(Event::new("COH-INV-14", LINE, "system", found, "the newest value"));
+        }
+    }
+}

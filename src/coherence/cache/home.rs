@@ -1,0 +1,840 @@
+//! The home agent: one transaction a line, a directory of who holds what, and the memory behind it (`coherence` §2.8).
+//!
+//! One request: it is taken when no transaction is open on its line ([`Home::accepts`]; otherwise it waits in its channel
+//! or in the bounded queue). The snoops of its row ([`requests`]) go out; each answer updates the directory and, with
+//! data, the memory ([`snoops::READINGS`]). With the last one the requester is answered. A read ends there; a write or an
+//! evict has been pulled and ends when its data is in.
+//!
+//! Port n is the device with CacheID n; requests are keyed by (port, CQID). [`HOST_CORE`] is the host's own core, a
+//! requester as any other that needs no message.
+
+use super::backing::Backing;
+use super::requests::{self, Snooped};
+use super::snoops::{self, Left};
+use super::state::{Answer, Snoop};
+use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
+use crate::coherence::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer};
+use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
+use crate::coherence::event::Event;
+use crate::coherence::message::Msg;
+use crate::coherence::mutant::Mutant;
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode};
+
+/// Devices below one home: CacheID has 4 bits (`coherence` §2.9).
+pub const PORTS: u8 = 16;
+
+/// The requester that is the host's own core.
+pub const HOST_CORE: Port = PORTS;
+
+/// Open transactions: UQID has 12 bits, 4 of which name the port.
+pub const SLOTS: u8 = u8::MAX;
+
+/// What the directory says of a line. Empty entries are not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Holders {
+    /// Who was granted E or M.
+    pub owner: Option<Port>,
+    /// Who may hold S, a bit a port.
+    pub sharers: u16,
+}
+
+impl Holders {
+    /// Everybody, a bit a port.
+    pub fn all(self) -> u16 {
+        self.sharers | self.owner.map_or(0, bit)
+    }
+
+    fn forget(&mut self, port: Port) {
+        self.sharers &= !bit(port);
+        if self.owner == Some(port) {
+            self.owner = None;
+        }
+    }
+}
+
+/// The bit of a port; none for [`HOST_CORE`].
+fn bit(port: Port) -> u16 {
+    if port < PORTS { 1 << port } else { 0 }
+}
+
+/// How far a transaction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Snoop answers are missing.
+    Snooping,
+    /// The requester was pulled, its data is missing; `expected`: an evict of the true holder, or a write.
+    Pulling {
+        /// The data counts.
+        expected: bool,
+    },
+    /// Mutants only: the answer went out before the snoop answers came.
+    Absorbing,
+    /// Mutants only: the data of a read went out, its GO did not.
+    Owing(Answer),
+}
+
+/// What is done for the requester.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Task<D> {
+    /// A device's request.
+    Request {
+        /// The request.
+        op: Op,
+        /// Its CQID.
+        cqid: u16,
+    },
+    /// The snoop filter takes its entry back.
+    Recall,
+    /// The host's core reads.
+    CoreRead,
+    /// The host's core writes.
+    CoreWrite {
+        /// Values.
+        data: D,
+        /// One bit a byte.
+        enables: u64,
+    },
+}
+
+/// An open transaction.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Transaction<D> {
+    /// Upper part of its UQIDs.
+    pub slot: u8,
+    /// Line.
+    pub line: LineAddr,
+    /// Who asked.
+    pub port: Port,
+    /// For what.
+    pub task: Task<D>,
+    /// How far it is.
+    pub phase: Phase,
+    /// Snoop sent.
+    pub snoop: Option<Snoop>,
+    /// Ports whose D2H Rsp is missing.
+    pub answers: u16,
+    /// Ports whose D2H Data is missing.
+    pub data: u16,
+    /// Data that came before its D2H Rsp.
+    early: Vec<(Port, D)>,
+    /// Answers whose data is missing.
+    late: Vec<(Port, D2hRspOpcode)>,
+    /// Some holder kept a copy.
+    kept: bool,
+    /// The value, when it does not stand in memory: to the requester only.
+    passed: Option<D>,
+    /// `passed` is dirty: it goes with GO-M.
+    dirty: bool,
+}
+
+impl<D> Transaction<D> {
+    /// Values that it holds back: data before its answer, and data on its way to the requester only.
+    pub fn values(&self) -> impl Iterator<Item = &D> {
+        self.early.iter().map(|(_, d)| d).chain(&self.passed)
+    }
+}
+
+/// A request that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Waiting {
+    port: Port,
+    op: Op,
+    line: LineAddr,
+    cqid: u16,
+}
+
+/// The home agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Home<D, B> {
+    directory: Vec<(LineAddr, Holders)>,
+    open: Vec<Transaction<D>>,
+    queue: Vec<Waiting>,
+    /// Memory.
+    pub memory: B,
+}
+
+fn event<D>(out: &mut Out<D>, rule: &'static str, line: Option<LineAddr>, found: String, expected: &str) {
+    out.events.push(Event::new(rule, line, "home", found, expected));
+}
+
+impl<D: Content, B: Backing<D>> Home<D, B> {
+    /// A home whose devices hold nothing.
+    pub fn new(memory: B) -> Self {
+        Self { directory: Vec::new(), open: Vec::new(), queue: Vec::new(), memory }
+    }
+
+    /// What the directory says of a line.
+    pub fn holders(&self, line: LineAddr) -> Holders {
+        self.directory.binary_search_by_key(&line, |(l, _)| *l).map_or(Holders::default(), |i| self.directory[i].1)
+    }
+
+    /// Sets the directory, as the start of a run.
+    pub fn set_holders(&mut self, line: LineAddr, holders: Holders) {
+        match (self.directory.binary_search_by_key(&line, |(l, _)| *l), holders == Holders::default()) {
+            (Ok(i), true) => {
+                self.directory.remove(i);
+            }
+            (Ok(i), false) => self.directory[i].1 = holders,
+            (Err(_), true) => {}
+            (Err(i), false) => self.directory.insert(i, (line, holders)),
+        }
+    }
+
+    fn change(&mut self, line: LineAddr, f: impl FnOnce(&mut Holders)) {
+        let mut holders = self.holders(line);
+        f(&mut holders);
+        self.set_holders(line, holders);
+    }
+
+    /// Open transactions.
+    pub fn open(&self) -> &[Transaction<D>] {
+        &self.open
+    }
+
+    /// Lines that the directory knows.
+    pub fn tracked_lines(&self) -> usize {
+        self.directory.len()
+    }
+
+    fn busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
+        !config.has(Mutant::HomeDoesNotBlock)
+            && self.open.iter().any(|t| {
+                t.line == line
+                    && match t.phase {
+                        Phase::Snooping => true,
+                        Phase::Pulling { .. } => !config.has(Mutant::SnoopDuringPull),
+                        Phase::Absorbing | Phase::Owing(_) => false,
+                    }
+            })
+    }
+
+    /// The snoop filter has a place for a line that `op` makes tracked.
+    fn has_room(&self, config: &CoherenceConfig, op: Op, line: LineAddr) -> bool {
+        config.home_filter_lines == 0
+            || ![Op::RdShared, Op::RdAny, Op::RdOwn, Op::RdOwnNoData].contains(&op)
+            || self.holders(line) != Holders::default()
+            || self.directory.len() + self.grants_open(line) < config.home_filter_lines
+    }
+
+    /// Lines not in the directory that an open transaction will bring there.
+    fn grants_open(&self, but: LineAddr) -> usize {
+        let grants = |t: &&Transaction<D>| {
+            matches!(t.task, Task::Request { op: Op::RdShared | Op::RdAny | Op::RdOwn | Op::RdOwnNoData, .. })
+        };
+        let lines = self.open.iter().filter(grants).map(|t| t.line);
+        lines.filter(|l| *l != but && self.holders(*l) == Holders::default()).count()
+    }
+
+    /// A host core's read; answered with [`Effect::Used`]. `false`: the line is busy.
+    pub fn core_read(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> bool {
+        self.core(config, line, Task::CoreRead, out)
+    }
+
+    /// A host core's write; answered with [`Effect::Written`]. `false`: the line is busy.
+    pub fn core_write(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        data: D,
+        enables: u64,
+        out: &mut Out<D>,
+    ) -> bool {
+        self.core(config, line, Task::CoreWrite { data, enables }, out)
+    }
+
+    fn core(&mut self, config: &CoherenceConfig, line: LineAddr, task: Task<D>, out: &mut Out<D>) -> bool {
+        let free = !self.busy(config, line);
+        if free {
+            self.start(config, HOST_CORE, line, task, out);
+        }
+        free
+    }
+
+    /// Opens a transaction and sends its snoops.
+    fn start(&mut self, config: &CoherenceConfig, port: Port, line: LineAddr, task: Task<D>, out: &mut Out<D>) {
+        let snooped = match &task {
+            Task::Request { op, cqid } => {
+                if let Some(error) = config.error_of(line) {
+                    return self.refuse(config, port, line, *op, *cqid, error, out);
+                }
+                requests::request(*op).map_or(Snooped::Nobody, |r| r.snooped)
+            }
+            Task::Recall => Snooped::Everybody(Snoop::Inv),
+            Task::CoreRead => Snooped::Owner(Snoop::Data),
+            Task::CoreWrite { .. } => Snooped::Everybody(Snoop::Inv),
+        };
+        let holders = self.holders(line);
+        let (snoop, mut targets) = match snooped {
+            Snooped::Nobody => (None, 0),
+            Snooped::Owner(snoop) => (Some(snoop), holders.owner.map_or(0, bit)),
+            Snooped::Everybody(snoop) => (Some(snoop), holders.all()),
+        };
+        targets &= !bit(port);
+        if config.has(Mutant::SharersNotSnooped) {
+            targets &= holders.owner.map_or(0, bit);
+        }
+        let Some(slot) = (0..SLOTS).find(|s| self.open.iter().all(|t| t.slot != *s)) else {
+            // Requests are bounded by the credits of the link; a wrapper that grants more than 255 is told so.
+            return event(out, "COH-HOM-01", Some(line), "no free transaction".into(), "at most 255 open ones");
+        };
+        let transaction = Transaction {
+            slot,
+            line,
+            port,
+            task,
+            phase: Phase::Snooping,
+            snoop: snoop.filter(|_| targets != 0),
+            answers: targets,
+            data: 0,
+            early: Vec::new(),
+            late: Vec::new(),
+            kept: false,
+            passed: None,
+            dirty: false,
+        };
+        for target in (0..PORTS).filter(|p| targets >> p & 1 == 1) {
+            if let Some(snoop) = snoop {
+                out.send(target, Msg::H2dReq { opcode: snoop.code(), line, uqid: uqid(slot, target) });
+            }
+        }
+        self.open.push(transaction);
+        self.open.sort_by_key(|t| t.slot);
+        if targets == 0 {
+            self.answer(config, slot, out);
+        } else if config.has(Mutant::GoBeforeAnswers) {
+            self.answer(config, slot, out);
+            if let Some(t) = self.open.iter_mut().find(|t| t.slot == slot) {
+                t.phase = Phase::Absorbing;
+            }
+        }
+    }
+
+    /// The transaction of a slot and its number.
+    fn slot(&self, slot: u8) -> Option<usize> {
+        self.open.iter().position(|t| t.slot == slot)
+    }
+
+    /// All snoops are answered: the requester gets what it asked for.
+    fn answer(&mut self, config: &CoherenceConfig, slot: u8, out: &mut Out<D>) {
+        let Some(i) = self.slot(slot) else { return };
+        let t = self.open[i].clone();
+        let (line, port) = (t.line, t.port);
+        let mut send = |answer: Answer, cqid: u16| {
+            let (opcode, state) = answer.code();
+            let rsp_data = state.map_or(uqid(slot, port), |s| u16::from(s.0));
+            out.send(port, Msg::H2dRsp { opcode, rsp_data, cqid });
+        };
+        let mut fill = None;
+        match &t.task {
+            Task::Recall => {}
+            Task::CoreRead => {
+                out.effects.push(Effect::Used { line, value: self.memory.read(line), current: true });
+            }
+            Task::CoreWrite { data, enables } => {
+                self.memory.write(line, data, *enables);
+                out.effects.push(Effect::Written(line));
+            }
+            &Task::Request { op, cqid } => match op {
+                Op::RdCurr => {
+                    let data = t.passed.clone().unwrap_or_else(|| self.memory.read(line));
+                    out.send(port, Msg::H2dData { cqid, go_err: false, poison: false, data });
+                }
+                Op::RdShared | Op::RdAny | Op::RdOwn => {
+                    // What the requester itself is tracked for is gone: it asks from I.
+                    self.change(line, |h| h.forget(port));
+                    let alone = !t.kept && self.holders(line) == Holders::default();
+                    let go = match op {
+                        Op::RdShared => Answer::GoS,
+                        Op::RdAny if t.dirty => Answer::GoM,
+                        Op::RdAny if !alone || !config.rd_any_exclusive => Answer::GoS,
+                        _ if t.dirty => Answer::GoM,
+                        _ => Answer::GoE,
+                    };
+                    self.change(line, |h| match go {
+                        Answer::GoS => h.sharers |= bit(port),
+                        _ => *h = Holders { owner: Some(port), sharers: 0 },
+                    });
+                    let data = t.passed.clone().unwrap_or_else(|| self.memory.read(line));
+                    fill = Some((go, cqid, data));
+                }
+                Op::RdOwnNoData => {
+                    self.change(line, |h| *h = Holders { owner: Some(port), sharers: 0 });
+                    send(Answer::GoE, cqid);
+                }
+                Op::CLFlush => {
+                    self.change(line, |h| *h = Holders::default());
+                    send(Answer::GoI, cqid);
+                }
+                Op::ItoMWr | Op::WrCur => {
+                    self.change(line, |h| *h = Holders::default());
+                    send(Answer::GoPull, cqid);
+                    self.open[i].phase = Phase::Pulling { expected: true };
+                    return;
+                }
+                Op::WrInv => {
+                    self.change(line, |h| *h = Holders::default());
+                    send(Answer::Pull, cqid);
+                    self.open[i].phase = Phase::Pulling { expected: true };
+                    return;
+                }
+                Op::WOWrInv | Op::WOWrInvF => {
+                    self.change(line, |h| *h = Holders::default());
+                    send(Answer::FastGoPull, cqid);
+                    self.open[i].phase = Phase::Pulling { expected: true };
+                    return;
+                }
+                Op::CleanEvictNoData => {
+                    self.untrack(config, line, port);
+                    send(Answer::GoI, cqid);
+                }
+                Op::CleanEvict | Op::DirtyEvict => {
+                    let expected = self.holders(line).owner == Some(port);
+                    // O12: out of the directory when the GO leaves.
+                    self.untrack(config, line, port);
+                    if op == Op::CleanEvict && (!expected || config.clean_evict == CleanEvictAnswer::Drop) {
+                        send(Answer::GoDrop, cqid);
+                    } else {
+                        send(Answer::GoPull, cqid);
+                        self.open[i].phase = Phase::Pulling { expected };
+                        return;
+                    }
+                }
+                // `accepts` and `requested` let nothing else in.
+                _ => {}
+            },
+        }
+        if let Some((go, cqid, data)) = fill {
+            let (opcode, state) = go.code();
+            let rsp = Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid };
+            let data = Msg::H2dData { cqid, go_err: false, poison: false, data };
+            out.send(port, data);
+            if config.has(Mutant::SnoopBetweenDataAndGo) {
+                self.open[i].phase = Phase::Owing(go);
+                return;
+            }
+            out.send(port, rsp);
+        }
+        if config.has(Mutant::GoBeforeAnswers) && t.answers != 0 {
+            return;
+        }
+        self.close(config, slot, out);
+    }
+
+    fn untrack(&mut self, config: &CoherenceConfig, line: LineAddr, port: Port) {
+        let clears_all = config.has(Mutant::StaleEvictClearsOwner);
+        self.change(line, |h| {
+            h.forget(port);
+            if clears_all {
+                h.owner = None;
+            }
+        });
+    }
+
+    /// The line cannot be served: every request is answered with an error, nothing is read or written (§2.2).
+    #[allow(clippy::too_many_arguments)]
+    fn refuse(
+        &mut self,
+        config: &CoherenceConfig,
+        port: Port,
+        line: LineAddr,
+        op: Op,
+        cqid: u16,
+        error: ErrorAnswer,
+        out: &mut Out<D>,
+    ) {
+        let go = if error == ErrorAnswer::GoInvalid { Answer::GoI } else { Answer::GoErr };
+        let mut send = |answer: Answer, rsp_data: u16| {
+            let (opcode, state) = answer.code();
+            out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(rsp_data, |s| u16::from(s.0)), cqid });
+        };
+        let pull = match op {
+            Op::RdCurr => {
+                out.send(port, Msg::H2dData { cqid, go_err: true, poison: false, data: D::ones() });
+                return;
+            }
+            Op::RdShared | Op::RdAny | Op::RdOwn => {
+                send(go, 0);
+                out.send(port, Msg::H2dData { cqid, go_err: false, poison: false, data: D::ones() });
+                return;
+            }
+            Op::RdOwnNoData => return send(Answer::GoErr, 0),
+            Op::CLFlush => return send(go, 0),
+            Op::CleanEvictNoData => return send(Answer::GoI, 0),
+            Op::CleanEvict => return send(Answer::GoDrop, 0),
+            Op::WrInv => Answer::Pull,
+            _ => Answer::GoErrPull,
+        };
+        let Some(slot) = (0..SLOTS).find(|s| self.open.iter().all(|t| t.slot != *s)) else { return };
+        send(pull, uqid(slot, port));
+        self.open.push(Transaction {
+            slot,
+            line,
+            port,
+            task: Task::Request { op, cqid },
+            phase: Phase::Pulling { expected: false },
+            snoop: None,
+            answers: 0,
+            data: 0,
+            early: Vec::new(),
+            late: Vec::new(),
+            kept: false,
+            passed: None,
+            dirty: false,
+        });
+        self.open.sort_by_key(|t| t.slot);
+        let _ = config;
+    }
+
+    /// The transaction is over; what waits for the line or for a place in the filter may go on.
+    fn close(&mut self, config: &CoherenceConfig, slot: u8, out: &mut Out<D>) {
+        if let Some(i) = self.slot(slot) {
+            let t = self.open.remove(i);
+            out.effects.push(Effect::Done(t.line));
+        }
+        self.serve(config, out);
+    }
+
+    /// Starts what waits and can go on, oldest first.
+    fn serve(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+        let can = |home: &Self, w: &Waiting| !home.busy(config, w.line) && home.has_room(config, w.op, w.line);
+        while let Some(i) = (0..self.queue.len()).find(|i| can(self, &self.queue[*i])) {
+            let w = self.queue.remove(i);
+            self.start(config, w.port, w.line, Task::Request { op: w.op, cqid: w.cqid }, out);
+        }
+        self.recall(config, out);
+    }
+
+    /// A request waits for nothing but a place in the filter: the first line without a transaction gives its place up.
+    fn recall(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+        let recalls = self.open.iter().any(|t| t.task == Task::Recall);
+        let needed = self.queue.iter().any(|w| !self.busy(config, w.line) && !self.has_room(config, w.op, w.line));
+        if needed && !recalls {
+            let victim = self.directory.iter().map(|(l, _)| *l).find(|l| !self.busy(config, *l));
+            if let Some(line) = victim {
+                self.start(config, HOST_CORE, line, Task::Recall, out);
+            }
+        }
+    }
+
+    fn requested(&mut self, config: &CoherenceConfig, port: Port, op: Op, line: LineAddr, cqid: u16, out: &mut Out<D>) {
+        if requests::request(op).is_none() {
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a request of the sheet");
+        }
+        if op == Op::CacheFlushed {
+            // The device holds nothing and asks for nothing: all its tracking goes. Its own snoops may be under way.
+            for i in (0..self.directory.len()).rev() {
+                let line = self.directory[i].0;
+                self.change(line, |h| h.forget(port));
+            }
+            let (opcode, state) = Answer::GoI.code();
+            return out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
+        }
+        if self.busy(config, line) || !self.has_room(config, op, line) {
+            if config.has(Mutant::EvictUntracksAll) {
+                self.change(line, |h| h.forget(port));
+            }
+            self.queue.push(Waiting { port, op, line, cqid });
+            return self.recall(config, out);
+        }
+        self.start(config, port, line, Task::Request { op, cqid }, out);
+    }
+
+    fn snoop_answered(&mut self, config: &CoherenceConfig, port: Port, rsp: D2hRspOpcode, id: u16, out: &mut Out<D>) {
+        let open =
+            self.slot((id >> 4) as u8).filter(|i| id & 15 == u16::from(port) && self.open[*i].answers & bit(port) != 0);
+        let Some(i) = open else {
+            return event(out, "COH-IDS-01", None, format!("D2H Rsp with UQID {id}"), "the UQID of an open snoop");
+        };
+        let t = &mut self.open[i];
+        let line = t.line;
+        let (Some(reading), Some(snoop)) = (snoops::reading(rsp), t.snoop) else {
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "an answer of the sheet");
+        };
+        if !reading.to.contains(&snoop) {
+            let rule = match snoop {
+                Snoop::Data => "COH-SNP-01",
+                Snoop::Inv => "COH-SNP-05",
+                Snoop::Cur => "COH-SNP-09",
+            };
+            let found = format!("{} to Snp{}", rsp.name().unwrap_or("?"), snoop.name());
+            return event(out, rule, Some(line), found, "an answer of the snoop's column");
+        }
+        t.answers &= !bit(port);
+        if reading.data {
+            match t.early.iter().position(|(p, _)| *p == port) {
+                Some(at) => {
+                    let (_, data) = t.early.remove(at);
+                    self.forwarded(config, i, port, rsp, data);
+                }
+                None => {
+                    t.data |= bit(port);
+                    t.late.push((port, rsp));
+                    t.late.sort_unstable();
+                }
+            }
+        } else if t.early.iter().any(|(p, _)| *p == port) {
+            let found = format!("data with {}", rsp.name().unwrap_or("?"));
+            event(out, "COH-SNP-13", Some(line), found, "data with a Fwd answer only");
+        }
+        let left = if config.has(Mutant::CurrentDataCleansOwner) && rsp == D2hRspOpcode::RspVFwdV {
+            Left::Shared
+        } else {
+            reading.left
+        };
+        let t = &mut self.open[i];
+        t.kept |= left != Left::Nothing;
+        self.change(line, |h| match left {
+            Left::Nothing => h.forget(port),
+            Left::Shared => {
+                h.forget(port);
+                h.sharers |= bit(port);
+            }
+            Left::Same => {}
+        });
+        self.progress(config, i, out);
+    }
+
+    /// The line that a Fwd answer brought.
+    fn forwarded(&mut self, config: &CoherenceConfig, i: usize, port: Port, rsp: D2hRspOpcode, data: D) {
+        let t = &mut self.open[i];
+        let line = t.line;
+        t.data &= !bit(port);
+        let written = snoops::reading(rsp).is_some_and(|r| r.written);
+        let takes_dirty = matches!(t.task, Task::Request { op: Op::RdOwn | Op::RdAny, .. });
+        if written && config.grant_dirty && takes_dirty && rsp == D2hRspOpcode::RspIFwdM {
+            (t.passed, t.dirty) = (Some(data), true);
+        } else if written || config.has(Mutant::CurrentDataCleansOwner) {
+            self.memory.write(line, &data, WHOLE_LINE);
+        } else {
+            t.passed = Some(data);
+        }
+    }
+
+    /// Everything the requester waited for may be here.
+    fn progress(&mut self, config: &CoherenceConfig, i: usize, out: &mut Out<D>) {
+        let t = &self.open[i];
+        if t.answers != 0 || t.data != 0 {
+            return;
+        }
+        let slot = t.slot;
+        match t.phase {
+            Phase::Snooping => self.answer(config, slot, out),
+            Phase::Absorbing => self.close(config, slot, out),
+            Phase::Pulling { .. } | Phase::Owing(_) => {}
+        }
+    }
+
+    fn data_came(
+        &mut self,
+        config: &CoherenceConfig,
+        port: Port,
+        id: u16,
+        bogus: bool,
+        data: D,
+        enables: u64,
+        out: &mut Out<D>,
+    ) {
+        let Some(i) = self.slot((id >> 4) as u8).filter(|_| id & 15 == u16::from(port)) else {
+            return event(out, "COH-IDS-02", None, format!("D2H Data with UQID {id}"), "the UQID of a pull or a snoop");
+        };
+        let t = &mut self.open[i];
+        let line = t.line;
+        if let (Phase::Pulling { expected }, true) = (t.phase, t.port == port) {
+            return self.pulled(config, i, expected, bogus, data, enables, out);
+        }
+        if bogus {
+            event(out, "COH-BOG-02", Some(line), "Bogus on the data of a snoop".into(), "Bogus on evicts only");
+        }
+        if let Some(at) = t.late.iter().position(|(p, _)| *p == port) {
+            let (_, rsp) = t.late.remove(at);
+            self.forwarded(config, i, port, rsp, data);
+            return self.progress(config, i, out);
+        }
+        if t.answers & bit(port) == 0 || t.early.iter().any(|(p, _)| *p == port) {
+            return event(
+                out,
+                "COH-SNP-13",
+                Some(line),
+                "data that no answer announced".into(),
+                "one line a Fwd answer",
+            );
+        }
+        t.early.push((port, data));
+        t.early.sort_unstable();
+    }
+
+    /// The data of a pull.
+    #[allow(clippy::too_many_arguments)]
+    fn pulled(
+        &mut self,
+        config: &CoherenceConfig,
+        i: usize,
+        expected: bool,
+        bogus: bool,
+        data: D,
+        enables: u64,
+        out: &mut Out<D>,
+    ) {
+        let t = &self.open[i];
+        let (line, port, slot) = (t.line, t.port, t.slot);
+        let Task::Request { op, cqid } = t.task else { return };
+        let refused = config.error_of(line);
+        let mut last = |answer: Answer| {
+            let (opcode, state) = answer.code();
+            out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
+        };
+        match op {
+            Op::WrInv => last(match refused {
+                None => Answer::GoI,
+                Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError) => Answer::GoErr,
+            }),
+            Op::WOWrInv | Op::WOWrInvF => last(Answer::ExtCmp),
+            _ => {}
+        }
+        let evict = [Op::CleanEvict, Op::DirtyEvict].contains(&op);
+        if refused.is_some() {
+            // GO_ERR_WritePull: the data is taken and forgotten.
+        } else if evict {
+            match (expected, bogus) {
+                (true, false) if op == Op::DirtyEvict => self.memory.write(line, &data, WHOLE_LINE),
+                // Clean: memory has it, and unmodified data is not written.
+                (true, false) => {}
+                (false, true) if config.has(Mutant::BogusWritten) => self.memory.write(line, &data, WHOLE_LINE),
+                (false, true) => {}
+                (true, true) => {
+                    event(
+                        out,
+                        "COH-BOG-02",
+                        Some(line),
+                        "Bogus from the holder".into(),
+                        "Bogus of evicts that a snoop hit",
+                    );
+                }
+                (false, false) => {
+                    let found = "data without Bogus from a device that holds nothing".into();
+                    event(out, "COH-EVT-03", Some(line), found, "Bogus = 1; the data is dropped");
+                }
+            }
+        } else if bogus {
+            let found = format!("Bogus on {}", op.name().unwrap_or("?"));
+            event(out, "COH-BOG-02", Some(line), found, "Bogus on evicts only");
+        } else {
+            self.memory.write(line, &data, enables);
+            out.effects.push(Effect::Written(line));
+        }
+        self.close(config, slot, out);
+    }
+}
+
+/// UQID of a transaction and a port.
+pub fn uqid(slot: u8, port: Port) -> u16 {
+    u16::from(slot) << 4 | u16::from(port & 15)
+}
+
+impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
+    fn accepts(&self, config: &CoherenceConfig, _port: Port, msg: &Msg<D>) -> Accept {
+        let Msg::D2hReq { opcode, line, .. } = msg else { return Accept::Take };
+        if *opcode == Op::CacheFlushed {
+            return Accept::Take;
+        }
+        let busy = self.busy(config, *line);
+        let free = !busy && self.has_room(config, *opcode, *line);
+        // One place is kept for a request that makes the filter give an entry back.
+        let recalls = !busy && !free && self.queue.is_empty() && self.open.iter().all(|t| t.task != Task::Recall);
+        let untracks = config.has(Mutant::EvictUntracksAll)
+            && [Op::DirtyEvict, Op::CleanEvict, Op::CleanEvictNoData].contains(opcode);
+        if free || recalls || untracks || self.queue.len() < config.home_queue_requests {
+            Accept::Take
+        } else {
+            Accept::Wait
+        }
+    }
+
+    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, _way: u8, out: &mut Out<D>) {
+        match msg {
+            Msg::D2hReq { opcode, line, cqid } => self.requested(config, port, opcode, line, cqid, out),
+            Msg::D2hRsp { opcode, uqid } => self.snoop_answered(config, port, opcode, uqid, out),
+            Msg::D2hData { uqid, bogus, data, enables, .. } => {
+                self.data_came(config, port, uqid, bogus, data, enables, out)
+            }
+            other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "a D2H message"),
+        }
+    }
+
+    fn choices(&self, _config: &CoherenceConfig) -> u8 {
+        self.open.iter().filter(|t| matches!(t.phase, Phase::Owing(_))).count() as u8
+    }
+
+    /// Mutants only: the GO that was held back leaves.
+    fn choose(&mut self, config: &CoherenceConfig, choice: u8, out: &mut Out<D>) {
+        let owing: Vec<(u8, Port, Answer, u16)> = self
+            .open
+            .iter()
+            .filter_map(|t| match (t.phase, &t.task) {
+                (Phase::Owing(go), Task::Request { cqid, .. }) => Some((t.slot, t.port, go, *cqid)),
+                _ => None,
+            })
+            .collect();
+        if let Some(&(slot, port, go, cqid)) = owing.get(usize::from(choice)) {
+            let (opcode, state) = go.code();
+            out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
+            self.close(config, slot, out);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.open.is_empty() && self.queue.is_empty()
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        self.memory.visit(f);
+        for t in &mut self.open {
+            t.early.iter_mut().for_each(|(_, d)| f(d));
+            t.passed.iter_mut().for_each(&mut *f);
+            if let Task::CoreWrite { data, .. } = &mut t.task {
+                f(data);
+            }
+        }
+    }
+}
+
+/// The same home with its devices renamed: port p becomes `to[p]`. For the symmetry reduction of a search.
+impl<D: Content, B: Backing<D>> Home<D, B> {
+    /// Renames ports.
+    pub fn renamed(mut self, to: &[Port]) -> Self {
+        let port = |p: Port| to.get(usize::from(p)).copied().unwrap_or(p);
+        let mask = |m: u16| (0..PORTS).filter(|p| m >> p & 1 == 1).fold(0, |m, p| m | bit(port(p)));
+        for (_, h) in &mut self.directory {
+            *h = Holders { owner: h.owner.map(port), sharers: mask(h.sharers) };
+        }
+        for t in &mut self.open {
+            t.port = port(t.port);
+            (t.answers, t.data) = (mask(t.answers), mask(t.data));
+            t.early.iter_mut().for_each(|(p, _)| *p = port(*p));
+            t.late.iter_mut().for_each(|(p, _)| *p = port(*p));
+            t.early.sort_unstable();
+            t.late.sort_unstable();
+        }
+        self.queue.iter_mut().for_each(|w| w.port = port(w.port));
+        self
+    }
+
+    /// What the home knows of one port, without its number: two ports with equal answers are the same to it.
+    pub fn signature(&self, port: Port) -> Vec<(u64, u64)> {
+        let b = bit(port);
+        let mut signature: Vec<(u64, u64)> = Vec::new();
+        for (line, h) in &self.directory {
+            signature.push((line.0, u64::from(h.owner == Some(port)) << 1 | u64::from(h.sharers & b != 0)));
+        }
+        for t in &self.open {
+            let early = t.early.iter().position(|(p, _)| *p == port).is_some();
+            let late = t.late.iter().find(|(p, _)| *p == port).map_or(0, |(_, r)| u64::from(r.0) + 1);
+            let bits = u64::from(t.port == port) | u64::from(t.answers & b != 0) << 1 | u64::from(t.data & b != 0) << 2;
+            signature.push((u64::from(t.slot), bits | u64::from(early) << 3 | late << 4));
+        }
+        for (i, w) in self.queue.iter().enumerate() {
+            signature.push((i as u64, u64::from(w.port == port)));
+        }
+        signature
+    }
+}

@@ -1,0 +1,673 @@
+//! Some device caches and a home with the channels between them, as one state of a search.
+//!
+//! Two ways to drive it: *free*, where every device may begin any operation of a menu whenever its state allows, and by
+//! *programs*, one list of operations a device, for litmus cases.
+
+use super::backing::{Backing, Flat};
+use super::device::{Bytes, Device};
+use super::home::{Holders, Home, Phase, Task};
+use super::requests;
+use super::state::At;
+use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
+use crate::coherence::event::Event;
+use crate::coherence::explore::system::{Sent, Step, System};
+use crate::coherence::message::{Dir, Msg};
+use crate::coherence::monitor::{self, CopyView, View};
+use crate::coherence::net::Net;
+use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+/// An operation of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Act {
+    /// A request of §2.2.
+    Request(Op),
+    /// Needs a valid copy.
+    Load,
+    /// Needs E or M.
+    Store,
+}
+
+/// What does not change during a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setup {
+    /// Choices.
+    pub config: CoherenceConfig,
+    /// How many devices, 1 to 16.
+    pub devices: usize,
+    /// How many lines, from line 0 on.
+    pub lines: u64,
+    /// Free operations; empty when programs run.
+    pub menu: Vec<Op>,
+    /// Free devices attach a store to RdOwn and RdOwnNoData too (a store that waits for ownership).
+    pub waiting_stores: bool,
+    /// The host's core reads and writes too.
+    pub core: bool,
+    /// Programs, one a device; empty when free. They run on line 0.
+    pub programs: Vec<Vec<Act>>,
+    /// Check the order rules (V6, V8) too, not only states and values.
+    pub orders: bool,
+}
+
+impl Setup {
+    /// Free devices with a menu on one line.
+    pub fn free(config: CoherenceConfig, devices: usize, menu: &[Op]) -> Self {
+        Self {
+            config,
+            devices,
+            lines: 1,
+            menu: menu.to_vec(),
+            waiting_stores: true,
+            core: false,
+            programs: Vec::new(),
+            orders: true,
+        }
+    }
+}
+
+/// Every request of §2.2 but CacheFlushed, which is about a whole cache.
+pub const ALL_REQUESTS: &[Op] = &[
+    Op::RdCurr,
+    Op::RdOwn,
+    Op::RdShared,
+    Op::RdAny,
+    Op::RdOwnNoData,
+    Op::ItoMWr,
+    Op::WrCur,
+    Op::CLFlush,
+    Op::CleanEvict,
+    Op::DirtyEvict,
+    Op::CleanEvictNoData,
+    Op::WOWrInv,
+    Op::WOWrInvF,
+    Op::WrInv,
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    devices: Vec<Device<Token>>,
+    home: Home<Token, Flat<Token>>,
+    net: Net<Token>,
+    /// Programs: next operation of each device, and whether it has asked for ownership that it has not given up.
+    at: Vec<(u8, bool)>,
+}
+
+/// The system.
+#[derive(Debug, Clone)]
+pub struct CacheSystem {
+    setup: Rc<Setup>,
+    state: State,
+}
+
+impl PartialEq for CacheSystem {
+    fn eq(&self, other: &Self) -> bool {
+        self.state == other.state
+    }
+}
+
+impl Eq for CacheSystem {}
+
+impl Hash for CacheSystem {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.state.hash(hasher);
+    }
+}
+
+/// A move. Devices, lines, links and the places of messages are numbers from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Move {
+    /// A message arrives; `way` as [`Agent::ways`] counts.
+    Deliver { link: u8, dir: Dir, index: u8, way: u8 },
+    /// A device begins a request, with a store that waits for it or without.
+    Issue { device: u8, line: u8, op: Op, store: bool },
+    /// A core stores to its copy.
+    Store { device: u8, line: u8 },
+    /// A copy is dropped.
+    Drop { device: u8, line: u8 },
+    /// A choice of the home.
+    Choose(u8),
+    /// The host's core reads.
+    CoreRead(u8),
+    /// The host's core writes.
+    CoreWrite(u8),
+}
+
+fn new_bytes(line: LineAddr, enables: u64) -> Bytes<Token> {
+    Bytes { data: Token::of(line, Age::New), enables }
+}
+
+/// What a write request writes: a part of the line where that is legal.
+fn bytes_of(op: Op, line: LineAddr) -> Option<Bytes<Token>> {
+    match op {
+        Op::WrInv | Op::WOWrInv => Some(new_bytes(line, 1)),
+        Op::ItoMWr | Op::WrCur | Op::WOWrInvF => Some(new_bytes(line, WHOLE_LINE)),
+        _ => None,
+    }
+}
+
+/// Column of a device in a chart; the home is column 0.
+fn column(device: u8) -> usize {
+    usize::from(device) + 1
+}
+
+impl CacheSystem {
+    /// All caches empty, memory current.
+    pub fn new(setup: Setup) -> Self {
+        let state = State {
+            devices: vec![Device::new(); setup.devices],
+            home: Home::new(Flat::default()),
+            net: Net::new(setup.devices),
+            at: vec![(0, false); setup.programs.len()],
+        };
+        let mut system = Self { setup: Rc::new(setup), state };
+        // Memory is written once, so that equal memories look equal.
+        for line in (0..system.setup.lines).map(LineAddr) {
+            system.state.home.memory.write(line, &Token::initial(line), WHOLE_LINE);
+        }
+        system
+    }
+
+    /// One stable state a device on line 0; an M copy makes the home's value an old one. No check that they go together.
+    pub fn start_at(mut self, states: &[At]) -> Self {
+        let line = LineAddr(0);
+        let mut holders = Holders::default();
+        for (port, &at) in states.iter().enumerate().take(self.setup.devices) {
+            self.state.devices[port].preset(line, at, Token::of(line, Age::Current));
+            match at {
+                At::S => holders.sharers |= 1 << port,
+                At::E | At::M => holders.owner = Some(port as Port),
+                _ => {}
+            }
+        }
+        self.state.home.set_holders(line, holders);
+        if states.contains(&At::M) {
+            self.state.home.memory.write(line, &Token::of(line, Age::Stale), WHOLE_LINE);
+        }
+        self
+    }
+
+    /// The devices.
+    pub fn devices(&self) -> &[Device<Token>] {
+        &self.state.devices
+    }
+
+    /// The home.
+    pub fn home(&self) -> &Home<Token, Flat<Token>> {
+        &self.state.home
+    }
+
+    /// The messages under way.
+    pub fn net(&self) -> &Net<Token> {
+        &self.state.net
+    }
+
+    fn lines(&self) -> impl Iterator<Item = LineAddr> + use<> {
+        (0..self.setup.lines).map(LineAddr)
+    }
+
+    fn step(&mut self, mv: Move, out: &mut Out<Token>) -> Actor {
+        let config = &self.setup.config;
+        let state = &mut self.state;
+        match mv {
+            Move::Deliver { link, dir, index, way } => {
+                let msg = state.net.remove(usize::from(link), dir, usize::from(index));
+                match dir {
+                    Dir::Down => {
+                        state.devices[usize::from(link)].take(config, 0, msg, way, out);
+                        Actor::Device(link)
+                    }
+                    Dir::Up => {
+                        state.home.take(config, link, msg, way, out);
+                        Actor::Home
+                    }
+                }
+            }
+            Move::Issue { device, line, op, store } => {
+                let line = LineAddr(u64::from(line));
+                let bytes = if store { Some(new_bytes(line, 1)) } else { bytes_of(op, line) };
+                state.devices[usize::from(device)].issue(op, line, bytes, out);
+                Actor::Device(device)
+            }
+            Move::Store { device, line } => {
+                let line = LineAddr(u64::from(line));
+                state.devices[usize::from(device)].store(line, &new_bytes(line, 1), out);
+                Actor::Device(device)
+            }
+            Move::Drop { device, line } => {
+                state.devices[usize::from(device)].drop_copy(config, LineAddr(u64::from(line)));
+                Actor::Device(device)
+            }
+            Move::Choose(choice) => {
+                state.home.choose(config, choice, out);
+                Actor::Home
+            }
+            Move::CoreRead(line) => {
+                state.home.core_read(config, LineAddr(u64::from(line)), out);
+                Actor::Home
+            }
+            Move::CoreWrite(line) => {
+                let line = LineAddr(u64::from(line));
+                state.home.core_write(config, line, Token::of(line, Age::New), 1, out);
+                Actor::Home
+            }
+        }
+    }
+
+    /// Makes a move, with all that follows from it at once. `did` gets the operations that a program began or did.
+    fn run(&mut self, mv: Move, out: &mut Out<Token>, did: &mut Vec<String>) -> Actor {
+        let actor = self.step(mv, out);
+        self.order(actor, out);
+        if let Actor::Device(device) = actor {
+            self.advance(device, out, did);
+        }
+        actor
+    }
+
+    /// Gives new values their place in coherence order.
+    fn order(&mut self, actor: Actor, out: &mut Out<Token>) {
+        let state = &mut self.state;
+        for effect in std::mem::take(&mut out.effects) {
+            let line = match effect {
+                Effect::Written(line) | Effect::Stored(line) => line,
+                Effect::Used { line, value, current } => {
+                    if current && value.age != Age::Current {
+                        let expected = "the newest value";
+                        let at = actor.name();
+                        out.events.push(Event::new("COH-REQ-20", line, at, "a core saw an old value", expected));
+                    }
+                    continue;
+                }
+                Effect::Done(_) => continue,
+            };
+            // One write more is in coherence order: every other value of the line grows old.
+            let mut old = |t: &mut Token| t.grow_old(line);
+            state.devices.iter_mut().for_each(|d| d.visit(&mut old));
+            state.home.visit(&mut old);
+            state.net.visit(&mut old);
+            out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut old);
+            let mut settle = |t: &mut Token| {
+                if u64::from(t.line) == line.0 {
+                    t.settle();
+                }
+            };
+            match (&effect, actor) {
+                (Effect::Stored(_), Actor::Device(device)) => {
+                    state.devices[usize::from(device)].visit(&mut settle);
+                    out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut settle);
+                }
+                _ => state.home.memory.visit(&mut settle),
+            }
+        }
+    }
+
+    /// Begins or does every operation of a program that is possible now: an operation is issued as soon as its start
+    /// state holds. A store whose requested ownership was lost before it could happen asks again.
+    fn advance(&mut self, device: u8, out: &mut Out<Token>, did: &mut Vec<String>) {
+        let n = usize::from(device);
+        let line = LineAddr(0);
+        let setup = Rc::clone(&self.setup);
+        let Some(program) = setup.programs.get(n) else { return };
+        loop {
+            let (next, asked) = self.state.at[n];
+            let cache = &mut self.state.devices[n];
+            let at = cache.at(line);
+            let text = match program.get(usize::from(next)) {
+                Some(Act::Request(op)) if cache.issue(*op, line, bytes_of(*op, line), out) => {
+                    self.state.at[n] = (next + 1, matches!(*op, Op::RdOwn | Op::RdOwnNoData));
+                    op.name().unwrap_or("?")
+                }
+                Some(Act::Load) if cache.may_load(&setup.config, line) => {
+                    self.state.at[n].0 += 1;
+                    "Load"
+                }
+                Some(Act::Store) if cache.store(line, &new_bytes(line, 1), out) => {
+                    self.state.at[n].0 += 1;
+                    "Store"
+                }
+                Some(Act::Store) if asked && at.is_stable() => {
+                    let op = if at == At::S { Op::RdOwnNoData } else { Op::RdOwn };
+                    cache.issue(op, line, None, out);
+                    "Store asks again"
+                }
+                _ => return,
+            };
+            did.push(text.to_owned());
+            self.order(Actor::Device(device), out);
+        }
+    }
+
+    /// Begins the programs.
+    pub fn begin(mut self) -> Self {
+        for device in 0..self.setup.programs.len() as u8 {
+            let mut out = Out::default();
+            self.advance(device, &mut out, &mut Vec::new());
+            for (_, msg) in out.sends {
+                self.state.net.send(&self.setup.config, usize::from(device), msg);
+            }
+        }
+        self
+    }
+
+    /// The common view of a line.
+    fn view(&self, line: LineAddr) -> View<Token> {
+        let state = &self.state;
+        let config = &self.setup.config;
+        let holders = state.home.holders(line);
+        let mut copies = Vec::new();
+        let mut tracked = u32::from(holders.all());
+        for (agent, device) in state.devices.iter().enumerate() {
+            let Some(entry) = device.entry(line) else { continue };
+            if let Some(copy) = &entry.data
+                && entry.at.has_copy()
+            {
+                copies.push(CopyView {
+                    agent,
+                    usable: device.may_load(config, line),
+                    writable: entry.at.may_store(),
+                    dirty: entry.at.is_dirty(),
+                    value: copy.data,
+                });
+            }
+            // O12: tracking ends when the final GO of an evict is sent, the copy when it arrives.
+            let ends = |m: &Msg<Token>| matches!(m, Msg::H2dRsp { cqid, .. } if *cqid == entry.cqid) && m.bears_go();
+            if entry.at.is_evicting() && state.net.of(agent, Dir::Down).iter().any(ends) {
+                tracked |= 1 << agent;
+            }
+        }
+        let in_flight = state.net.iter().filter_map(|(_, m)| match m {
+            Msg::D2hData { bogus: true, .. } => None,
+            m => m.data().filter(|d| u64::from(d.line) == line.0).copied(),
+        });
+        // Data that waits at the home for its answer, and data that a device has early, are on their way too.
+        let kept = state.home.open().iter().flat_map(|t| t.data_kept()).copied();
+        let early = state.devices.iter().filter_map(|d| d.entry(line)).filter(|e| e.at == At::RdData);
+        let early = early.filter_map(|e| e.data.as_ref().map(|b| b.data));
+        View {
+            line,
+            newest: Token::of(line, Age::Current),
+            home: state.home.memory.read(line),
+            copies,
+            in_flight: in_flight.chain(kept).chain(early).collect(),
+            tracked,
+        }
+    }
+
+    /// V6, V8: what the home has open on a line, and what it has sent under it.
+    fn check_orders(&self, line: LineAddr, events: &mut Vec<Event>) {
+        let state = &self.state;
+        let mut say = |rule, at: String, found: &str, expected: &str| {
+            events.push(Event::new(rule, line, at, found, expected));
+        };
+        let open = || state.home.open().iter().filter(|t| t.line == line);
+        for (link, device) in state.devices.iter().enumerate() {
+            let bit = 1_u16 << link;
+            let at = || format!("device {link}");
+            let snoops = open().filter(|t| (t.answers | t.data) & bit != 0).count();
+            if snoops > 1 {
+                say("COH-ORD-04", at(), "two snoops on a line", "one a line and device");
+            }
+            let pulls = open().any(|t| matches!(t.phase, Phase::Pulling { .. }) && usize::from(t.port) == link);
+            if snoops > 0 && pulls {
+                say("COH-ORD-03", at(), "a snoop beside an open pull", "they exclude each other");
+            }
+            let lane = state.net.of(link, Dir::Down);
+            let cqid = device.entry(line).filter(|e| !e.at.is_stable()).map(|e| e.cqid);
+            let go = |m: &Msg<Token>| m.bears_go() && matches!(m, Msg::H2dRsp { cqid: c, .. } if Some(*c) == cqid);
+            if snoops > 0 && !matches!(open().find(|t| t.answers & bit != 0), Some(t) if t.phase == Phase::Absorbing) {
+                let snoop = lane.iter().position(|m| matches!(m, Msg::H2dReq { line: l, .. } if *l == line));
+                // Without the snoop in the channel, it is at the device or answered: any GO under way came after it.
+                if lane.iter().enumerate().any(|(i, m)| go(m) && snoop.is_none_or(|s| i > s)) {
+                    say("COH-ORD-02", at(), "a GO under an open snoop", "the GO after the snoop's answer and data");
+                }
+            }
+        }
+        if open().count() > 1 {
+            say("COH-ORD-05", "home".into(), "two transactions on a line", "one a line");
+        }
+        if open().any(|t| t.phase == Phase::Absorbing) {
+            say("COH-ORD-08", "home".into(), "an answer before all snoop answers", "all answers before the GO");
+        }
+    }
+}
+
+/// Who moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Actor {
+    Home,
+    Device(u8),
+}
+
+impl Actor {
+    fn name(self) -> String {
+        match self {
+            Actor::Home => "home".into(),
+            Actor::Device(n) => format!("device {n}"),
+        }
+    }
+}
+
+impl System for CacheSystem {
+    type Move = Move;
+
+    fn columns(&self) -> Vec<String> {
+        let devices = (0..self.setup.devices).map(|n| format!("device {n}"));
+        std::iter::once("home".to_owned()).chain(devices).collect()
+    }
+
+    fn moves(&self, out: &mut Vec<Move>) {
+        let (config, state) = (&self.setup.config, &self.state);
+        for link in 0..self.setup.devices {
+            for dir in [Dir::Down, Dir::Up] {
+                for (index, msg) in state.net.of(link, dir).iter().enumerate() {
+                    if !state.net.is_free(config, link, dir, index) {
+                        continue;
+                    }
+                    let (accept, ways) = match dir {
+                        Dir::Down => {
+                            (state.devices[link].accepts(config, 0, msg), state.devices[link].ways(config, 0, msg))
+                        }
+                        Dir::Up => (state.home.accepts(config, link as Port, msg), 1),
+                    };
+                    if accept == Accept::Take {
+                        let (link, index) = (link as u8, index as u8);
+                        out.extend((0..ways).map(|way| Move::Deliver { link, dir, index, way }));
+                    }
+                }
+            }
+        }
+        out.extend((0..state.home.choices(config)).map(Move::Choose));
+        let free = if self.setup.programs.is_empty() { state.devices.as_slice() } else { &[] };
+        for (n, cache) in free.iter().enumerate() {
+            let device = n as u8;
+            for line in self.lines() {
+                let number = line.0 as u8;
+                for &op in &self.setup.menu {
+                    if cache.can_issue(op, line) {
+                        out.push(Move::Issue { device, line: number, op, store: false });
+                        if self.setup.waiting_stores && [Op::RdOwn, Op::RdOwnNoData].contains(&op) {
+                            out.push(Move::Issue { device, line: number, op, store: true });
+                        }
+                    }
+                }
+                if cache.at(line).may_store() {
+                    out.push(Move::Store { device, line: number });
+                }
+                if cache.can_drop(config, line) {
+                    out.push(Move::Drop { device, line: number });
+                }
+            }
+        }
+        if self.setup.core {
+            for line in self.lines().filter(|l| state.home.open().iter().all(|t| t.line != *l)) {
+                out.push(Move::CoreRead(line.0 as u8));
+                out.push(Move::CoreWrite(line.0 as u8));
+            }
+        }
+    }
+
+    fn drains(&self, mv: Move) -> bool {
+        matches!(mv, Move::Deliver { .. } | Move::Choose(_))
+    }
+
+    fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
+        let mut out = Out::default();
+        let actor = self.run(mv, &mut out, &mut Vec::new());
+        let config = &self.setup.config;
+        for (port, msg) in out.sends {
+            let link = match actor {
+                Actor::Home => usize::from(port),
+                Actor::Device(n) => usize::from(n),
+            };
+            self.state.net.send(config, link, msg);
+        }
+        events.extend(out.events.into_iter().map(|mut e| {
+            e.at = actor.name();
+            e
+        }));
+    }
+
+    fn describe(&self, mv: Move) -> Step {
+        let mut after = self.clone();
+        let mut out = Out::default();
+        let mut did = Vec::new();
+        let actor = after.run(mv, &mut out, &mut did);
+        let sent = out
+            .sends
+            .iter()
+            .map(|(port, msg)| match actor {
+                Actor::Home => Sent { from: 0, to: column(*port), label: msg.label() },
+                Actor::Device(n) => Sent { from: column(n), to: 0, label: msg.label() },
+            })
+            .collect();
+        let act = |agent: usize, text: String| (agent, text);
+        let (agent, text) = match mv {
+            Move::Deliver { link, dir, index, .. } => {
+                let msg = &self.state.net.of(usize::from(link), dir)[usize::from(index)];
+                let (from, to) = if dir == Dir::Down { (0, column(link)) } else { (column(link), 0) };
+                return Step::Deliver { from, to, label: msg.label(), did, sent };
+            }
+            Move::Issue { device, op, store, .. } => {
+                let text = format!("{}{}", op.name().unwrap_or("?"), if store { ", a store waits" } else { "" });
+                act(column(device), text)
+            }
+            Move::Store { device, .. } => act(column(device), "Store".into()),
+            Move::Drop { device, .. } => act(column(device), "drops its copy".into()),
+            Move::Choose(_) => act(0, "sends the GO".into()),
+            Move::CoreRead(_) => act(0, "core reads".into()),
+            Move::CoreWrite(_) => act(0, "core writes".into()),
+        };
+        Step::Act { agent, text, sent }
+    }
+
+    fn check(&self, events: &mut Vec<Event>) {
+        for line in self.lines() {
+            monitor::check_copies(&self.view(line), events);
+            if self.setup.orders {
+                self.check_orders(line, events);
+            }
+        }
+        for (link, device) in self.state.devices.iter().enumerate().filter(|_| self.setup.orders) {
+            // O7: a snoop that has arrived is answered, whatever else the device waits for.
+            let lane = self.state.net.of(link, Dir::Down);
+            let held = lane.iter().find(|m| device.accepts(&self.setup.config, 0, m) == Accept::Wait);
+            if let Some(msg) = held {
+                let at = format!("device {link}");
+                events.push(Event::new("COH-ORD-07", msg.line(), at, "a snoop that is held", "an answer at once"));
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.state.net.is_empty() && self.state.home.is_idle() && self.state.devices.iter().all(Agent::is_idle)
+    }
+
+    fn check_idle(&self, events: &mut Vec<Event>) {
+        for line in self.lines() {
+            let home = self.state.home.memory.read(line);
+            let dirty = self.state.devices.iter().any(|d| d.at(line) == At::M);
+            if !dirty && home.age != Age::Current {
+                let found = "an old value at the home and no M copy";
+                events.push(Event::new("COH-INV-14", line, "home", found, "the last store's value"));
+            }
+        }
+    }
+
+    fn outcome(&self) -> String {
+        let line = LineAddr(0);
+        let letters: String = self.state.devices.iter().map(|d| d.at(line).letter()).collect();
+        let fresh = self.state.home.memory.read(line).age == Age::Current;
+        format!("{letters} {fresh}")
+    }
+
+    /// Devices that run no program are alike: they are sorted by all that the system knows of them.
+    fn canonical(self) -> Self {
+        if !self.setup.programs.is_empty() {
+            return self;
+        }
+        let state = &self.state;
+        let plain = |m: &Msg<Token>| match *m {
+            Msg::H2dReq { opcode, line, uqid } => Msg::H2dReq { opcode, line, uqid: uqid & !15 },
+            Msg::D2hRsp { opcode, uqid } => Msg::D2hRsp { opcode, uqid: uqid & !15 },
+            Msg::D2hData { uqid, bogus, poison, data, enables } => {
+                Msg::D2hData { uqid: uqid & !15, bogus, poison, data, enables }
+            }
+            Msg::H2dRsp { opcode, rsp_data, cqid } => {
+                // RspData of pulls is a UQID, of a GO a state below 16.
+                let is_go = requests::is_go(opcode);
+                Msg::H2dRsp { opcode, rsp_data: if is_go { rsp_data } else { rsp_data & !15 }, cqid }
+            }
+            other => other,
+        };
+        let messages = |n: usize, dir: Dir| state.net.of(n, dir).iter().map(plain);
+        let mut order: Vec<usize> = (0..state.devices.len()).collect();
+        order.sort_by(|&a, &b| {
+            let by_state = state.devices[a].cmp(&state.devices[b]);
+            by_state
+                .then_with(|| messages(a, Dir::Down).cmp(messages(b, Dir::Down)))
+                .then_with(|| messages(a, Dir::Up).cmp(messages(b, Dir::Up)))
+                .then_with(|| state.home.signature(a as Port).cmp(&state.home.signature(b as Port)))
+        });
+        if order.iter().enumerate().all(|(i, &o)| i == o) {
+            return self;
+        }
+        let mut to = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            to[old] = new as Port;
+        }
+        let Self { setup, state } = self;
+        let devices = order
+            .iter()
+            .map(|&old| {
+                let mut device = state.devices[old].clone();
+                device.rename_port(to[old]);
+                device
+            })
+            .collect();
+        let home = state.home.renamed(&to);
+        let net = state.net.renamed(&order, |msg, new| match msg {
+            Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => {
+                *uqid = *uqid & !15 | new as u16;
+            }
+            Msg::H2dRsp { opcode, rsp_data, .. } if !requests::is_go(*opcode) => {
+                *rsp_data = *rsp_data & !15 | new as u16;
+            }
+            _ => {}
+        });
+        Self { setup, state: State { devices, home, net, at: state.at } }
+    }
+}
+
+/// What an open transaction holds of the line's data.
+impl super::home::Transaction<Token> {
+    fn data_kept(&self) -> impl Iterator<Item = &Token> {
+        let write = match &self.task {
+            Task::CoreWrite { data, .. } => Some(data),
+            _ => None,
+        };
+        self.values().chain(write)
+    }
+}

@@ -1,0 +1,259 @@
+//! A core that loads and stores through a caching agent, whatever its protocol.
+//!
+//! Modelled: a list of accesses in order, a window of them open at a time, a cache of a limited number of lines whose
+//! least recently used line is evicted first. Detail: an access that hits takes one cycle. Left out: pipelines,
+//! prefetching, the bytes of instructions.
+//!
+//! A walk through one cycle: open accesses whose line has come are done and leave the window, oldest first; those whose
+//! line is not there and not asked for are asked for, if the cache has a place, else a victim is evicted; the next access
+//! enters the window when its time has come.
+
+use super::core::{Core, Wants};
+use crate::coherence::agent::{Effect, Out};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Content, Line, LineAddr};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What a core does to a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// Reads it.
+    Load,
+    /// Writes the bytes that the enables select.
+    Store {
+        /// Values.
+        bytes: Line,
+        /// One bit a byte.
+        enables: u64,
+    },
+}
+
+/// An access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Line.
+    pub line: LineAddr,
+    /// Load or store.
+    pub act: Act,
+    /// Cycles that must pass after the access before it has entered.
+    pub think_cycles: u32,
+}
+
+/// What has become of asking for a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Nothing; something is open on the line.
+    NotNow,
+    /// A copy is on its way.
+    Copy,
+    /// Ownership is on its way and the agent does the store when it comes ([`Effect::Stored`]).
+    Store,
+}
+
+/// What a core needs of a caching agent.
+pub trait Caching {
+    /// Loads a line, if it may be loaded now.
+    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line>;
+
+    /// Stores, if the line may be stored to now.
+    fn store(&mut self, config: &CoherenceConfig, line: LineAddr, bytes: &Line, enables: u64, out: &mut Out<Line>) -> bool;
+
+    /// Asks for what an access needs, if nothing is open on the line.
+    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked;
+
+    /// Gives a line back, if nothing is open on it. `false`: not now.
+    fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool;
+
+    /// Lines that take a place in the cache: held, or asked for.
+    fn lines(&self) -> Vec<LineAddr>;
+}
+
+/// What an accessor has measured.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// Cycles of each access, from its entry to its end, in order of ending.
+    pub latency_cycles: Vec<u64>,
+    /// Accesses that needed no message.
+    pub hits: u64,
+    /// Lines evicted.
+    pub evictions: u64,
+}
+
+/// An access under way.
+#[derive(Debug, Clone)]
+struct Open {
+    access: Access,
+    since: u64,
+    /// It had to ask.
+    missed: bool,
+    /// The agent has its store and will do it.
+    given_away: bool,
+}
+
+/// The core.
+pub struct Accessor {
+    todo: VecDeque<Access>,
+    open: VecDeque<Open>,
+    window: usize,
+    /// Most lines in the cache.
+    capacity_lines: usize,
+    /// Cycle of the last use of each line.
+    used: BTreeMap<LineAddr, u64>,
+    enters_at: u64,
+    /// What has been measured.
+    pub measured: Measured,
+    /// Every load with its value, for testers; empty unless asked for.
+    pub loaded: Vec<(LineAddr, Line)>,
+    keeps_loads: bool,
+}
+
+impl Accessor {
+    /// A core with `window` accesses open at a time and a cache of `capacity_lines` lines, both at least 1.
+    pub fn new(accesses: Vec<Access>, window: usize, capacity_lines: usize) -> Accessor {
+        Accessor {
+            enters_at: accesses.first().map_or(0, |a| a.think_cycles.into()),
+            todo: accesses.into(),
+            open: VecDeque::new(),
+            window: window.max(1),
+            capacity_lines: capacity_lines.max(1),
+            used: BTreeMap::new(),
+            measured: Measured::default(),
+            loaded: Vec::new(),
+            keeps_loads: false,
+        }
+    }
+
+    /// Keeps every loaded value in `loaded`.
+    pub fn keeping_loads(mut self) -> Accessor {
+        self.keeps_loads = true;
+        self
+    }
+
+    /// Open access `n` has ended.
+    fn done(&mut self, n: usize, cycle: u64) {
+        if let Some(open) = self.open.remove(n) {
+            self.used.insert(open.access.line, cycle);
+            self.measured.latency_cycles.push(cycle - open.since);
+            self.measured.hits += u64::from(!open.missed);
+        }
+    }
+
+    /// Does an access if its line allows it.
+    fn perform<A: Caching>(
+        &mut self,
+        agent: &mut A,
+        config: &CoherenceConfig,
+        access: &Access,
+        out: &mut Out<Line>,
+    ) -> bool {
+        match access.act {
+            Act::Load => match agent.value(config, access.line, out) {
+                Some(value) => {
+                    if self.keeps_loads {
+                        self.loaded.push((access.line, value));
+                    }
+                    true
+                }
+                None => false,
+            },
+            Act::Store { bytes, enables } => agent.store(config, access.line, &bytes, enables, out),
+        }
+    }
+
+    /// Whether a new line has a place; if not, the least recently used one that is not needed is evicted.
+    fn make_room<A: Caching>(
+        &mut self,
+        agent: &mut A,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        out: &mut Out<Line>,
+    ) -> bool {
+        let held = agent.lines();
+        if held.contains(&line) || held.len() < self.capacity_lines {
+            return true;
+        }
+        let mut victims: Vec<_> = held.into_iter().filter(|l| !self.open.iter().any(|o| o.access.line == *l)).collect();
+        victims.sort_by_key(|l| (self.used.get(l).copied().unwrap_or(0), *l));
+        if let Some(victim) = victims.into_iter().find(|l| agent.evict(config, *l, out)) {
+            self.used.remove(&victim);
+            self.measured.evictions += 1;
+        }
+        false
+    }
+}
+
+impl<A: Caching> Core<A> for Accessor {
+    fn cycle(
+        &mut self,
+        agent: &mut A,
+        config: &CoherenceConfig,
+        cycle: u64,
+        effects: &[Effect<Line>],
+        out: &mut Out<Line>,
+    ) -> Wants {
+        for effect in effects {
+            if let Effect::Stored(line) = effect
+                && let Some(n) = self.open.iter().position(|o| o.access.line == *line && o.given_away)
+            {
+                self.done(n, cycle);
+            }
+        }
+        // A request that has ended without the store: it is asked for again.
+        for effect in effects {
+            if let Effect::Done(line) = effect
+                && let Some(open) = self.open.iter_mut().find(|o| o.access.line == *line)
+            {
+                open.given_away = false;
+            }
+        }
+        let mut n = 0;
+        while n < self.open.len() {
+            let open = self.open[n].clone();
+            let line = open.access.line;
+            // Accesses of a core to one line keep their order.
+            let is_first = self.open.iter().take(n).all(|o| o.access.line != line);
+            let may_go = is_first && !open.given_away;
+            if may_go && self.perform(agent, config, &open.access, out) {
+                self.done(n, cycle);
+                continue;
+            }
+            if may_go && self.make_room(agent, config, line, out) {
+                let asked = agent.ask(config, line, &open.access.act, out);
+                self.open[n].missed |= asked != Asked::NotNow;
+                self.open[n].given_away = asked == Asked::Store;
+            }
+            n += 1;
+        }
+        if self.open.len() < self.window
+            && cycle >= self.enters_at
+            && let Some(access) = self.todo.pop_front()
+        {
+            self.open.push_back(Open { access, since: cycle, missed: false, given_away: false });
+            self.enters_at = cycle + 1 + self.todo.front().map_or(0, |a| u64::from(a.think_cycles));
+            return Wants::NextCycle;
+        }
+        match self.todo.front() {
+            Some(_) if self.open.len() < self.window => Wants::Cycle(self.enters_at),
+            _ => Wants::Message,
+        }
+    }
+
+    fn open_work(&self) -> Option<String> {
+        match (self.open.front(), self.todo.len()) {
+            (None, 0) => None,
+            (None, todo) => Some(format!("{todo} accesses to do")),
+            (Some(open), todo) => {
+                let address = open.access.line.address();
+                Some(format!("{} accesses open, the oldest to {address:#x}, {todo} to do", self.open.len()))
+            }
+        }
+    }
+}
+
+/// The bytes of a store that marks who wrote and when: 8 bytes of writer and count, at the place of the writer.
+pub fn signed(writer: u8, count: u64) -> (Line, u64) {
+    let mut line = Line::initial(LineAddr(0));
+    let at = usize::from(writer % 8) * 8;
+    line.0[at..at + 8].copy_from_slice(&(u64::from(writer) << 56 | count & ((1 << 56) - 1)).to_le_bytes());
+    (line, 0xff << at)
+}

@@ -1,0 +1,114 @@
+//! The agents of CXL.cache in front of cores, and as the watcher reads them.
+
+use super::accessor::{Act, Asked, Caching};
+use super::watcher::{HomeView, Watched};
+use crate::coherence::agent::Out;
+use crate::coherence::cache::backing::Backing;
+use crate::coherence::cache::device::{Bytes, Device};
+use crate::coherence::cache::home::Home;
+use crate::coherence::cache::state::At;
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Content, Line, LineAddr};
+use crate::coherence::monitor::CopyView;
+use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
+use std::collections::BTreeMap;
+
+/// Memory of any size: the lines that were written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Sparse(BTreeMap<LineAddr, Line>);
+
+impl Backing<Line> for Sparse {
+    fn read(&self, line: LineAddr) -> Line {
+        self.0.get(&line).copied().unwrap_or_else(|| Line::initial(line))
+    }
+
+    fn write(&mut self, line: LineAddr, data: &Line, enables: u64) {
+        self.0.entry(line).or_insert_with(|| Line::initial(line)).merge(data, enables);
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut Line)) {
+        self.0.values_mut().for_each(f);
+    }
+}
+
+impl Caching for Device<Line> {
+    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, _: &mut Out<Line>) -> Option<Line> {
+        self.load(config, line).copied()
+    }
+
+    fn store(&mut self, _: &CoherenceConfig, line: LineAddr, bytes: &Line, enables: u64, out: &mut Out<Line>) -> bool {
+        Device::store(self, line, &Bytes { data: *bytes, enables }, out)
+    }
+
+    fn ask(&mut self, _: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+        let (op, bytes) = match (act, self.at(line)) {
+            (Act::Load, At::I) => (D2hReqOpcode::RdShared, None),
+            (Act::Store { bytes, enables }, at @ (At::I | At::S)) => {
+                let op = if at == At::I { D2hReqOpcode::RdOwn } else { D2hReqOpcode::RdOwnNoData };
+                (op, Some(Bytes { data: *bytes, enables: *enables }))
+            }
+            _ => return Asked::NotNow,
+        };
+        let store = bytes.is_some();
+        match self.issue(op, line, bytes, out) {
+            false => Asked::NotNow,
+            true if store => Asked::Store,
+            true => Asked::Copy,
+        }
+    }
+
+    fn evict(&mut self, _: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool {
+        let op = match self.at(line) {
+            At::M => D2hReqOpcode::DirtyEvict,
+            At::E => D2hReqOpcode::CleanEvict,
+            At::S => D2hReqOpcode::CleanEvictNoData,
+            _ => return false,
+        };
+        self.issue(op, line, None, out)
+    }
+
+    fn lines(&self) -> Vec<LineAddr> {
+        Device::lines(self).map(|(line, _)| line).collect()
+    }
+}
+
+impl Watched for Device<Line> {
+    fn copies(&self, config: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
+        let copy = |(line, entry): (LineAddr, &crate::coherence::cache::device::Entry<Line>)| {
+            let data = entry.data.as_ref().filter(|_| entry.at.has_copy())?;
+            let view = CopyView {
+                agent: 0,
+                usable: self.may_load(config, line),
+                writable: entry.at.may_store(),
+                dirty: entry.at.is_dirty(),
+                value: data.data,
+            };
+            Some((line, view))
+        };
+        Device::lines(self).filter_map(copy).collect()
+    }
+
+    fn home(&self, _: LineAddr) -> Option<HomeView> {
+        None
+    }
+
+    fn early(&self) -> Vec<Line> {
+        let early = Device::lines(self).filter(|(_, e)| !e.at.has_copy());
+        early.filter_map(|(_, e)| e.data.as_ref().map(|b| b.data)).collect()
+    }
+}
+
+impl<B: Backing<Line>> Watched for Home<Line, B> {
+    fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
+        Vec::new()
+    }
+
+    fn home(&self, line: LineAddr) -> Option<HomeView> {
+        let kept = self.open().iter().filter(|t| t.line == line).flat_map(|t| t.values()).copied().collect();
+        Some(HomeView { value: self.memory.read(line), tracked: u32::from(self.holders(line).all()) << 1, kept })
+    }
+
+    fn early(&self) -> Vec<Line> {
+        Vec::new()
+    }
+}

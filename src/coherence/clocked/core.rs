@@ -1,0 +1,45 @@
+//! What issues operations to a caching agent: a program, a tester, a trace.
+
+use crate::coherence::agent::{Effect, Out};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::Line;
+
+/// When a core wants to be asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wants {
+    /// At the next cycle.
+    NextCycle,
+    /// At this cycle of its clock.
+    Cycle(u64),
+    /// When its agent has taken a message.
+    Message,
+}
+
+/// A core in front of an agent.
+pub trait Core<A> {
+    /// One cycle: sees what has ended since the last one, issues what it can.
+    fn cycle(
+        &mut self,
+        agent: &mut A,
+        config: &CoherenceConfig,
+        cycle: u64,
+        effects: &[Effect<Line>],
+        out: &mut Out<Line>,
+    ) -> Wants;
+
+    /// What it still waits for, for a person to read; `None`: its program is over.
+    fn open_work(&self) -> Option<String>;
+}
+
+/// No core: the agent acts on messages alone.
+pub struct NoCore;
+
+impl<A> Core<A> for NoCore {
+    fn cycle(&mut self, _: &mut A, _: &CoherenceConfig, _: u64, _: &[Effect<Line>], _: &mut Out<Line>) -> Wants {
+        Wants::Message
+    }
+
+    fn open_work(&self) -> Option<String> {
+        None
+    }
+}

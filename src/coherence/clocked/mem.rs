@@ -1,0 +1,104 @@
+//! The agents of HDM-DB in front of cores, and as the watcher reads them.
+
+use super::accessor::{Act, Asked, Caching};
+use super::watcher::{HomeView, Watched};
+use crate::coherence::agent::Out;
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Line, LineAddr, WHOLE_LINE};
+use crate::coherence::mem::dcoh::Dcoh;
+use crate::coherence::mem::host::{HostReq, MemHost, Want};
+use crate::coherence::mem::tables::Copy4;
+use crate::coherence::monitor::CopyView;
+
+impl Caching for MemHost<Line> {
+    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
+        self.load(config, line, out).map(|(value, _)| value)
+    }
+
+    fn store(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        bytes: &Line,
+        enables: u64,
+        out: &mut Out<Line>,
+    ) -> bool {
+        MemHost::store(self, config, line, *bytes, enables, out)
+    }
+
+    fn ask(&mut self, _: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+        let copy = self.copy(line);
+        let (request, want) = match act {
+            Act::Load if copy.state == Copy4::I => (HostReq::RD_SHARED, Want::Load),
+            // With the bytes here, or about to be overwritten, ownership is enough.
+            Act::Store { enables, .. } if copy.state == Copy4::S || *enables == WHOLE_LINE => {
+                (HostReq::INV, Want::Store)
+            }
+            Act::Store { .. } if copy.state == Copy4::I => (HostReq::RD_ANY, Want::Store),
+            // Ownership without bytes is given up (`coherence` §3.4); the line is read next time.
+            _ => {
+                if copy.state == Copy4::E && copy.data.is_none() {
+                    self.drop_clean(line);
+                }
+                return Asked::NotNow;
+            }
+        };
+        if !self.can_issue(line, request) {
+            return Asked::NotNow;
+        }
+        self.issue(line, request, want, out);
+        Asked::Copy
+    }
+
+    fn evict(&mut self, _: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool {
+        if self.can_write_back(line) {
+            self.write_back(line, Copy4::I, out);
+            return true;
+        }
+        let clean = matches!(self.copy(line).state, Copy4::S | Copy4::E) && self.can_issue(line, HostReq::CLN_EVCT);
+        if clean {
+            self.issue(line, HostReq::CLN_EVCT, Want::Nothing, out);
+        }
+        clean
+    }
+
+    fn lines(&self) -> Vec<LineAddr> {
+        MemHost::lines(self).collect()
+    }
+}
+
+impl Watched for MemHost<Line> {
+    fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
+        let copy = |line| {
+            let copy = self.copy(line);
+            let value = copy.data.filter(|_| copy.state != Copy4::I)?;
+            let view =
+                CopyView { agent: 0, usable: copy.usable, writable: copy.writable, dirty: copy.dirty, value };
+            Some((line, view))
+        };
+        MemHost::lines(self).filter_map(copy).collect()
+    }
+
+    fn home(&self, _: LineAddr) -> Option<HomeView> {
+        None
+    }
+
+    fn early(&self) -> Vec<Line> {
+        MemHost::lines(self).filter_map(|line| self.arrived(line).copied()).collect()
+    }
+}
+
+impl Watched for Dcoh<Line> {
+    fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
+        Vec::new()
+    }
+
+    fn home(&self, line: LineAddr) -> Option<HomeView> {
+        let tracked = self.holders(line).map_or(0, |h| u32::from(h.mask())) << 1;
+        Some(HomeView { value: self.memory(line), tracked, kept: Vec::new() })
+    }
+
+    fn early(&self) -> Vec<Line> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,17 @@
+//! Agents as modules of the kernel, over real links.
+//!
+//! Modelled: the agents of this layer, the same code that is explored, each with a queue for every class of messages of
+//! every link, a step for each message and one message a class and cycle. Left out: the pipeline inside an agent; what an
+//! agent does takes the cycle in which it does it.
+//!
+//! * [`node`]: an agent with its links and its core. [`waiting`]: which class may wait for which (`coherence` §3.6).
+//! * [`core`](mod@core): what issues operations to a caching agent.
+
+pub mod accessor;
+pub mod cache;
+pub mod core;
+pub mod mem;
+pub mod node;
+pub mod waiting;
+pub mod watcher;
+pub mod wiring;

@@ -1,0 +1,96 @@
+//! Channels between a node and the port of its link: one for each class of messages and direction.
+
+use super::node::{NodeLink, ORDER};
+use crate::coherence::message::{Class, Dir};
+use crate::coherence::wire::Route;
+use crate::kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
+use crate::link::classes::{ClassChannels, Posted};
+use scalepool_protocols::cxl::message::{self, Form, Message};
+
+/// Messages of a class between a node and its port; more wait in the packer of the link or in the node.
+const CHANNEL_MESSAGES: u32 = 8;
+
+/// The node's side of the channels.
+pub struct NodeEnds {
+    rx: Vec<(Class, InEnd<Message>)>,
+    tx: Vec<(Class, OutEnd<Posted>)>,
+}
+
+/// The port's side.
+pub struct PortEnds {
+    tx: Vec<(message::Class, InEnd<Posted>)>,
+    rx: Vec<(message::Class, OutEnd<Message>)>,
+}
+
+/// The class as links name it.
+pub const fn on_link(class: Class) -> message::Class {
+    match class {
+        Class::D2hReq => message::Class::D2hReq,
+        Class::D2hRsp => message::Class::D2hRsp,
+        Class::D2hData => message::Class::D2hData,
+        Class::H2dReq => message::Class::H2dReq,
+        Class::H2dRsp => message::Class::H2dRsp,
+        Class::H2dData => message::Class::H2dData,
+        Class::M2sReq => message::Class::M2sReq,
+        Class::M2sRwd => message::Class::M2sRwd,
+        Class::M2sBirsp => message::Class::M2sBirsp,
+        Class::S2mBisnp => message::Class::S2mBisnp,
+        Class::S2mNdr => message::Class::S2mNdr,
+        Class::S2mDrs => message::Class::S2mDrs,
+    }
+}
+
+/// Channels named `<name>.<class>` for a node that sends in direction `sends`, for the classes that `form` has.
+/// `rx_edges` is the latency from the port in edges of its clock.
+///
+/// # Errors
+/// What the kernel refuses.
+pub fn channels(
+    p: &mut PartitionBuilder,
+    name: &str,
+    sends: Dir,
+    form: Form,
+    rx_edges: u32,
+) -> Result<(NodeEnds, PortEnds), BuildError> {
+    let mut node = NodeEnds { rx: Vec::new(), tx: Vec::new() };
+    let mut port = PortEnds { tx: Vec::new(), rx: Vec::new() };
+    for class in ORDER {
+        let of_link = on_link(class);
+        if form.layout(of_link).is_none() {
+            continue;
+        }
+        let path = format!("{name}.{}", class.name().to_lowercase().replace(' ', "_"));
+        if class.dir() == sends {
+            let (tx, to_link) = p.channel(&path, CHANNEL_MESSAGES, 1)?;
+            node.tx.push((class, tx));
+            port.tx.push((of_link, to_link));
+        } else {
+            let (from_link, rx) = p.channel(&path, CHANNEL_MESSAGES, rx_edges)?;
+            node.rx.push((class, rx));
+            port.rx.push((of_link, from_link));
+        }
+    }
+    Ok((node, port))
+}
+
+impl NodeEnds {
+    /// Attaches them to the node.
+    pub fn attach(self, bind: &mut Binder, route: Route, form: Form) -> NodeLink {
+        NodeLink {
+            rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+            tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+            route,
+            form,
+        }
+    }
+}
+
+impl PortEnds {
+    /// Attaches them to the port.
+    pub fn attach(self, bind: &mut Binder) -> ClassChannels {
+        ClassChannels {
+            tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+            rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+        }
+    }
+}

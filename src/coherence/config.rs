@@ -1,0 +1,163 @@
+//! Every choice that the sheet leaves open, in one place.
+//!
+//! The default of each is what the sheet marks \[D\] as ours. A scenario or a litmus case may set any of them.
+
+use super::content::LineAddr;
+use super::mem::options::MemConfig;
+use super::mutant::Mutant;
+use serde::Deserialize;
+
+/// What a device does with SnpData on a line in M (`coherence` §2.3, all three legal).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SnpDataOnM {
+    /// RspSFwdM, an S copy stays.
+    #[default]
+    Shared,
+    /// RspSFwdM, but nothing stays.
+    SharedThenInvalid,
+    /// RspIFwdM, nothing stays.
+    Invalid,
+}
+
+/// What a device does with SnpCur on a clean line (`coherence` §2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SnpCurOnClean {
+    /// RspVHitV, nothing changes.
+    #[default]
+    Keep,
+    /// RspSHitSE, S stays.
+    Shared,
+    /// RspVFwdV with data, nothing changes; from S it is illegal, and the copy answers RspVHitV.
+    Forward,
+}
+
+/// What a device does with SnpCur on a line in M (`coherence` §2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SnpCurOnM {
+    /// RspVFwdV, M stays.
+    #[default]
+    Keep,
+    /// RspSFwdM, S stays.
+    Shared,
+    /// RspIFwdM, nothing stays.
+    Invalid,
+}
+
+/// What a device does that is granted ownership without bytes (`coherence` §2.4, §5 point 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WithoutBytes {
+    /// Gives the E up and asks again with data (RdOwn, MemRd Any).
+    #[default]
+    Read,
+    /// Writes the whole line. Needs a store that writes 64 bytes; without one it reads.
+    Write,
+}
+
+/// How the home answers a CleanEvict of the owner (`coherence` §2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CleanEvictAnswer {
+    /// GO_WritePull_Drop: the data is not wanted.
+    #[default]
+    Drop,
+    /// GO_WritePull: the data comes and is not written, since memory has it.
+    Pull,
+}
+
+/// What the home answers for lines that it cannot serve (`coherence` §2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorAnswer {
+    /// GO-I to reads.
+    GoInvalid,
+    /// GO-Err to reads.
+    GoError,
+}
+
+/// Lines that the home answers with an error.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorRange {
+    /// First byte address.
+    pub first: u64,
+    /// Last byte address.
+    pub last: u64,
+    /// What reads get.
+    pub answer: ErrorAnswer,
+}
+
+/// The choices. `deny_unknown_fields`: a name that is not here is an error of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CoherenceConfig {
+    /// An exploration tries every legal answer of §2.3 and §3.4, not only the default.
+    pub alternatives: bool,
+    /// A device may drop S without a message when it needs the place (§2.1).
+    pub silent_drop_s: bool,
+    /// A device may drop E without a message when it needs the place (§2.1; our default is off).
+    pub silent_drop_e: bool,
+    /// SnpData on M.
+    pub snp_data_on_m: SnpDataOnM,
+    /// SnpCur on S or E.
+    pub snp_cur_on_clean: SnpCurOnClean,
+    /// SnpCur on M.
+    pub snp_cur_on_m: SnpCurOnM,
+    /// Ownership without bytes.
+    pub without_bytes: WithoutBytes,
+    /// RdAny is granted E when nobody else holds the line; otherwise always S (§2.2, both legal).
+    pub rd_any_exclusive: bool,
+    /// The home hands dirty data over with GO-M instead of writing it to memory (§2.2).
+    pub grant_dirty: bool,
+    /// Answer to a CleanEvict of the owner.
+    pub clean_evict: CleanEvictAnswer,
+    /// Requests that the home takes while their line is busy; beyond it they stay in their channel (§2.8).
+    pub home_queue_requests: usize,
+    /// Lines that the home's snoop filter can track, 0 = all. A victim is taken back with SnpInv (§2.9).
+    pub home_filter_lines: usize,
+    /// The choices of CXL.mem.
+    pub mem: MemConfig,
+    /// Lines that get error answers.
+    pub error_ranges: Vec<ErrorRange>,
+    /// One rule that is off; tests only.
+    #[serde(skip)]
+    pub mutant: Option<Mutant>,
+}
+
+impl Default for CoherenceConfig {
+    fn default() -> Self {
+        Self {
+            alternatives: false,
+            silent_drop_s: true,
+            silent_drop_e: false,
+            snp_data_on_m: SnpDataOnM::default(),
+            snp_cur_on_clean: SnpCurOnClean::default(),
+            snp_cur_on_m: SnpCurOnM::default(),
+            without_bytes: WithoutBytes::default(),
+            rd_any_exclusive: true,
+            grant_dirty: false,
+            clean_evict: CleanEvictAnswer::default(),
+            home_queue_requests: 0,
+            home_filter_lines: 0,
+            mem: MemConfig::default(),
+            error_ranges: Vec::new(),
+            mutant: None,
+        }
+    }
+}
+
+impl CoherenceConfig {
+    /// Whether this rule is off.
+    pub fn has(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant)
+    }
+
+    /// What a line that cannot be served is answered.
+    pub fn error_of(&self, line: LineAddr) -> Option<ErrorAnswer> {
+        let address = line.address();
+        self.error_ranges.iter().find(|r| (r.first..=r.last).contains(&address)).map(|r| r.answer)
+    }
+}

@@ -1,0 +1,11 @@
+//! Exhaustive exploration of the agents that the simulations clock.
+//!
+//! [`System`] is a set of agents with the messages between them; [`search()`] visits every state that any order of
+//! deliveries and operations can reach, checks the monitors in each, and gives the shortest way to the first fault.
+
+pub mod fingerprint;
+pub mod search;
+pub mod system;
+
+pub use search::{Limits, Report, Violation, search};
+pub use system::{Step, System};

@@ -1,0 +1,175 @@
+//! Breadth-first search over all states.
+//!
+//! Breadth first, so that the way to a fault is a shortest one. Of a visited state its fingerprint, its parent and the
+//! number of the move that led to it are kept; the states themselves only for the two levels at work.
+
+use super::fingerprint::{Itself, fingerprint};
+use super::system::{Step, System};
+use crate::coherence::event::Event;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::BuildHasherDefault;
+
+/// Where the search ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// States after which it gives up.
+    pub states: usize,
+    /// Whether to rename interchangeable agents ([`System::canonical`]). A way to a fault is then looked for again
+    /// without renaming, so that its agents keep their names.
+    pub symmetry: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { states: 50_000_000, symmetry: false }
+    }
+}
+
+/// A fault with the way to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// What is broken.
+    pub event: Event,
+    /// Names of the agents, the columns of a chart.
+    pub columns: Vec<String>,
+    /// Every step from the start, the last one breaks the rule.
+    pub steps: Vec<Step>,
+}
+
+/// What the search found. Equal on every machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// Different states.
+    pub states: usize,
+    /// Moves tried.
+    pub transitions: u64,
+    /// Longest shortest way from the start, in moves.
+    pub depth: usize,
+    /// Whether all states were visited.
+    pub complete: bool,
+    /// The first fault, if any; the search ends there.
+    pub violation: Option<Violation>,
+    /// Outcomes of states without a move, each with the number of moves that end there.
+    pub outcomes: BTreeMap<String, u64>,
+}
+
+/// A state's parent and the move that led here.
+type Origin = (u32, u16);
+
+/// Visits every state reachable from `start`.
+pub fn search<S: System>(start: &S, limits: Limits) -> Report {
+    let report = run(start, limits);
+    // Renaming loses which agent is which: the way to the fault is looked for again with names.
+    if report.violation.is_some() && limits.symmetry {
+        run(start, Limits { symmetry: false, ..limits })
+    } else {
+        report
+    }
+}
+
+fn run<S: System>(start: &S, limits: Limits) -> Report {
+    let name = |s: S| if limits.symmetry { s.canonical() } else { s };
+    let first = name(start.clone());
+    let mut visited: HashSet<u128, BuildHasherDefault<Itself>> = HashSet::default();
+    visited.insert(fingerprint(&first));
+    let mut origins: Vec<Origin> = vec![(0, 0)];
+    let mut report = Report { states: 1, ..Report::default() };
+    let (mut moves, mut events) = (Vec::new(), Vec::new());
+    let mut ends: BTreeMap<u128, (String, u64)> = BTreeMap::new();
+    judge(&first, &mut moves, &mut events);
+    if let Some(event) = events.pop() {
+        report.violation = Some(Violation { event, columns: start.columns(), steps: Vec::new() });
+        return report;
+    }
+    if moves.is_empty() {
+        ends.insert(fingerprint(&first), (first.outcome(), 1));
+    }
+    let mut level = vec![(first, 0_u32)];
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for (state, number) in level {
+            moves.clear();
+            state.moves(&mut moves);
+            let candidates = std::mem::take(&mut moves);
+            for (ordinal, &mv) in candidates.iter().enumerate() {
+                report.transitions += 1;
+                let mut after = state.clone();
+                after.apply(mv, &mut events);
+                let after = name(after);
+                let print = fingerprint(&after);
+                if events.is_empty() && !visited.insert(print) {
+                    if let Some((_, paths)) = ends.get_mut(&print) {
+                        *paths += 1;
+                    }
+                    continue;
+                }
+                if events.is_empty() {
+                    moves.clear();
+                    judge(&after, &mut moves, &mut events);
+                }
+                if !events.is_empty() {
+                    let event = events.swap_remove(0);
+                    let steps = way(start, &origins, number, ordinal);
+                    report.violation = Some(Violation { event, columns: start.columns(), steps });
+                    return report;
+                }
+                if moves.is_empty() {
+                    ends.insert(print, (after.outcome(), 1));
+                }
+                report.states += 1;
+                if report.states > limits.states {
+                    return report;
+                }
+                next.push((after, origins.len() as u32));
+                origins.push((number, ordinal as u16));
+            }
+            moves = candidates;
+        }
+        report.depth += usize::from(!next.is_empty());
+        level = next;
+    }
+    for (outcome, paths) in ends.into_values() {
+        *report.outcomes.entry(outcome).or_default() += paths;
+    }
+    report.complete = true;
+    report
+}
+
+/// The invariants, and that whatever is open can go on. Leaves the possible moves in `moves`.
+fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>) {
+    state.check(events);
+    state.moves(moves);
+    if state.is_idle() {
+        state.check_idle(events);
+    } else if !moves.iter().any(|&mv| state.drains(mv)) {
+        events.push(Event::new(
+            "COH-INV-09",
+            None,
+            "system",
+            "work is open and nothing can move",
+            "every state drains",
+        ));
+    }
+}
+
+/// The steps from the start to state `number` and one move on.
+fn way<S: System>(start: &S, origins: &[Origin], mut number: u32, last: usize) -> Vec<Step> {
+    let mut ordinals = vec![last as u16];
+    while number != 0 {
+        let (parent, ordinal) = origins[number as usize];
+        ordinals.push(ordinal);
+        number = parent;
+    }
+    let mut state = start.clone();
+    let mut events = Vec::new();
+    let mut steps = Vec::new();
+    for ordinal in ordinals.into_iter().rev() {
+        let mut moves = Vec::new();
+        state.moves(&mut moves);
+        // A search with renaming numbers moves of other states; its caller looks the way up again.
+        let Some(&mv) = moves.get(usize::from(ordinal)) else { break };
+        steps.push(state.describe(mv));
+        state.apply(mv, &mut events);
+    }
+    steps
+}

@@ -1,0 +1,142 @@
+//! Litmus cases: small programs on one line, explored exhaustively; every final outcome that some order of messages
+//! reaches.
+//!
+//! Modelled: per agent a start state and a list of operations; an operation begins in the very step in which its start
+//! state holds (`coherence` §2.2, §3.2), until then it waits. `Load` needs a valid copy, `Store` needs E or M; neither
+//! sends a message, except that a store whose requested ownership was lost before it could happen asks again (RdOwn, from
+//! S RdOwnNoData). A program that cannot go on when nothing is under way ends there. Left out: silent drops, evictions for
+//! want of place, more than one line.
+//!
+//! A write request (ItoMWr, WrCur, WrInv, WOWrInv*) is a store at the point where the home takes its data. *Fresh*: the
+//! home's copy holds the value of the last store in coherence order, without one the newest value of the start.
+//!
+//! One case: [`parse`] reads the file, [`Case::explore`] lets the adapter of its kind build the system and searches it.
+
+mod bias;
+mod cache;
+mod file;
+mod mem;
+pub use file::{LitmusError, parse};
+
+use super::config::CoherenceConfig;
+use super::explore::Violation;
+use serde_json::{Value, json};
+
+/// Which agents, and over which protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Device caches and a home over CXL.cache.
+    CxlCache,
+    /// Hosts and a device with back-invalidation.
+    HdmDb,
+    /// A host and a device with bias.
+    HdmD,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 3] = [Kind::CxlCache, Kind::HdmDb, Kind::HdmD];
+
+    /// Name in a file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::CxlCache => "cxl-cache",
+            Kind::HdmDb => "hdm-db",
+            Kind::HdmD => "hdm-d",
+        }
+    }
+}
+
+/// A word of a file and the line that it stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// The word.
+    pub text: String,
+    /// Line of the file, from 1.
+    pub line: usize,
+}
+
+/// A case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// Kind.
+    pub kind: Kind,
+    /// One letter an agent: M, E, S or I.
+    pub start: String,
+    /// Line of the file in which `start` stands.
+    pub start_line: usize,
+    /// Operations, per agent.
+    pub programs: Vec<Vec<Word>>,
+    /// Choices.
+    pub config: CoherenceConfig,
+}
+
+/// A final outcome.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Outcome {
+    /// One stable letter an agent.
+    pub letters: String,
+    /// The home's copy holds the last store's value.
+    pub fresh: bool,
+    /// Moves that end here; information only.
+    pub paths: u64,
+}
+
+/// What the exploration of a case found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Different states.
+    pub states: usize,
+    /// Moves tried.
+    pub transitions: u64,
+    /// The first broken rule; the search ends there.
+    pub violation: Option<Violation>,
+    /// Outcomes, sorted.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Case {
+    /// Explores the case.
+    pub fn explore(&self) -> Result<Found, LitmusError> {
+        let report = match self.kind {
+            Kind::CxlCache => cache::explore(self)?,
+            Kind::HdmDb => mem::explore(self)?,
+            Kind::HdmD => bias::explore(self)?,
+        };
+        if !report.complete && report.violation.is_none() {
+            return Err(LitmusError::TooLarge { states: report.states });
+        }
+        let outcomes = report.outcomes.iter().map(|(name, &paths)| {
+            let (letters, fresh) = name.split_once(' ').unwrap_or((name, ""));
+            Outcome { letters: letters.to_owned(), fresh: fresh == "true", paths }
+        });
+        Ok(Found {
+            states: report.states,
+            transitions: report.transitions,
+            outcomes: outcomes.collect(),
+            violation: report.violation,
+        })
+    }
+}
+
+impl Found {
+    /// The JSON form.
+    pub fn to_json(&self) -> Value {
+        let violations: Vec<Value> = self
+            .violation
+            .iter()
+            .map(|v| {
+                let e = &v.event;
+                json!({"rule": e.rule, "at": e.at, "found": e.found, "expected": e.expected})
+            })
+            .collect();
+        let outcomes: Vec<Value> =
+            self.outcomes.iter().map(|o| json!({"final": o.letters, "fresh": o.fresh, "paths": o.paths})).collect();
+        json!({
+            "states": self.states,
+            "transitions": self.transitions,
+            "violations": violations,
+            "outcomes": outcomes,
+        })
+    }
+}

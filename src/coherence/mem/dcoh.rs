@@ -1,0 +1,786 @@
+//! The DCOH: the device's side of HDM-DB, with its memory, its own cache and the inclusive snoop filter.
+//!
+//! Modelled: every M2S row of [`super::tables`], back-invalidates with bounded trackers, block back-invalidates, filter
+//! victims, the device's own cache as one more agent, UIO accesses of peers, conflicts, addresses without memory, poison,
+//! stored metadata, DevLoad. Detail: one transaction a line; a request that has to wait for answers keeps its line busy.
+//! Left out: access times of the memory, TEE opcodes (reported as reserved).
+//!
+//! Invariants: a line that a host caches has a filter entry; an entry leaves only after the answer of every host in it;
+//! RwD and BIRsp are always taken; equal inputs give equal outputs.
+//!
+//! One request: MemRd Any of host 0 on a line that host 1 may own. The DCOH takes it, opens a tracker, sends BISnpInv to
+//! host 1 and keeps all other requests to the line in their channel. Host 1 writes its dirty copy back, which the DCOH
+//! takes at any time, gets its Cmp and answers BIRspI. The tracker closes, Cmp-E and the data leave for host 0, and the
+//! filter records it as owner.
+
+use super::filter::{Filter, Holders};
+use super::host::block_lines;
+use super::options::BlockRelease;
+use super::tables::{self, Copy4, Region};
+use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Content, LineAddr};
+use crate::coherence::event::Event;
+use crate::coherence::message::Msg;
+use crate::coherence::mutant::Mutant;
+use scalepool_protocols::cxl::cxl256::code::{
+    BirspOpcode, BisnpOpcode, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
+};
+use std::collections::BTreeMap;
+
+/// What the device itself, or a peer through it, does with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DeviceOp {
+    /// Reads the current value once; nothing is cached (also a UIO read).
+    ReadOnce,
+    /// Takes an S copy.
+    ReadShared,
+    /// Takes an E copy.
+    ReadOwn,
+    /// Gives its own copy up; a dirty one goes to memory.
+    Evict,
+    /// Takes the line back from every host, e.g. before a UIO write.
+    Reclaim,
+}
+
+/// A line of device memory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Stored<D> {
+    data: D,
+    poison: bool,
+    meta: MetaValue,
+}
+
+/// Why a transaction is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Cause {
+    Host {
+        host: u8,
+        opcode: M2sReqOpcode,
+        meta_field: MetaField,
+        meta: MetaValue,
+        snp: SnpType,
+        tag: u16,
+        way: u8,
+    },
+    Device(DeviceOp),
+}
+
+/// A transaction that waits for answers. It keeps its lines, and its victim, busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Open {
+    line: LineAddr,
+    /// Lines of a block, 1 otherwise.
+    count: u8,
+    /// Entry that has to leave the filter first.
+    victim: Option<LineAddr>,
+    cause: Cause,
+}
+
+impl Open {
+    fn covers(&self, line: LineAddr) -> bool {
+        (self.line.0..self.line.0 + u64::from(self.count)).contains(&line.0)
+    }
+}
+
+/// One open back-invalidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Tracker {
+    host: u8,
+    bi_tag: u16,
+    opcode: BisnpOpcode,
+    first: LineAddr,
+    count: u8,
+    /// Lines not yet answered, a bit each.
+    waits: u8,
+    /// Lines with a conflict, a bit each.
+    disputed: u8,
+}
+
+impl Tracker {
+    fn bit(&self, line: LineAddr) -> u8 {
+        match line.0.checked_sub(self.first.0) {
+            Some(i) if i < u64::from(self.count) => 1 << i,
+            _ => 0,
+        }
+    }
+}
+
+/// The device's coherence engine for HDM-DB. Port n is host n.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dcoh<D> {
+    hosts: u8,
+    filter: Filter,
+    memory: BTreeMap<LineAddr, Stored<D>>,
+    own: BTreeMap<LineAddr, (Copy4, D)>,
+    open: Vec<Open>,
+    trackers: Vec<Tracker>,
+}
+
+impl<D: Content> Dcoh<D> {
+    /// A device for `hosts` hosts (1 to 16), with empty filter and cache.
+    pub fn new(config: &CoherenceConfig, hosts: u8) -> Self {
+        Self {
+            hosts: hosts.clamp(1, 16),
+            filter: Filter::new(config.mem.filter_sets, config.mem.filter_ways),
+            memory: BTreeMap::new(),
+            own: BTreeMap::new(),
+            open: Vec::new(),
+            trackers: Vec::new(),
+        }
+    }
+
+    /// Writes memory and says who holds the line, without messages, for the start of a run.
+    pub fn preset(&mut self, line: LineAddr, data: D, holders: Holders) {
+        self.memory.insert(line, Stored { data, poison: false, meta: MetaValue::Invalid });
+        if holders.mask() != 0 {
+            self.filter.put(line, holders);
+        }
+    }
+
+    /// Value of the memory.
+    pub fn memory(&self, line: LineAddr) -> D {
+        self.memory.get(&line).map_or_else(|| D::initial(line), |s| s.data.clone())
+    }
+
+    /// Marks a line of memory as poisoned or not.
+    pub fn set_poison(&mut self, line: LineAddr, poison: bool) {
+        self.stored(line).poison = poison;
+    }
+
+    /// What the filter says of a line.
+    pub fn holders(&self, line: LineAddr) -> Option<Holders> {
+        self.filter.get(line)
+    }
+
+    /// The filter.
+    pub fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    /// The device's own copy.
+    pub fn own(&self, line: LineAddr) -> Option<(Copy4, D)> {
+        self.own.get(&line).cloned()
+    }
+
+    /// Back-invalidates that are open.
+    pub fn open_back_invalidates(&self) -> usize {
+        self.trackers.len()
+    }
+
+    /// Whether requests to a line have to wait.
+    pub fn is_busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
+        let released = |t: &Tracker| t.count > 1 && config.has(Mutant::BlockLineReleased);
+        let waits = |t: &Tracker| t.waits & t.bit(line) != 0 && !released(t);
+        if self.trackers.iter().any(waits) {
+            return true;
+        }
+        let early = config.mem.block_release == BlockRelease::Early || config.has(Mutant::BlockLineReleased);
+        self.open.iter().any(|o| o.victim == Some(line) || (o.covers(line) && !(o.count > 1 && early)))
+    }
+
+    /// Whether the device may start an operation on a line now.
+    pub fn can_issue(&self, config: &CoherenceConfig, line: LineAddr, op: DeviceOp) -> bool {
+        let own = self.own.get(&line).map_or(Copy4::I, |o| o.0);
+        let starts = match op {
+            DeviceOp::ReadOnce | DeviceOp::ReadShared => own == Copy4::I,
+            DeviceOp::ReadOwn => own <= Copy4::S,
+            DeviceOp::Evict => own != Copy4::I,
+            DeviceOp::Reclaim => true,
+        };
+        starts && !self.is_busy(config, line) && self.has_trackers(config)
+    }
+
+    /// Starts an operation for which [`Dcoh::can_issue`] holds.
+    pub fn issue(&mut self, config: &CoherenceConfig, line: LineAddr, op: DeviceOp, out: &mut Out<D>) {
+        if !self.can_issue(config, line, op) {
+            out.events.push(self.event("COH-STA-01", Some(line), format!("{op:?}"), "an idle line in the right state"));
+            return;
+        }
+        self.begin(config, Open { line, count: 1, victim: None, cause: Cause::Device(op) }, out);
+    }
+
+    /// Starts an operation on 2 or 4 lines with block back-invalidates; `block` has the enable in bits 1:0.
+    ///
+    /// Returns whether it was started: all lines must be idle.
+    pub fn issue_block(&mut self, config: &CoherenceConfig, block: LineAddr, op: DeviceOp, out: &mut Out<D>) -> bool {
+        let Some((line, count)) = block_lines(block) else {
+            out.events.push(self.event("COH-BLK-01", Some(block), "enable 0", "enable 1, 2 or 3"));
+            return false;
+        };
+        if (0..count).any(|i| !self.can_issue(config, LineAddr(line.0 + i), op)) {
+            return false;
+        }
+        self.begin(config, Open { line, count: count as u8, victim: None, cause: Cause::Device(op) }, out);
+        true
+    }
+
+    /// Whether the device's core can store into its own copy.
+    pub fn can_store(&self, line: LineAddr) -> bool {
+        self.own.get(&line).is_some_and(|o| o.0 >= Copy4::E)
+    }
+
+    /// A store into the device's own copy; without E or M nothing happens.
+    pub fn store(&mut self, line: LineAddr, data: &D, enables: u64, out: &mut Out<D>) -> bool {
+        match self.own.get_mut(&line) {
+            Some((state, value)) if *state >= Copy4::E => {
+                value.merge(data, enables);
+                *state = Copy4::M;
+                out.effects.push(Effect::Stored(line));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn event(
+        &self,
+        rule: &'static str,
+        line: Option<LineAddr>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Event {
+        Event::new(rule, line, "DCOH", found, expected)
+    }
+
+    fn stored(&mut self, line: LineAddr) -> &mut Stored<D> {
+        self.memory.entry(line).or_insert_with(|| Stored {
+            data: D::initial(line),
+            poison: false,
+            meta: MetaValue::Invalid,
+        })
+    }
+
+    fn has_trackers(&self, config: &CoherenceConfig) -> bool {
+        self.trackers.len() + usize::from(self.hosts) <= config.mem.trackers.max(usize::from(self.hosts))
+    }
+
+    fn devload(&self, config: &CoherenceConfig) -> DevLoad {
+        let depth = self.trackers.len() + self.open.len();
+        let reached = |at: usize| at != 0 && depth >= at;
+        let [optimal, moderate, severe] = config.mem.devload;
+        if reached(severe) {
+            DevLoad(3)
+        } else if reached(moderate) {
+            DevLoad(2)
+        } else if reached(optimal) {
+            DevLoad(1)
+        } else {
+            DevLoad(0)
+        }
+    }
+
+    /// Meta0 that an answer to a Req returns.
+    fn returned_meta(&self, config: &CoherenceConfig, line: LineAddr) -> (MetaField, MetaValue) {
+        if config.mem.meta_stored {
+            let meta = self.memory.get(&line).map_or(MetaValue::Invalid, |s| s.meta);
+            (MetaField::Meta0State, meta)
+        } else {
+            (MetaField::NoOp, MetaValue::Invalid)
+        }
+    }
+
+    fn ndr(&self, config: &CoherenceConfig, host: u8, opcode: NdrOpcode, tag: u16, line: Option<LineAddr>, out: &mut Out<D>) {
+        let (meta_field, meta) = match line {
+            Some(line) => self.returned_meta(config, line),
+            None => (MetaField::NoOp, MetaValue::Invalid),
+        };
+        out.send(host, Msg::S2mNdr { opcode, meta_field, meta, tag, devload: self.devload(config) });
+    }
+
+    /// The hosts that a snoop of this kind must ask.
+    fn asked(&self, line: LineAddr, snp: SnpType, requester: Option<u8>) -> u16 {
+        let holders = self.filter.get(line).unwrap_or(Holders::Shared(0));
+        let others = match requester {
+            Some(host) => holders.without(host),
+            None => holders,
+        };
+        match (snp, others) {
+            (SnpType::SnpInv, any) => any.mask(),
+            (SnpType::SnpData | SnpType::SnpCur, Holders::Owner(owner)) => 1 << owner,
+            _ => 0,
+        }
+    }
+
+    /// The entry that leaves for a new line; `None` while all of them are busy.
+    fn victim(&self, config: &CoherenceConfig, line: LineAddr) -> Option<LineAddr> {
+        self.filter.candidates(line).map(|e| e.line).find(|&l| !self.is_busy(config, l))
+    }
+
+    /// Whether a request of this kind leaves an entry in the filter.
+    fn needs_entry(opcode: M2sReqOpcode, meta_field: MetaField, meta: MetaValue) -> bool {
+        match opcode {
+            M2sReqOpcode::MemRdData => true,
+            M2sReqOpcode::MemRd | M2sReqOpcode::MemInv | M2sReqOpcode::MemInvNT => {
+                meta_field != MetaField::NoOp && meta != MetaValue::Invalid
+            }
+            _ => false,
+        }
+    }
+
+    fn snp_of(cause: &Cause) -> SnpType {
+        match cause {
+            Cause::Host { snp, .. } => *snp,
+            Cause::Device(DeviceOp::ReadOnce) => SnpType::SnpCur,
+            Cause::Device(DeviceOp::ReadShared) => SnpType::SnpData,
+            Cause::Device(DeviceOp::ReadOwn | DeviceOp::Reclaim) => SnpType::SnpInv,
+            Cause::Device(DeviceOp::Evict) => SnpType::NoOp,
+        }
+    }
+
+    /// Opens a transaction; what needs no answer ends at once.
+    fn begin(&mut self, config: &CoherenceConfig, open: Open, out: &mut Out<D>) {
+        if let Some(victim) = open.victim {
+            let mask = self.filter.get(victim).map_or(0, Holders::mask);
+            self.back_invalidate(mask, BisnpOpcode::BISnpInv, victim, 1, out);
+            if config.has(Mutant::EntryLeavesEarly) {
+                self.filter.remove(victim);
+                self.filter.put(open.line, Holders::Shared(0));
+                self.complete(config, &open, out);
+                return;
+            }
+        }
+        let snp = Self::snp_of(&open.cause);
+        let (requester, is_host) = match open.cause {
+            Cause::Host { host, .. } => (Some(host), true),
+            Cause::Device(_) => (None, false),
+        };
+        let lines = (0..u64::from(open.count)).map(|i| LineAddr(open.line.0 + i));
+        let mut mask = lines.fold(0, |m, line| m | self.asked(line, snp, requester));
+        if is_host && mask != 0 {
+            if config.has(Mutant::HolderSkipped) && snp == SnpType::SnpInv {
+                // All but one are asked.
+                mask &= mask - 1;
+            }
+            if config.has(Mutant::OwnerNotAsked) && snp == SnpType::SnpData {
+                mask = 0;
+            }
+        }
+        let opcode = match snp {
+            SnpType::SnpInv => BisnpOpcode::BISnpInv,
+            SnpType::SnpData => BisnpOpcode::BISnpData,
+            _ => BisnpOpcode::BISnpCur,
+        };
+        self.back_invalidate(mask, opcode, open.line, open.count, out);
+        if open.victim.is_none() && mask == 0 {
+            self.complete(config, &open, out);
+        } else {
+            let at = self.open.partition_point(|o| o < &open);
+            self.open.insert(at, open);
+        }
+    }
+
+    fn back_invalidate(&mut self, mask: u16, plain: BisnpOpcode, first: LineAddr, count: u8, out: &mut Out<D>) {
+        for host in (0..self.hosts).filter(|h| mask >> h & 1 == 1) {
+            let used = |tag: u16| self.trackers.iter().any(|t| t.host == host && t.bi_tag == tag);
+            let bi_tag = (0..=u16::MAX).find(|&tag| !used(tag)).unwrap_or(u16::MAX);
+            let (opcode, line) = match count {
+                // The enable of a block stands in the lowest bits of the line.
+                2 => (BisnpOpcode(plain.0 + 4), LineAddr(first.0 & !3 | if first.0 & 2 == 0 { 1 } else { 2 })),
+                4 => (BisnpOpcode(plain.0 + 4), LineAddr(first.0 & !3 | 3)),
+                _ => (plain, first),
+            };
+            let waits = ((1_u16 << count) - 1) as u8;
+            let tracker = Tracker { host, bi_tag, opcode, first, count, waits, disputed: 0 };
+            let at = self.trackers.partition_point(|t| t < &tracker);
+            self.trackers.insert(at, tracker);
+            out.send(host, Msg::S2mBisnp { opcode, line, bi_tag });
+        }
+    }
+
+    /// Own copy under a host's access; a dirty one goes to memory.
+    fn own_under(&mut self, config: &CoherenceConfig, line: LineAddr, snp: SnpType) {
+        let Some((state, data)) = self.own.get(&line).cloned() else { return };
+        if snp == SnpType::NoOp || snp == SnpType::SnpCur {
+            return;
+        }
+        if state == Copy4::M {
+            self.stored(line).data = data;
+        }
+        if snp == SnpType::SnpData && config.mem.device_keeps_shared {
+            if let Some(own) = self.own.get_mut(&line) {
+                own.0 = Copy4::S;
+            }
+        } else {
+            self.own.remove(&line);
+        }
+    }
+
+    /// Every answer is in: the transaction has its effect and its answers leave.
+    fn complete(&mut self, config: &CoherenceConfig, open: &Open, out: &mut Out<D>) {
+        match open.cause {
+            Cause::Host { host, opcode, meta_field, meta, snp, tag, way } => {
+                self.complete_host(config, open.line, host, (opcode, meta_field, meta, snp), tag, way, out);
+            }
+            Cause::Device(op) => {
+                for i in 0..u64::from(open.count) {
+                    self.complete_device(LineAddr(open.line.0 + i), op, out);
+                }
+            }
+        }
+    }
+
+    fn complete_device(&mut self, line: LineAddr, op: DeviceOp, out: &mut Out<D>) {
+        match op {
+            DeviceOp::ReadOnce => {
+                let value = self.memory(line);
+                out.effects.push(Effect::Used { line, value, current: false });
+            }
+            DeviceOp::ReadShared => {
+                let value = self.memory(line);
+                self.own.insert(line, (Copy4::S, value));
+            }
+            DeviceOp::ReadOwn => {
+                let value = self.memory(line);
+                self.own.insert(line, (Copy4::E, value));
+            }
+            DeviceOp::Evict | DeviceOp::Reclaim => {
+                if let Some((Copy4::M, data)) = self.own.remove(&line) {
+                    self.stored(line).data = data;
+                }
+            }
+        }
+        self.tidy(line);
+        out.effects.push(Effect::Done(line));
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn complete_host(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        host: u8,
+        (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
+        tag: u16,
+        way: u8,
+        out: &mut Out<D>,
+    ) {
+        let holders = self.filter.get(line).unwrap_or(Holders::Shared(0));
+        let others = holders.without(host);
+        let own = self.own.get(&line).map_or(Copy4::I, |o| o.0);
+        let any = meta_field == MetaField::Meta0State && meta == MetaValue::Any;
+        let has_data = matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData);
+        let alone = others.mask() == 0;
+        let exclusive = match opcode {
+            M2sReqOpcode::MemRdData => alone && own == Copy4::I && way == 0,
+            M2sReqOpcode::MemRd if meta == MetaValue::Shared => {
+                alone && own == Copy4::I && (config.mem.shared_grants_exclusive || way == 1)
+            }
+            _ => any,
+        };
+        let caches = Self::needs_entry(opcode, meta_field, meta);
+        // Dirty data of the own cache may go to the host as it is; otherwise memory is made current first.
+        let dirty = config.mem.cmp_m && own == Copy4::M && opcode == M2sReqOpcode::MemRd && any;
+        let value = match self.own.get(&line) {
+            Some((Copy4::M, data)) if dirty || snp == SnpType::SnpCur => data.clone(),
+            _ => {
+                self.own_under(config, line, snp);
+                self.memory(line)
+            }
+        };
+        if dirty {
+            self.own.remove(&line);
+        }
+        if opcode == M2sReqOpcode::MemRdData && exclusive {
+            self.own.remove(&line);
+        }
+        let ndr = match (caches, exclusive) {
+            (true, true) if dirty => NdrOpcode::CmpM,
+            (true, true) => NdrOpcode::CmpE,
+            (true, false) => NdrOpcode::CmpS,
+            _ => NdrOpcode::Cmp,
+        };
+        if caches {
+            let holders = match others {
+                _ if exclusive => Holders::Owner(host),
+                others => Holders::Shared(others.mask() | 1 << host),
+            };
+            self.filter.put(line, holders);
+        }
+        let forgets = opcode == M2sReqOpcode::MemClnEvct
+            || (!has_data && meta_field == MetaField::Meta0State && meta == MetaValue::Invalid)
+            || (opcode == M2sReqOpcode::MemRd && meta_field == MetaField::Meta0State && meta == MetaValue::Invalid);
+        if forgets {
+            self.filter.update(line, |h| h.without(host));
+        }
+        self.ndr(config, host, ndr, tag, Some(line), out);
+        if has_data {
+            let poison = self.memory.get(&line).is_some_and(|s| s.poison);
+            let (returned_field, returned) = self.returned_meta(config, line);
+            out.send(
+                host,
+                Msg::S2mDrs {
+                    opcode: DrsOpcode::MemData,
+                    meta_field: returned_field,
+                    meta: returned,
+                    tag,
+                    poison,
+                    data: value,
+                    devload: self.devload(config),
+                },
+            );
+        }
+        if config.mem.meta_stored && meta_field == MetaField::Meta0State {
+            self.stored(line).meta = meta;
+        }
+        self.tidy(line);
+    }
+
+    /// An entry without holders leaves, unless a transaction keeps it.
+    fn tidy(&mut self, line: LineAddr) {
+        let kept = self.open.iter().any(|o| o.covers(line) || o.victim == Some(line))
+            || self.trackers.iter().any(|t| t.bit(line) & t.waits != 0);
+        if !kept && self.filter.get(line) == Some(Holders::Shared(0)) {
+            self.filter.remove(line);
+        }
+    }
+
+    /// Ends every transaction whose answers are all in.
+    fn advance(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+        while let Some(at) = self.open.iter().position(|o| {
+            let waits = |line: LineAddr| self.trackers.iter().any(|t| t.waits & t.bit(line) != 0);
+            !(0..u64::from(o.count)).any(|i| waits(LineAddr(o.line.0 + i))) && !o.victim.is_some_and(waits)
+        }) {
+            let open = self.open.remove(at);
+            if let Some(victim) = open.victim {
+                self.filter.remove(victim);
+            }
+            self.complete(config, &open, out);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn take_req(
+        &mut self,
+        config: &CoherenceConfig,
+        host: u8,
+        (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
+        line: LineAddr,
+        tag: u16,
+        way: u8,
+        out: &mut Out<D>,
+    ) {
+        if let Err(rule) = tables::req(Region::HdmDb, opcode, meta_field, meta, snp) {
+            let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
+            out.events.push(self.event(rule, Some(line), found, "a row of the table"));
+            return;
+        }
+        if opcode == M2sReqOpcode::MemSpecRd {
+            return;
+        }
+        if config.mem.is_outside(line) {
+            self.answer_outside(config, host, matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData), tag, out);
+            return;
+        }
+        let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
+        let victim = if needs && !self.filter.has_room(line) { self.victim(config, line) } else { None };
+        if needs && victim.is_none() {
+            // The place is taken now, so that no other line gets it meanwhile.
+            self.filter.put(line, Holders::Shared(0));
+        }
+        let cause = Cause::Host { host, opcode, meta_field, meta, snp, tag, way };
+        self.begin(config, Open { line, count: 1, victim, cause }, out);
+    }
+
+    fn answer_outside(&self, config: &CoherenceConfig, host: u8, read: bool, tag: u16, out: &mut Out<D>) {
+        if read {
+            out.send(
+                host,
+                Msg::S2mDrs {
+                    opcode: DrsOpcode::MemDataNXM,
+                    meta_field: MetaField::NoOp,
+                    meta: MetaValue::Invalid,
+                    tag,
+                    poison: config.mem.no_range_poison,
+                    data: D::ones(),
+                    devload: self.devload(config),
+                },
+            );
+        } else {
+            self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn take_rwd(
+        &mut self,
+        config: &CoherenceConfig,
+        host: u8,
+        (opcode, meta_field, meta, snp): (M2sRwdOpcode, MetaField, MetaValue, SnpType),
+        line: LineAddr,
+        tag: u16,
+        (data, enables, poison): (D, u64, bool),
+        out: &mut Out<D>,
+    ) {
+        let row = match tables::rwd(Region::HdmDb, self.hosts > 1, opcode, meta_field, meta, snp) {
+            Ok(row) => row,
+            Err(rule) => {
+                let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
+                out.events.push(self.event(rule, Some(line), found, "a row of the table"));
+                return;
+            }
+        };
+        if opcode == M2sRwdOpcode::BIConflict {
+            self.take_conflict(config, host, line, tag, out);
+            return;
+        }
+        if config.mem.is_outside(line) {
+            self.answer_outside(config, host, false, tag, out);
+            return;
+        }
+        let unowned = snp == SnpType::SnpInv;
+        let owner = self.filter.get(line) == Some(Holders::Owner(host));
+        if !unowned && !owner {
+            // A host that may not have M: its data is not believed, its write is ended.
+            let found = format!("MemWr of host {host} while the record is {:?}", self.filter.get(line));
+            out.events.push(self.event("COH-MEM-42", Some(line), found, "a write of the recorded owner"));
+            self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
+            return;
+        }
+        if unowned {
+            self.own_under(config, line, SnpType::SnpInv);
+        }
+        let stored = self.stored(line);
+        stored.data.merge(&data, enables);
+        stored.poison = poison;
+        if config.mem.meta_stored {
+            stored.meta = meta;
+        }
+        if unowned {
+            out.effects.push(Effect::Written(line));
+        }
+        match row.record {
+            tables::Record::Shared => self.filter.update(line, |_| Holders::Shared(1 << host)),
+            tables::Record::Invalid => self.filter.update(line, |h| h.without(host)),
+            _ => {}
+        }
+        self.tidy(line);
+        self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
+    }
+
+    fn take_conflict(&mut self, config: &CoherenceConfig, host: u8, line: LineAddr, tag: u16, out: &mut Out<D>) {
+        match self.trackers.iter_mut().find(|t| t.host == host && t.waits & t.bit(line) != 0) {
+            None => {
+                let found = format!("a BIConflict of host {host} without a back-invalidate");
+                out.events.push(self.event("COH-BIC-11", Some(line), found, "an open BISnp for the line"));
+            }
+            Some(tracker) => {
+                let bit = tracker.bit(line);
+                let again = tracker.disputed & bit != 0;
+                tracker.disputed |= bit;
+                if again {
+                    let found = format!("a second BIConflict of host {host}");
+                    out.events.push(self.event("COH-INV-06", Some(line), found, "one a BISnp and line"));
+                }
+            }
+        }
+        self.ndr(config, host, NdrOpcode::BIConflictAck, tag, None, out);
+    }
+
+    fn take_birsp(&mut self, config: &CoherenceConfig, host: u8, opcode: BirspOpcode, bi_tag: u16, low_addr: u8, out: &mut Out<D>) {
+        let found = format!("{} of host {host} for BITag {bi_tag}", opcode.name().unwrap_or("a reserved BIRsp"));
+        let Some(at) = self.trackers.iter().position(|t| t.host == host && t.bi_tag == bi_tag) else {
+            out.events.push(self.event("COH-IDS-01", None, found, "the BITag of an open BISnp"));
+            return;
+        };
+        let tracker = self.trackers[at];
+        if let Err(rule) = tables::check_answer(tracker.opcode, opcode) {
+            out.events.push(self.event(rule, Some(tracker.first), found, format!("an answer to {:?}", tracker.opcode)));
+            return;
+        }
+        let all = ((1_u16 << tracker.count) - 1) as u8;
+        let bits = if opcode.is_block() {
+            all
+        } else if tracker.count == 1 {
+            1
+        } else {
+            let line = LineAddr(tracker.first.0 & !3 | u64::from(low_addr & 3));
+            tracker.bit(line)
+        };
+        if bits == 0 || bits & !tracker.waits != 0 {
+            out.events.push(self.event("COH-BLK-02", Some(tracker.first), found, "each line answered once"));
+            return;
+        }
+        for i in (0..tracker.count).filter(|i| bits >> i & 1 == 1) {
+            let line = LineAddr(tracker.first.0 + u64::from(i));
+            match tables::plain_answer(opcode) {
+                BirspOpcode::BIRspI => self.filter.update(line, |h| h.without(host)),
+                BirspOpcode::BIRspS => self.filter.update(line, |h| match h {
+                    Holders::Owner(owner) if owner == host => Holders::Shared(1 << host),
+                    same => same,
+                }),
+                _ => {}
+            }
+        }
+        let mut tracker = self.trackers.remove(at);
+        tracker.waits &= !bits;
+        if tracker.waits != 0 {
+            let at = self.trackers.partition_point(|t| t < &tracker);
+            self.trackers.insert(at, tracker);
+        }
+        self.advance(config, out);
+        for i in 0..u64::from(tracker.count) {
+            self.tidy(LineAddr(tracker.first.0 + i));
+        }
+    }
+}
+
+impl<D: Content> Agent<D> for Dcoh<D> {
+    fn accepts(&self, config: &CoherenceConfig, _: Port, msg: &Msg<D>) -> Accept {
+        let wait = |w: bool| if w { Accept::Wait } else { Accept::Take };
+        match *msg {
+            Msg::M2sReq { opcode: M2sReqOpcode::MemSpecRd, .. } => Accept::Take,
+            Msg::M2sReq { line, opcode, meta_field, meta, .. } => {
+                if config.has(Mutant::ReqServedUnderBisnp) {
+                    return Accept::Take;
+                }
+                let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
+                let no_place = needs && !self.filter.has_room(line) && self.victim(config, line).is_none();
+                wait(self.is_busy(config, line) || no_place || !self.has_trackers(config))
+            }
+            Msg::M2sRwd { line, opcode, .. } => wait(
+                (config.has(Mutant::BisnpBlocksRwd) && opcode != M2sRwdOpcode::BIConflict
+                    || config.has(Mutant::ConflictOnReq) && opcode == M2sRwdOpcode::BIConflict
+                    || config.has(Mutant::AckWithheld) && opcode == M2sRwdOpcode::BIConflict)
+                    && self.is_busy(config, line),
+            ),
+            _ => Accept::Take,
+        }
+    }
+
+    fn ways(&self, _: &CoherenceConfig, _: Port, msg: &Msg<D>) -> u8 {
+        match msg {
+            Msg::M2sReq { opcode: M2sReqOpcode::MemRdData, .. } => 2,
+            Msg::M2sReq { opcode: M2sReqOpcode::MemRd, meta: MetaValue::Shared, .. } => 2,
+            _ => 1,
+        }
+    }
+
+    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+        match msg {
+            Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
+                self.take_req(config, port, (opcode, meta_field, meta, snp), line, tag, way, out);
+            }
+            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison, data, enables } => {
+                let payload = (data, enables, poison);
+                self.take_rwd(config, port, (opcode, meta_field, meta, snp), line, tag, payload, out);
+            }
+            Msg::M2sBirsp { opcode, bi_tag, low_addr } => {
+                self.take_birsp(config, port, opcode, bi_tag, low_addr, out);
+            }
+            other => {
+                let found = format!("{} at a DCOH", other.class().name());
+                out.events.push(self.event("COH-TYP-01", other.line(), found, "M2S messages"));
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.open.is_empty() && self.trackers.is_empty()
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        self.memory.values_mut().for_each(|s| f(&mut s.data));
+        self.own.values_mut().for_each(|o| f(&mut o.1));
+    }
+}

@@ -1,0 +1,127 @@
+//! The device of HDM-H: memory that only its host caches.
+//!
+//! Modelled: the seven rows of `coherence` §3.2 with the host's two private bits, MemRdFill, addresses without memory.
+//! Detail: each message is answered at once. Left out: access times; the device never looks at the bits, but for
+//! MemRdData, which makes a stored I an A.
+
+use super::tables;
+use crate::coherence::agent::{Accept, Agent, Out, Port};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Content, LineAddr};
+use crate::coherence::event::Event;
+use crate::coherence::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::{
+    DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode,
+};
+use std::collections::BTreeMap;
+
+/// The device.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct HdmH<D> {
+    memory: BTreeMap<LineAddr, (D, bool)>,
+    meta: BTreeMap<LineAddr, MetaValue>,
+}
+
+impl<D: Content> HdmH<D> {
+    /// A device with memory that nobody has written.
+    pub fn new() -> Self {
+        Self { memory: BTreeMap::new(), meta: BTreeMap::new() }
+    }
+
+    /// Value and poison of a line.
+    pub fn memory(&self, line: LineAddr) -> (D, bool) {
+        self.memory.get(&line).cloned().unwrap_or_else(|| (D::initial(line), false))
+    }
+
+    /// The stored bits of a line.
+    pub fn meta(&self, line: LineAddr) -> MetaValue {
+        self.meta.get(&line).copied().unwrap_or(MetaValue::Invalid)
+    }
+
+    fn returned(&self, config: &CoherenceConfig, line: LineAddr) -> (MetaField, MetaValue) {
+        if config.mem.meta_stored {
+            (MetaField::Meta0State, self.meta(line))
+        } else {
+            (MetaField::NoOp, MetaValue::Invalid)
+        }
+    }
+
+    fn answer_data(&self, config: &CoherenceConfig, line: LineAddr, tag: u16, bits: (MetaField, MetaValue), out: &mut Out<D>) {
+        let outside = config.mem.is_outside(line);
+        let (opcode, (data, poison)) = if outside {
+            (DrsOpcode::MemDataNXM, (D::ones(), config.mem.no_range_poison))
+        } else {
+            (DrsOpcode::MemData, self.memory(line))
+        };
+        let (meta_field, meta) = bits;
+        out.send(0, Msg::S2mDrs { opcode, meta_field, meta, tag, poison, data, devload: DevLoad(0) });
+    }
+
+    fn refuse(rule: &'static str, line: LineAddr, found: String, out: &mut Out<D>) {
+        out.events.push(Event::new(rule, line, "HDM-H", found, "a row of the table"));
+    }
+}
+
+impl<D: Content> Agent<D> for HdmH<D> {
+    fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<D>) -> Accept {
+        Accept::Take
+    }
+
+    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, _: u8, out: &mut Out<D>) {
+        match msg {
+            Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
+                if let Err(rule) = tables::hdm_h_req(opcode, meta_field, snp) {
+                    return Self::refuse(rule, line, format!("{opcode:?} {meta_field:?} {snp:?}"), out);
+                }
+                let bits = self.returned(config, line);
+                match opcode {
+                    M2sReqOpcode::MemSpecRd => return,
+                    M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData => self.answer_data(config, line, tag, bits, out),
+                    _ => {
+                        let (opcode, (meta_field, meta)) = (NdrOpcode::Cmp, bits);
+                        out.send(0, Msg::S2mNdr { opcode, meta_field, meta, tag, devload: DevLoad(0) });
+                    }
+                }
+                if !config.mem.meta_stored || config.mem.is_outside(line) {
+                    return;
+                }
+                if opcode == M2sReqOpcode::MemRdData && self.meta(line) == MetaValue::Invalid {
+                    self.meta.insert(line, MetaValue::Any);
+                } else if meta_field == MetaField::Meta0State {
+                    self.meta.insert(line, meta);
+                }
+            }
+            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison, data, enables } => {
+                if let Err(rule) = tables::hdm_h_rwd(opcode, meta_field, snp) {
+                    return Self::refuse(rule, line, format!("{opcode:?} {meta_field:?} {snp:?}"), out);
+                }
+                if opcode == M2sRwdOpcode::MemRdFill {
+                    let none = (MetaField::NoOp, MetaValue::Invalid);
+                    return self.answer_data(config, line, tag, none, out);
+                }
+                if !config.mem.is_outside(line) {
+                    let (mut bytes, _) = self.memory(line);
+                    bytes.merge(&data, enables);
+                    self.memory.insert(line, (bytes, poison));
+                    if config.mem.meta_stored {
+                        self.meta.insert(line, meta);
+                    }
+                }
+                let (opcode, meta_field, meta) = (NdrOpcode::Cmp, MetaField::NoOp, MetaValue::Invalid);
+                out.send(0, Msg::S2mNdr { opcode, meta_field, meta, tag, devload: DevLoad(0) });
+            }
+            other => {
+                let found = format!("{} at a device of HDM-H", other.class().name());
+                out.events.push(Event::new("COH-TYP-01", other.line(), "HDM-H", found, "M2S Req or RwD"));
+            }
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        true
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        self.memory.values_mut().for_each(|m| f(&mut m.0));
+    }
+}

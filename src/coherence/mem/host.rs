@@ -1,0 +1,923 @@
+//! The host's side of HDM-DB: its cache, its requests, and its answers to back-invalidates.
+//!
+//! Modelled: one cache a host with one open request or write a line, the two-phase write, BISnp with write back before
+//! the answer, the BIConflict handshake with all its outcomes, block snoops line by line. Detail: message in, messages
+//! out; each step is a row of [`super::host_rows`]. Left out: sets and ways of the cache (the core decides what it
+//! evicts), MemRdFill. One agent talks to one device; a host with several devices has one agent each.
+//!
+//! One conflict: the host has sent MemRd for a line and a BISnp for it arrives. It sends BIConflict with the Tag of the
+//! request. When the Ack comes, a completion that came earlier says that the device served the request first: the fill
+//! ends, one access is made, and only then the host answers. Without a completion the device had served the snoop first:
+//! the host answers from what it has, and its request goes on.
+
+use super::host_rows::{self, Act, Input, Phase};
+use super::options::{BlockAnswer, Keep};
+use super::tables::{self, AnswerRow, Copy4};
+use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
+use crate::coherence::config::{CoherenceConfig, WithoutBytes};
+use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
+use crate::coherence::event::Event;
+use crate::coherence::message::Msg;
+use crate::coherence::mutant::Mutant;
+use scalepool_protocols::cxl::cxl256::code::{
+    BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
+};
+
+/// An M2S Req that a core can ask for: opcode, meta (`None` = NoOp) and SnpType.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostReq {
+    /// Opcode.
+    pub opcode: M2sReqOpcode,
+    /// What the host will hold; `None` for MetaField NoOp.
+    pub meta: Option<MetaValue>,
+    /// What the device's caches must do.
+    pub snp: SnpType,
+}
+
+impl HostReq {
+    const fn new(opcode: M2sReqOpcode, meta: Option<MetaValue>, snp: SnpType) -> Self {
+        Self { opcode, meta, snp }
+    }
+
+    /// Read for ownership.
+    pub const RD_ANY: Self = Self::new(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv);
+    /// Read to share.
+    pub const RD_SHARED: Self = Self::new(M2sReqOpcode::MemRd, Some(MetaValue::Shared), SnpType::SnpData);
+    /// Read, nothing kept, device copies invalidated.
+    pub const RD_FLUSH: Self = Self::new(M2sReqOpcode::MemRd, Some(MetaValue::Invalid), SnpType::SnpInv);
+    /// Read, nothing kept.
+    pub const RD_ONCE: Self = Self::new(M2sReqOpcode::MemRd, Some(MetaValue::Invalid), SnpType::SnpCur);
+    /// Read of the current value, nothing recorded.
+    pub const RD_NOOP_CUR: Self = Self::new(M2sReqOpcode::MemRd, None, SnpType::SnpCur);
+    /// Read of the memory's value, nothing recorded.
+    pub const RD_NOOP: Self = Self::new(M2sReqOpcode::MemRd, None, SnpType::NoOp);
+    /// Read for instruction or data, S or E as the device likes.
+    pub const RD_DATA: Self = Self::new(M2sReqOpcode::MemRdData, None, SnpType::SnpData);
+    /// Ownership without data.
+    pub const INV: Self = Self::new(M2sReqOpcode::MemInv, Some(MetaValue::Any), SnpType::SnpInv);
+    /// Ownership without data, a write back follows soon.
+    pub const INV_NT: Self = Self::new(M2sReqOpcode::MemInvNT, Some(MetaValue::Any), SnpType::SnpInv);
+    /// The line is flushed to memory, nobody caches it.
+    pub const FLUSH: Self = Self::new(M2sReqOpcode::MemInv, Some(MetaValue::Invalid), SnpType::SnpInv);
+    /// A clean copy is given up.
+    pub const CLN_EVCT: Self = Self::new(M2sReqOpcode::MemClnEvct, Some(MetaValue::Invalid), SnpType::NoOp);
+    /// A hint; no answer.
+    pub const SPEC_RD: Self = Self::new(M2sReqOpcode::MemSpecRd, None, SnpType::NoOp);
+
+    /// Every request above, for explorations.
+    pub const ALL: [Self; 12] = [
+        Self::RD_ANY,
+        Self::RD_SHARED,
+        Self::RD_FLUSH,
+        Self::RD_ONCE,
+        Self::RD_NOOP_CUR,
+        Self::RD_NOOP,
+        Self::RD_DATA,
+        Self::INV,
+        Self::INV_NT,
+        Self::FLUSH,
+        Self::CLN_EVCT,
+        Self::SPEC_RD,
+    ];
+
+    fn field(self) -> MetaField {
+        if self.meta.is_some() { MetaField::Meta0State } else { MetaField::NoOp }
+    }
+
+    fn value(self) -> MetaValue {
+        self.meta.unwrap_or(MetaValue::Invalid)
+    }
+
+    /// Whether a line of data answers it.
+    pub fn has_data(self) -> bool {
+        [M2sReqOpcode::MemRd, M2sReqOpcode::MemRdData].contains(&self.opcode)
+    }
+
+    /// Whether the core means to write: a store that waits asks again when this was lost.
+    pub fn asks_ownership(self) -> bool {
+        self.meta == Some(MetaValue::Any)
+    }
+}
+
+/// The access that a request is for. The host makes it before it gives the line up again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Want {
+    /// None: a prefetch.
+    #[default]
+    Nothing,
+    /// A load.
+    Load,
+    /// A store.
+    Store,
+}
+
+/// A request without its end.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Open<D> {
+    req: HostReq,
+    tag: u16,
+    granted: Option<NdrOpcode>,
+    data: Option<(D, bool)>,
+    want: Want,
+}
+
+/// Where an unanswered back-invalidate stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Stage {
+    Conflict { tag: u16, granted: bool },
+    AwaitFill,
+    AwaitWrite,
+    WriteBack { answer: BirspOpcode },
+    Resolved { answer: BirspOpcode },
+}
+
+/// An unanswered back-invalidate of one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Snoop {
+    opcode: BisnpOpcode,
+    bi_tag: u16,
+    way: u8,
+    stage: Stage,
+}
+
+/// A line that is cached or busy.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct HostLine<D> {
+    line: LineAddr,
+    state: Copy4,
+    /// `None` in E: ownership without bytes.
+    data: Option<D>,
+    poison: bool,
+    open: Option<Open<D>>,
+    /// Tag of a MemWr without its Cmp.
+    write: Option<u16>,
+    snoop: Option<Snoop>,
+    /// The access that has to come before the line is given up.
+    due: Want,
+    /// Ownership came without bytes and nobody writes the whole line: MemRd Any follows.
+    lacking: bool,
+}
+
+impl<D: Content> HostLine<D> {
+    fn new(line: LineAddr) -> Self {
+        Self {
+            line,
+            state: Copy4::I,
+            data: None,
+            poison: false,
+            open: None,
+            write: None,
+            snoop: None,
+            due: Want::Nothing,
+            lacking: false,
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        if let Some(snoop) = &self.snoop {
+            return match snoop.stage {
+                Stage::Conflict { granted: false, .. } => Phase::Conflict,
+                Stage::Conflict { granted: true, .. } => Phase::ConflictWon,
+                Stage::AwaitFill => Phase::Filling,
+                Stage::AwaitWrite => Phase::WritingSnooped,
+                Stage::WriteBack { .. } => Phase::Answering,
+                Stage::Resolved { .. } => Phase::Resolved,
+            };
+        }
+        match &self.open {
+            Some(open) if open.req.opcode == M2sReqOpcode::MemClnEvct => Phase::Evicting,
+            Some(Open { granted: Some(_), .. }) => Phase::Granted,
+            Some(_) => Phase::Asked,
+            None if self.write.is_some() => Phase::Writing,
+            None => Phase::Idle,
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.state == Copy4::I && self.phase() == Phase::Idle && !self.lacking
+    }
+
+    /// A snoop has decided what happens to the copy; the core keeps its hands off until the answer has left.
+    fn is_frozen(&self) -> bool {
+        matches!(self.phase(), Phase::Answering | Phase::Resolved)
+    }
+
+    fn can_load(&self) -> bool {
+        self.state != Copy4::I && self.data.is_some()
+    }
+
+    /// `whole`: the store writes all 64 bytes.
+    fn can_store(&self, whole: bool) -> bool {
+        matches!(self.state, Copy4::E | Copy4::M)
+            && (whole || self.data.is_some())
+            && self.write.is_none()
+            && !self.is_frozen()
+    }
+}
+
+/// What a core sees of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostCopy<D> {
+    /// Stable state.
+    pub state: Copy4,
+    /// Its bytes; `None` when it has none.
+    pub data: Option<D>,
+    /// A core may load from it.
+    pub usable: bool,
+    /// A core may store to it.
+    pub writable: bool,
+    /// The newest value may be here and nowhere else: M, or a write back without its Cmp.
+    pub dirty: bool,
+}
+
+/// A host as the agent of one HDM-DB device.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemHost<D> {
+    id: u8,
+    lines: Vec<HostLine<D>>,
+}
+
+impl<D: Content> MemHost<D> {
+    /// A host with an empty cache; `id` names it in events.
+    pub fn new(id: u8) -> Self {
+        Self { id, lines: Vec::new() }
+    }
+
+    /// Puts a copy into the cache without a message, for the start of a run.
+    pub fn preset(&mut self, line: LineAddr, state: Copy4, data: D) {
+        let at = self.slot(line);
+        self.lines[at].state = state;
+        self.lines[at].data = Some(data);
+        self.tidy();
+    }
+
+    /// What the cache holds of a line.
+    pub fn copy(&self, line: LineAddr) -> HostCopy<D> {
+        match self.get(line) {
+            None => HostCopy { state: Copy4::I, data: None, usable: false, writable: false, dirty: false },
+            Some(l) => HostCopy {
+                state: l.state,
+                data: l.data.clone(),
+                usable: l.can_load(),
+                writable: l.can_store(true),
+                dirty: l.state == Copy4::M || l.write.is_some(),
+            },
+        }
+    }
+
+    /// Situation of a line, for coverage and charts.
+    pub fn phase(&self, line: LineAddr) -> Phase {
+        self.get(line).map_or(Phase::Idle, HostLine::phase)
+    }
+
+    /// Lines with a copy or something open.
+    pub fn lines(&self) -> impl Iterator<Item = LineAddr> {
+        self.lines.iter().map(|l| l.line)
+    }
+
+    /// Value that an open request has got and not yet filled.
+    pub fn arrived(&self, line: LineAddr) -> Option<&D> {
+        self.get(line)?.open.as_ref()?.data.as_ref().map(|d| &d.0)
+    }
+
+    /// The access that must come before the line is given up; the core makes it at once.
+    pub fn due(&self, line: LineAddr) -> Want {
+        self.get(line).map_or(Want::Nothing, |l| l.due)
+    }
+
+    /// Whether a request may be issued now: its start state holds and nothing is open on the line.
+    pub fn can_issue(&self, line: LineAddr, req: HostReq) -> bool {
+        if req.opcode == M2sReqOpcode::MemSpecRd {
+            return true;
+        }
+        let state = self.get(line).map_or(Copy4::I, |l| l.state);
+        self.phase(line) == Phase::Idle
+            && tables::issue_req(req.opcode, req.field(), req.value()).is_some_and(|r| r.states.contains(&state))
+    }
+
+    /// Issues a request for which [`MemHost::can_issue`] holds; otherwise an event and nothing else.
+    pub fn issue(&mut self, line: LineAddr, req: HostReq, want: Want, out: &mut Out<D>) {
+        if !self.can_issue(line, req) {
+            let rule = tables::issue_req(req.opcode, req.field(), req.value()).map_or("COH-MEM-37", |r| r.rule);
+            let found = format!("{:?} from {} in {:?}", req.opcode, self.copy(line).state.letter(), self.phase(line));
+            out.events.push(self.event(rule, Some(line), found, "an allowed start state and an idle line"));
+            return;
+        }
+        let tag = self.free_tag();
+        let (snp, meta_field, meta) = (req.snp, req.field(), req.value());
+        out.send(0, Msg::M2sReq { opcode: req.opcode, snp, meta_field, meta, line, tag });
+        if req.opcode == M2sReqOpcode::MemSpecRd {
+            return;
+        }
+        let at = self.slot(line);
+        let entry = &mut self.lines[at];
+        if req.opcode == M2sReqOpcode::MemClnEvct {
+            // Use right ends at issue.
+            entry.state = Copy4::I;
+            entry.data = None;
+        }
+        entry.open = Some(Open { req, tag, granted: None, data: None, want });
+    }
+
+    /// Whether a dirty line may be written back now.
+    pub fn can_write_back(&self, line: LineAddr) -> bool {
+        self.phase(line) == Phase::Idle && self.copy(line).state == Copy4::M
+    }
+
+    /// Writes a dirty line back and keeps `kept` of it: MemWr with MetaValue Invalid, Shared or Any.
+    pub fn write_back(&mut self, line: LineAddr, kept: Copy4, out: &mut Out<D>) {
+        if !self.can_write_back(line) {
+            let found = format!("MemWr from {} in {:?}", self.copy(line).state.letter(), self.phase(line));
+            out.events.push(self.event("COH-MEM-42", Some(line), found, "M on an idle line"));
+            return;
+        }
+        let at = self.slot(line);
+        self.send_write(at, kept, out);
+    }
+
+    /// Writes without owning the line: MemWr or, with byte enables, MemWrPtl with SnpInv. For memory of one host.
+    pub fn write_unowned(&mut self, line: LineAddr, data: D, enables: u64, out: &mut Out<D>) {
+        if self.phase(line) != Phase::Idle || self.copy(line).state != Copy4::I {
+            let found = format!("MemWr SnpInv from {}", self.copy(line).state.letter());
+            out.events.push(self.event("COH-MEM-43", Some(line), found, "I on an idle line"));
+            return;
+        }
+        let tag = self.free_tag();
+        let at = self.slot(line);
+        self.lines[at].write = Some(tag);
+        let opcode = if enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
+        let (snp, meta_field, meta) = (SnpType::SnpInv, MetaField::Meta0State, MetaValue::Invalid);
+        out.send(0, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison: false, data, enables });
+    }
+
+    /// Makes a clean copy a weaker one without a message (`coherence` §3.1).
+    pub fn degrade(&mut self, line: LineAddr, kept: Copy4) {
+        let copy = self.copy(line);
+        if self.phase(line) == Phase::Idle && copy.state != Copy4::M && kept < copy.state {
+            let at = self.slot(line);
+            self.lines[at].state = kept;
+            if kept == Copy4::I {
+                self.lines[at].data = None;
+            }
+            self.tidy();
+        }
+    }
+
+    /// Gives a clean copy up without a message (`coherence` §3.1).
+    pub fn drop_clean(&mut self, line: LineAddr) {
+        self.degrade(line, Copy4::I);
+    }
+
+    /// Whether a load is served from the cache.
+    pub fn can_load(&self, line: LineAddr) -> bool {
+        self.get(line).is_some_and(HostLine::can_load)
+    }
+
+    /// A load from the cache: the value and whether it is poisoned.
+    pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> Option<(D, bool)> {
+        let entry = self.get(line).filter(|l| l.can_load())?;
+        let value = entry.data.clone().map(|d| (d, entry.poison))?;
+        self.access_made(config, line, Want::Load, out);
+        Some(value)
+    }
+
+    /// Whether a store is served from the cache; `whole` when it writes all bytes.
+    pub fn can_store(&self, line: LineAddr, whole: bool) -> bool {
+        self.get(line).is_some_and(|l| l.can_store(whole))
+    }
+
+    /// A store into the cache. Returns whether it was done; without ownership it is not.
+    pub fn store(&mut self, config: &CoherenceConfig, line: LineAddr, data: D, enables: u64, out: &mut Out<D>) -> bool {
+        if !self.can_store(line, enables == WHOLE_LINE) {
+            return false;
+        }
+        let at = self.slot(line);
+        let entry = &mut self.lines[at];
+        match &mut entry.data {
+            Some(old) => old.merge(&data, enables),
+            none => *none = Some(data),
+        }
+        if enables == WHOLE_LINE {
+            entry.poison = false;
+        }
+        entry.state = Copy4::M;
+        out.effects.push(Effect::Stored(line));
+        self.access_made(config, line, Want::Store, out);
+        true
+    }
+
+    fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, access: Want, out: &mut Out<D>) {
+        let at = self.slot(line);
+        self.lines[at].due = Want::Nothing;
+        // An access that the old copy allowed does not wait for the request any more.
+        if let Some(open) = self.lines[at].open.as_mut().filter(|open| open.want == access) {
+            open.want = Want::Nothing;
+        }
+        self.answer_after_fill(config, at, out);
+        self.tidy();
+    }
+
+    fn name(&self) -> String {
+        format!("host {}", self.id)
+    }
+
+    fn event(
+        &self,
+        rule: &'static str,
+        line: Option<LineAddr>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Event {
+        Event::new(rule, line, self.name(), found, expected)
+    }
+
+    fn get(&self, line: LineAddr) -> Option<&HostLine<D>> {
+        self.lines.binary_search_by_key(&line, |l| l.line).ok().map(|at| &self.lines[at])
+    }
+
+    /// Index of the line's entry, which is made if need be.
+    fn slot(&mut self, line: LineAddr) -> usize {
+        match self.lines.binary_search_by_key(&line, |l| l.line) {
+            Ok(at) => at,
+            Err(at) => {
+                self.lines.insert(at, HostLine::new(line));
+                at
+            }
+        }
+    }
+
+    /// Entries that say nothing are removed, so that equal caches are equal states. Ends every step: indices change.
+    fn tidy(&mut self) {
+        self.lines.retain(|l| !l.is_gone());
+    }
+
+    fn uses_tag(l: &HostLine<D>, tag: u16) -> bool {
+        l.open.as_ref().is_some_and(|o| o.tag == tag)
+            || l.write == Some(tag)
+            || matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag)
+    }
+
+    fn free_tag(&self) -> u16 {
+        (0..=u16::MAX).find(|&tag| !self.lines.iter().any(|l| Self::uses_tag(l, tag))).unwrap_or(u16::MAX)
+    }
+
+    /// Sends MemWr NoOp of a dirty line and keeps `kept` of it.
+    fn send_write(&mut self, at: usize, kept: Copy4, out: &mut Out<D>) {
+        let tag = self.free_tag();
+        let entry = &mut self.lines[at];
+        let Some(data) = entry.data.clone() else { return };
+        let meta = match kept {
+            Copy4::I => MetaValue::Invalid,
+            Copy4::S => MetaValue::Shared,
+            Copy4::E | Copy4::M => MetaValue::Any,
+        };
+        entry.state = if kept == Copy4::M { Copy4::E } else { kept };
+        entry.write = Some(tag);
+        let (line, poison) = (entry.line, entry.poison);
+        if kept == Copy4::I {
+            entry.data = None;
+            entry.poison = false;
+        }
+        out.send(
+            0,
+            Msg::M2sRwd {
+                opcode: M2sRwdOpcode::MemWr,
+                snp: SnpType::NoOp,
+                meta_field: MetaField::Meta0State,
+                meta,
+                line,
+                tag,
+                poison,
+                data,
+                enables: WHOLE_LINE,
+            },
+        );
+    }
+
+    /// The fill is done when completion and data are here.
+    fn try_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut Out<D>) {
+        let entry = &mut self.lines[at];
+        let Some(open) = &entry.open else { return };
+        let Some(granted) = open.granted else { return };
+        let waits = open.req.has_data() && open.data.is_none();
+        if waits && !config.has(Mutant::FilledWithoutData) {
+            return;
+        }
+        let Some(open) = entry.open.take() else { return };
+        let line = entry.line;
+        let cached = match granted {
+            NdrOpcode::CmpS => Some(Copy4::S),
+            NdrOpcode::CmpE => Some(Copy4::E),
+            NdrOpcode::CmpM => Some(Copy4::M),
+            _ => None,
+        };
+        match cached {
+            // An own dirty copy is newer than what the device sent.
+            Some(_) if entry.state == Copy4::M => {}
+            Some(state) => {
+                entry.state = state;
+                if let Some((data, poison)) = open.data {
+                    entry.data = Some(data);
+                    entry.poison = poison;
+                }
+            }
+            None => {
+                if let Some((value, _)) = open.data {
+                    out.effects.push(Effect::Used { line, value, current: false });
+                }
+            }
+        }
+        if cached.is_some() && config.mem.one_access && !config.has(Mutant::GrantNotUsed) {
+            let served = match open.want {
+                Want::Nothing => false,
+                Want::Load => entry.can_load(),
+                // Without bytes only a store of the whole line can be served; the core knows its own.
+                Want::Store => matches!(entry.state, Copy4::E | Copy4::M),
+            };
+            entry.due = if served { open.want } else { Want::Nothing };
+        }
+        let reads = config.without_bytes == WithoutBytes::Read && open.want != Want::Store;
+        entry.lacking = cached == Some(Copy4::E) && entry.data.is_none() && reads;
+        out.effects.push(Effect::Done(line));
+        self.answer_after_fill(config, at, out);
+        self.ask_for_bytes(at, out);
+    }
+
+    /// A line that was granted without bytes, whatever became of it meanwhile, is read as soon as nothing is open on it.
+    fn ask_for_bytes(&mut self, at: usize, out: &mut Out<D>) {
+        let entry = &mut self.lines[at];
+        if entry.lacking && entry.phase() == Phase::Idle {
+            entry.lacking = false;
+            let line = entry.line;
+            self.issue(line, HostReq::RD_ANY, Want::Nothing, out);
+        }
+    }
+
+    /// A snoop that waited for the fill is answered when the fill is done and the due access made.
+    fn answer_after_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut Out<D>) {
+        let entry = &self.lines[at];
+        let waits = matches!(entry.snoop, Some(Snoop { stage: Stage::AwaitFill, .. }));
+        if waits && entry.open.is_none() && entry.due == Want::Nothing {
+            self.answer(config, at, out);
+        }
+    }
+
+    /// The row by which a line is answered now.
+    fn answer_row(config: &CoherenceConfig, entry: &HostLine<D>, snoop: &Snoop) -> Option<&'static AnswerRow> {
+        let rows: Vec<&AnswerRow> = tables::answers(snoop.opcode, entry.state)
+            // Ownership without bytes cannot become a shared copy.
+            .filter(|r| r.left != Copy4::S || entry.data.is_some())
+            .collect();
+        let fits = |r: &&&AnswerRow| match config.mem.host_keeps {
+            Keep::Most => true,
+            Keep::Shared => r.left <= Copy4::S,
+            Keep::Nothing => r.left == Copy4::I,
+        };
+        let first = rows.iter().position(|r| fits(&r)).unwrap_or(0);
+        rows.get((first + usize::from(snoop.way)).min(rows.len().saturating_sub(1))).copied()
+    }
+
+    /// Answers the snoop of a line from its present state; a dirty copy is written back first.
+    fn answer(&mut self, config: &CoherenceConfig, at: usize, out: &mut Out<D>) {
+        let Some(snoop) = self.lines[at].snoop else { return };
+        let Some(row) = Self::answer_row(config, &self.lines[at], &snoop) else { return };
+        if row.write_back && !config.has(Mutant::DirtyHostNotWritten) {
+            self.send_write(at, row.left, out);
+            if !config.has(Mutant::AnswerBeforeWriteDone) {
+                self.lines[at].snoop = Some(Snoop { stage: Stage::WriteBack { answer: row.answer }, ..snoop });
+                if snoop.opcode.is_block() && config.has(Mutant::BlockAnswerEarly) {
+                    self.resolve(config, at, row.answer, out);
+                }
+                return;
+            }
+        } else {
+            let entry = &mut self.lines[at];
+            entry.state = row.left;
+            let keeps_old = config.has(Mutant::HostOldBytes) && entry.open.is_some();
+            if row.left == Copy4::I && !keeps_old {
+                entry.data = None;
+                entry.poison = false;
+            }
+        }
+        self.resolve(config, at, row.answer, out);
+    }
+
+    /// The line is resolved: its own answer leaves, or the block's when it was the last line.
+    fn resolve(&mut self, config: &CoherenceConfig, at: usize, answer: BirspOpcode, out: &mut Out<D>) {
+        let Some(snoop) = self.lines[at].snoop else { return };
+        let line = self.lines[at].line;
+        let bi_tag = snoop.bi_tag;
+        let low = |line: LineAddr| (line.0 & 3) as u8;
+        if !snoop.opcode.is_block() || config.mem.block_answer == BlockAnswer::Lines {
+            self.lines[at].snoop = None;
+            out.send(0, Msg::M2sBirsp { opcode: answer, bi_tag, low_addr: low(line) });
+            return;
+        }
+        self.lines[at].snoop = Some(Snoop { stage: Stage::Resolved { answer }, ..snoop });
+        let mut answers = Vec::new();
+        let same = |s: &Option<Snoop>| s.is_some_and(|s| s.bi_tag == bi_tag && s.opcode.is_block());
+        for l in self.lines.iter().filter(|l| same(&l.snoop)) {
+            match l.snoop.map(|s| s.stage) {
+                Some(Stage::Resolved { answer }) => answers.push((l.line, answer)),
+                // The whole answer leaves although a line still waits.
+                _ if config.has(Mutant::BlockAnswerEarly) => {}
+                _ => return,
+            }
+        }
+        for l in self.lines.iter_mut().filter(|l| same(&l.snoop)) {
+            if matches!(l.snoop, Some(Snoop { stage: Stage::Resolved { .. }, .. })) {
+                l.snoop = None;
+            }
+        }
+        // I, S, E are 0, 1, 2: the largest code says the most.
+        let most = answers.iter().map(|a| a.1).max().unwrap_or(BirspOpcode::BIRspI);
+        let equal = answers.iter().all(|a| a.1 == most);
+        if equal || config.mem.block_answer == BlockAnswer::Whole {
+            out.send(0, Msg::M2sBirsp { opcode: BirspOpcode(most.0 + 4), bi_tag, low_addr: 0 });
+        } else {
+            for (line, opcode) in answers {
+                out.send(0, Msg::M2sBirsp { opcode, bi_tag, low_addr: low(line) });
+            }
+        }
+    }
+
+    /// One event on one line, through the table.
+    fn step(&mut self, at: usize, input: Input, found: &str, out: &mut Out<D>) -> Option<Act> {
+        let row = host_rows::find(self.lines[at].phase(), input);
+        if row.act.is_none() {
+            let line = self.lines[at].line;
+            let expected = format!("no {input:?} in {:?}", row.phase);
+            out.events.push(self.event(row.rule, Some(line), found, expected));
+        }
+        row.act
+    }
+
+    fn take_ndr(&mut self, config: &CoherenceConfig, opcode: NdrOpcode, tag: u16, out: &mut Out<D>) {
+        let found = format!("NDR {} for tag {tag}", opcode.name().unwrap_or("reserved"));
+        if opcode == NdrOpcode::BIConflictAck {
+            let at = self.lines.iter().position(
+                |l| matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag),
+            );
+            let Some(at) = at else {
+                out.events.push(self.event("COH-BIC-02", None, found, "an Ack for an open BIConflict"));
+                return;
+            };
+            let Some(act) = self.step(at, Input::Ack, &found, out) else { return };
+            if act == Act::AnswerFilled && !config.has(Mutant::ConflictRowSwapped) {
+                if let Some(snoop) = &mut self.lines[at].snoop {
+                    snoop.stage = Stage::AwaitFill;
+                }
+                self.answer_after_fill(config, at, out);
+            } else {
+                self.answer(config, at, out);
+            }
+            return;
+        }
+        let Some(at) = self.lines.iter().position(|l| {
+            l.write == Some(tag) || l.open.as_ref().is_some_and(|o| o.tag == tag && o.granted.is_none())
+        }) else {
+            out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open request"));
+            return;
+        };
+        let line = self.lines[at].line;
+        if self.lines[at].write == Some(tag) {
+            if opcode != NdrOpcode::Cmp {
+                out.events.push(self.event("COH-MEM-23", Some(line), found, "Cmp for a write"));
+                return;
+            }
+            match self.step(at, Input::WriteCmp, &found, out) {
+                Some(Act::Retire) => {
+                    self.lines[at].write = None;
+                    out.effects.push(Effect::Done(line));
+                }
+                Some(Act::Answer) => {
+                    self.lines[at].write = None;
+                    out.effects.push(Effect::Done(line));
+                    self.answer(config, at, out);
+                }
+                Some(Act::SendAnswer) => {
+                    self.lines[at].write = None;
+                    if let Some(Snoop { stage: Stage::WriteBack { answer }, .. }) = self.lines[at].snoop {
+                        self.resolve(config, at, answer, out);
+                    }
+                }
+                // The answer left without waiting, by a mutant.
+                _ => self.lines[at].write = None,
+            }
+            return;
+        }
+        let Some(req) = self.lines[at].open.as_ref().map(|o| o.req) else { return };
+        let rows = tables::REQ_ROWS.iter().filter(|r| {
+            r.opcodes.contains(&req.opcode) && (r.meta_ignored || r.meta == req.meta) && r.snp == req.snp
+        });
+        let mut rule = "COH-MEM-04";
+        let mut fits = false;
+        for row in rows {
+            rule = row.rule;
+            if row.ndr.contains(&opcode) && (opcode != NdrOpcode::CmpM || config.mem.cmp_m) {
+                fits = true;
+                break;
+            }
+        }
+        if !fits {
+            let rule = if opcode == NdrOpcode::CmpM { "COH-MEM-46" } else { rule };
+            out.events.push(self.event(rule, Some(line), found, format!("an answer that {:?} can have", req.opcode)));
+            return;
+        }
+        match self.step(at, Input::Cmp, &found, out) {
+            Some(Act::Retire) => {
+                self.lines[at].open = None;
+                out.effects.push(Effect::Done(line));
+            }
+            Some(_) => {
+                let entry = &mut self.lines[at];
+                if let Some(Snoop { stage: Stage::Conflict { granted, .. }, .. }) = &mut entry.snoop {
+                    *granted = true;
+                }
+                let is_evict = req.opcode == M2sReqOpcode::MemClnEvct;
+                if let Some(open) = &mut entry.open {
+                    open.granted = Some(opcode);
+                }
+                if is_evict {
+                    entry.open = None;
+                    out.effects.push(Effect::Done(line));
+                } else {
+                    self.try_fill(config, at, out);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn take_drs(
+        &mut self,
+        config: &CoherenceConfig,
+        opcode: DrsOpcode,
+        tag: u16,
+        data: D,
+        poison: bool,
+        out: &mut Out<D>,
+    ) {
+        let found = format!("DRS {} for tag {tag}", opcode.name().unwrap_or("reserved"));
+        let Some(at) = self.lines.iter().position(|l| l.open.as_ref().is_some_and(|o| o.tag == tag)) else {
+            if config.has(Mutant::FilledWithoutData) {
+                return;
+            }
+            out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open read"));
+            return;
+        };
+        let line = self.lines[at].line;
+        let open = self.lines[at].open.as_ref();
+        if open.is_some_and(|o| o.data.is_some() || !o.req.has_data()) {
+            out.events.push(self.event("COH-MEM-47", Some(line), found, "one line for a read, none for the others"));
+            return;
+        }
+        if self.step(at, Input::Data, &found, out).is_none() {
+            return;
+        }
+        if opcode == DrsOpcode::MemDataNXM {
+            // The only answer: no completion follows.
+            if open_granted(&self.lines[at]) {
+                out.events.push(self.event("COH-MEM-36", Some(line), found, "no completion beside MemDataNXM"));
+            }
+            self.lines[at].open = None;
+            out.effects.push(Effect::Done(line));
+            return;
+        }
+        if let Some(open) = &mut self.lines[at].open {
+            open.data = Some((data, poison));
+        }
+        self.try_fill(config, at, out);
+    }
+
+    fn take_bisnp(&mut self, config: &CoherenceConfig, opcode: BisnpOpcode, line: LineAddr, bi_tag: u16, way: u8, out: &mut Out<D>) {
+        let known = matches!(opcode.0, 0..=2 | 4..=6);
+        let covered = if opcode.is_block() { block_lines(line) } else { Some((line, 1)) };
+        let (Some((first, count)), true) = (covered, known) else {
+            let found = format!("BISnp {} at {:#x}", opcode.name().unwrap_or("reserved"), line.address());
+            let rule = if opcode.is_block() { "COH-BLK-01" } else { "COH-SFI-02" };
+            out.events.push(self.event(rule, Some(line), found, "a known opcode and enable 1, 2 or 3"));
+            return;
+        };
+        let lines = (0..count).map(|i| LineAddr(first.0 + i));
+        for line in lines.clone() {
+            let at = self.slot(line);
+            let act = self.step(at, Input::Snoop, "a second BISnp", out);
+            let Some(act) = act else { continue };
+            let stage = match act {
+                Act::Dispute => {
+                    let tag = self.lines[at].open.as_ref().map_or(0, |o| o.tag);
+                    Stage::Conflict { tag, granted: false }
+                }
+                Act::AwaitFill => Stage::AwaitFill,
+                Act::AwaitWrite => Stage::AwaitWrite,
+                // Replaced at once below.
+                _ => Stage::AwaitFill,
+            };
+            self.lines[at].snoop = Some(Snoop { opcode, bi_tag, way, stage });
+        }
+        let mut disputed = false;
+        for line in lines {
+            let at = self.slot(line);
+            let Some(Snoop { stage, bi_tag: own, .. }) = self.lines[at].snoop else { continue };
+            if own != bi_tag {
+                continue;
+            }
+            match stage {
+                Stage::Conflict { tag, granted: false } => {
+                    if !(disputed && config.has(Mutant::OneConflictForBlock)) {
+                        out.send(0, conflict(line, tag));
+                    }
+                    disputed = true;
+                }
+                Stage::AwaitFill if self.lines[at].open.is_none() => self.answer(config, at, out),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn open_granted<D>(line: &HostLine<D>) -> bool {
+    line.open.as_ref().is_some_and(|o| o.granted.is_some())
+}
+
+/// BIConflict: 64 bytes of zero, no meta.
+fn conflict<D: Content>(line: LineAddr, tag: u16) -> Msg<D> {
+    Msg::M2sRwd {
+        opcode: M2sRwdOpcode::BIConflict,
+        snp: SnpType::NoOp,
+        meta_field: MetaField::NoOp,
+        meta: MetaValue::Invalid,
+        line,
+        tag,
+        poison: false,
+        data: D::ones(),
+        enables: 0,
+    }
+}
+
+/// First line and number of lines of a block snoop: bits 1:0 of its line are the enable. `None` for enable 0.
+pub fn block_lines(line: LineAddr) -> Option<(LineAddr, u64)> {
+    let base = line.0 & !3;
+    match line.0 & 3 {
+        1 => Some((LineAddr(base), 2)),
+        2 => Some((LineAddr(base + 2), 2)),
+        3 => Some((LineAddr(base), 4)),
+        _ => None,
+    }
+}
+
+impl<D: Content> Agent<D> for MemHost<D> {
+    /// The host sinks everything that the device sends: it has reserved the place with the request.
+    fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<D>) -> Accept {
+        Accept::Take
+    }
+
+    fn ways(&self, _: &CoherenceConfig, _: Port, msg: &Msg<D>) -> u8 {
+        match msg {
+            Msg::S2mBisnp { opcode, .. } => match tables::plain_snoop(*opcode) {
+                BisnpOpcode::BISnpData => 2,
+                BisnpOpcode::BISnpCur => 3,
+                _ => 1,
+            },
+            _ => 1,
+        }
+    }
+
+    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+        self.take_one(config, msg, way, out);
+        while let Some(at) = self.lines.iter().position(|l| l.lacking && l.phase() == Phase::Idle) {
+            self.ask_for_bytes(at, out);
+        }
+        self.tidy();
+    }
+
+    fn is_idle(&self) -> bool {
+        self.lines.iter().all(|l| l.phase() == Phase::Idle)
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        for l in &mut self.lines {
+            if let Some(data) = &mut l.data {
+                f(data);
+            }
+            if let Some((data, _)) = l.open.as_mut().and_then(|o| o.data.as_mut()) {
+                f(data);
+            }
+        }
+    }
+}
+
+impl<D: Content> MemHost<D> {
+    fn take_one(&mut self, config: &CoherenceConfig, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+        match msg {
+            Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
+            Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),
+            Msg::S2mBisnp { opcode, line, bi_tag } => self.take_bisnp(config, opcode, line, bi_tag, way, out),
+            other => {
+                let found = format!("{} at a host", other.class().name());
+                out.events.push(self.event("COH-TYP-01", other.line(), found, "S2M messages"));
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! CXL.mem: the host's side, the DCOH of HDM-DB with its snoop filter, and the device of HDM-H.
+//!
+//! * [`tables`]: which message may be sent and what answers it, row by row. [`options`]: the choices.
+//! * [`host`]: the host agent, whose steps are the rows of [`host_rows`].
+//! * [`dcoh`]: the device agent; [`filter`]: its inclusive snoop filter.
+//! * [`hdm_h`]: the device of memory that only its host caches.
+//! * [`system`]: hosts and a device with channels between them, for the exploration.
+
+pub mod dcoh;
+pub mod filter;
+pub mod hdm_h;
+pub mod host;
+pub mod host_rows;
+pub mod options;
+pub mod system;
+pub mod tables;
+
+pub use dcoh::{Dcoh, DeviceOp};
+pub use filter::{Filter, Holders};
+pub use hdm_h::HdmH;
+pub use host::{HostCopy, HostReq, MemHost, Want};

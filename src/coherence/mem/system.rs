@@ -1,0 +1,650 @@
+//! Hosts and one HDM-DB device with every order of their messages, for the exploration.
+//!
+//! Modelled: all requests, write backs, evictions, drops, loads and stores of each host and of the device's own cache, at
+//! any time that their start state allows. Detail: one state of the search is all agents and all messages under way.
+//! Left out: time and credits.
+
+use super::dcoh::{Dcoh, DeviceOp};
+use super::filter::Holders;
+use super::host::{HostReq, MemHost, Want};
+use super::host_rows::Phase;
+use super::tables::Copy4;
+use crate::coherence::agent::{Accept, Agent, Effect, Out};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
+use crate::coherence::event::Event;
+use crate::coherence::explore::system::Sent;
+use crate::coherence::explore::{Step, System};
+use crate::coherence::message::{Dir, Msg};
+use crate::coherence::monitor::{CopyView, View, check_copies};
+use crate::coherence::net::Net;
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// An operation of a host's program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// A request of §3.2.
+    Request(HostReq),
+    /// MemWr of a dirty line, of which nothing is kept.
+    WriteBack,
+    /// Needs a valid copy.
+    Load,
+    /// Needs E or M.
+    Store,
+}
+
+impl Act {
+    /// The access for which a request is made when this operation comes next.
+    pub fn want(next: Option<&Self>) -> Want {
+        match next {
+            Some(Act::Load) => Want::Load,
+            Some(Act::Store) => Want::Store,
+            _ => Want::Nothing,
+        }
+    }
+}
+
+/// Does or begins the operation of a host's program at `at` on line 0, if it is possible now: an operation is issued as
+/// soon as its start state holds. `at` is the number of the next operation and whether ownership has been asked for, so
+/// that a store which lost it asks again. Returns what was done.
+pub fn advance_host(
+    config: &CoherenceConfig,
+    host: &mut MemHost<Token>,
+    program: &[Act],
+    at: &mut (u8, bool),
+    out: &mut Out<Token>,
+) -> Option<&'static str> {
+    let line = LineAddr(0);
+    let next = usize::from(at.0);
+    // An access waits for the end of the request before it, also where the old copy would allow it.
+    let may_access = host.phase(line) == Phase::Idle || host.due(line) != Want::Nothing;
+    match *program.get(next)? {
+        Act::Load | Act::Store if !may_access => None,
+        Act::Request(req) if host.can_issue(line, req) => {
+            host.issue(line, req, Act::want(program.get(next + 1)), out);
+            *at = (at.0 + 1, req.asks_ownership());
+            req.opcode.name()
+        }
+        Act::WriteBack if host.can_write_back(line) => {
+            host.write_back(line, Copy4::I, out);
+            *at = (at.0 + 1, false);
+            Some("MemWr")
+        }
+        Act::Load if host.can_load(line) => {
+            host.load(config, line, out);
+            at.0 += 1;
+            Some("Load")
+        }
+        Act::Store if host.store(config, line, Token::of(line, Age::New), WHOLE_LINE, out) => {
+            at.0 += 1;
+            Some("Store")
+        }
+        Act::Store if at.1 && host.copy(line).state < Copy4::E && host.can_issue(line, HostReq::RD_ANY) => {
+            host.issue(line, HostReq::RD_ANY, Want::Store, out);
+            Some("Store asks again")
+        }
+        _ => None,
+    }
+}
+
+/// What an exploration may do; no part of a state.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The configuration of all agents.
+    pub config: CoherenceConfig,
+    /// Hosts, 1 to 4.
+    pub hosts: u8,
+    /// Lines 0 to n-1.
+    pub lines: u8,
+    /// Requests of the hosts.
+    pub requests: Vec<HostReq>,
+    /// What a MemWr may keep; empty: no write backs of their own.
+    pub write_backs: Vec<Copy4>,
+    /// Whether hosts store into copies that they own.
+    pub stores: bool,
+    /// Accesses for which ownership is asked.
+    pub wants: Vec<Want>,
+    /// Whether hosts drop clean copies.
+    pub drops: bool,
+    /// Operations of the device's own cache.
+    pub device: Vec<DeviceOp>,
+    /// Operations of the device on a block of lines, and its enable.
+    pub blocks: Vec<(DeviceOp, u8)>,
+    /// Programs, one a host, on line 0; empty when the hosts are free.
+    pub programs: Vec<Vec<Act>>,
+}
+
+impl Setup {
+    /// Everything on one line.
+    pub fn everything(config: CoherenceConfig, hosts: u8) -> Self {
+        Self {
+            config,
+            hosts,
+            lines: 1,
+            requests: HostReq::ALL.to_vec(),
+            write_backs: vec![Copy4::I, Copy4::S, Copy4::E],
+            stores: true,
+            wants: vec![Want::Nothing, Want::Store],
+            drops: true,
+            device: vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict],
+            blocks: Vec::new(),
+            programs: Vec::new(),
+        }
+    }
+
+    /// The core of the protocol on one line: reads, ownership, evictions, stores.
+    pub fn core(config: CoherenceConfig, hosts: u8) -> Self {
+        Self {
+            requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV, HostReq::CLN_EVCT],
+            write_backs: vec![Copy4::I],
+            drops: false,
+            device: Vec::new(),
+            ..Self::everything(config, hosts)
+        }
+    }
+}
+
+/// One move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// Message `index` of a lane is delivered and taken in way `way`.
+    Deliver {
+        /// Link, which is the host's number.
+        link: u8,
+        /// Direction.
+        dir: Dir,
+        /// Place in its lane.
+        index: u8,
+        /// Which of the legal ways.
+        way: u8,
+    },
+    /// A host issues a request of the setup.
+    Issue {
+        /// Host.
+        host: u8,
+        /// Line.
+        line: u8,
+        /// Index into the requests.
+        request: u8,
+        /// Access that it is for.
+        want: Want,
+    },
+    /// A host writes a dirty line back.
+    WriteBack {
+        /// Host.
+        host: u8,
+        /// Line.
+        line: u8,
+        /// What it keeps.
+        kept: Copy4,
+    },
+    /// A host stores into its copy.
+    Store {
+        /// Host.
+        host: u8,
+        /// Line.
+        line: u8,
+    },
+    /// A host drops a clean copy.
+    Drop {
+        /// Host.
+        host: u8,
+        /// Line.
+        line: u8,
+    },
+    /// The device starts an operation.
+    Device {
+        /// Line.
+        line: u8,
+        /// Operation.
+        op: DeviceOp,
+    },
+    /// The device stores into its own copy.
+    DeviceStore {
+        /// Line.
+        line: u8,
+    },
+    /// The device starts a block operation.
+    Block {
+        /// Operation.
+        op: DeviceOp,
+        /// Lines, as the enable of a block at line 0.
+        enable: u8,
+    },
+}
+
+/// The agents and the messages under way.
+#[derive(Debug, Clone)]
+pub struct MemSystem {
+    setup: Arc<Setup>,
+    hosts: Vec<MemHost<Token>>,
+    dcoh: Dcoh<Token>,
+    net: Net<Token>,
+    /// Hosts (a bit each, 4 a line) with a store that they wait to make, and those that were granted it and have not.
+    wanting: u32,
+    unused: u32,
+    /// Programs: next operation of each host, and whether it has asked for ownership.
+    at: Vec<(u8, bool)>,
+}
+
+impl PartialEq for MemSystem {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.hosts, &self.dcoh, &self.net, self.wanting, self.unused, &self.at)
+            == (&other.hosts, &other.dcoh, &other.net, other.wanting, other.unused, &other.at)
+    }
+}
+
+impl Eq for MemSystem {}
+
+impl Hash for MemSystem {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.hosts, &self.dcoh, &self.net, self.wanting, self.unused, &self.at).hash(state);
+    }
+}
+
+fn flag(host: u8, line: u8) -> u32 {
+    1 << (u32::from(line) * 4 + u32::from(host))
+}
+
+impl MemSystem {
+    /// Nobody holds anything; memory has the newest values.
+    pub fn new(setup: Setup) -> Self {
+        let mut dcoh = Dcoh::new(&setup.config, setup.hosts);
+        for line in (0..u64::from(setup.lines)).map(LineAddr) {
+            dcoh.preset(line, Token::of(line, Age::Current), Holders::Shared(0));
+        }
+        Self {
+            hosts: (0..setup.hosts).map(MemHost::new).collect(),
+            dcoh,
+            net: Net::new(usize::from(setup.hosts)),
+            at: vec![(0, false); setup.programs.len()],
+            setup: Arc::new(setup),
+            wanting: 0,
+            unused: 0,
+        }
+    }
+
+    /// One stable state a host on line 0; an M copy makes the memory's value an old one. The states go together.
+    pub fn start_at(mut self, states: &[Copy4]) -> Self {
+        let line = LineAddr(0);
+        let mut holders = Holders::Shared(0);
+        let dirty = states.contains(&Copy4::M);
+        for (h, (host, &state)) in self.hosts.iter_mut().zip(states).enumerate() {
+            if state != Copy4::I {
+                host.preset(line, state, Token::of(line, Age::Current));
+                holders = match state {
+                    Copy4::S => Holders::Shared(holders.mask() | 1 << h),
+                    _ => Holders::Owner(h as u8),
+                };
+            }
+        }
+        self.dcoh.preset(line, Token::of(line, if dirty { Age::Stale } else { Age::Current }), holders);
+        self
+    }
+
+    /// Begins the programs.
+    pub fn begin(mut self) -> Self {
+        for host in 0..self.hosts.len() {
+            self.run_program(host, &mut Out::default(), &mut Vec::new(), &mut Vec::new());
+        }
+        self
+    }
+
+    /// All that a host's program can do now. Returns what it did.
+    fn run_program(
+        &mut self,
+        host: usize,
+        out: &mut Out<Token>,
+        sent: &mut Vec<Sent>,
+        events: &mut Vec<Event>,
+    ) -> Vec<&'static str> {
+        let setup = Arc::clone(&self.setup);
+        let mut did = Vec::new();
+        let Some(program) = setup.programs.get(host) else { return did };
+        while let Some(text) =
+            advance_host(&setup.config, &mut self.hosts[host], program, &mut self.at[host], out)
+        {
+            did.push(text);
+            self.settle(host, out, sent, events);
+        }
+        did
+    }
+
+    /// The view that the monitors ask for.
+    pub fn view(&self, line: LineAddr) -> View<Token> {
+        let mut copies = Vec::new();
+        for (agent, host) in self.hosts.iter().enumerate() {
+            let copy = host.copy(line);
+            if copy.state != Copy4::I {
+                copies.push(CopyView {
+                    agent,
+                    usable: copy.usable,
+                    writable: copy.writable,
+                    dirty: copy.dirty,
+                    value: copy.data.unwrap_or_else(Token::ones),
+                });
+            }
+        }
+        let device = self.hosts.len();
+        let mut tracked = self.dcoh.holders(line).map_or(0, |h| u32::from(h.mask()));
+        if let Some((state, value)) = self.dcoh.own(line) {
+            let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
+            copies.push(CopyView { agent: device, usable: true, writable, dirty, value });
+            tracked |= 1 << device;
+        }
+        let dirty_answers = self.setup.config.mem.cmp_m;
+        let counts = |m: &Msg<Token>| match m {
+            Msg::M2sRwd { opcode, .. } => *opcode != M2sRwdOpcode::BIConflict,
+            Msg::S2mDrs { .. } => dirty_answers,
+            _ => false,
+        };
+        let under_way = self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied());
+        let arrived = self.hosts.iter().filter(|_| dirty_answers).filter_map(|h| h.arrived(line).copied());
+        let in_flight = under_way.chain(arrived).filter(|t| u64::from(t.line) == line.0).collect();
+        View {
+            line,
+            newest: Token::of(line, Age::Current),
+            home: self.dcoh.memory(line),
+            copies,
+            in_flight,
+            tracked,
+        }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = LineAddr> + use<> {
+        (0..u64::from(self.setup.lines)).map(LineAddr)
+    }
+
+    /// Sends what an agent has produced and makes the effects true everywhere. `agent`: hosts, then the device.
+    fn settle(&mut self, agent: usize, out: &mut Out<Token>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
+        let config = &self.setup.config;
+        let device = self.hosts.len();
+        for effect in std::mem::take(&mut out.effects) {
+            if let Effect::Done(line) = effect
+                && agent != device
+                && self.hosts[agent].copy(line).state >= Copy4::E
+            {
+                self.unused |= self.wanting & flag(agent as u8, line.0 as u8);
+            }
+            if let Effect::Stored(line) | Effect::Written(line) = effect {
+                let mut age = |t: &mut Token| t.grow_old(line);
+                self.hosts.iter_mut().for_each(|h| h.visit(&mut age));
+                self.dcoh.visit(&mut age);
+                self.net.visit(&mut age);
+                let mut settle = |t: &mut Token| t.settle();
+                // The value may already be in a message of the same step.
+                out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut settle);
+                match self.hosts.get_mut(agent) {
+                    Some(host) => host.visit(&mut settle),
+                    None => self.dcoh.visit(&mut settle),
+                }
+            }
+        }
+        for (port, msg) in out.sends.drain(..) {
+            let link = if agent == device { usize::from(port) } else { agent };
+            let to = if agent == device { link } else { device };
+            sent.push(Sent { from: agent, to, label: msg.label() });
+            self.net.send(config, link, msg);
+        }
+        events.append(&mut out.events);
+    }
+
+    /// The core makes the access that its host has to make at once.
+    fn make_due(&mut self, out: &mut Out<Token>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
+        for host in 0..self.hosts.len() {
+            for line in self.lines() {
+                if self.hosts[host].due(line) == Want::Store {
+                    let new = Token::of(line, Age::New);
+                    self.hosts[host].store(&self.setup.config, line, new, WHOLE_LINE, out);
+                    self.wanting &= !flag(host as u8, line.0 as u8);
+                    self.settle(host, out, sent, events);
+                }
+            }
+        }
+    }
+
+    /// A grant that was taken away before its access: V10.
+    fn watch_grants(&mut self, events: &mut Vec<Event>) {
+        for line in self.lines() {
+            for host in 0..self.setup.hosts {
+                let bit = flag(host, line.0 as u8);
+                if self.wanting & bit == 0 {
+                    self.unused &= !bit;
+                    continue;
+                }
+                if self.unused & bit != 0 && self.hosts[usize::from(host)].copy(line).state < Copy4::E {
+                    events.push(Event::new(
+                        "COH-INV-10",
+                        line,
+                        format!("host {host}"),
+                        "a granted line was given up before the store it was for",
+                        "at least one access",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Makes a move; returns what a program did in the same step.
+    fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> Vec<&'static str> {
+        let setup = Arc::clone(&self.setup);
+        let config = &setup.config;
+        let mut out = Out::default();
+        let device = self.hosts.len();
+        let agent = match mv {
+            Move::Deliver { link, dir, index, way } => {
+                let msg = self.net.remove(usize::from(link), dir, usize::from(index));
+                match dir {
+                    Dir::Down => {
+                        self.dcoh.take(config, link, msg, way, &mut out);
+                        device
+                    }
+                    Dir::Up => {
+                        self.hosts[usize::from(link)].take(config, 0, msg, way, &mut out);
+                        usize::from(link)
+                    }
+                }
+            }
+            Move::Issue { host, line, request, want } => {
+                let req = setup.requests[usize::from(request)];
+                self.hosts[usize::from(host)].issue(LineAddr(line.into()), req, want, &mut out);
+                if want == Want::Store {
+                    self.wanting |= flag(host, line);
+                }
+                usize::from(host)
+            }
+            Move::WriteBack { host, line, kept } => {
+                self.hosts[usize::from(host)].write_back(LineAddr(line.into()), kept, &mut out);
+                usize::from(host)
+            }
+            Move::Store { host, line } => {
+                let at = LineAddr(line.into());
+                self.hosts[usize::from(host)].store(config, at, Token::of(at, Age::New), WHOLE_LINE, &mut out);
+                self.wanting &= !flag(host, line);
+                usize::from(host)
+            }
+            Move::Drop { host, line } => {
+                self.hosts[usize::from(host)].drop_clean(LineAddr(line.into()));
+                usize::from(host)
+            }
+            Move::Device { line, op } => {
+                self.dcoh.issue(config, LineAddr(line.into()), op, &mut out);
+                device
+            }
+            Move::DeviceStore { line } => {
+                let at = LineAddr(line.into());
+                self.dcoh.store(at, &Token::of(at, Age::New), WHOLE_LINE, &mut out);
+                device
+            }
+            Move::Block { op, enable } => {
+                self.dcoh.issue_block(config, LineAddr(enable.into()), op, &mut out);
+                device
+            }
+        };
+        self.settle(agent, &mut out, sent, events);
+        if setup.programs.is_empty() {
+            self.make_due(&mut out, sent, events);
+            self.watch_grants(events);
+            Vec::new()
+        } else if agent != device {
+            self.run_program(agent, &mut out, sent, events)
+        } else {
+            Vec::new()
+        }
+    }
+}
+
+impl System for MemSystem {
+    type Move = Move;
+
+    fn columns(&self) -> Vec<String> {
+        (0..self.hosts.len()).map(|h| format!("host {h}")).chain(["device".to_owned()]).collect()
+    }
+
+    fn moves(&self, out: &mut Vec<Move>) {
+        let config = &self.setup.config;
+        for link in 0..self.setup.hosts {
+            for dir in [Dir::Down, Dir::Up] {
+                for (index, msg) in self.net.of(usize::from(link), dir).iter().enumerate() {
+                    if !self.net.is_free(config, usize::from(link), dir, index) {
+                        continue;
+                    }
+                    let host = &self.hosts[usize::from(link)];
+                    let (accept, ways) = match dir {
+                        Dir::Down => (self.dcoh.accepts(config, link, msg), self.dcoh.ways(config, link, msg)),
+                        Dir::Up => (host.accepts(config, 0, msg), host.ways(config, 0, msg)),
+                    };
+                    if accept == Accept::Take {
+                        let ways = if config.alternatives { ways } else { 1 };
+                        out.extend((0..ways).map(|way| Move::Deliver { link, dir, index: index as u8, way }));
+                    }
+                }
+            }
+        }
+        if !self.setup.programs.is_empty() {
+            return;
+        }
+        for at in self.lines() {
+            let line = at.0 as u8;
+            for (h, host) in (0..self.setup.hosts).zip(&self.hosts) {
+                for (r, &req) in self.setup.requests.iter().enumerate() {
+                    let request = r as u8;
+                    if req.opcode == M2sReqOpcode::MemSpecRd {
+                        // A hint changes nothing; one under way is enough.
+                        let one = self.net.of(usize::from(h), Dir::Down);
+                        if host.copy(at).state == Copy4::I
+                            && !one.iter().any(|m| matches!(m, Msg::M2sReq { opcode, .. } if *opcode == req.opcode))
+                        {
+                            out.push(Move::Issue { host: h, line, request, want: Want::Nothing });
+                        }
+                        continue;
+                    }
+                    if host.can_issue(at, req) {
+                        let waits = self.wanting & flag(h, line) != 0;
+                        let wants = if req.asks_ownership() { self.setup.wants.as_slice() } else { &[Want::Nothing] };
+                        let open = wants.iter().filter(|w| !waits || **w == Want::Store);
+                        out.extend(open.map(|&want| Move::Issue { host: h, line, request, want }));
+                    }
+                }
+                if host.can_write_back(at) {
+                    out.extend(self.setup.write_backs.iter().map(|&kept| Move::WriteBack { host: h, line, kept }));
+                }
+                if self.setup.stores && host.can_store(at, true) {
+                    out.push(Move::Store { host: h, line });
+                }
+                let clean = matches!(host.copy(at).state, Copy4::S | Copy4::E);
+                if self.setup.drops && clean && host.phase(at) == super::host_rows::Phase::Idle {
+                    out.push(Move::Drop { host: h, line });
+                }
+            }
+            for &op in &self.setup.device {
+                if self.dcoh.can_issue(config, at, op) {
+                    out.push(Move::Device { line, op });
+                }
+            }
+            if !self.setup.device.is_empty() && self.dcoh.can_store(at) {
+                out.push(Move::DeviceStore { line });
+            }
+        }
+        for &(op, enable) in &self.setup.blocks {
+            let count = if enable == 3 { 4 } else { 2 };
+            let first = if enable == 2 { 2 } else { 0 };
+            if (first..first + count).all(|l| self.dcoh.can_issue(config, LineAddr(l), op)) {
+                out.push(Move::Block { op, enable });
+            }
+        }
+    }
+
+    fn drains(&self, mv: Move) -> bool {
+        matches!(mv, Move::Deliver { .. })
+    }
+
+    fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
+        self.perform(mv, &mut Vec::new(), events);
+    }
+
+    fn describe(&self, mv: Move) -> Step {
+        let mut sent = Vec::new();
+        let mut after = self.clone();
+        let did = after.perform(mv, &mut sent, &mut Vec::new());
+        let did = did.into_iter().map(str::to_owned).collect();
+        let device = self.hosts.len();
+        match mv {
+            Move::Deliver { link, dir, index, .. } => {
+                let label = self.net.of(usize::from(link), dir)[usize::from(index)].label();
+                let host = usize::from(link);
+                let (from, to) = if dir == Dir::Down { (host, device) } else { (device, host) };
+                Step::Deliver { from, to, label, did, sent }
+            }
+            Move::Issue { host, request, want, .. } => {
+                let opcode = self.setup.requests[usize::from(request)].opcode;
+                let text = match want {
+                    Want::Store => format!("{} for a store", opcode.name().unwrap_or("?")),
+                    _ => opcode.name().unwrap_or("?").to_owned(),
+                };
+                Step::Act { agent: host.into(), text, sent }
+            }
+            Move::WriteBack { host, kept, .. } => {
+                Step::Act { agent: host.into(), text: format!("MemWr, keeps {}", kept.letter()), sent }
+            }
+            Move::Store { host, .. } => Step::Act { agent: host.into(), text: "Store".into(), sent },
+            Move::Drop { host, .. } => Step::Act { agent: host.into(), text: "drops its copy".into(), sent },
+            Move::Device { op, .. } => Step::Act { agent: device, text: format!("{op:?}"), sent },
+            Move::DeviceStore { .. } => Step::Act { agent: device, text: "Store".into(), sent },
+            Move::Block { op, .. } => Step::Act { agent: device, text: format!("{op:?} of a block"), sent },
+        }
+    }
+
+    fn check(&self, events: &mut Vec<Event>) {
+        for line in self.lines() {
+            check_copies(&self.view(line), events);
+        }
+    }
+
+    fn outcome(&self) -> String {
+        let line = LineAddr(0);
+        let letters: String = self.hosts.iter().map(|h| h.copy(line).state.letter()).collect();
+        format!("{letters} {}", self.dcoh.memory(line).age == Age::Current)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.net.is_empty() && self.dcoh.is_idle() && self.hosts.iter().all(Agent::is_idle)
+    }
+
+    fn check_idle(&self, events: &mut Vec<Event>) {
+        for line in self.lines() {
+            let view = self.view(line);
+            let dirty = view.copies.iter().any(|c| c.dirty);
+            if !dirty && view.home != view.newest {
+                let found = format!("{:?} in memory and no M copy", view.home);
+                events.push(Event::new("COH-INV-14", line, "system", found, "the newest value"));
+            }
+            for entry in self.dcoh.filter().iter().filter(|e| e.line == line && e.holders.mask() == 0) {
+                let found = format!("an entry without holders, {:?}", entry.holders);
+                events.push(Event::new("COH-INV-14", line, "DCOH", found, "no leak"));
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Deliberate faults of our own engine: each turns one ordering or blocking rule of the sheet off. The exploration has to
+//! find every one of them. They cannot be set from a file, and no scenario uses them.
+
+/// One rule that is off, named after what goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mutant {
+    // CXL.cache
+    /// O1: a snoop overtakes a GO.
+    SnoopPassesGo,
+    /// O2, O4, O5: the home starts a request on a line whose transaction is still open.
+    HomeDoesNotBlock,
+    /// O3: the home releases the line when the pull is sent, not when its data is in.
+    SnoopDuringPull,
+    /// O6: the home sends the data of a read and lets the next snoop go before the GO.
+    SnoopBetweenDataAndGo,
+    /// O7: the device keeps a snoop waiting until its own request has ended.
+    SnoopWaitsForRequest,
+    /// O9: the home answers before the snoop answers are in.
+    GoBeforeAnswers,
+    /// O12: the home forgets an evicting device before the GO of the evict: when it takes the request of a peer.
+    EvictUntracksAll,
+    /// 2.1: the core goes on using a line whose evict is under way.
+    UseAfterEvict,
+    /// 2.5: Bogus is never set.
+    BogusNotSet,
+    /// 2.5: the home writes bogus data to memory.
+    BogusWritten,
+    /// 2.4: GO is here, data is not: the device answers a snoop as if it held nothing.
+    GrantedAnswersAsInvalid,
+    /// 2.4: GO is here, data is not: the device keeps the snoop waiting for the data.
+    GrantedHoldsSnoop,
+    /// 2.4: a device that lost its S copy goes on with the old bytes after RdOwnNoData.
+    OldBytesKept,
+    /// 2.7: a stale evict clears the present owner.
+    StaleEvictClearsOwner,
+    /// 2.3: the home writes what RspVFwdV brought to memory, as clean data.
+    CurrentDataCleansOwner,
+    /// 2.8: sharers are not snooped for ownership.
+    SharersNotSnooped,
+    /// 2.1: M is dropped silently.
+    DirtyDropped,
+    /// 2.3: a device keeps its S copy under SnpInv.
+    CopyKeptUnderSnpInv,
+    // CXL.mem
+    /// 3.5: BIConflictAck overtakes a Cmp of the same Tag.
+    AckPassesCmp,
+    /// 3.3: an M2S Req overtakes a Mem*Fwd of the line.
+    ReqPassesFwd,
+    /// 3.2: a read is filled by its completion, before its data is here.
+    FilledWithoutData,
+    /// 3.2, 3.7: an exclusive grant is given while one other holder has not been asked.
+    HolderSkipped,
+    /// 3.2, 3.7: a shared grant is given without asking the owner.
+    OwnerNotAsked,
+    /// 3.4: a filter entry leaves before its hosts have answered.
+    EntryLeavesEarly,
+    /// 3.4: BIRsp is sent with the write back, not after its Cmp.
+    AnswerBeforeWriteDone,
+    /// 3.4: a dirty copy is given up without a write back.
+    DirtyHostNotWritten,
+    /// 3.4: the DCOH keeps writes waiting while a BISnp is open.
+    BisnpBlocksRwd,
+    /// 3.4: the DCOH serves requests to a line with an open BISnp.
+    ReqServedUnderBisnp,
+    /// 3.4: a host that lost its S copy goes on with the old bytes after MemInv.
+    HostOldBytes,
+    /// 3.4: a block answer is sent while a line of the block still waits.
+    BlockAnswerEarly,
+    /// 3.4: a request to a line of a block is served before the line is answered.
+    BlockLineReleased,
+    /// 3.5: BIConflict travels like a Req: it waits for the BISnp it is about.
+    ConflictOnReq,
+    /// 3.5: BIConflictAck is withheld until the BISnp is answered.
+    AckWithheld,
+    /// 3.5: the host takes the row of the early conflict in a late one.
+    ConflictRowSwapped,
+    /// 3.5: one BIConflict for all lines of a block.
+    OneConflictForBlock,
+    /// 3.5: a granted line is given up before its access.
+    GrantNotUsed,
+    // HDM-D
+    /// 3.3: Mem*Fwd is sent with the write back, not after its Cmp.
+    FwdBeforeWriteDone,
+    /// 3.3: the device uses a line in host bias without asking.
+    LocalUseInHostBias,
+    /// 3.3: the device's own cache is not snooped when the host takes a line back.
+    BackFlipUnsnooped,
+    /// 3.3: CLFlush flips the bias.
+    FlushFlips,
+    /// 3.3: the device keeps an M2S Req waiting until its own request has ended.
+    ReqWaitsForOwnRequest,
+}

@@ -1,0 +1,118 @@
+//! Channels between agents in an exploration: every order of delivery that the ordering rules leave open.
+//!
+//! Each direction of each link is one list of messages under way. Any of them may be delivered next, unless an earlier
+//! one must not be passed ([`must_stay_behind`], the "must not pass" column of `coherence` §3.6). Messages without a
+//! mutual order are kept sorted, so that lists which differ in nothing that matters are equal.
+
+use super::config::CoherenceConfig;
+use super::content::Content;
+use super::message::{Dir, Msg};
+use super::mutant::Mutant;
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, NdrOpcode};
+
+/// The rule by which `later` stays behind `earlier` of the same link and direction; `None` when it may pass.
+pub fn must_stay_behind<D: Content>(
+    config: &CoherenceConfig,
+    later: &Msg<D>,
+    earlier: &Msg<D>,
+) -> Option<&'static str> {
+    match (later, earlier) {
+        // O1: snoop pushes GO. A GO carries no address, so the snoop stays behind all of them.
+        (Msg::H2dReq { .. }, _) if earlier.bears_go() && !config.has(Mutant::SnoopPassesGo) => Some("COH-ORD-01"),
+        (Msg::S2mNdr { opcode, tag, .. }, Msg::S2mNdr { opcode: before, tag: same, .. })
+            if *opcode == NdrOpcode::BIConflictAck
+                && tag == same
+                && *before != NdrOpcode::BIConflictAck
+                && !config.has(Mutant::AckPassesCmp) =>
+        {
+            Some("COH-BIC-03")
+        }
+        (Msg::M2sReq { line, .. }, Msg::M2sReq { opcode, line: same, .. })
+            if [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd].contains(opcode)
+                && line == same
+                && !config.has(Mutant::ReqPassesFwd) =>
+        {
+            Some("COH-BIA-11")
+        }
+        _ => None,
+    }
+}
+
+/// All messages under way, link by link.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Net<D> {
+    lanes: Vec<Vec<Msg<D>>>,
+}
+
+impl<D: Content> Net<D> {
+    /// `links` links without messages.
+    pub fn new(links: usize) -> Self {
+        Self { lanes: vec![Vec::new(); links * 2] }
+    }
+
+    fn lane(link: usize, dir: Dir) -> usize {
+        link * 2 + usize::from(dir == Dir::Up)
+    }
+
+    /// Messages of a direction; earlier ones first where order matters.
+    pub fn of(&self, link: usize, dir: Dir) -> &[Msg<D>] {
+        &self.lanes[Self::lane(link, dir)]
+    }
+
+    /// How many links there are.
+    pub fn links(&self) -> usize {
+        self.lanes.len() / 2
+    }
+
+    /// Puts a message on its way, in the direction of its class.
+    pub fn send(&mut self, config: &CoherenceConfig, link: usize, msg: Msg<D>) {
+        let lane = &mut self.lanes[Self::lane(link, msg.class().dir())];
+        let mut at = lane.len();
+        // Backwards past all that it may overtake and that is larger: equal sets of messages become equal lists.
+        while at > 0 && lane[at - 1] > msg && must_stay_behind(config, &msg, &lane[at - 1]).is_none() {
+            at -= 1;
+        }
+        lane.insert(at, msg);
+    }
+
+    /// Whether message `index` may be delivered now.
+    pub fn is_free(&self, config: &CoherenceConfig, link: usize, dir: Dir, index: usize) -> bool {
+        let lane = self.of(link, dir);
+        lane[..index].iter().all(|earlier| must_stay_behind(config, &lane[index], earlier).is_none())
+            // Of equal messages one is enough.
+            && (index == 0 || lane[index - 1] != lane[index])
+    }
+
+    /// Takes message `index` out.
+    pub fn remove(&mut self, link: usize, dir: Dir, index: usize) -> Msg<D> {
+        self.lanes[Self::lane(link, dir)].remove(index)
+    }
+
+    /// The same with links renamed: link `order[n]` becomes n, and `rename` gets each of its messages with n.
+    pub fn renamed(mut self, order: &[usize], rename: impl Fn(&mut Msg<D>, usize)) -> Self {
+        let mut lanes = Vec::with_capacity(self.lanes.len());
+        for (new, &old) in order.iter().enumerate() {
+            for dir in [Dir::Down, Dir::Up] {
+                let mut lane = std::mem::take(&mut self.lanes[Self::lane(old, dir)]);
+                lane.iter_mut().for_each(|m| rename(m, new));
+                lanes.push(lane);
+            }
+        }
+        Self { lanes }
+    }
+
+    /// Nothing under way.
+    pub fn is_empty(&self) -> bool {
+        self.lanes.iter().all(Vec::is_empty)
+    }
+
+    /// Every value under way.
+    pub fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        self.lanes.iter_mut().flatten().filter_map(Msg::data_mut).for_each(f);
+    }
+
+    /// Every message under way, with its link.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Msg<D>)> {
+        self.lanes.iter().enumerate().flat_map(|(lane, msgs)| msgs.iter().map(move |m| (lane / 2, m)))
+    }
+}

@@ -1,0 +1,96 @@
+//! An agent with a channel of its own for each message class, in front of a link end.
+//!
+//! Modelled: the classes of CXL.cache and CXL.mem pass one another as credits and buffers allow, so that a class that is
+//! stuck holds no other one (`coherence` §3.6). The order that crosses classes is kept: an H2D Req stays behind every
+//! H2D Rsp that was sent before it (§2.6 O1; a GO carries no address, so behind all of them). Orders within a class are
+//! those of its channel, which is in order.
+//!
+//! A walk through one flit clock: each class gives its received messages away as far as its channel has room, snoops not
+//! before responses that arrived earlier; then each class gives the packer what it has room for. A snoop goes when all
+//! earlier responses have left in flits; later responses wait the few flits that this takes, so neither starves.
+
+use super::port::{Agent, Carries};
+use crate::kernel::{Cx, In, Out};
+use scalepool_protocols::cxl::message::{Class, Message};
+use scalepool_protocols::wire::Violation;
+
+/// A message with its place among all that its agent sent on this link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Posted {
+    /// Counts the messages of the agent on this link.
+    pub number: u64,
+    /// The message.
+    pub message: Message,
+}
+
+/// A link end whose buffers are emptied class by class.
+pub trait ByClass: Carries<Message> {
+    /// Takes the next received message of a class; an H2D Req only when no H2D Rsp came before it.
+    fn take_class(&mut self, class: Class) -> Option<Message>;
+
+    /// Messages of a class that have not left in a flit.
+    fn waits(&self, class: Class) -> usize;
+}
+
+/// [`Posted`] messages to send and received messages, one channel a class.
+pub struct ClassChannels {
+    /// To send, one channel a class.
+    pub tx: Vec<(Class, In<Posted>)>,
+    /// Received, one channel a class.
+    pub rx: Vec<(Class, Out<Message>)>,
+}
+
+impl ClassChannels {
+    /// Number of the oldest message of a class that waits to be fetched.
+    fn oldest(&mut self, class: Class, cx: &Cx) -> Option<u64> {
+        self.tx.iter_mut().find(|(c, _)| *c == class)?.1.peek(cx).map(|posted| posted.number)
+    }
+}
+
+impl<E: ByClass> Agent<E> for ClassChannels {
+    fn deliver(&mut self, end: &mut E, cx: &mut Cx) {
+        for (class, channel) in &mut self.rx {
+            while channel.has_room(cx, 1)
+                && let Some(message) = end.take_class(*class)
+            {
+                // Room was asked for before.
+                let _ = channel.push(cx, message);
+            }
+        }
+    }
+
+    fn fetch(&mut self, end: &mut E, cx: &mut Cx) -> Vec<Violation> {
+        let mut refused = Vec::new();
+        let snoop = self.oldest(Class::H2dReq, cx);
+        for n in 0..self.tx.len() {
+            let class = self.tx[n].0;
+            while let Some(posted) = self.tx[n].1.peek(cx).copied() {
+                if !end.has_room(&posted.message) {
+                    break;
+                }
+                let waits = match class {
+                    // O1: earlier responses have to be in flits.
+                    Class::H2dReq => {
+                        end.waits(Class::H2dRsp) > 0
+                            || self.oldest(Class::H2dRsp, cx).is_some_and(|number| number < posted.number)
+                    }
+                    // A later response lets the snoop go first, unless the snoop itself is stuck.
+                    Class::H2dRsp => {
+                        snoop.is_some_and(|number| number < posted.number) && end.waits(Class::H2dReq) == 0
+                    }
+                    _ => false,
+                };
+                if waits {
+                    break;
+                }
+                self.tx[n].1.pop(cx);
+                refused.extend(end.send(posted.message).err());
+            }
+        }
+        refused
+    }
+
+    fn is_due(&self, cx: &Cx) -> bool {
+        self.tx.iter().any(|(_, channel)| channel.is_due(cx))
+    }
+}

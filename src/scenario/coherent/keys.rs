@@ -1,0 +1,80 @@
+//! Settings. Numbers without another source are of the model (basis: model).
+
+use super::stimulus::PATTERNS;
+use crate::scenario::settings::{Key, ON_OFF, Range};
+
+const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
+    Key { name, default, unit, range, doc }
+}
+
+/// The table of a scenario: its own settings and those of links, caches and stimulus.
+macro_rules! table {
+    (pattern $pattern:literal over $lines:literal, cached $cached:literal, $($own:expr,)*) => {
+        &[
+            $($own,)*
+            key("link.rate_gtps", "32", "GT/s a lane", Range::Words(&["8", "16", "32", "64"]), "line rate (cxl-68b §1.3, cxl-256b §9)"),
+            key("link.width", "16", "lanes", Range::Words(&["1", "2", "4", "8", "16"]), "lanes (cxl-68b §1.3)"),
+            key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.1), "bit error rate of both directions, before FEC"),
+            key(
+                "link.fault",
+                "",
+                "-",
+                Range::List("flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits"),
+                "faults at numbered flits of link 0",
+            ),
+            key("link.credits_hold", "0", "flit clocks", Range::Int(0, 1 << 40), "devices hold their credits back so long"),
+            key("link.buffers", "64", "messages a channel", Range::Int(1, 1023), "receive buffers"),
+            key("link.tx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "transmit pipeline"),
+            key("link.rx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "receive pipeline"),
+            key("link.propagation_fs", "2000000", "fs", Range::Int(0, 1 << 40), "flight time on the wire"),
+            key("link.retrain_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "time that training takes"),
+            key("host.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "period of host and devices, the reference"),
+            key("core.pattern", $pattern, "-", Range::Words(PATTERNS), "what the cores do"),
+            key("core.accesses", "2000", "accesses a core", Range::Int(1, 1 << 24), "length of their programs"),
+            key("core.lines", $lines, "lines", Range::Int(1, 1 << 32), "lines that they share"),
+            key("core.outstanding", "4", "accesses", Range::Int(1, 64), "accesses of a core that may be open; 1 is sequential"),
+            key("core.cache_lines", $cached, "lines", Range::Int(1, 1 << 20), "lines that a core's cache holds"),
+            key("watch", "on", "-", ON_OFF, "the invariants V1 to V4 are checked behind every step (coherence §4)"),
+        ]
+    };
+}
+
+/// 68B flits have no back-invalidate snoops.
+const MODES_256: Range = Range::Words(&["cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"]);
+
+/// Settings of `cxl-cache-pair`.
+pub static CACHE_PAIR: &[Key] = table!(
+    pattern "read-mostly" over "16", cached "64",
+    key(
+        "link.mode",
+        "cxl-256b",
+        "-",
+        Range::Words(&["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"]),
+        "flits of every link; 68B flits have no CacheID, so one device each root port (coherence §2.9)",
+    ),
+    key("devices", "2", "devices", Range::Int(1, 16), "caching devices below the host (coherence §2.9)"),
+    key("home.filter_lines", "0", "lines", Range::Int(0, 1 << 20), "lines that the home can track, 0 for all (coherence §2.9)"),
+);
+
+/// The table of the scenarios with HDM-DB.
+macro_rules! table_db {
+    (pattern $pattern:literal over $lines:literal, cached $cached:literal, hosts $hosts:literal, filter $sets:literal by $ways:literal) => {
+        table!(
+            pattern $pattern over $lines, cached $cached,
+            key("link.mode", "cxl-256b", "-", MODES_256, "flits of every link; 68B flits have no back-invalidate snoops"),
+            key("hosts", $hosts, "hosts", Range::Int(1, 16), "hosts of every device"),
+            key("devices", "1", "devices", Range::Int(1, 16), "devices; every host has a link to each"),
+            key("device.filter_sets", $sets, "sets", Range::Int(0, 1 << 20), "sets of the snoop filter, 0: it tracks every line (coherence §3.4)"),
+            key("device.filter_ways", $ways, "entries a set", Range::Int(1, 1 << 10), "ways of the snoop filter"),
+            key("device.trackers", "16", "snoops", Range::Int(1, 4096), "back-invalidate snoops that may be open (coherence §3.4)"),
+        )
+    };
+}
+
+/// Settings of `hdm-db-share`.
+pub static DB_SHARE: &[Key] =
+    table_db!(pattern "read-mostly" over "16", cached "64", hosts "2", filter "0" by "1");
+
+/// Settings of `snoop-filter-thrash`.
+pub static FILTER_THRASH: &[Key] =
+    table_db!(pattern "walk" over "1000", cached "2048", hosts "1", filter "4" by "4");

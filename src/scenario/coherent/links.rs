@@ -1,0 +1,89 @@
+//! Links that carry CXL.cache and CXL.mem, in every flit mode.
+
+use crate::link::classes::ByClass;
+use crate::link::cxl68::end::{End as End68, EndConfig};
+use crate::link::cxl68::timing::LineRate;
+use crate::link::cxl256::cachemem::Cachemem;
+use crate::link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
+use crate::link::cxl256::port::PortEnd;
+use crate::scenario::RunError;
+use crate::scenario::settings::Settings;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::lanes::Width;
+use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::class::Routing;
+use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
+use scalepool_protocols::cxl::message::Form;
+
+/// A kind of link: how an end of it is made, how long a unit takes.
+pub(super) struct Line<E> {
+    /// End that sends down, end that sends up.
+    pub ends: [E; 2],
+    /// How it spells messages.
+    pub form: Form,
+    /// Bytes of a unit.
+    pub unit_bytes: usize,
+    /// Time of a unit as a fraction \[fs\], (numerator, denominator).
+    pub unit_time_fs: (u64, u64),
+    /// Units are used by halves.
+    pub halves: bool,
+}
+
+/// What a report wants of an end.
+pub(super) trait Counted: ByClass {
+    /// Units sent, times that it asked for something again, flit clocks in which a message waited for a credit.
+    fn counted(&self) -> (u64, u64, u64);
+}
+
+impl Counted for End68 {
+    fn counted(&self) -> (u64, u64, u64) {
+        let stats = self.stats();
+        (stats.sent, stats.retries, stats.credit_stalls)
+    }
+}
+
+impl Counted for PortEnd<Cachemem> {
+    fn counted(&self) -> (u64, u64, u64) {
+        (self.sent, self.end.stats().replays, self.credit_stalls)
+    }
+}
+
+/// A link with 68B flits.
+///
+/// # Errors
+/// Choices that the link layer refuses.
+pub(super) fn cxl68(settings: &Settings) -> Result<Line<End68>, RunError> {
+    let width = settings.int("link.width");
+    let width = Width::new(width as u8).ok_or_else(|| settings.refuse("link.width", width))?;
+    let rate_gtps = settings.int("link.rate_gtps") as u32;
+    let line = LineRate { rate_gtps, width, sync_headers: false, skip_ordered_sets: false };
+    let end = |dir| {
+        End68::new(EndConfig::cachemem(dir, Cxl68Config::default(), settings.int("link.buffers") as u16))
+    };
+    Ok(Line {
+        ends: [end(Dir::Down)?, end(Dir::Up)?],
+        form: Form::Cxl68,
+        unit_bytes: UNIT_BYTES,
+        unit_time_fs: line.unit_time_fs(),
+        halves: false,
+    })
+}
+
+/// A link with 256B flits.
+pub(super) fn cxl256(mode: Mode, settings: &Settings) -> Line<PortEnd<Cachemem>> {
+    let (lanes, rate_gtps) = (settings.int("link.width"), settings.int("link.rate_gtps"));
+    let config = LinkConfig::of_line(mode, lanes as u32, rate_gtps as u32);
+    let end = |dir| PortEnd::cachemem(config, CachememConfig::cachemem(dir, mode, settings.int("link.buffers") as u16));
+    Line {
+        ends: [end(Dir::Down), end(Dir::Up)],
+        form: match mode.routing() {
+            Routing::Hbr => Form::Hbr,
+            Routing::Pbr => Form::Pbr,
+        },
+        unit_bytes: FLIT_BYTES,
+        unit_time_fs: flit_time_fs(lanes, rate_gtps),
+        halves: mode.is_lopt(),
+    }
+}

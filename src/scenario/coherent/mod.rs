@@ -1,0 +1,38 @@
+//! Coherence over real links: agents of [`crate::coherence`], each a node of the kernel, with CXL links between them.
+//!
+//! Modelled: cores that load and store, their caches, the home with its memory, one CXL link to each device with packer,
+//! credits and replay. Two clocks: that of all agents (the reference) and the flit clock. Left out: CXL.io, enumeration,
+//! the caches of the host.
+//!
+//! A walk through one store: the core misses and its cache sends RdOwn; the link packs it into a flit; the home takes it
+//! out of its buffer, snoops the other holders over their links and waits; their answers bring the line home; GO-E and
+//! data travel to the device, which stores. Behind each of these steps the watcher checks the line.
+
+mod build;
+mod cache_pair;
+mod db_share;
+mod keys;
+mod links;
+mod outcome;
+mod star;
+mod stimulus;
+
+pub use cache_pair::CACHE_PAIR;
+pub use db_share::{DB_SHARE, FILTER_THRASH};
+
+/// Runs a star over the links of `link.mode`.
+macro_rules! by_mode {
+    ($star:expr, $request:ident, $settings:ident, $on_window:ident) => {{
+        use crate::scenario::coherent::links::{cxl68, cxl256};
+        use scalepool_protocols::cxl::cxl256::Mode;
+        match $settings.word("link.mode") {
+            "cxl-68b" => $star.run(cxl68($settings)?, $request, $settings, $on_window),
+            "cxl-256b-lopt" => {
+                $star.run(cxl256(Mode::LatencyOptimised, $settings), $request, $settings, $on_window)
+            }
+            "cxl-256b-pbr" => $star.run(cxl256(Mode::Pbr, $settings), $request, $settings, $on_window),
+            _ => $star.run(cxl256(Mode::Standard, $settings), $request, $settings, $on_window),
+        }
+    }};
+}
+use by_mode;

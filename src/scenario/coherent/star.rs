@@ -1,0 +1,143 @@
+//! Stars: hubs that own the lines, each with its leaves that cache them, a link from every leaf to its hub.
+//!
+//! Under CXL.cache the hub is the home agent of the host and a leaf is a device; under HDM-DB the hub is the device and a
+//! leaf is a host. Lines of different hubs have nothing to do with one another, so each hub has a watcher of its own.
+
+use super::build::{Common, Strand, attach, message_layouts};
+use super::links::{Counted, Line};
+use super::outcome::{Outcome, Watching, measured, start};
+use super::stimulus;
+use crate::coherence::agent::Agent;
+use crate::coherence::clocked::accessor::{Accessor, Caching};
+use crate::coherence::clocked::core::NoCore;
+use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Watch};
+use crate::coherence::clocked::watcher::{Handle, Watched, Watcher};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content;
+use crate::kernel::{Clock, Rng, SimError, Simulation, Time};
+use crate::scenario::faults::faults;
+use crate::scenario::report::Report;
+use crate::scenario::settings::Settings;
+use crate::scenario::{Request, RunError};
+use crate::trace::{Hub, PlaceKind};
+use std::sync::{Arc, Mutex};
+
+/// A star, or several.
+pub(super) struct Star<L, H> {
+    /// Number of hubs.
+    pub hubs: usize,
+    /// Leaves of each hub.
+    pub leaves: usize,
+    /// The host is at the hub's end of a link.
+    pub host_is_hub: bool,
+    /// Name of a hub.
+    pub hub_name: fn(usize) -> String,
+    /// Name of a leaf: hub, leaf.
+    pub leaf_name: fn(usize, usize) -> String,
+    /// Makes a hub.
+    pub hub: fn(&CoherenceConfig, usize) -> H,
+    /// Makes a leaf.
+    pub leaf: fn(usize) -> L,
+    /// Choices.
+    pub config: CoherenceConfig,
+}
+
+impl<L, H> Star<L, H>
+where
+    L: Agent<content::Line> + Caching + Watched + Send + 'static,
+    H: Agent<content::Line> + Watched + Send + 'static,
+{
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Anything that keeps it from running.
+    pub fn run<E: Counted>(
+        self,
+        line: Line<E>,
+        request: &Request,
+        settings: &Settings,
+        on_window: &mut dyn FnMut(Time),
+    ) -> Result<Report, RunError> {
+        let faults = faults(settings, line.unit_bytes)?;
+        let build_error = |e| RunError::Build(SimError::Build(e));
+        let mut hub = Hub::new(request.outputs.any());
+        let mut sim = Simulation::new(request.seed);
+        let common = Common::of(settings, &line).map_err(build_error)?;
+        let agent_clock = Clock::with_period_fs(settings.int("host.clock_fs")).map_err(build_error)?;
+        let layouts = message_layouts(line.form);
+
+        let hub_taps: Vec<_> =
+            (0..self.hubs).map(|n| hub.tap(&(self.hub_name)(n), PlaceKind::Messages(layouts))).collect();
+        let mut leaf_taps = Vec::new();
+        let mut strands = Vec::new();
+        for n in 0..self.hubs * self.leaves {
+            let (at, leaf) = (n / self.leaves, n % self.leaves);
+            leaf_taps.push(hub.tap(&(self.leaf_name)(at, leaf), PlaceKind::Messages(layouts)));
+            let faults = if n == 0 { faults.clone() } else { Default::default() };
+            strands.push(Strand::new(&mut sim, &mut hub, &common, n, &line, faults).map_err(build_error)?);
+        }
+        let ports: Vec<_> = strands.iter().map(|s| s.results.clone()).collect();
+        let hub_results: Vec<Arc<Mutex<NodeResult<H, NoCore>>>> = (0..self.hubs).map(|_| Arc::default()).collect();
+        let leaf_results: Vec<Arc<Mutex<NodeResult<L, Accessor>>>> =
+            (0..self.hubs * self.leaves).map(|_| Arc::default()).collect();
+
+        let (pattern, lines) = (settings.word("core.pattern").to_owned(), settings.int("core.lines"));
+        let (count, window) = (settings.int("core.accesses"), settings.int("core.outstanding") as usize);
+        let cache_lines = settings.int("core.cache_lines") as usize;
+        let (seed, watch) = (request.seed, settings.is_on("watch"));
+        let (at_hub, at_leaf) = if self.host_is_hub { (0, 1) } else { (1, 0) };
+        let names = (self.hub_name, self.leaf_name);
+        let results = (hub_results.clone(), leaf_results.clone());
+        sim.partition(move |p| {
+            let core = p.clock("agents", agent_clock)?;
+            let mut strands = strands.into_iter().zip(leaf_taps).zip(results.1).enumerate();
+            for (n, (tap, result)) in hub_taps.into_iter().zip(results.0).enumerate() {
+                let name = (self.hub_name)(n);
+                let all = std::iter::once(name.clone()).chain((0..self.leaves).map(|l| (self.leaf_name)(n, l)));
+                let watcher = watch.then(|| Watcher::new(self.config.clone(), all.collect()));
+                let mut ends = Vec::new();
+                for (index, ((strand, tap), result)) in strands.by_ref().take(self.leaves) {
+                    let leaf = index % self.leaves;
+                    let leaf_name = (self.leaf_name)(n, leaf);
+                    let mut nodes = strand.build(p, &common)?.map(Some);
+                    let own = nodes[at_leaf].take().expect("each end is used once");
+                    ends.extend(nodes[at_hub].take().map(|end| (index, end)));
+                    let mut rng = Rng::for_name(seed, &leaf_name);
+                    let accesses = stimulus::accesses(&pattern, leaf, lines, count, &mut rng);
+                    let accessor = Accessor::new(accesses, window, cache_lines);
+                    let watch = watcher.clone().map(|w| Box::new(Handle(w)) as Box<dyn Watch<L>>);
+                    let config = self.config.clone();
+                    let agent = (self.leaf)(leaf);
+                    p.module(&leaf_name, core, |bind| {
+                        let links = vec![attach(bind, own, index, common.form, !self.host_is_hub)];
+                        Node::new(
+                            NodeConfig { number: leaf + 1, agent, core: accessor, config, links, tap, watch },
+                            result,
+                        )
+                    })?;
+                }
+                let watch = watcher.map(|w| Box::new(Handle(w)) as Box<dyn Watch<H>>);
+                let agent = (self.hub)(&self.config, self.leaves);
+                let config = self.config.clone();
+                p.module(&name, core, |bind| {
+                    let links = ends
+                        .into_iter()
+                        .map(|(index, end)| attach(bind, end, index, common.form, self.host_is_hub))
+                        .collect();
+                    Node::new(NodeConfig { number: 0, agent, core: NoCore, config, links, tap, watch }, result)
+                })?;
+            }
+            Ok(())
+        });
+
+        let ended = start(sim, request, settings, &mut hub, on_window)?;
+        let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
+        let of_leaves = leaf_results
+            .iter()
+            .enumerate()
+            .map(|(n, r)| Watching::of(&names.1(n / self.leaves, n % self.leaves), r));
+        let nodes = of_hubs.chain(of_leaves).collect();
+        let measured = leaf_results.iter().filter_map(|r| measured(r)).collect();
+        Outcome { request, settings, line: &line, ports: &ports }.report(ended, nodes, measured)
+    }
+}

@@ -1,0 +1,25 @@
+//! Coherence: rules of family COH, explorations, mutants and litmus cases. One file an area.
+#![forbid(unsafe_code)]
+
+#[path = "coh/cache_bench.rs"]
+mod cache_bench;
+#[path = "coh/cache_explore.rs"]
+mod cache_explore;
+#[path = "coh/cache_mutants.rs"]
+mod cache_mutants;
+#[path = "coh/cache_orders.rs"]
+mod cache_orders;
+#[path = "coh/cache_requests.rs"]
+mod cache_requests;
+#[path = "coh/cache_snoops.rs"]
+mod cache_snoops;
+#[path = "coh/litmus.rs"]
+mod litmus;
+#[path = "coh/mem_explore.rs"]
+mod mem_explore;
+#[path = "coh/mem_litmus.rs"]
+mod mem_litmus;
+#[path = "coh/mem_mutants.rs"]
+mod mem_mutants;
+#[path = "coh/mem_rules.rs"]
+mod mem_rules;

@@ -1,0 +1,208 @@
+//! One device or one home on the bench, and explorations that several rules share.
+
+pub use scalepool::coherence::agent::{Accept, Agent, Effect, Out, Port};
+pub use scalepool::coherence::cache::backing::{Backing, Flat};
+pub use scalepool::coherence::cache::device::{Bytes, Device};
+pub use scalepool::coherence::cache::home::{Holders, Home, uqid};
+pub use scalepool::coherence::cache::state::{Answer, At, Snoop};
+pub use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, Setup};
+pub use scalepool::coherence::config::{CleanEvictAnswer, CoherenceConfig, WithoutBytes};
+pub use scalepool::coherence::content::{Age, Content, Line, LineAddr, Token, WHOLE_LINE};
+pub use scalepool::coherence::explore::{Limits, Report, Violation, search};
+pub use scalepool::coherence::message::Msg;
+pub use scalepool::coherence::mutant::Mutant;
+pub use scalepool_protocols::cxl::cxl256::code::{
+    D2hReqOpcode as Op, D2hRspOpcode as Rsp, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
+    SnpType,
+};
+use std::sync::OnceLock;
+
+pub const LINE: LineAddr = LineAddr(0);
+
+pub fn token(age: Age) -> Token {
+    Token::of(LINE, age)
+}
+
+/// The bytes that a request needs.
+pub fn bytes_of(op: Op) -> Option<Bytes<Token>> {
+    let enables = match op {
+        Op::WrInv | Op::WOWrInv => 1,
+        Op::ItoMWr | Op::WrCur | Op::WOWrInvF => WHOLE_LINE,
+        _ => return None,
+    };
+    Some(Bytes { data: token(Age::New), enables })
+}
+
+/// A device on the bench.
+#[derive(Clone)]
+pub struct Bench {
+    pub device: Device<Token>,
+    pub config: CoherenceConfig,
+}
+
+impl Bench {
+    pub fn new(start: At) -> Self {
+        let mut device = Device::new();
+        device.preset(LINE, start, token(Age::Current));
+        Self { device, config: CoherenceConfig::default() }
+    }
+
+    pub fn issued(start: At, op: Op) -> Self {
+        let mut bench = Self::new(start);
+        assert!(bench.issue(op), "{op:?} from {start:?}");
+        bench
+    }
+
+    pub fn issue(&mut self, op: Op) -> bool {
+        self.device.issue(op, LINE, bytes_of(op), &mut Out::default())
+    }
+
+    pub fn give(&mut self, msg: Msg<Token>, way: u8) -> Out<Token> {
+        let mut out = Out::default();
+        self.device.take(&self.config, 0, msg, way, &mut out);
+        out
+    }
+
+    pub fn answer(&mut self, answer: Answer) -> Out<Token> {
+        self.give(rsp(answer, 0), 0)
+    }
+
+    pub fn data(&mut self) -> Out<Token> {
+        self.give(Msg::H2dData { cqid: 0, go_err: false, poison: false, data: token(Age::Current) }, 0)
+    }
+
+    pub fn snoop(&mut self, snoop: Snoop, way: u8) -> Out<Token> {
+        self.give(Msg::H2dReq { opcode: snoop.code(), line: LINE, uqid: 0x30 }, way)
+    }
+
+    pub fn at(&self) -> At {
+        self.device.at(LINE)
+    }
+}
+
+/// An H2D Rsp; pulls carry UQID 0x21.
+pub fn rsp(answer: Answer, cqid: u16) -> Msg<Token> {
+    let (opcode, state) = answer.code();
+    Msg::H2dRsp { opcode, rsp_data: state.map_or(0x21, |s| u16::from(s.0)), cqid }
+}
+
+pub fn rules(out: &Out<Token>) -> Vec<&'static str> {
+    out.events.iter().map(|e| e.rule).collect()
+}
+
+/// D2H Data that left: (UQID, Bogus).
+pub fn data_sent(out: &Out<Token>) -> Vec<(u16, bool)> {
+    out.sends
+        .iter()
+        .filter_map(|(_, m)| if let Msg::D2hData { uqid, bogus, .. } = m { Some((*uqid, *bogus)) } else { None })
+        .collect()
+}
+
+/// D2H Rsp that left.
+pub fn rsp_sent(out: &Out<Token>) -> Vec<Rsp> {
+    out.sends
+        .iter()
+        .filter_map(|(_, m)| if let Msg::D2hRsp { opcode, .. } = m { Some(*opcode) } else { None })
+        .collect()
+}
+
+/// H2D Rsp that left, with its port.
+pub fn answers_sent(out: &Out<Token>) -> Vec<(Port, Answer)> {
+    out.sends
+        .iter()
+        .filter_map(|(port, m)| match m {
+            Msg::H2dRsp { opcode, rsp_data, .. } => Some((*port, Answer::of(*opcode, *rsp_data)?)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Snoops that left, with their ports.
+pub fn snoops_sent(out: &Out<Token>) -> Vec<(Port, Snoop)> {
+    out.sends
+        .iter()
+        .filter_map(|(port, m)| match m {
+            Msg::H2dReq { opcode, .. } => Some((*port, Snoop::of(*opcode)?)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A home on the bench.
+#[derive(Clone)]
+pub struct HomeBench {
+    pub home: Home<Token, Flat<Token>>,
+    pub config: CoherenceConfig,
+}
+
+impl HomeBench {
+    pub fn new(owner: Option<Port>, sharers: u16) -> Self {
+        let mut home = Home::new(Flat::default());
+        home.memory.write(LINE, &token(Age::Stale), WHOLE_LINE);
+        home.set_holders(LINE, Holders { owner, sharers });
+        Self { home, config: CoherenceConfig::default() }
+    }
+
+    pub fn give(&mut self, port: Port, msg: Msg<Token>) -> Out<Token> {
+        let mut out = Out::default();
+        self.home.take(&self.config, port, msg, 0, &mut out);
+        out
+    }
+
+    pub fn request(&mut self, port: Port, op: Op) -> Out<Token> {
+        self.give(port, Msg::D2hReq { opcode: op, line: LINE, cqid: 7 })
+    }
+
+    pub fn reply(&mut self, port: Port, opcode: Rsp) -> Out<Token> {
+        self.give(port, Msg::D2hRsp { opcode, uqid: uqid(0, port) })
+    }
+
+    pub fn data(&mut self, port: Port, bogus: bool, age: Age) -> Out<Token> {
+        let data = token(age);
+        self.give(port, Msg::D2hData { uqid: uqid(0, port), bogus, poison: false, data, enables: WHOLE_LINE })
+    }
+
+    pub fn memory(&self) -> Age {
+        self.home.memory.read(LINE).age
+    }
+
+    pub fn holders(&self) -> (Option<Port>, u16) {
+        let h = self.home.holders(LINE);
+        (h.owner, h.sharers)
+    }
+}
+
+/// Two devices and the host's core, all requests, every legal answer: clean. The report is shared by the rules that ask
+/// for exactly this.
+pub fn explored() -> &'static Report {
+    static REPORT: OnceLock<Report> = OnceLock::new();
+    REPORT.get_or_init(|| {
+        let config = CoherenceConfig { alternatives: true, silent_drop_e: true, ..CoherenceConfig::default() };
+        let mut setup = Setup::free(config, 2, ALL_REQUESTS);
+        setup.core = true;
+        clean(search(&CacheSystem::new(setup), Limits { symmetry: true, ..Limits::default() }))
+    })
+}
+
+/// The report of a search that has found nothing.
+pub fn clean(report: Report) -> Report {
+    if let Some(v) = &report.violation {
+        panic!("{}\n{}", v.event, scalepool::coherence::chart::Chart::of(v).text());
+    }
+    assert!(report.complete);
+    report
+}
+
+/// The way to the first fault when one rule is off.
+pub fn counterexample(mutant: Mutant, devices: usize, orders: bool) -> Option<Violation> {
+    let config =
+        CoherenceConfig { mutant: Some(mutant), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
+    let mut setup = Setup::free(config, devices, ALL_REQUESTS);
+    setup.orders = orders;
+    search(&CacheSystem::new(setup), Limits { states: 400_000, symmetry: true }).violation
+}
+
+/// The rule that the counterexample of a mutant breaks.
+pub fn killer(mutant: Mutant, orders: bool) -> &'static str {
+    counterexample(mutant, 2, orders).unwrap_or_else(|| panic!("{mutant:?} lives")).event.rule
+}

@@ -22,4 +22,10 @@ pub static RULES: &[Rule] = &[
         choice: true,
         text: "every request is answered and every credit comes home before the run ends",
     },
+    Rule {
+        id: "SIM-E2E-04",
+        source: "architecture §4",
+        choice: true,
+        text: "what one end of a fabric sends to another comes out there once, unchanged, in the promised order",
+    },
 ];

@@ -86,6 +86,15 @@ pub trait LinkEnd: Clone + Send + 'static {
     /// What is open, for a person to read.
     fn open_work(&self) -> String;
 
+    /// Whether what it carries has numbers, so that units which vanish or come twice are seen and repaired.
+    fn is_numbered(&self) -> bool {
+        false
+    }
+
+    /// A unit vanished, or came twice, in front of the one that is handed over next. Nobody sees that on a wire: it decides
+    /// nothing, and only keeps the checks of a unit against those before it from blaming the peer.
+    fn hidden_fault(&mut self) {}
+
     /// Whether a fault input explains an error that the link repairs. `damaged`: one changed the unit that has just come.
     fn is_explained(&self, damaged: bool) -> bool {
         damaged
@@ -168,6 +177,8 @@ pub enum OnWire<U> {
         unit: U,
         /// A fault input changed it.
         damaged: bool,
+        /// A fault input took away the unit before it, or doubled it.
+        behind_hidden: bool,
     },
     /// The sender trains the link; what comes behind belongs to the link as it is afterwards.
     Train,
@@ -182,7 +193,8 @@ pub struct PortResult<E> {
     pub end: Option<E>,
     /// Broken rules of the peer, without what a fault input made and the link repaired.
     pub violations: Vec<Event>,
-    /// Units that the fault inputs of its transmitter changed.
+    /// Units that the fault inputs of its transmitter changed; where units have numbers also those that vanished or came
+    /// twice.
     pub damaged: u64,
     /// Times that it took the link down for training.
     pub trainings: u64,
@@ -236,10 +248,11 @@ enum Training {
     Both,
 }
 
-/// A unit of which the even half has been taken, and the edge at which the odd half is there.
+/// A unit as it came; where units are used by halves, the even half has been taken and the odd one is there at an edge.
 struct Half<U> {
     unit: U,
     damaged: bool,
+    behind_hidden: bool,
     whole_at: u64,
 }
 
@@ -258,6 +271,8 @@ pub struct Port<E: LinkEnd> {
     /// Edges a flit clock.
     edges: u64,
     half: Option<Half<E::Unit>>,
+    /// The last unit that was sent vanished or came twice.
+    hidden: bool,
     shown: Vec<Option<u64>>,
     result: Arc<Mutex<PortResult<E>>>,
     busy_since: Option<Time>,
@@ -278,6 +293,7 @@ impl<E: LinkEnd> Port<E> {
             hold_until_flits: config.hold_credits_flits,
             edges: if config.halves { 2 } else { 1 },
             half: None,
+            hidden: false,
             shown: vec![None; E::SIGNALS.len()],
             result,
             busy_since: None,
@@ -310,30 +326,38 @@ impl<E: LinkEnd> Port<E> {
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         if let Some(half) = self.half.take_if(|half| half.whole_at <= at.cycle) {
-            self.unit(&half.unit, half.damaged, at);
+            self.unit(&half, at);
         }
         while let Some(item) = self.ports.wire_in.pop(cx) {
             // Units never overlap, but one that came twice is right behind itself.
             if let Some(half) = self.half.take() {
-                self.unit(&half.unit, half.damaged, at);
+                self.unit(&half, at);
             }
             match item {
                 OnWire::Train => self.peer_trains(cx),
                 OnWire::Over => self.end.peer_is_over(),
-                OnWire::Unit { unit, damaged } if self.edges == 1 => self.unit(&unit, damaged, at),
-                OnWire::Unit { unit, damaged } => {
+                OnWire::Unit { unit, damaged, behind_hidden } => {
+                    let half = Half { unit, damaged, behind_hidden, whole_at: at.cycle + 1 };
+                    if self.edges == 1 {
+                        self.unit(&half, at);
+                        continue;
+                    }
                     self.end.receive_even(&unit, at.cycle / self.edges);
                     self.taken(at);
                     let events = self.end.take_events();
                     self.report(events, damaged, at);
-                    self.half = Some(Half { unit, damaged, whole_at: at.cycle + 1 });
+                    self.half = Some(half);
                 }
             }
         }
     }
 
     /// All of a unit is there.
-    fn unit(&mut self, unit: &E::Unit, damaged: bool, at: Stamp) {
+    fn unit(&mut self, half: &Half<E::Unit>, at: Stamp) {
+        let Half { unit, damaged, behind_hidden, .. } = half;
+        if *behind_hidden {
+            self.end.hidden_fault();
+        }
         self.ports.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
             protocol: self.end.protocol(),
             dir: self.end.dir().opposite().name(),
@@ -342,7 +366,7 @@ impl<E: LinkEnd> Port<E> {
         self.end.receive(unit, at.cycle / self.edges);
         self.taken(at);
         let events = self.end.take_events();
-        self.report(events, damaged, at);
+        self.report(events, *damaged, at);
     }
 
     fn taken(&mut self, at: Stamp) {
@@ -382,11 +406,15 @@ impl<E: LinkEnd> Port<E> {
 
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
         if let Some(unit) = self.end.transmit(at.cycle / self.edges) {
-            let damaged_before = self.wire.damaged;
+            let (damaged_before, unseen_before) = (self.wire.damaged, self.wire.unseen);
             for arrives in self.wire.send(unit).into_iter().flatten() {
                 let damaged = self.wire.damaged != damaged_before;
-                self.ports.wire_out.push(cx, OnWire::Unit { unit: arrives, damaged });
+                let behind_hidden = std::mem::take(&mut self.hidden);
+                self.ports.wire_out.push(cx, OnWire::Unit { unit: arrives, damaged, behind_hidden });
+                // The second copy of a unit, and what follows it.
+                self.hidden = self.wire.unseen != unseen_before;
             }
+            self.hidden |= self.wire.unseen != unseen_before;
         }
         let events = self.end.take_events();
         self.report(events, false, at);
@@ -417,7 +445,7 @@ impl<E: LinkEnd> Drop for Port<E> {
     fn drop(&mut self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.end = Some(self.end.clone());
-        result.damaged = self.wire.damaged;
+        result.damaged = self.wire.damaged + if self.end.is_numbered() { self.wire.unseen } else { 0 };
         result.trainings = self.trainings;
     }
 }

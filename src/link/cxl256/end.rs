@@ -66,6 +66,8 @@ pub struct End<C: Client> {
     transmitter: Transmitter,
     /// The even half that the client has, with the number of its flit.
     early: Option<(u16, Flit)>,
+    /// A fault input took away or doubled what stood before the next flit.
+    hidden_fault: bool,
     /// What has to go behind an urgent flit, before anything new.
     follows: Option<Flit>,
     /// Flit clock since which received payload waits for its Ack.
@@ -99,6 +101,7 @@ impl<C: Client> End<C> {
             receiver: Receiver::new(link.selective_nak, link.doubt_implied),
             transmitter: Transmitter::default(),
             early: None,
+            hidden_fault: false,
             follows: None,
             ack_waits_since: None,
             acks_held: false,
@@ -116,6 +119,12 @@ impl<C: Client> End<C> {
     /// Hears the peer's acknowledgements or not (a fault input: they are lost).
     pub fn lose_acks(&mut self, lose: bool) {
         self.acks_held = lose;
+    }
+
+    /// A flit vanished or came twice in front of the next one (a fault input): that one is not held against those before it.
+    /// Rules of the stream are then not reported; what is taken, asked for and sent again is the same.
+    pub fn hidden_fault(&mut self) {
+        self.hidden_fault = true;
     }
 
     // ---- the physical layer's side -------------------------------------------------------------------------------
@@ -246,6 +255,9 @@ impl<C: Client> End<C> {
             self.receiver.nops_left_out();
         }
         self.received_at = Some(now_flits);
+        if std::mem::take(&mut self.hidden_fault) {
+            self.receiver.forget_stream();
+        }
         self.flit(flit, now_flits);
         self.received += 1;
     }

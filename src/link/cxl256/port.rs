@@ -275,6 +275,14 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
         self.end.receive(&unit.flit, now_flits);
     }
 
+    fn is_numbered(&self) -> bool {
+        true
+    }
+
+    fn hidden_fault(&mut self) {
+        self.end.hidden_fault();
+    }
+
     fn take_payload(&mut self) -> Vec<(u16, WireFlit)> {
         let (mode, client) = (self.end.link().mode, &mut self.end.client);
         let taken = std::mem::take(&mut client.taken);

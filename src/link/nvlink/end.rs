@@ -60,6 +60,10 @@ pub struct End {
     credits_held: bool,
     down: bool,
     received: u64,
+    /// Identifier of the last flit of the packet that was accepted last.
+    last_taken: u16,
+    /// Packets accepted since they were asked for last, with the identifier of their last flit; `None`: nobody asks.
+    taken: Option<Vec<(u16, Packet)>>,
     events: Vec<Event>,
     stats: Stats,
 }
@@ -83,6 +87,8 @@ impl End {
             credits_held: false,
             down: false,
             received: 0,
+            last_taken: super::IDS - 1,
+            taken: None,
             events: Vec::new(),
             stats: Stats::default(),
         }
@@ -143,6 +149,17 @@ impl End {
     /// Events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
+    }
+
+    /// Keeps packets as they are accepted, for [`End::take_packets`].
+    pub fn keep_packets(&mut self) {
+        self.taken.get_or_insert_default();
+    }
+
+    /// Packets accepted since the last call with the identifier of their last flit, those of the link too; none unless they
+    /// are kept.
+    pub fn take_packets(&mut self) -> Vec<(u16, Packet)> {
+        self.taken.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Counters.
@@ -256,6 +273,10 @@ impl End {
     /// A packet that counts.
     fn accepted(&mut self, packet: &Packet) {
         self.stats.accepted += 1;
+        self.last_taken = (self.last_taken + packet.flits().len() as u16) % super::IDS;
+        if let Some(taken) = &mut self.taken {
+            taken.push((self.last_taken, *packet));
+        }
         let header = packet.header();
         self.hear_credits(&header);
         if header.op == Op::RSP_DONE && header.rid == LINK_RID {

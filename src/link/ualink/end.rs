@@ -63,6 +63,8 @@ pub struct End<C> {
     /// TL flits that may go in this flit time, in units of a 3125th: what the TL rate lets pass.
     tl_allowance: u32,
     received: u64,
+    /// Flit time at which something had to be repaired, in either direction.
+    repaired_at: Option<u64>,
     events: Vec<Event>,
     stats: Stats,
 }
@@ -112,6 +114,7 @@ impl<C: Client> End<C> {
             early: false,
             tl_allowance: 0,
             received: 0,
+            repaired_at: None,
             events: Vec::new(),
             stats: Stats::default(),
             config,
@@ -244,7 +247,8 @@ impl<C: Client> End<C> {
         let flit = Flit::new(&header(&sent.head), &payload, &self.config.codec);
         debug_assert!(flit.is_ok(), "numbers have nine bits");
         let mut flit = flit.unwrap_or(Flit::ZERO);
-        self.messages.flit_sent(now_flits);
+        self.follow_repair(now_flits);
+        self.messages.flit_sent(now_flits, self.repaired_at);
         let before = self.state();
         self.state.sent();
         if std::mem::take(&mut self.contain) {
@@ -315,7 +319,12 @@ impl<C: Client> End<C> {
         } else {
             Some(head(&header))
         };
+        let is_bad = head.is_none();
         let received = self.replay.receive(head);
+        if is_bad {
+            self.repaired_at = Some(now_flits);
+        }
+        self.follow_repair(now_flits);
         if let Some((severity, violation)) = received.found {
             self.event(severity, violation);
         }
@@ -326,6 +335,12 @@ impl<C: Client> End<C> {
                 self.event(Severity::Protocol, found);
             }
             Taken::Nop | Taken::Dropped => (),
+        }
+    }
+
+    fn follow_repair(&mut self, now_flits: u64) {
+        if self.replay.is_waiting() || self.replay.is_replaying() || self.replay.is_ambiguous() {
+            self.repaired_at = Some(now_flits);
         }
     }
 

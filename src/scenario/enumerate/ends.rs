@@ -408,6 +408,11 @@ impl<C: Beside> LinkEnd for Units<C> {
         format!("{} TLPs not acknowledged", self.mux.io.unacknowledged())
     }
 
+    fn is_numbered(&self) -> bool {
+        // Units of CXL.cachemem are not.
+        C::ENABLED != Enabled::ALL
+    }
+
     fn is_explained(&self, damaged: bool) -> bool {
         damaged || self.faulty
     }
@@ -583,6 +588,14 @@ impl<E: HasIo> LinkEnd for WithIo<E> {
 
     fn open_work(&self) -> String {
         self.end.open_work()
+    }
+
+    fn is_numbered(&self) -> bool {
+        self.end.is_numbered()
+    }
+
+    fn hidden_fault(&mut self) {
+        self.end.hidden_fault();
     }
 
     fn is_explained(&self, damaged: bool) -> bool {

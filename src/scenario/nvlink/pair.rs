@@ -44,6 +44,7 @@ pub static KEYS: &[Key] = &[
         Range::Int(0, 1 << 40),
         "GPU 1 holds its credits back so long, on link 0",
     ),
+    STALL,
     HEADERS,
     DATA_FLITS,
     MEMORY,
@@ -52,8 +53,8 @@ pub static KEYS: &[Key] = &[
         "traffic.pattern",
         "mix",
         "-",
-        Range::Words(&["mix", "reads", "writes", "litmus"]),
-        "all operations and sizes; reads or posted writes of traffic.bytes; litmus tests of order",
+        Range::Words(&["mix", "reads", "writes", "stream", "litmus"]),
+        "all operations and sizes; reads or posted writes of traffic.bytes; writes to blocks in order; litmus tests of order",
     ),
     key(
         "traffic.requests",
@@ -86,6 +87,7 @@ pub fn run_with(
     on_window: &mut dyn FnMut(Time),
 ) -> Result<Report, RunError> {
     check_sizes(settings)?;
+    let settings = &with_preset(settings);
     let faults = faults(settings, FLIT_BYTES)?;
     let mut hub = Hub::new(request.outputs.any());
     let mut results = Results::default();
@@ -94,7 +96,7 @@ pub fn run_with(
     let flit_fs = generation(settings).flit_fs();
     let outcome = observe(request, settings, sim, &mut hub, flit_fs, on_window)?;
     let directions = 2 * settings.int("link.count");
-    Run { request, flit_fs, directions, extra: Default::default() }.report(outcome, &results)
+    Run { request, flit_fs, directions, own: Default::default(), extra: Default::default() }.report(outcome, &results)
 }
 
 /// Refuses sizes that are no whole units.
@@ -173,6 +175,7 @@ fn build(
         let mix = match settings.word("traffic.pattern") {
             "reads" => Some(Mix::Reads),
             "writes" => Some(Mix::Writes),
+            "stream" => Some(Mix::Stream),
             "mix" => Some(Mix::All),
             _ => None,
         };
@@ -198,6 +201,7 @@ fn build(
             memory_cycles: settings.int("gpu.memory_cycles"),
             outstanding: settings.int("gpu.outstanding") as usize,
             answer_queue: ANSWER_QUEUE,
+            group: 0,
             program,
             mutant,
         };

@@ -17,10 +17,13 @@ use crate::fabric::nvlink_switch::{
     SwitchResult, Target,
 };
 use crate::kernel::{Rng, SimError, Time};
+use crate::link::nvlink::chain::Chain;
+use crate::link::nvlink::port::CHANNELS;
 use crate::link::nvlink::wiring;
 use crate::scenario::report::{Broken, FabricFigures, Report};
 use crate::scenario::settings::SettingError;
 use crate::scenario::{Request, RunError};
+use std::collections::BTreeMap;
 
 /// Name on the command line.
 pub const NAME: &str = "nvlink-pod";
@@ -41,6 +44,7 @@ pub static KEYS: &[Key] = &[
     key("pod.switches", "0", "switches", Range::Int(0, 18), "0: as few as have the ports"),
     LATENCY,
     BER,
+    STALL,
     HEADERS,
     DATA_FLITS,
     key("switch.hop_fs", "150000000", "fs", Range::Int(0, 1 << 40), "packet in to packet out (nvlink §5, a choice)"),
@@ -181,7 +185,26 @@ pub fn run_with(
     let bytes = vectors.as_ref().map(|(_, v)| v.bytes());
     let extra = figures(settings, &shape, &results, &switches, bytes);
     let directions = u64::from(shape.gpus) * shape.links as u64;
-    Run { request, flit_fs, directions, extra }.report(outcome, &results)
+    let own = own_of_switches(&shape, &switches);
+    Run { request, flit_fs, directions, own, extra }.report(outcome, &results)
+}
+
+/// What the switches have taken in and sent out of themselves, by GPU and link.
+fn own_of_switches(
+    shape: &Shape,
+    switches: &[(String, Shared<SwitchResult>)],
+) -> BTreeMap<(usize, usize), [[Chain; 2]; CHANNELS.len()]> {
+    let of_switches: Vec<SwitchResult> = switches.iter().map(|(_, s)| read(s)).collect();
+    let ends = (0..usize::from(shape.gpus)).flat_map(|gpu| (0..shape.links).map(move |link| (gpu, link)));
+    // Ports are plugged GPU by GPU, link by link.
+    let mut plugged = vec![0; shape.switches];
+    ends.filter_map(|end| {
+        let switch = end.1 % shape.switches;
+        let port = plugged[switch];
+        plugged[switch] += 1;
+        Some((end, *of_switches[switch].own.get(port)?))
+    })
+    .collect()
 }
 
 type Shared<T> = Arc<Mutex<T>>;
@@ -289,6 +312,7 @@ fn build(
             memory_cycles: settings.int("gpu.memory_cycles"),
             outstanding: settings.int("gpu.outstanding") as usize,
             answer_queue: ANSWER_QUEUE,
+            group: shape.members,
             program: program(request, settings, shape, vectors, id),
             mutant: mutants.gpu,
         };

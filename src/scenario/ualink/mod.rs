@@ -1,20 +1,23 @@
 //! UALink scenarios: `ualink-pair`, two accelerators over one link, and `ualink-pod`, accelerators around switches.
 //!
 //! Modelled: accelerators that read, write and update each other's memory with real bytes, every byte checked end to end;
-//! links bit by bit from the transaction layer down to DL flits; switches. Clocks: that of the accelerators (the
+//! links bit by bit from the transaction layer down to DL flits; switches; at the end, every message of every pair and port
+//! is looked for where it was to arrive, once and in order. Clocks: that of the accelerators (the
 //! reference), that of the flits. Left out: rate changes, the node's own coherence.
 //!
-//! A walk through one write: the originator takes a tag and sends the request with its data over the port of its region; the
-//! port packs it into TL flits and DL flits; a switch takes it out, looks its destination up and packs it again; the
+//! A walk through one write: the originator takes a tag and sends the request with its data over the port of its region,
+//! signal by signal over the UPLI where that is on; the port protects it where that is on and packs it into TL flits and DL flits; a switch takes it out, looks its destination up and packs it again; the
 //! completer writes the bytes; the response goes the same way back and frees the tag.
 
 mod accelerator;
 mod build;
 pub mod check;
 pub mod completer;
+mod guard;
 mod keys;
 mod port;
 mod result;
+mod station;
 mod traffic;
 
 pub use keys::{PAIR_KEYS, POD_KEYS};

@@ -12,13 +12,14 @@
 //! anything to say; [`LinkPort::is_busy`] tells whether the next clock has work too.
 
 use super::{Tl, TlClass, TlStats};
-use crate::kernel::{Cx, LinkIn, LinkOut, Pending, Time};
+use crate::kernel::{Cx, LinkIn, LinkOut, Pending, Rng, Time};
 use crate::link::event::{Event, Severity};
 use crate::link::fault::FaultyWire;
 use crate::link::ualink::line::{CodeWord, Line};
 use crate::link::ualink::state::{Fault, State};
 use crate::link::ualink::{End, EndConfig, OnLine, Stats};
 use crate::trace::{Body, Kind, Stamp, Tap};
+use scalepool_protocols::wire::Violation;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What travels between two ports.
@@ -61,8 +62,6 @@ pub struct PortResult {
     pub kept: usize,
 }
 
-/// DL messages are answered within 1.0 us (`ualink` §6).
-const LATE_ANSWER: &str = "UAL-MSG-13";
 /// Most broken rules that a port keeps one by one.
 const MOST_VIOLATIONS: usize = 100;
 
@@ -76,6 +75,19 @@ pub struct PortWires {
     pub flits: Tap,
     /// Signals of the link.
     pub signals: Tap,
+}
+
+/// Back-pressure at will. Drawn only where something waits, so looking at a port that rests changes nothing.
+#[derive(Debug, Default)]
+struct Stall {
+    percent: u64,
+    rng: Option<Rng>,
+}
+
+impl Stall {
+    fn draw(&mut self) -> bool {
+        self.percent > 0 && self.rng.as_mut().is_some_and(|rng| rng.ratio(self.percent, 100))
+    }
 }
 
 /// A link end with its wires.
@@ -94,6 +106,7 @@ pub struct LinkPort {
     shown: [Option<u64>; SIGNALS.len()],
     violations: Vec<Event>,
     busy_since: Option<Time>,
+    stall: Stall,
     result: Arc<Mutex<PortResult>>,
 }
 
@@ -121,6 +134,7 @@ impl LinkPort {
             shown: [None; SIGNALS.len()],
             violations: Vec::new(),
             busy_since: None,
+            stall: Stall::default(),
             result,
         }
     }
@@ -130,6 +144,18 @@ impl LinkPort {
     pub fn with_outage(mut self, from: Time, until: Time) -> LinkPort {
         self.outage = Some((from, until));
         self
+    }
+
+    /// What is received is not taken in `percent` of 100 flit clocks, for each class by itself.
+    #[must_use]
+    pub fn with_stalls(mut self, percent: u64, rng: Rng) -> LinkPort {
+        self.stall = Stall { percent, rng: Some(rng) };
+        self
+    }
+
+    /// The next received transaction of a class, if there is one and this clock is not stalled.
+    pub fn may_take(&mut self, class: TlClass) -> bool {
+        self.end.client.received(class) > 0 && !self.stall.draw()
     }
 
     /// When an outage begins or ends, if there is one to come.
@@ -200,9 +226,7 @@ impl LinkPort {
         for event in self.end.take_events() {
             let violation = &event.violation;
             self.wires.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
-            // Replay delays answers; on a line with errors that is no fault of the peer.
-            let late = violation.rule == LATE_ANSWER && self.end.stats().bad_crc > 0;
-            let counts = !late && !matches!(event.severity, Severity::Corrected | Severity::Retrain);
+            let counts = !matches!(event.severity, Severity::Corrected | Severity::Retrain);
             if counts && self.violations.len() < MOST_VIOLATIONS {
                 self.violations.push(event);
             }
@@ -213,6 +237,14 @@ impl LinkPort {
     pub fn refuse(&mut self, text: &str) {
         let found = crate::link::event::finding("UAL-SIZ-02", "an illegal transaction", "a legal one", text);
         self.violations.push(Event { severity: Severity::Protocol, unit: 0, violation: found });
+    }
+
+    /// A broken rule that the owner has seen in what came over this link.
+    pub fn broken(&mut self, violation: Violation, at: Stamp) {
+        self.wires.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+        if self.violations.len() < MOST_VIOLATIONS {
+            self.violations.push(Event { severity: Severity::Protocol, unit: 0, violation });
+        }
     }
 
     /// Sends one item, if this code word carries one and there is anything to say.

@@ -808,3 +808,34 @@ fn inspect_refuses_what_it_cannot_use() {
     }
     std::fs::remove_file(text).unwrap();
 }
+
+/// The example of the issue that asked for litmus cases; then a broken file, a missing one, a kind nobody knows.
+#[test]
+fn litmus_prints_outcomes_and_refuses_bad_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let good = "kind = \"cxl-cache\"\nstart = \"MI\"\nprograms = [[\"DirtyEvict\"], [\"RdShared\"]]\n[config]\n";
+    let answer: Value = serde_json::from_str(&stdout(&["litmus", &file("good.toml", good), "--json"])).unwrap();
+    let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["states", "transitions", "violations", "outcomes"]);
+    assert_eq!(answer["violations"], json!([]));
+    let outcomes = answer["outcomes"].as_array().unwrap();
+    assert_eq!(outcomes.len(), 1, "{answer}");
+    assert_eq!((&outcomes[0]["final"], &outcomes[0]["fresh"]), (&json!("IS"), &json!(true)));
+    assert!(stdout(&["litmus", &file("good.toml", good)]).contains("IS fresh"));
+    for (name, text, place) in [
+        ("word.toml", good.replace("RdShared", "RdSharde"), "line 3"),
+        ("start.toml", good.replace("MI", "MS"), "line 2"),
+        ("kind.toml", good.replace("cxl-cache", "cxl"), "line 1"),
+        ("option.toml", format!("{good}speed = 1\n"), "line 5"),
+    ] {
+        let (status, out, err) = seen(run(&["litmus", &file(name, &text)]));
+        assert_eq!((status, out.as_str()), (2, ""));
+        assert!(err.contains(place), "{name}: {err}");
+    }
+    assert_eq!(seen(run(&["litmus", "no-such-file.toml"])).0, 2);
+}

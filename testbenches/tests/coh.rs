@@ -15,6 +15,8 @@ mod cache_requests;
 mod cache_snoops;
 #[path = "coh/litmus.rs"]
 mod litmus;
+#[path = "coh/mem_bench.rs"]
+mod mem_bench;
 #[path = "coh/mem_explore.rs"]
 mod mem_explore;
 #[path = "coh/mem_litmus.rs"]

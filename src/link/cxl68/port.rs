@@ -3,8 +3,8 @@
 use super::end::End;
 use super::event::{Event, finding};
 use super::retry::Local;
-use crate::link::hook::Hooks;
 use crate::link::classes::ByClass;
+use crate::link::hook::Hooks;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;

@@ -236,7 +236,7 @@ impl Stream {
         let last_fs = beats_fs.last().copied().unwrap_or_default();
         let at = match violation.at {
             At::Byte(n) => n.checked_sub(not_there).map(|n| (8 * n / bits, 8 * n % bits)),
-            At::Bits { .. } => None,
+            At::Bits { .. } | At::Line(_) | At::Message => None,
         };
         match at.and_then(|(beat, bit)| Some((beats_fs.get(beat)?, bit))) {
             Some((&t_fs, bit)) => Broken { t_fs, signal: range(name, lsb + bit, 8), violation },

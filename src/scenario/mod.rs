@@ -6,6 +6,7 @@
 //! counters and broken rules become the report.
 
 pub mod coherent;
+mod drive;
 pub mod enumerate;
 pub mod expander;
 pub mod faults;

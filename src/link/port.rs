@@ -20,6 +20,7 @@
 
 use super::event::{Event, Severity};
 use super::fault::{FaultyWire, OnWire as Unit};
+use super::hook::{Hooks, Way};
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::trace::{Body, Kind, Stamp, Tap};
 use scalepool_protocols::cxl::Dir;
@@ -82,6 +83,16 @@ pub trait LinkEnd: Clone + Send + 'static {
 
     /// Values of [`LinkEnd::SIGNALS`], in that order.
     fn values(&self) -> Vec<u64>;
+
+    /// Takes hooks, if it has places for them.
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        let _ = hooks;
+    }
+
+    /// Its hooks; those of the wire are asked by the port, in front of the faulty wire and behind it.
+    fn hooks(&self) -> Option<&Hooks> {
+        None
+    }
 
     /// What is open, for a person to read.
     fn open_work(&self) -> String;
@@ -329,27 +340,47 @@ impl<E: LinkEnd> Port<E> {
             self.unit(&half, at);
         }
         while let Some(item) = self.ports.wire_in.pop(cx) {
-            // Units never overlap, but one that came twice is right behind itself.
-            if let Some(half) = self.half.take() {
-                self.unit(&half, at);
-            }
+            self.rest_of_half(at);
             match item {
                 OnWire::Train => self.peer_trains(cx),
                 OnWire::Over => self.end.peer_is_over(),
-                OnWire::Unit { unit, damaged, behind_hidden } => {
-                    let half = Half { unit, damaged, behind_hidden, whole_at: at.cycle + 1 };
-                    if self.edges == 1 {
-                        self.unit(&half, at);
-                        continue;
+                OnWire::Unit { unit, damaged, mut behind_hidden } => {
+                    for (unit, hooked) in self.on_wire(Way::Rx, unit) {
+                        self.arrival(unit, damaged || hooked, std::mem::take(&mut behind_hidden), at);
                     }
-                    self.end.receive_even(&unit, at.cycle / self.edges);
-                    self.taken(at);
-                    let events = self.end.take_events();
-                    self.report(events, damaged, at);
-                    self.half = Some(half);
                 }
             }
         }
+    }
+
+    /// Units never overlap, but one that came twice is right behind itself.
+    fn rest_of_half(&mut self, at: Stamp) {
+        if let Some(half) = self.half.take() {
+            self.unit(&half, at);
+        }
+    }
+
+    /// What the hooks of the wire make of a unit; with it whether they changed it.
+    fn on_wire(&self, way: Way, unit: E::Unit) -> impl Iterator<Item = (E::Unit, bool)> + use<E> {
+        let arrivals = match self.end.hooks() {
+            None => [Some((unit, false)), None],
+            Some(hooks) => hooks.wire(way, self.end.protocol(), unit),
+        };
+        arrivals.into_iter().flatten()
+    }
+
+    fn arrival(&mut self, unit: E::Unit, damaged: bool, behind_hidden: bool, at: Stamp) {
+        let half = Half { unit, damaged, behind_hidden, whole_at: at.cycle + 1 };
+        if self.edges == 1 {
+            self.unit(&half, at);
+            return;
+        }
+        self.rest_of_half(at);
+        self.end.receive_even(&unit, at.cycle / self.edges);
+        self.taken(at);
+        let events = self.end.take_events();
+        self.report(events, damaged, at);
+        self.half = Some(half);
     }
 
     /// All of a unit is there.
@@ -406,15 +437,17 @@ impl<E: LinkEnd> Port<E> {
 
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
         if let Some(unit) = self.end.transmit(at.cycle / self.edges) {
-            let (damaged_before, unseen_before) = (self.wire.damaged, self.wire.unseen);
-            for arrives in self.wire.send(unit).into_iter().flatten() {
-                let damaged = self.wire.damaged != damaged_before;
-                let behind_hidden = std::mem::take(&mut self.hidden);
-                self.ports.wire_out.push(cx, OnWire::Unit { unit: arrives, damaged, behind_hidden });
-                // The second copy of a unit, and what follows it.
-                self.hidden = self.wire.unseen != unseen_before;
+            for (leaves, hooked) in self.on_wire(Way::Tx, unit) {
+                let (damaged_before, unseen_before) = (self.wire.damaged, self.wire.unseen);
+                for arrives in self.wire.send(leaves).into_iter().flatten() {
+                    let damaged = hooked || self.wire.damaged != damaged_before;
+                    let behind_hidden = std::mem::take(&mut self.hidden);
+                    self.ports.wire_out.push(cx, OnWire::Unit { unit: arrives, damaged, behind_hidden });
+                    // The second copy of a unit, and what follows it.
+                    self.hidden = self.wire.unseen != unseen_before;
+                }
+                self.hidden |= self.wire.unseen != unseen_before;
             }
-            self.hidden |= self.wire.unseen != unseen_before;
         }
         let events = self.end.take_events();
         self.report(events, false, at);

@@ -6,7 +6,9 @@
 //! file, so it is written as it is, and nothing beside it.
 
 use crate::trace::filter::FilterError;
+use crate::trace::fst::FstSink;
 use crate::trace::jsonl::JsonlSink;
+use crate::trace::log::{LogSink, LogTo};
 use crate::trace::vcd::VcdSink;
 use crate::trace::{Filter, Header, Hub, OpenError, Sink, gtkw};
 use std::fs::{self, File};
@@ -18,6 +20,8 @@ use std::path::{Path, PathBuf};
 pub struct Outputs {
     /// Value change dump; GTKWave files go beside it.
     pub vcd: Option<PathBuf>,
+    /// The same wave as FST; GTKWave files go beside it.
+    pub fst: Option<PathBuf>,
     /// Transaction trace, JSON lines.
     pub trace: Option<PathBuf>,
     /// Globs of places; none means all.
@@ -26,12 +30,24 @@ pub struct Outputs {
     pub from_fs: Option<u64>,
     /// End of the time window \[fs\].
     pub to_fs: Option<u64>,
+    /// Log; scopes and window do not concern it.
+    pub log: Option<LogTo>,
 }
 
 impl Outputs {
     /// Whether anything is observed.
     pub fn any(&self) -> bool {
-        self.vcd.is_some() || self.trace.is_some()
+        self.files() || self.log.is_some()
+    }
+
+    /// Whether files are written.
+    pub fn files(&self) -> bool {
+        self.waves().next().is_some() || self.trace.is_some()
+    }
+
+    /// Files of waves.
+    fn waves(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.vcd, &self.fst].into_iter().flatten()
     }
 }
 
@@ -119,9 +135,11 @@ fn resolved(path: &Path) -> PathBuf {
 
 /// Refuses outputs that would be written over one another, the save file beside the wave included.
 fn check_apart(outputs: &Outputs) -> Result<(), OutputError> {
-    let save = outputs.vcd.as_ref().map(|path| path.with_extension("gtkw"));
+    let mut saves: Vec<PathBuf> = outputs.waves().map(|path| path.with_extension("gtkw")).collect();
+    saves.dedup();
+    let files = outputs.waves().chain(&outputs.trace).chain(&saves);
     let mut taken = Vec::new();
-    for path in [&save, &outputs.vcd, &outputs.trace].into_iter().flatten().filter(|path| !is_special(path)) {
+    for path in files.filter(|path| !is_special(path)) {
         let place = resolved(path);
         if taken.contains(&place) {
             return Err(OutputError::Twice { path: path.display().to_string() });
@@ -136,6 +154,7 @@ pub struct Observer {
     outputs: Outputs,
     filter: Filter,
     files: Vec<(Part, Box<dyn Sink>)>,
+    log: Option<LogSink>,
 }
 
 impl Observer {
@@ -153,12 +172,18 @@ impl Observer {
             let (part, file) = Part::create(path)?;
             files.push((part, Box::new(VcdSink::new(file, header, hub.places(), filter.clone())?)));
         }
+        if let Some(path) = &outputs.fst {
+            let (part, file) = Part::create(path)?;
+            let sink = FstSink::new(BufWriter::new(file), header, hub.places(), filter.clone())?;
+            files.push((part, Box::new(sink)));
+        }
         if let Some(path) = &outputs.trace {
             let (part, file) = Part::create(path)?;
             let sink = JsonlSink::new(BufWriter::new(file), header, hub.places(), filter.clone())?;
             files.push((part, Box::new(sink)));
         }
-        Ok(Observer { outputs: outputs.clone(), filter, files })
+        let log = outputs.log.clone().map(LogSink::new);
+        Ok(Observer { outputs: outputs.clone(), filter, files, log })
     }
 
     /// Takes what the modules have recorded.
@@ -166,12 +191,15 @@ impl Observer {
     /// # Errors
     /// A file that cannot be written.
     pub fn drain(&mut self, hub: &mut Hub) -> Result<(), OutputError> {
-        if self.files.is_empty() {
+        if self.files.is_empty() && self.log.is_none() {
             return Ok(());
         }
         for record in hub.drain() {
             for (part, sink) in &mut self.files {
                 sink.record(hub.places(), &record).map_err(of_file(&part.path))?;
+            }
+            if let Some(log) = &mut self.log {
+                log.record(hub.places(), &record);
             }
         }
         Ok(())
@@ -187,7 +215,11 @@ impl Observer {
             sink.finish().map_err(of_file(&part.path))?;
             part.keep()?;
         }
-        if let Some(path) = self.outputs.vcd.as_ref().filter(|path| !is_special(path)) {
+        // Two waves of one name have one save file, that of the first.
+        let save = |path: &Path| resolved(&path.with_extension("gtkw"));
+        let is_first = |(n, path): &(usize, &PathBuf)| !self.outputs.waves().take(*n).any(|p| save(p) == save(path));
+        let waves = self.outputs.waves().enumerate().filter(is_first);
+        for path in waves.map(|(_, path)| path).filter(|path| !is_special(path)) {
             let wave = path.file_name().unwrap_or_default().to_string_lossy();
             let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
             gtkw::write_gtkwave(dir, &wave, hub.places(), &self.filter)?;

@@ -19,6 +19,7 @@ use cxl68_link::units::{sent, wire};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
+use scalepool::link::hook::{Answer, HookPoint, Hooks, Item, RULES, Way};
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request};
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -26,6 +27,7 @@ use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 fn run(set: &[&str]) -> Report {
     let request = Request {
@@ -387,4 +389,69 @@ fn a_cut_link_ends_in_abort_or_in_open_work() {
             assert!(rig.pair.trainings >= 4);
         }
     }
+}
+
+// ---- hooks at the ports of a simulation -------------------------------------------------------------------------------
+
+fn hooked(scenario: &str, threads: usize, hooks: Vec<(String, Hooks)>) -> Report {
+    let set = ["host.accesses=400", "host.pattern=mix", "link.ber=1e-5"].map(String::from).to_vec();
+    let request = Request { scenario: scenario.into(), seed: 4, threads, set, hooks, ..Request::default() };
+    scenario::run(&request, &mut |_| ()).expect("it runs")
+}
+
+/// Hooks that keep everything see all points of both ends, and change nothing.
+#[test]
+fn hooks_that_watch_change_no_result() {
+    for scenario in ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander", "cxl-pbr-pair"] {
+        let bare = hooked(scenario, 1, Vec::new()).json();
+        for threads in [1, 2] {
+            let counts: Arc<Mutex<BTreeMap<(&str, &str), u64>>> = Arc::default();
+            let hooks = ["host.link", "device.link"].map(|place| {
+                let hooks = Hooks::new();
+                for rule in RULES {
+                    let counts = counts.clone();
+                    let count = move |item: &Item<'_>| {
+                        let point = (item.point.name(), item.way.name());
+                        *counts.lock().expect("no panic").entry(point).or_default() += 1;
+                        Answer::Keep
+                    };
+                    hooks.attach(rule.point, rule.way, count).expect("no hook runs");
+                }
+                (place.to_owned(), hooks)
+            });
+            assert_eq!(hooked(scenario, threads, hooks.to_vec()).json(), bare, "{scenario}");
+            let counts = counts.lock().expect("no panic");
+            // The FEC of a 256B link leaves nothing to be sent again here.
+            let again = usize::from(counts.contains_key(&("replay_out", "tx")));
+            assert_eq!(counts.len(), RULES.len() - 1 + again, "{scenario}: {counts:?}");
+            assert_eq!(counts[&("packer_in", "tx")], counts[&("packer_out", "rx")], "{scenario}: {counts:?}");
+        }
+    }
+}
+
+/// What hooks do to the wire is repaired like any fault of it; what they take from a packer is missed end to end.
+#[test]
+fn hooks_are_faults_of_a_simulation() {
+    for scenario in ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander", "cxl-pbr-pair"] {
+        let at = |point, way, fault| {
+            let hooks = Hooks::new();
+            hooks.attach_fault(point, way, fault).expect("allowed");
+            hooked(scenario, 1, vec![("device.link".into(), hooks)])
+        };
+        for way in [Way::Rx, Way::Tx] {
+            let report = at(HookPoint::Wire, way, Fault::Drop { unit: 60 });
+            assert!(report.violations.is_empty(), "{scenario}: {:?}", report.violations.first().map(|b| &b.violation));
+        }
+        for (point, way) in [(HookPoint::PackerIn, Way::Tx), (HookPoint::PackerOut, Way::Rx)] {
+            let report = at(point, way, Fault::Vanish { unit: 20 });
+            assert!(rules(&report).contains("SIM-E2E-03"), "{scenario}: {:?}", rules(&report));
+        }
+    }
+    let request = Request {
+        scenario: "ualink-pair".into(),
+        hooks: vec![("host.link".into(), Hooks::new())],
+        ..Request::default()
+    };
+    let Err(refused) = scenario::run(&request, &mut |_| ()) else { panic!("no such place") };
+    assert_eq!(refused.to_string(), "hooks: found place `host.link`, expected one of: ");
 }

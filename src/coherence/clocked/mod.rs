@@ -14,4 +14,3 @@ pub mod mem;
 pub mod node;
 pub mod waiting;
 pub mod watcher;
-pub mod wiring;

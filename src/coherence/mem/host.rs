@@ -852,7 +852,8 @@ fn open_granted<D>(line: &HostLine<D>) -> bool {
     line.open.as_ref().is_some_and(|o| o.granted.is_some())
 }
 
-/// BIConflict: 64 bytes of zero, no meta.
+/// BIConflict, no meta. Its 64 bytes are zero on the wire and nobody reads them; here they are no value of the line, so that
+/// no monitor takes them for a copy.
 fn conflict<D: Content>(line: LineAddr, tag: u16) -> Msg<D> {
     Msg::M2sRwd {
         opcode: M2sRwdOpcode::BIConflict,

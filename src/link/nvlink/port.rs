@@ -17,6 +17,7 @@ use super::stall::{Stall, WINDOW_CYCLES};
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::fault::FaultyWire;
+use crate::link::hook::Way;
 use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
 use scalepool_protocols::nvlink::{Header, Vc};
 use scalepool_protocols::wire::Wire;
@@ -179,12 +180,18 @@ impl Port {
                     bytes: flits.iter().flat_map(|flit| flit.0).collect(),
                 });
             }
-            flits.iter().for_each(|flit| self.end.receive(flit));
+            let mut hooked = false;
+            for flit in flits {
+                for (flit, other) in self.end.hooks().wire(Way::Rx, "nvlink", flit).into_iter().flatten() {
+                    hooked |= other;
+                    self.end.receive(&flit);
+                }
+            }
             for (number, packet) in self.end.take_packets() {
                 let taken = || Body::Taken { number, bytes: packet.bytes().collect() };
                 self.ports.packets.record(at, Kind::Mark, 0, 0, taken);
             }
-            self.report(damaged, at);
+            self.report(damaged || hooked, at);
         }
     }
 
@@ -240,10 +247,14 @@ impl Port {
     /// The next packet, which takes as many clocks as it has flits.
     fn begin(&mut self, at: Stamp) {
         let packets = self.end.stats().sent_packets;
-        let (mut flits, damaged_before) = (Vec::new(), self.wire.damaged);
+        let (mut flits, mut hooked, damaged_before) = (Vec::new(), false, self.wire.damaged);
         self.packet_ends = at.cycle;
         loop {
-            flits.extend(self.wire.send(self.end.transmit()).into_iter().flatten());
+            let flit = self.end.transmit();
+            for (leaves, other) in self.end.hooks().wire(Way::Tx, "nvlink", flit).into_iter().flatten() {
+                hooked |= other;
+                flits.extend(self.wire.send(leaves).into_iter().flatten());
+            }
             self.packet_ends += 1;
             if self.end.is_between_packets() {
                 break;
@@ -251,7 +262,7 @@ impl Port {
         }
         let waits = CHANNELS.iter().any(|&vc| self.end.waiting(vc) > 0);
         self.mine.credit_stalls += u64::from(waits && self.end.stats().sent_packets == packets);
-        self.under_way = Some(OnWire { flits, damaged: self.wire.damaged != damaged_before });
+        self.under_way = Some(OnWire { flits, damaged: hooked || self.wire.damaged != damaged_before });
         self.report(false, at);
     }
 

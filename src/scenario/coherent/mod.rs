@@ -16,6 +16,7 @@ mod links;
 mod outcome;
 mod star;
 mod stimulus;
+mod wiring;
 
 pub use cache_pair::CACHE_PAIR;
 pub use db_share::{DB_SHARE, FILTER_THRASH};

@@ -16,6 +16,7 @@ use crate::link::cxl256::Cachemem;
 use crate::link::cxl256::port::{self as port256, Layer, PortEnd, Signal};
 use crate::link::cxlio::{FlitEnd, Form, NonFlitEnd, Port as IoPort, Tlp};
 use crate::link::event::{Event, Severity};
+use crate::link::hook::Hooks;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
@@ -195,6 +196,11 @@ pub trait Beside: Client68 + Clone + Send + 'static {
 
     /// Holds back or releases credits.
     fn hold_credits(&mut self, hold: bool);
+
+    /// Hooks of the link, if it has some.
+    fn hooks(&self) -> Option<&Hooks> {
+        None
+    }
 }
 
 /// Stands where CXL.cachemem would: it logs units whose protocol ID cannot be used.
@@ -301,6 +307,10 @@ impl Beside for End68 {
     fn hold_credits(&mut self, hold: bool) {
         End68::hold_credits(self, hold);
     }
+
+    fn hooks(&self) -> Option<&Hooks> {
+        Some(End68::hooks(self))
+    }
 }
 
 /// An end of a link of 68B units.
@@ -358,6 +368,10 @@ impl<C: Beside> LinkEnd for Units<C> {
         self.sent += u64::from(unit.is_some());
         self.credit_stalls += u64::from(unit.is_none() && self.mux.io.lacks_credit());
         unit
+    }
+
+    fn hooks(&self) -> Option<&Hooks> {
+        self.mux.cachemem.hooks()
     }
 
     fn hold_credits(&mut self, hold: bool) {
@@ -542,6 +556,10 @@ impl<E: HasIo> LinkEnd for WithIo<E> {
         self.fed = false;
         self.try_push();
         if self.is_over() { None } else { self.end.transmit(now_flits) }
+    }
+
+    fn hooks(&self) -> Option<&Hooks> {
+        self.end.hooks()
     }
 
     fn hold_credits(&mut self, hold: bool) {

@@ -175,3 +175,15 @@ fn write_backs_may_keep_a_copy() {
     };
     clean("HDM-DB, 2 hosts, MemWr of every kind", &MemSystem::new(setup));
 }
+
+#[test]
+fn the_documentation_has_every_row() {
+    let mem = scalepool::coherence::mem::docs::markdown();
+    let bias = scalepool::coherence::bias::tables::markdown();
+    for n in (4..=35).chain(37..=43) {
+        assert!(mem.contains(&format!("| COH-MEM-{n:02} |")), "row {n}");
+    }
+    for n in 2..=9 {
+        assert!(bias.contains(&format!("| COH-BIA-{n:02} |")), "row {n}");
+    }
+}

@@ -211,9 +211,9 @@ fn coh_uio_02_n() {
     assert_eq!(decoded.check().map(|e| (e.rule, e.line)), Some(("COH-UIO-02", Some(LineAddr(0x7f)))));
 }
 
-/// SWMR and the value hold between a host, a direct peer and UIO accesses, in every order of their messages.
+/// COH-T14: SWMR and the value hold between a host, a direct peer and UIO accesses, in every order of their messages.
 #[test]
-fn coh_t14() {
+fn t14_peer_traffic() {
     clean("UIO, a host and a peer", &MemSystem::new(uio(CoherenceConfig::default())));
     let own = Setup {
         device: vec![DeviceOp::UioRead, DeviceOp::UioWrite, DeviceOp::ReadOwn, DeviceOp::Evict],

@@ -5,9 +5,8 @@ use super::mem_bench::{X, bytes, device, give, m2s, ndr, write};
 use super::mem_explore::explore;
 use scalepool::coherence::agent::{Accept, Agent, Out, Port};
 use scalepool::coherence::clocked::core::{Core, Wants};
-use scalepool::coherence::clocked::node::{Node, NodeConfig, NodeResult};
+use scalepool::coherence::clocked::node::{Node, NodeConfig, NodeLink, NodeResult, Numbered, ORDER};
 use scalepool::coherence::clocked::waiting::{WaitTable, may_wait_for, row};
-use scalepool::coherence::clocked::wiring::{channels, on_link};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, LineAddr};
 use scalepool::coherence::mem::system::{MemSystem, Setup};
@@ -15,13 +14,12 @@ use scalepool::coherence::mem::{DeviceOp, Holders, HostReq, MemHost, Want};
 use scalepool::coherence::message::{Class, Dir, Msg};
 use scalepool::coherence::mutant::Mutant;
 use scalepool::coherence::wire::Route;
-use scalepool::kernel::{Clock, Cx, Module, Next, RunOptions, Simulation, Time};
-use scalepool::link::classes::ClassChannels;
+use scalepool::kernel::{self, Clock, Cx, Module, Next, RunOptions, Simulation, Time};
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode, SnpType,
 };
-use scalepool_protocols::cxl::message::Form;
+use scalepool_protocols::cxl::message::{Form, Message};
 use std::sync::{Arc, Mutex};
 
 /// Takes whatever comes, when it comes.
@@ -74,7 +72,8 @@ impl Core<Taker> for Flood {
 
 /// The other end of a link: takes nothing of a class before a cycle, and sends one message at cycle 20.
 struct Far {
-    channels: ClassChannels,
+    from: Vec<(Class, kernel::In<Numbered>)>,
+    to: Vec<(Class, kernel::Out<Message>)>,
     stuck: Option<Class>,
     until_cycle: u64,
     sends: Option<Class>,
@@ -83,19 +82,22 @@ struct Far {
 impl Module for Far {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let cycle = cx.cycle();
-        let stuck = self.stuck.filter(|_| cycle < self.until_cycle).map(on_link);
-        for (class, channel) in &mut self.channels.tx {
+        let stuck = self.stuck.filter(|_| cycle < self.until_cycle);
+        for (class, channel) in &mut self.from {
             while Some(*class) != stuck && channel.pop(cx).is_some() {
                 cx.progress();
             }
         }
         if let Some(class) = self.sends.filter(|_| cycle == 20) {
-            let to = self.channels.rx.iter_mut().find(|(c, _)| *c == on_link(class)).expect("it arrives here");
+            let to = self.to.iter_mut().find(|(c, _)| *c == class).expect("it arrives here");
             assert!(to.1.push(cx, Route::default().to_link(&message(class))).is_ok());
         }
         Next::busy_if(cycle < 100)
     }
 }
+
+/// Messages that a channel of a class holds.
+const CHANNEL_MESSAGES: u32 = 8;
 
 /// What happened to `incoming` while `stuck` did not move: taken before cycle 60, taken at all, rules reported.
 fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (bool, Vec<&'static str>) {
@@ -110,19 +112,36 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
         let other = incoming.dir();
         let mut ends = Vec::new();
         for (n, dir) in [sends, other].into_iter().enumerate() {
-            let (node, far) = channels(p, &format!("link[{n}]"), dir, Form::Hbr, 1)?;
+            let (mut node_tx, mut node_rx, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            for (c, class) in ORDER.into_iter().enumerate() {
+                let name = format!("link[{n}].class[{c}]");
+                if class.dir() == dir {
+                    let (tx, rx) = p.channel::<Numbered>(&name, CHANNEL_MESSAGES, 1)?;
+                    node_tx.push((class, tx));
+                    from.push((class, rx));
+                } else {
+                    let (tx, rx) = p.channel::<Message>(&name, CHANNEL_MESSAGES, 1)?;
+                    to.push((class, tx));
+                    node_rx.push((class, rx));
+                }
+            }
             let stuck = (stuck.dir() == dir).then_some(stuck);
-            let arrives = (n == 0).then_some(incoming);
-            p.module(&format!("far[{n}]"), clock, |bind| Far {
-                channels: far.attach(bind),
-                stuck,
-                until_cycle,
-                sends: arrives,
+            let sends = (n == 0).then_some(incoming);
+            p.module(&format!("far[{n}]"), clock, |bind| {
+                let from = from.into_iter().map(|(class, end)| (class, bind.attach(end))).collect();
+                let to = to.into_iter().map(|(class, end)| (class, bind.attach(end))).collect();
+                Far { from, to, stuck, until_cycle, sends }
             })?;
-            ends.push(node);
+            ends.push((node_tx, node_rx));
         }
         p.module("node", clock, |bind| {
-            let links = ends.into_iter().map(|end| end.attach(bind, Route::default(), Form::Hbr)).collect();
+            let link = |(tx, rx): (Vec<_>, Vec<_>)| NodeLink {
+                rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
+                route: Route::default(),
+                form: Form::Hbr,
+            };
+            let links = ends.into_iter().map(link).collect();
             let port = Port::from(stuck.dir() != sends);
             let core = Flood { port, class: stuck };
             let config =

@@ -15,6 +15,7 @@ use super::{Tl, TlClass, TlStats};
 use crate::kernel::{Cx, LinkIn, LinkOut, Pending, Rng, Time};
 use crate::link::event::{Event, Severity};
 use crate::link::fault::FaultyWire;
+use crate::link::hook::{Hooks, Way};
 use crate::link::ualink::line::{CodeWord, Line};
 use crate::link::ualink::state::{Fault, State};
 use crate::link::ualink::{End, EndConfig, OnLine, Stats};
@@ -174,6 +175,11 @@ impl LinkPort {
         }
     }
 
+    /// Takes hooks; those of before are gone.
+    pub fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.end.attach_hooks(hooks);
+    }
+
     /// Its transaction layer.
     pub fn tl(&mut self) -> &mut Tl {
         &mut self.end.client
@@ -196,29 +202,40 @@ impl LinkPort {
         while let Some(arrived) = self.wires.wire_in.pop(cx) {
             came = true;
             self.answer |= arrived.waits;
-            if let OnLine::Flit(flit) = &arrived.item {
-                let dir = self.dir;
-                self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
-                    protocol: "ualink",
-                    dir,
-                    bytes: flit.0.to_vec(),
-                });
-            }
-            let before = self.end.replay().last_taken();
-            self.end.receive(&arrived.item, at.cycle);
-            let number = self.end.replay().last_taken();
-            if let OnLine::Flit(flit) = &arrived.item
-                && number != before
-                && self.end.state() == State::Up
-            {
-                let bytes = || flit.0.to_vec();
-                self.wires.flits.record(at, Kind::Mark, 0, 0, || Body::Taken { number, bytes: bytes() });
+            match arrived.item {
+                OnLine::Flit(flit) => {
+                    for (flit, _) in self.end.hooks().wire(Way::Rx, "ualink", *flit).into_iter().flatten() {
+                        self.arrival(&OnLine::Flit(Box::new(flit)), at);
+                    }
+                }
+                item => self.arrival(&item, at),
             }
         }
         if came {
             self.report(at);
         }
         came
+    }
+
+    fn arrival(&mut self, item: &OnLine, at: Stamp) {
+        if let OnLine::Flit(flit) = item {
+            let dir = self.dir;
+            self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
+                protocol: "ualink",
+                dir,
+                bytes: flit.0.to_vec(),
+            });
+        }
+        let before = self.end.replay().last_taken();
+        self.end.receive(item, at.cycle);
+        let number = self.end.replay().last_taken();
+        if let OnLine::Flit(flit) = item
+            && number != before
+            && self.end.state() == State::Up
+        {
+            let bytes = || flit.0.to_vec();
+            self.wires.flits.record(at, Kind::Mark, 0, 0, || Body::Taken { number, bytes: bytes() });
+        }
     }
 
     /// Keeps events, without those of what the link repairs by itself; that it has left Up is counted with it.
@@ -257,8 +274,10 @@ impl LinkPort {
             match item {
                 OnLine::Flit(flit) => {
                     self.flits += 1;
-                    for flit in self.wire.send(*flit).into_iter().flatten() {
-                        self.wires.wire_out.push(cx, OnWire { item: OnLine::Flit(Box::new(flit)), waits });
+                    for (leaves, _) in self.end.hooks().wire(Way::Tx, "ualink", *flit).into_iter().flatten() {
+                        for flit in self.wire.send(leaves).into_iter().flatten() {
+                            self.wires.wire_out.push(cx, OnWire { item: OnLine::Flit(Box::new(flit)), waits });
+                        }
                     }
                 }
                 item => self.wires.wire_out.push(cx, OnWire { item, waits }),

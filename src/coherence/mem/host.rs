@@ -923,6 +923,13 @@ impl<D: Content> Agent<D> for MemHost<D> {
 impl<D: Content> MemHost<D> {
     fn take_one(&mut self, config: &CoherenceConfig, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         match msg {
+            Msg::S2mNdr { meta_field, tag, .. }
+                if meta_field != MetaField::NoOp && self.lines.iter().any(|l| l.write == Some(tag)) =>
+            {
+                let line = self.lines.iter().find(|l| l.write == Some(tag)).map(|l| l.line);
+                let found = format!("meta in the answer to the write with tag {tag}");
+                out.events.push(self.event("COH-MEM-03", line, found, "MetaField NoOp"));
+            }
             Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
             Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),
             Msg::S2mBisnp { opcode, line, bi_tag } => self.take_bisnp(config, opcode, line, bi_tag, way, out),

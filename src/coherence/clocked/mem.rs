@@ -6,7 +6,7 @@ use crate::coherence::agent::Out;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr, WHOLE_LINE};
 use crate::coherence::mem::dcoh::Dcoh;
-use crate::coherence::mem::host::{HostReq, MemHost, Want};
+use crate::coherence::mem::host::{HostCopy, HostReq, MemHost, Want};
 use crate::coherence::mem::tables::Copy4;
 use crate::coherence::monitor::CopyView;
 
@@ -26,22 +26,21 @@ impl Caching for MemHost<Line> {
         MemHost::store(self, config, line, *bytes, enables, out)
     }
 
-    fn ask(&mut self, _: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
-        let copy = self.copy(line);
-        let (request, want) = match act {
-            Act::Load if copy.state == Copy4::I => (HostReq::RD_SHARED, Want::Load),
+    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+        let whole = matches!(act, Act::Store { enables, .. } if *enables == WHOLE_LINE);
+        let without_bytes = |copy: &HostCopy<Line>| copy.state == Copy4::E && copy.data.is_none();
+        if without_bytes(&self.copy(line)) && !whole {
+            // Ownership without bytes is of no use to this access: it is given up (`coherence` §3.4), and the line read.
+            self.decline(config, line, out);
+            self.drop_clean(line);
+        }
+        let (request, want) = match (act, self.copy(line).state) {
+            (Act::Load, Copy4::I) => (HostReq::RD_SHARED, Want::Load),
             // With the bytes here, or about to be overwritten, ownership is enough.
-            Act::Store { enables, .. } if copy.state == Copy4::S || *enables == WHOLE_LINE => {
-                (HostReq::INV, Want::Store)
-            }
-            Act::Store { .. } if copy.state == Copy4::I => (HostReq::RD_ANY, Want::Store),
-            // Ownership without bytes is given up (`coherence` §3.4); the line is read next time.
-            _ => {
-                if copy.state == Copy4::E && copy.data.is_none() {
-                    self.drop_clean(line);
-                }
-                return Asked::NotNow;
-            }
+            (Act::Store { .. }, Copy4::S) => (HostReq::INV, Want::Store),
+            (Act::Store { .. }, Copy4::I) if whole => (HostReq::INV, Want::Store),
+            (Act::Store { .. }, Copy4::I) => (HostReq::RD_ANY, Want::Store),
+            _ => return Asked::NotNow,
         };
         if !self.can_issue(line, request) {
             return Asked::NotNow;

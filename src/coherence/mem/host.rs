@@ -406,6 +406,16 @@ impl<D: Content> MemHost<D> {
         true
     }
 
+    /// The core cannot make the access that is due, since the grant came without bytes: a snoop waits for it no longer.
+    pub fn decline(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) {
+        if self.due(line) != Want::Nothing {
+            let at = self.slot(line);
+            self.lines[at].due = Want::Nothing;
+            self.answer_after_fill(config, at, out);
+            self.tidy();
+        }
+    }
+
     fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, access: Want, out: &mut Out<D>) {
         let at = self.slot(line);
         self.lines[at].due = Want::Nothing;

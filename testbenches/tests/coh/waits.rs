@@ -1,7 +1,7 @@
 //! Who waits for whom in a clocked node: each outgoing class is blocked in turn while each incoming one arrives.
 
 use super::hops::{CLASSES, message};
-use super::mem_bench::{X, bytes, device, give, m2s, ndr, write};
+use super::mem_bench::{X, bytes, device, give, issue, m2s, ndr, write};
 use super::mem_explore::explore;
 use scalepool::coherence::agent::{Accept, Agent, Out, Port};
 use scalepool::coherence::clocked::core::{Core, Wants};
@@ -322,4 +322,38 @@ fn coh_dlk_15_n() {
     assert_eq!(dcoh.accepts(&config, 0, &rwd), Accept::Wait, "its sink is missing");
     let found = explore("BisnpBlocksRwd", &MemSystem::new(Setup::core(config, 2))).violation.expect("a deadlock");
     assert_eq!(found.event.rule, "COH-INV-09", "{}", found.event);
+}
+
+/// A host that lost its bytes while it waited for ownership: the store of some bytes gives the grant up and reads, also
+/// when a snoop waits for the access that the grant was for.
+#[test]
+fn a_grant_without_bytes_holds_nobody() {
+    use super::mem_bench::{bisnp, host, labels};
+    use scalepool::coherence::clocked::accessor::{Act, Asked, Caching};
+    use scalepool::coherence::mem::tables::Copy4;
+    let config = CoherenceConfig::default();
+    let store = Act::Store { bytes: bytes(7), enables: 1 };
+    for snooped_again in [false, true] {
+        let mut host = host(Copy4::S);
+        let out = issue(&mut host, HostReq::INV, Want::Store);
+        let Msg::M2sReq { tag, .. } = out.sends[0].1 else { panic!("no request") };
+        give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInv, X));
+        let out = give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, tag));
+        assert_eq!(labels(&out), ["BIRspI"], "the snoop won");
+        if snooped_again {
+            give(&mut host, &config, 0, bisnp(BisnpOpcode::BISnpInv, X));
+        }
+        give(&mut host, &config, 0, ndr(NdrOpcode::CmpE, tag));
+        if snooped_again {
+            let out = give(&mut host, &config, 0, ndr(NdrOpcode::BIConflictAck, tag));
+            assert!(out.sends.is_empty(), "it waits for the access");
+        }
+        assert_eq!((host.copy(X).state, host.copy(X).data), (Copy4::E, None));
+        let mut out = Out::default();
+        assert!(!Caching::store(&mut host, &config, X, &bytes(7), 1, &mut out));
+        assert_eq!(host.ask(&config, X, &store, &mut out), Asked::Copy);
+        let read = "MemRd Any SnpInv".to_owned();
+        let expected = if snooped_again { vec!["BIRspI".to_owned(), read] } else { vec![read] };
+        assert_eq!(labels(&out), expected);
+    }
 }

@@ -33,4 +33,5 @@ pub mod message;
 pub mod monitor;
 pub mod mutant;
 pub mod net;
+pub mod stress;
 pub mod wire;

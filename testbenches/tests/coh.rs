@@ -23,3 +23,5 @@ mod mem_litmus;
 mod mem_mutants;
 #[path = "coh/mem_rules.rs"]
 mod mem_rules;
+#[path = "coh/stress.rs"]
+mod stress;

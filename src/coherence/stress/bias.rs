@@ -148,7 +148,8 @@ impl Rig for BiasRig {
         }
         let row = &ROWS[dice.below(ROWS.len())];
         let op = row.opcodes[dice.below(row.opcodes.len())];
-        if !self.device.can_issue(line, op) {
+        let evict = [Op::CleanEvict, Op::CleanEvictNoData, Op::DirtyEvict].contains(&op);
+        if !self.device.can_issue(line, op) || dice.evicts_only && !evict {
             return None;
         }
         let bytes = match op {

@@ -40,6 +40,7 @@ impl CacheRig {
 
 impl Rig for CacheRig {
     const TO_LEAF: Dir = Dir::Down;
+    const READS_FOLLOW_WRITES: bool = true;
 
     fn leaves(&self) -> usize {
         self.devices.len()
@@ -127,7 +128,7 @@ impl Rig for CacheRig {
         out: &mut Out<Line>,
     ) -> Option<Bytes<Line>> {
         let device = self.devices.get_mut(actor)?;
-        if dice.once_in(64) && device.issue(Op::CacheFlushed, line, None, out) {
+        if !dice.evicts_only && dice.once_in(64) && device.issue(Op::CacheFlushed, line, None, out) {
             return None;
         }
         if device.at(line) == At::I {
@@ -141,7 +142,7 @@ impl Rig for CacheRig {
             return None;
         }
         let row = &REQUESTS[dice.below(REQUESTS.len())];
-        if !device.can_issue(row.op, line) {
+        if !device.can_issue(row.op, line) || dice.evicts_only && row.kind != Kind::Evict {
             return None;
         }
         let whole = [Op::ItoMWr, Op::WrCur, Op::WOWrInvF].contains(&row.op);

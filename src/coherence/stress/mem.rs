@@ -53,7 +53,7 @@ pub(super) fn other_of_host(host: &mut MemHost<Line>, line: LineAddr, requests: 
     } else if dice.once_in(4) {
         host.drop_clean(line);
     } else {
-        let request = requests[dice.below(requests.len())];
+        let request = if dice.evicts_only { HostReq::CLN_EVCT } else { requests[dice.below(requests.len())] };
         // Nothing answers a hint: a few are enough.
         if request == HostReq::SPEC_RD && !dice.once_in(16) {
             return;
@@ -181,7 +181,7 @@ impl Rig for MemRig {
             return None;
         }
         use DeviceOp::*;
-        let op = [ReadOnce, ReadShared, ReadOwn, Evict, Evict, Reclaim][dice.below(6)];
+        let op = if dice.evicts_only { Evict } else { [ReadOnce, ReadShared, ReadOwn, Evict, Evict, Reclaim][dice.below(6)] };
         let block = LineAddr(line.0 & !3 | 1 + dice.below(3) as u64);
         let last = block.0 & !3 | 3;
         if dice.once_in(4) && last < self.lines && op != Evict {

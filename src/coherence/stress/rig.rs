@@ -63,6 +63,8 @@ pub struct Dice {
     pub actors: usize,
     /// Lines that a cache holds.
     pub cache_lines: usize,
+    /// [`Rig::other`] evicts and drops, and does nothing else.
+    pub evicts_only: bool,
     /// Counts the stores: every one writes other values.
     pub count: u64,
 }
@@ -103,6 +105,10 @@ impl Dice {
 pub trait Rig {
     /// Direction of messages to a leaf.
     const TO_LEAF: Dir;
+
+    /// A value used once has every store that its core made before. Not so where a host may read the memory below its own
+    /// dirty copy (MemRd with SnpType NoOp).
+    const READS_FOLLOW_WRITES: bool = false;
 
     /// Leaves.
     fn leaves(&self) -> usize;

@@ -62,6 +62,7 @@ impl<R: Rig> Tester<R> {
             byte_owners: stress.byte_owners,
             actors,
             cache_lines: stress.cache_lines.max(1),
+            evicts_only: false,
             count: 0,
         };
         let zero = Line::initial(LineAddr(0));
@@ -91,9 +92,16 @@ impl<R: Rig> Tester<R> {
         actor * self.lines as usize + line.0 as usize
     }
 
-    /// The last value of a line in coherence order.
-    pub fn newest(&self, line: LineAddr) -> Line {
-        self.newest[line.0 as usize]
+    /// The value of a line when nothing is open: that of its dirty copy, or the home's.
+    pub fn last(&mut self, line: LineAddr) -> Line {
+        self.view.copies.clear();
+        self.rig.view(&self.config, line, &mut self.view);
+        self.view.copies.iter().find(|c| c.dirty).map_or(self.view.home, |c| c.value)
+    }
+
+    /// Whether an actor has a store to a line without a place in order.
+    pub fn is_storing(&self, actor: usize, line: LineAddr) -> bool {
+        self.pending[self.place(actor, line)].is_some() || self.writes.iter().any(|w| w.0 == actor && w.1 == line)
     }
 
     fn actor(&self, who: Who) -> usize {
@@ -149,18 +157,18 @@ impl<R: Rig> Tester<R> {
                 let waiting = Pending { bytes, given: false, since: self.counts.steps };
                 self.try_store(actor, line, waiting)
             }
-            _ => {
-                let config = std::mem::take(&mut self.config);
-                let wrote = self.rig.other(&config, actor, line, &mut self.dice, &mut self.out);
-                self.config = config;
-                if let Some(bytes) = wrote {
-                    // RdOwnNoData takes a store along, the others are writes.
-                    self.writes.push((actor, line, bytes));
-                }
-                self.counts.operations += u64::from(!self.out.sends.is_empty());
-                self.settle((self.who(actor), None), Some(line))
-            }
+            _ => self.other(actor, line),
         }
+    }
+
+    /// Another request, an eviction, a drop.
+    pub fn other(&mut self, actor: usize, line: LineAddr) -> Result<(), Event> {
+        if let Some(bytes) = self.rig.other(&self.config, actor, line, &mut self.dice, &mut self.out) {
+            // RdOwnNoData takes a store along, the others are writes.
+            self.writes.push((actor, line, bytes));
+        }
+        self.counts.operations += u64::from(!self.out.sends.is_empty());
+        self.settle((self.who(actor), None), Some(line))
     }
 
     /// Loads, or asks for a copy.
@@ -399,7 +407,7 @@ impl<R: Rig> Tester<R> {
             return Err(Event::new("COH-INV-02", line, at, format!("{value:?} loaded"), format!("{newest:?}")));
         }
         // Its own bytes a core knows without asking anybody.
-        if self.dice.byte_owners && !self.writes.iter().any(|w| w.0 == actor && w.1 == line) {
+        if self.dice.byte_owners && (current || R::READS_FOLLOW_WRITES) && !self.writes.iter().any(|w| w.0 == actor && w.1 == line) {
             let (own, known) = (self.dice.own_bytes(actor), &self.own[self.place(actor, line)]);
             let mut merged = *known;
             merged.merge(value, own);

@@ -29,3 +29,41 @@ fn stress_d() {
         run(Protocol::HdmD, seed, 20_000);
     }
 }
+
+use scalepool::coherence::config::CoherenceConfig;
+use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::stress::litmus::{SHAPES, explore};
+
+#[test]
+fn litmus_find() {
+    use Mutant::*;
+    for protocol in [Protocol::Cache(3), Protocol::HdmDb(4), Protocol::HdmD] {
+        for shape in SHAPES {
+            if shape.programs.len() > 2 && protocol == Protocol::HdmD {
+                continue;
+            }
+            let seen = explore(shape, protocol, &CoherenceConfig::default(), 500);
+            println!("{protocol:?} {}: {seen:?}", shape.name);
+        }
+        let all = [
+            SnoopPassesGo, HomeDoesNotBlock, SnoopDuringPull, SnoopWaitsForRequest, GoBeforeAnswers, EvictUntracksAll, UseAfterEvict,
+            BogusNotSet, BogusWritten, GrantedAnswersAsInvalid, GrantedHoldsSnoop, OldBytesKept, StaleEvictClearsOwner,
+            CurrentDataCleansOwner, SharersNotSnooped, DirtyDropped, CopyKeptUnderSnpInv, AckPassesCmp, ReqPassesFwd,
+            FilledWithoutData, HolderSkipped, OwnerNotAsked, EntryLeavesEarly, AnswerBeforeWriteDone, DirtyHostNotWritten,
+            BisnpBlocksRwd, ReqServedUnderBisnp, HostOldBytes, ConflictOnReq, AckWithheld, ConflictRowSwapped, GrantNotUsed,
+            FwdBeforeWriteDone, LocalUseInHostBias, BackFlipUnsnooped, FlushFlips, ReqWaitsForOwnRequest,
+        ];
+        for mutant in all {
+            let config = CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
+            for shape in SHAPES {
+                if shape.programs.len() > 2 && protocol == Protocol::HdmD {
+                    continue;
+                }
+                let seen = explore(shape, protocol, &config, 400);
+                if seen.forbidden > 0 {
+                    println!("    PAIR {protocol:?} {mutant:?} {}: {} of 400, broken {}", shape.name, seen.forbidden, seen.broken);
+                }
+            }
+        }
+    }
+}

@@ -101,13 +101,14 @@ impl Rig for CacheRig {
         let Some(device) = self.devices.get_mut(actor) else {
             // The host's core works through the home: its reads come back as [`Effect::Used`], its writes are given away.
             return match need {
-                Need::Copy if self.home.core_read(config, line, out) => Asked::Yes,
+                Need::Copy | Need::Value if self.home.core_read(config, line, out) => Asked::Yes,
                 Need::Ownership(b) if self.home.core_write(config, line, b.data, b.enables, out) => Asked::Written,
                 _ => Asked::No,
             };
         };
         let (op, bytes) = match (need, device.at(line)) {
             (Need::Copy, At::I) => (Op::RdShared, None),
+            (Need::Value, At::I) => (Op::RdCurr, None),
             (Need::Ownership(bytes), At::I) => (Op::RdOwn, Some(*bytes)),
             (Need::Ownership(bytes), At::S) => (Op::RdOwnNoData, Some(*bytes)),
             _ => return Asked::No,

@@ -1,4 +1,4 @@
-//! Litmus tests over two lines: sequential cores, random order of all messages, the outcomes that were seen.
+//! Programs of sequential cores with random order of all messages, and the litmus tests made of them.
 //!
 //! Every core does one access after the other; a load ends with its value, a store with its place in coherence order.
 //! The agents then owe sequential consistency, so each shape has outcomes that must never be seen. Copies are given to
@@ -9,7 +9,7 @@ use super::cache::CacheRig;
 use super::mem::MemRig;
 use super::rig::{Pending, Rig};
 use super::tester::Tester;
-use super::{Protocol, Stress};
+use super::{Failure, Protocol, Stress};
 use crate::coherence::cache::device::Bytes;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr};
@@ -44,8 +44,8 @@ const Y: u64 = 1;
 pub static SHAPES: &[Shape] = &[
     Shape {
         name: "CoRR",
-        programs: &[&[Store(X, 1)], &[Load(X), Load(X)]],
-        forbidden: |r, _| r == [1, 0],
+        programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X), Load(X), Load(X)]],
+        forbidden: |r, _| !r.is_sorted(),
     },
     Shape {
         name: "CoWW",
@@ -84,8 +84,11 @@ pub static SHAPES: &[Shape] = &[
     },
 ];
 
-/// Steps after which a run that has not ended counts as without outcome (a rule is off, and something waits for ever).
-const MOST_STEPS: u64 = 20_000;
+/// Steps an access after which a run that has not ended counts as without outcome (a rule is off, and something waits for ever).
+const MOST_STEPS: u64 = 4_000;
+
+/// Steps in which cores go on evicting when their programs are over.
+const LAST_STEPS: u64 = 40;
 
 /// What was seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -103,15 +106,19 @@ pub fn explore(shape: &Shape, protocol: Protocol, config: &CoherenceConfig, runs
     let mut seen = Seen::default();
     for seed in 0..runs {
         let mut stress = Stress::new(protocol, seed, 0);
-        (stress.lines, stress.cache_lines, stress.byte_owners) = (2, 8, true);
+        (stress.lines, stress.cache_lines, stress.byte_owners) = (2, 8, false);
         stress.config = config.clone();
-        let outcome = match protocol {
-            Protocol::Cache(devices) => once(shape, CacheRig::new(devices), &stress),
-            Protocol::HdmDb(hosts) => once(shape, MemRig::new(config, hosts, 2), &stress),
-            Protocol::HdmD => once(shape, BiasRig::new(), &stress),
+        let work = |access: &Access| match *access {
+            Load(line) => Work { line: LineAddr(line), store: None },
+            Store(line, value) => {
+                Work { line: LineAddr(line), store: Some(Bytes { data: Line([value; 64]), enables: 1 }) }
+            }
         };
-        match outcome {
-            Ok(Some((loaded, last))) => {
+        let programs: Vec<Vec<Work>> = shape.programs.iter().map(|p| p.iter().map(work).collect()).collect();
+        match play(&stress, &programs) {
+            Ok(Some(played)) => {
+                let loaded: Vec<u8> = played.loaded.iter().flatten().map(|l| l.0[0]).collect();
+                let last = [played.last[0].0[0], played.last[1].0[0]];
                 seen.forbidden += u64::from((shape.forbidden)(&loaded, last));
                 *seen.outcomes.entry((loaded, last)).or_default() += 1;
             }
@@ -121,93 +128,130 @@ pub fn explore(shape: &Shape, protocol: Protocol, config: &CoherenceConfig, runs
     seen
 }
 
+/// An access of a core to all 64 bytes of a line or some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// Line.
+    pub line: LineAddr,
+    /// What is stored; a load without.
+    pub store: Option<Bytes<Line>>,
+}
+
+/// What programs have done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Played {
+    /// Values loaded, program by program.
+    pub loaded: Vec<Vec<Line>>,
+    /// Last value of each line.
+    pub last: Vec<Line>,
+}
+
+/// Runs a program on each of as many cores, picked at random among the actors; `None`: it did not end.
+///
+/// # Errors
+/// The first broken rule, unless a rule is off by intent: then the outcome is what counts.
+pub fn play(stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, Box<Failure>> {
+    match stress.protocol {
+        Protocol::Cache(devices) => drive(CacheRig::new(devices), stress, programs),
+        Protocol::HdmDb(hosts) => drive(MemRig::new(&stress.config, hosts, stress.lines), stress, programs),
+        Protocol::HdmD => drive(BiasRig::new(), stress, programs),
+    }
+}
+
+fn drive<R: Rig>(rig: R, stress: &Stress, programs: &[Vec<Work>]) -> Result<Option<Played>, Box<Failure>> {
+    let mut tester = Tester::new(rig, stress, stress.config.mutant.is_none());
+    tester.dice.evicts_only = true;
+    once(&mut tester, programs).map_err(|event| Box::new(tester.failure(stress.seed, event)))
+}
+
 /// A core.
-struct Core {
+struct Core<'a> {
     actor: usize,
-    program: &'static [Access],
+    program: &'a [Work],
     /// Next access, and whether it is a store that has begun.
     at: usize,
     storing: bool,
-    loaded: Vec<u8>,
+    loaded: Vec<Line>,
 }
 
-fn store_of(value: u8) -> Bytes<Line> {
-    Bytes { data: Line([value; 64]), enables: 1 }
-}
-
-/// One run; `None`: it did not end.
-fn once<R: Rig>(shape: &Shape, rig: R, stress: &Stress) -> Result<Option<(Vec<u8>, [u8; 2])>, Event> {
-    let actors = rig.actors();
-    // A broken rule is a broken run; with a rule off it is the outcome that counts.
-    let mut tester = Tester::new(rig, stress, stress.config.mutant.is_none());
-    tester.dice.evicts_only = true;
+fn once<R: Rig>(tester: &mut Tester<R>, programs: &[Vec<Work>]) -> Result<Option<Played>, Event> {
+    let actors = tester.rig.actors();
+    let lines = tester.lines();
     let mut places: Vec<usize> = (0..actors).collect();
     let mut cores = Vec::new();
-    for program in shape.programs {
+    for program in programs.iter().take(actors) {
         let actor = places.swap_remove(tester.dice.below(places.len()));
         cores.push(Core { actor, program, at: 0, storing: false, loaded: Vec::new() });
     }
     for actor in 0..actors {
-        for line in [X, Y] {
+        for line in (0..lines).map(LineAddr) {
             if tester.dice.once_in(2) {
-                tester.try_load(actor, LineAddr(line))?;
+                tester.try_load(actor, line)?;
                 tester.drain()?;
             }
         }
     }
     tester.used.clear();
+    let accesses: usize = programs.iter().map(Vec::len).sum();
+    let most = tester.counts.steps + MOST_STEPS * accesses as u64;
     while cores.iter().any(|c| c.at < c.program.len()) {
-        if tester.counts.steps > MOST_STEPS {
+        if tester.counts.steps > most {
             return Ok(None);
         }
         if tester.dice.once_in(4) {
             let n = tester.dice.below(cores.len());
-            act(&mut tester, &mut cores[n])?;
+            act(tester, &mut cores[n])?;
         } else {
             tester.deliver()?;
         }
-        note(&mut tester, &mut cores);
+        note(tester, &mut cores);
+    }
+    for _ in 0..LAST_STEPS {
+        if tester.dice.once_in(4) {
+            let n = tester.dice.below(cores.len());
+            evict(tester, cores[n].actor)?;
+        } else {
+            tester.deliver()?;
+        }
     }
     tester.drain()?;
-    let last = [X, Y].map(|line| tester.last(LineAddr(line)).0[0]);
-    Ok(Some((cores.into_iter().flat_map(|c| c.loaded).collect(), last)))
+    let last = (0..lines).map(|line| tester.last(LineAddr(line))).collect();
+    Ok(Some(Played { loaded: cores.into_iter().map(|c| c.loaded).collect(), last }))
+}
+
+fn evict<R: Rig>(tester: &mut Tester<R>, actor: usize) -> Result<(), Event> {
+    let line = LineAddr(tester.dice.below(tester.lines() as usize) as u64);
+    tester.other(actor, line)
 }
 
 /// The core goes on, or evicts a line.
 fn act<R: Rig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), Event> {
     tester.counts.steps += 1;
     if !core.storing && tester.dice.once_in(4) {
-        let line = LineAddr(tester.dice.below(2) as u64);
-        return tester.other(core.actor, line);
+        return evict(tester, core.actor);
     }
-    match core.program.get(core.at) {
-        None => Ok(()),
-        Some(Load(line)) => tester.try_load(core.actor, LineAddr(*line)),
-        Some(Store(line, value)) => {
-            let line = LineAddr(*line);
-            let waiting = match tester.pending[tester.place(core.actor, line)] {
-                Some(waiting) => waiting,
-                None if core.storing => return Ok(()),
-                None => Pending { bytes: store_of(*value), given: false, since: tester.counts.steps },
-            };
-            core.storing = true;
-            tester.try_store(core.actor, line, waiting)
-        }
-    }
+    let Some(&Work { line, store }) = core.program.get(core.at) else { return Ok(()) };
+    let Some(bytes) = store else { return tester.try_load(core.actor, line) };
+    let waiting = match tester.pending[tester.place(core.actor, line)] {
+        Some(waiting) => waiting,
+        None if core.storing => return Ok(()),
+        None => Pending { bytes, given: false, since: tester.counts.steps },
+    };
+    core.storing = true;
+    tester.try_store(core.actor, line, waiting)
 }
 
 /// Takes note of accesses that have ended.
 fn note<R: Rig>(tester: &mut Tester<R>, cores: &mut [Core]) {
     for core in cores {
         match core.program.get(core.at) {
-            Some(Load(line)) => {
-                let seen = tester.used.iter().find(|(actor, at, _)| *actor == core.actor && at.0 == *line);
-                if let Some((_, _, value)) = seen {
-                    core.loaded.push(value.0[0]);
+            Some(Work { line, store: None }) => {
+                if let Some((_, _, value)) = tester.used.iter().find(|(actor, at, _)| *actor == core.actor && at == line) {
+                    core.loaded.push(*value);
                     core.at += 1;
                 }
             }
-            Some(Store(line, _)) if core.storing && !tester.is_storing(core.actor, LineAddr(*line)) => {
+            Some(Work { line, .. }) if core.storing && !tester.is_storing(core.actor, *line) => {
                 core.storing = false;
                 core.at += 1;
             }

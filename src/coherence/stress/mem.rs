@@ -26,6 +26,7 @@ pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out
     let state = host.copy(line).state;
     let (request, want) = match need {
         Need::Copy if state == Copy4::I => (HostReq::RD_SHARED, Want::Load),
+        Need::Value if state == Copy4::I => (HostReq::RD_ONCE, Want::Nothing),
         // The store can be made without bytes only if it writes all of them.
         Need::Ownership(b) if b.enables == WHOLE_LINE && state < Copy4::E => (HostReq::INV, Want::Store),
         Need::Ownership(_) if state == Copy4::S => (HostReq::INV, Want::Nothing),
@@ -42,6 +43,9 @@ pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out
 /// Another request, an eviction or a drop.
 pub(super) fn other_of_host(host: &mut MemHost<Line>, line: LineAddr, requests: &[HostReq], dice: &mut Dice, out: &mut Out<Line>) {
     let held: usize = host.lines().count();
+    if dice.evicts_only && !requests.contains(&HostReq::CLN_EVCT) && !host.can_write_back(line) {
+        return host.drop_clean(line);
+    }
     let line = if held >= dice.cache_lines && host.phase(line) == Phase::Idle {
         host.lines().nth(dice.below(held)).unwrap_or(line)
     } else {
@@ -155,6 +159,7 @@ impl Rig for MemRig {
         }
         let op = match need {
             Need::Copy => DeviceOp::ReadShared,
+            Need::Value => DeviceOp::ReadOnce,
             Need::Ownership(_) => DeviceOp::ReadOwn,
         };
         if !self.dcoh.can_issue(config, line, op) {

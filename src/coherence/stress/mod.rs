@@ -121,4 +121,6 @@ pub struct Counts {
     pub checks: u64,
     /// Points of rest.
     pub rests: u64,
+    /// Highest DevLoad that an answer carried.
+    pub devload: u8,
 }

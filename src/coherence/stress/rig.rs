@@ -35,6 +35,8 @@ pub struct Pending {
 pub enum Need<'a> {
     /// A copy to load from.
     Copy,
+    /// The value, which is not cached.
+    Value,
     /// Ownership for a store.
     Ownership(&'a Bytes<Line>),
 }

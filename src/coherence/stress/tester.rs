@@ -88,6 +88,10 @@ impl<R: Rig> Tester<R> {
         }
     }
 
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
     pub fn place(&self, actor: usize, line: LineAddr) -> usize {
         actor * self.lines as usize + line.0 as usize
     }
@@ -171,7 +175,7 @@ impl<R: Rig> Tester<R> {
         self.settle((self.who(actor), None), Some(line))
     }
 
-    /// Loads, or asks for a copy.
+    /// Loads, or asks for a copy or for the value alone.
     pub fn try_load(&mut self, actor: usize, line: LineAddr) -> Result<(), Event> {
         if let Some(value) = self.rig.load(&self.config, actor, line, &mut self.out) {
             self.loaded(actor, line, &value, true)?;
@@ -180,7 +184,8 @@ impl<R: Rig> Tester<R> {
         }
         let known = self.rig.leaves() > actor || self.dice.once_in(2);
         if known && self.has_room(actor, line) {
-            self.rig.ask(&self.config, actor, line, Need::Copy, &mut self.out);
+            let need = if self.dice.once_in(4) { Need::Value } else { Need::Copy };
+            self.rig.ask(&self.config, actor, line, need, &mut self.out);
         }
         self.settle((self.who(actor), None), Some(line))
     }
@@ -260,6 +265,9 @@ impl<R: Rig> Tester<R> {
         self.history.push(self.counts.steps, who, true, link, letter);
         self.last_delivery = self.counts.steps;
         self.counts.messages += 1;
+        if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = msg {
+            self.counts.devload = self.counts.devload.max(devload.0);
+        }
         self.rig.take(&self.config, who, port, msg, way, &mut self.out);
         self.settle((who, Some((port, letter))), letter.line)?;
         Ok(true)

@@ -1,6 +1,8 @@
 //! Coherence: rules of family COH, explorations, mutants and litmus cases. One file an area.
 #![forbid(unsafe_code)]
 
+#[path = "coh/c14.rs"]
+mod c14;
 #[path = "coh/cache_bench.rs"]
 mod cache_bench;
 #[path = "coh/cache_explore.rs"]

@@ -227,7 +227,7 @@ fn evict<R: Rig>(tester: &mut Tester<R>, actor: usize) -> Result<(), Event> {
 /// The core goes on, or evicts a line.
 fn act<R: Rig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), Event> {
     tester.counts.steps += 1;
-    if !core.storing && tester.dice.once_in(4) {
+    if tester.dice.once_in(4) {
         return evict(tester, core.actor);
     }
     let Some(&Work { line, store }) = core.program.get(core.at) else { return Ok(()) };

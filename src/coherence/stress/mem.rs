@@ -43,14 +43,14 @@ pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out
 /// Another request, an eviction or a drop.
 pub(super) fn other_of_host(host: &mut MemHost<Line>, line: LineAddr, requests: &[HostReq], dice: &mut Dice, out: &mut Out<Line>) {
     let held: usize = host.lines().count();
-    if dice.evicts_only && !requests.contains(&HostReq::CLN_EVCT) && !host.can_write_back(line) {
-        return host.drop_clean(line);
-    }
     let line = if held >= dice.cache_lines && host.phase(line) == Phase::Idle {
         host.lines().nth(dice.below(held)).unwrap_or(line)
     } else {
         line
     };
+    if dice.evicts_only && !requests.contains(&HostReq::CLN_EVCT) && !host.can_write_back(line) {
+        return host.drop_clean(line);
+    }
     if host.can_write_back(line) {
         let kept = [Copy4::I, Copy4::S, Copy4::E][dice.below(3)];
         host.write_back(line, kept, out);

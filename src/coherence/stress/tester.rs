@@ -205,7 +205,6 @@ impl<R: Rig> Tester<R> {
         self.pending[place] = Some(waiting);
         if !self.rig.store(&self.config, actor, line, &waiting.bytes, &mut self.out) {
             if !self.has_room(actor, line) {
-                self.pending[place] = None;
                 return Ok(());
             }
             match self.rig.ask(&self.config, actor, line, Need::Ownership(&waiting.bytes), &mut self.out) {

@@ -110,7 +110,14 @@ impl Rig for BiasRig {
         }
     }
 
-    fn ask(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, need: Need, out: &mut Out<Line>) -> Asked {
+    fn ask(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        need: Need,
+        out: &mut Out<Line>,
+    ) -> Asked {
         if actor == HOST {
             let free = self.host.is_free(line);
             return if free { ask_host(&mut self.host.mem, line, need, out) } else { Asked::No };

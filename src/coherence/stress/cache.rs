@@ -97,7 +97,14 @@ impl Rig for CacheRig {
         self.devices.get_mut(actor).is_some_and(|d| d.store(line, bytes, out))
     }
 
-    fn ask(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, need: Need, out: &mut Out<Line>) -> Asked {
+    fn ask(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        need: Need,
+        out: &mut Out<Line>,
+    ) -> Asked {
         let Some(device) = self.devices.get_mut(actor) else {
             // The host's core works through the home: its reads come back as [`Effect::Used`], its writes are given away.
             return match need {
@@ -152,13 +159,19 @@ impl Rig for CacheRig {
         }
         let bytes = (row.kind == Kind::Write).then(|| dice.bytes(actor, whole));
         // A waiting store of the whole line takes the other way where ownership comes without bytes.
-        let store = (row.op == Op::RdOwnNoData && !dice.byte_owners && dice.once_in(2)).then(|| dice.bytes(actor, true));
+        let store =
+            (row.op == Op::RdOwnNoData && !dice.byte_owners && dice.once_in(2)).then(|| dice.bytes(actor, true));
         let bytes = bytes.or(store);
         device.issue(row.op, line, bytes, out);
         bytes
     }
 
-    fn writer(&self, port: Option<Port>, msg: Option<&Msg<Line>>, matches: &dyn Fn(usize, &Msg<Line>) -> bool) -> usize {
+    fn writer(
+        &self,
+        port: Option<Port>,
+        msg: Option<&Msg<Line>>,
+        matches: &dyn Fn(usize, &Msg<Line>) -> bool,
+    ) -> usize {
         match (port, msg) {
             (Some(port), Some(msg @ Msg::D2hData { .. })) if matches(usize::from(port), msg) => port.into(),
             _ => self.devices.len(),

@@ -47,11 +47,7 @@ pub static SHAPES: &[Shape] = &[
         programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X), Load(X), Load(X)]],
         forbidden: |r, _| !r.is_sorted(),
     },
-    Shape {
-        name: "CoWW",
-        programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X)]],
-        forbidden: |_, last| last[0] != 2,
-    },
+    Shape { name: "CoWW", programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X)]], forbidden: |_, last| last[0] != 2 },
     Shape {
         name: "CoWR",
         programs: &[&[Store(X, 1), Load(X)], &[Store(X, 2)]],
@@ -62,16 +58,8 @@ pub static SHAPES: &[Shape] = &[
         programs: &[&[Load(X), Store(X, 1)], &[Store(X, 2)]],
         forbidden: |r, last| r[0] == 1 || (r[0] == 2 && last[0] == 2),
     },
-    Shape {
-        name: "MP",
-        programs: &[&[Store(X, 1), Store(Y, 1)], &[Load(Y), Load(X)]],
-        forbidden: |r, _| r == [1, 0],
-    },
-    Shape {
-        name: "SB",
-        programs: &[&[Store(X, 1), Load(Y)], &[Store(Y, 1), Load(X)]],
-        forbidden: |r, _| r == [0, 0],
-    },
+    Shape { name: "MP", programs: &[&[Store(X, 1), Store(Y, 1)], &[Load(Y), Load(X)]], forbidden: |r, _| r == [1, 0] },
+    Shape { name: "SB", programs: &[&[Store(X, 1), Load(Y)], &[Store(Y, 1), Load(X)]], forbidden: |r, _| r == [0, 0] },
     Shape {
         name: "2+2W",
         programs: &[&[Store(X, 1), Store(Y, 2)], &[Store(Y, 1), Store(X, 2)]],
@@ -246,7 +234,9 @@ fn note<R: Rig>(tester: &mut Tester<R>, cores: &mut [Core]) {
     for core in cores {
         match core.program.get(core.at) {
             Some(Work { line, store: None }) => {
-                if let Some((_, _, value)) = tester.used.iter().find(|(actor, at, _)| *actor == core.actor && at == line) {
+                if let Some((_, _, value)) =
+                    tester.used.iter().find(|(actor, at, _)| *actor == core.actor && at == line)
+                {
                     core.loaded.push(*value);
                     core.at += 1;
                 }

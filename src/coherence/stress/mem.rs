@@ -41,7 +41,13 @@ pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out
 }
 
 /// Another request, an eviction or a drop.
-pub(super) fn other_of_host(host: &mut MemHost<Line>, line: LineAddr, requests: &[HostReq], dice: &mut Dice, out: &mut Out<Line>) {
+pub(super) fn other_of_host(
+    host: &mut MemHost<Line>,
+    line: LineAddr,
+    requests: &[HostReq],
+    dice: &mut Dice,
+    out: &mut Out<Line>,
+) {
     let held: usize = host.lines().count();
     let line = if held >= dice.cache_lines && host.phase(line) == Phase::Idle {
         host.lines().nth(dice.below(held)).unwrap_or(line)
@@ -153,7 +159,14 @@ impl Rig for MemRig {
         }
     }
 
-    fn ask(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, need: Need, out: &mut Out<Line>) -> Asked {
+    fn ask(
+        &mut self,
+        config: &CoherenceConfig,
+        actor: usize,
+        line: LineAddr,
+        need: Need,
+        out: &mut Out<Line>,
+    ) -> Asked {
         if let Some(host) = self.hosts.get_mut(actor) {
             return ask_host(host, line, need, out);
         }
@@ -186,7 +199,11 @@ impl Rig for MemRig {
             return None;
         }
         use DeviceOp::*;
-        let op = if dice.evicts_only { Evict } else { [ReadOnce, ReadShared, ReadOwn, Evict, Evict, Reclaim][dice.below(6)] };
+        let op = if dice.evicts_only {
+            Evict
+        } else {
+            [ReadOnce, ReadShared, ReadOwn, Evict, Evict, Reclaim][dice.below(6)]
+        };
         let block = LineAddr(line.0 & !3 | 1 + dice.below(3) as u64);
         let last = block.0 & !3 | 3;
         if dice.once_in(4) && last < self.lines && op != Evict {

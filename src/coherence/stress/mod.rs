@@ -78,7 +78,16 @@ impl Stress {
         config.silent_drop_e = seed % 3 == 0;
         config.grant_dirty = seed % 3 == 1;
         config.home_queue_requests = (seed % 4) as usize;
-        Self { protocol, seed, operations, lines: 8, cache_lines: 3, credits: 1 + seed as usize % 4, byte_owners: seed % 4 != 3, config }
+        Self {
+            protocol,
+            seed,
+            operations,
+            lines: 8,
+            cache_lines: 3,
+            credits: 1 + seed as usize % 4,
+            byte_owners: seed % 4 != 3,
+            config,
+        }
     }
 
     /// Runs it.

@@ -152,7 +152,8 @@ pub trait Rig {
     ) -> bool;
 
     /// Asks for what an access needs.
-    fn ask(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, need: Need, out: &mut Out<Line>) -> Asked;
+    fn ask(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, need: Need, out: &mut Out<Line>)
+    -> Asked;
 
     /// The access that the agent must see at once, before it gives the line up.
     fn due(&self, _actor: usize, _line: LineAddr) -> Want {
@@ -172,7 +173,8 @@ pub trait Rig {
 
     /// Whose write the home has taken, when `who` has taken `msg` at `port` or has acted; `matches` says whether the
     /// write of an actor has these bytes.
-    fn writer(&self, port: Option<Port>, msg: Option<&Msg<Line>>, matches: &dyn Fn(usize, &Msg<Line>) -> bool) -> usize;
+    fn writer(&self, port: Option<Port>, msg: Option<&Msg<Line>>, matches: &dyn Fn(usize, &Msg<Line>) -> bool)
+    -> usize;
 
     /// Fills the view of a line but for the newest value and what is under way.
     fn view(&self, config: &CoherenceConfig, line: LineAddr, view: &mut View<Line>);

@@ -78,7 +78,14 @@ impl<R: Rig> Tester<R> {
             writes: Vec::new(),
             lines: stress.lines,
             history: History::default(),
-            view: View { line: LineAddr(0), newest: zero, home: zero, copies: Vec::new(), in_flight: Vec::new(), tracked: 0 },
+            view: View {
+                line: LineAddr(0),
+                newest: zero,
+                home: zero,
+                copies: Vec::new(),
+                in_flight: Vec::new(),
+                tracked: 0,
+            },
             out: Out::default(),
             events: Vec::new(),
             frozen: 0,
@@ -328,9 +335,9 @@ impl<R: Rig> Tester<R> {
             Effect::Written(line) => {
                 let writes = &self.writes;
                 let matches = |actor: usize, msg: &Msg<Line>| match msg {
-                    Msg::D2hData { data, enables, .. } => {
-                        writes.iter().any(|w| w.0 == actor && w.1 == line && w.2.data == *data && w.2.enables == *enables)
-                    }
+                    Msg::D2hData { data, enables, .. } => writes
+                        .iter()
+                        .any(|w| w.0 == actor && w.1 == line && w.2.data == *data && w.2.enables == *enables),
                     _ => false,
                 };
                 let msg = cause.1.map(|(port, letter)| (port, letter.msg));
@@ -391,8 +398,9 @@ impl<R: Rig> Tester<R> {
                 }
                 None => false,
             },
-            Want::Store => self.pending[place]
-                .is_some_and(|p| self.rig.store(&self.config, actor, line, &p.bytes, &mut self.out)),
+            Want::Store => {
+                self.pending[place].is_some_and(|p| self.rig.store(&self.config, actor, line, &p.bytes, &mut self.out))
+            }
         };
         if !made && self.watch {
             let at = self.rig.name(self.who(actor));
@@ -414,7 +422,10 @@ impl<R: Rig> Tester<R> {
             return Err(Event::new("COH-INV-02", line, at, format!("{value:?} loaded"), format!("{newest:?}")));
         }
         // Its own bytes a core knows without asking anybody.
-        if self.dice.byte_owners && (current || R::READS_FOLLOW_WRITES) && !self.writes.iter().any(|w| w.0 == actor && w.1 == line) {
+        if self.dice.byte_owners
+            && (current || R::READS_FOLLOW_WRITES)
+            && !self.writes.iter().any(|w| w.0 == actor && w.1 == line)
+        {
             let (own, known) = (self.dice.own_bytes(actor), &self.own[self.place(actor, line)]);
             let mut merged = *known;
             merged.merge(value, own);
@@ -510,7 +521,15 @@ impl<R: Rig> Tester<R> {
         if let Some(line) = event.line {
             self.view.copies.clear();
             self.rig.view(&self.config, line, &mut self.view);
-            let letter = |dirty, writable| if dirty { 'M' } else if writable { 'E' } else { 'S' };
+            let letter = |dirty, writable| {
+                if dirty {
+                    'M'
+                } else if writable {
+                    'E'
+                } else {
+                    'S'
+                }
+            };
             states.extend(self.view.copies.iter().map(|c| {
                 let right = if c.usable { "" } else { ", not usable" };
                 format!("{} {}{right}", names[c.agent], letter(c.dirty, c.writable))

@@ -21,9 +21,11 @@ const OPERATIONS: u64 = 1_000_000;
 /// Adds the remarks.
 pub fn measure(effort: Effort, table: &mut Table) {
     let operations = OPERATIONS / effort.kernel_part;
-    for (name, protocol) in
-        [("CXL.cache, 4 devices", Protocol::Cache(4)), ("HDM-DB, 4 hosts", Protocol::HdmDb(4)), ("HDM-D", Protocol::HdmD)]
-    {
+    for (name, protocol) in [
+        ("CXL.cache, 4 devices", Protocol::Cache(4)),
+        ("HDM-DB, 4 hosts", Protocol::HdmDb(4)),
+        ("HDM-D", Protocol::HdmD),
+    ] {
         let begun = Instant::now();
         let remark = match Stress::new(protocol, 0, operations).run() {
             Ok(counts) => {
@@ -44,7 +46,10 @@ pub fn measure(effort: Effort, table: &mut Table) {
     table.remark(format!("explored states, CXL.cache, {devices} devices: {} states, {rate:.0} k/s", report.states));
     table.remark(match rumur(devices) {
         Ok((states, seconds)) => {
-            format!("explored states, rumur, {devices} devices: {states} states, {:.0} k/s", states as f64 / seconds / 1e3)
+            format!(
+                "explored states, rumur, {devices} devices: {states} states, {:.0} k/s",
+                states as f64 / seconds / 1e3
+            )
         }
         Err(why) => format!("explored states, rumur: {why}"),
     });

@@ -77,7 +77,10 @@ fn algorithms(protocol: Protocol, actors: u64, seed: u64) {
             let values: Vec<u32> = round.iter().map(value).collect();
             let (first, last) = (values[0], values[5]);
             // The writer may be at the round after the flag.
-            assert!(values[1..5].iter().all(|v| (first..=last + 1).contains(v)), "{protocol:?}, seed {seed}: {values:?}");
+            assert!(
+                values[1..5].iter().all(|v| (first..=last + 1).contains(v)),
+                "{protocol:?}, seed {seed}: {values:?}"
+            );
         }
     }
 }
@@ -202,8 +205,9 @@ fn c14_3_6_1_4() {
             Step::Write { address, data, byte_enables } => {
                 let opcode = if byte_enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
                 let (line, data, enables) = (LineAddr::of_address(address), Line(data), byte_enables);
-                let msg =
-                    Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag: 1, poison: false, data, enables };
+                // The stored bits come with every write.
+                let meta_field = MetaField::Meta0State;
+                let msg = Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag: 1, poison: false, data, enables };
                 device.take(&config, 0, msg, 0, &mut out);
             }
             Step::Read { address, expected, byte_mask } => {

@@ -48,7 +48,8 @@ fn coh_t01() {
 /// The reads, writes and evicts of three devices; all of the size hints are in `cache_explore::three_devices_hinted`.
 #[test]
 fn coh_t02() {
-    let menu: Vec<Op> = HINTED.iter().copied().filter(|o| [Op::RdShared, Op::RdOwn, Op::DirtyEvict].contains(o)).collect();
+    let menu: Vec<Op> =
+        HINTED.iter().copied().filter(|o| [Op::RdShared, Op::RdOwn, Op::DirtyEvict].contains(o)).collect();
     clean(&CacheSystem::new(Setup::free(drops(), 3, &menu)), true);
 }
 
@@ -106,7 +107,15 @@ fn orders(of: usize) -> Vec<Vec<usize>> {
         return vec![Vec::new()];
     }
     let shorter = orders(of - 1);
-    (0..of).flat_map(|at| shorter.iter().map(move |o| { let mut o = o.clone(); o.insert(at, of - 1); o })).collect()
+    (0..of)
+        .flat_map(|at| {
+            shorter.iter().map(move |o| {
+                let mut o = o.clone();
+                o.insert(at, of - 1);
+                o
+            })
+        })
+        .collect()
 }
 
 /// Every split of the answers to a block snoop: one for the block, or one a line in any order. Closed exactly once.
@@ -172,10 +181,8 @@ fn illegal_cxl_cache() {
         for start in [At::I, At::S, At::E, At::M] {
             let mut device = Device::<Line>::new();
             device.preset(LINE, start, line_of(1));
-            let bytes = (row.kind == Kind::Write).then(|| Bytes {
-                data: line_of(2),
-                enables: if row.op == Op::WOWrInv { 1 } else { WHOLE_LINE },
-            });
+            let bytes = (row.kind == Kind::Write)
+                .then(|| Bytes { data: line_of(2), enables: if row.op == Op::WOWrInv { 1 } else { WHOLE_LINE } });
             let mut out = Out::default();
             let legal = match row.op {
                 Op::CacheFlushed => start == At::I,
@@ -262,7 +269,8 @@ fn illegal_cxl_mem() -> [usize; 2] {
     }
     // The sender: a host issues nothing from a state outside the row.
     for req in HostReq::ALL.into_iter().filter(|r| r.opcode != M2sReqOpcode::MemSpecRd) {
-        let (field, value) = (req.meta.map_or(MetaField::NoOp, |_| MetaField::Meta0State), req.meta.unwrap_or(MetaValue::Invalid));
+        let (field, value) =
+            (req.meta.map_or(MetaField::NoOp, |_| MetaField::Meta0State), req.meta.unwrap_or(MetaValue::Invalid));
         let row = tables::issue_req(req.opcode, field, value).expect("a row");
         for state in [Copy4::I, Copy4::S, Copy4::E, Copy4::M].into_iter().filter(|s| !row.states.contains(s)) {
             let mut host = MemHost::<Line>::new(0);
@@ -287,14 +295,21 @@ fn illegal_hdm_d() {
             device.issue(&config, LINE, op, Some((line_of(5), WHOLE_LINE)), &mut Out::default());
             for opcode in [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd] {
                 for meta in META_VALUES {
-                    let legal = row.served == bias_tables::Served::Forward(opcode) && row.grants.iter().any(|g| g.0 == meta);
+                    let legal =
+                        row.served == bias_tables::Served::Forward(opcode) && row.grants.iter().any(|g| g.0 == meta);
                     if legal {
                         continue;
                     }
                     let mut got = device.clone();
                     let mut out = Out::default();
                     let (snp, meta_field) = (SnpType::NoOp, MetaField::Meta0State);
-                    got.take(&config, 0, Msg::M2sReq { opcode, snp, meta_field, meta, line: LINE, tag: 0 }, 0, &mut out);
+                    got.take(
+                        &config,
+                        0,
+                        Msg::M2sReq { opcode, snp, meta_field, meta, line: LINE, tag: 0 },
+                        0,
+                        &mut out,
+                    );
                     assert!(!out.events.is_empty(), "{opcode:?} {meta:?} for {op:?}");
                     assert_eq!((got.memory(LINE), got.own(LINE)), (device.memory(LINE), device.own(LINE)), "{op:?}");
                 }

@@ -303,7 +303,9 @@ impl MemSystem {
         let setup = Arc::clone(&self.setup);
         let mut did = Vec::new();
         let Some(program) = setup.programs.get(host) else { return did };
-        while let Some(text) = advance_host(&setup.config, &mut self.hosts[host], program, &mut self.at[host], out) {
+        while let Some(text) =
+            advance_host(&setup.config, &mut self.hosts[host], program, &mut self.at[host], out)
+        {
             did.push(text);
             self.settle(host, out, sent, events);
         }
@@ -341,7 +343,14 @@ impl MemSystem {
         let under_way = self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied());
         let arrived = self.hosts.iter().filter(|_| dirty_answers).filter_map(|h| h.arrived(line).copied());
         let in_flight = under_way.chain(arrived).filter(|t| u64::from(t.line) == line.0).collect();
-        View { line, newest: Token::of(line, Age::Current), home: self.dcoh.memory(line), copies, in_flight, tracked }
+        View {
+            line,
+            newest: Token::of(line, Age::Current),
+            home: self.dcoh.memory(line),
+            copies,
+            in_flight,
+            tracked,
+        }
     }
 
     fn lines(&self) -> impl Iterator<Item = LineAddr> + use<> {

@@ -438,7 +438,11 @@ pub const NO_RANGE: &str = "COH-MEM-36";
 /// Host states at issue, in the order of the sheet.
 pub static ISSUE_ROWS: &[IssueRow] = &[
     IssueRow { rule: "COH-MEM-37", message: "MemRd, MemInv, MemInvNT of Any", states: &[M, E, S, I] },
-    IssueRow { rule: "COH-MEM-38", message: "MemRd, MemInv, MemInvNT of Shared; MemRdData", states: &[S, I] },
+    IssueRow {
+        rule: "COH-MEM-38",
+        message: "MemRd, MemInv, MemInvNT of Shared; MemRdData",
+        states: &[S, I],
+    },
     IssueRow { rule: "COH-MEM-39", message: "MemRd, MemInv, MemInvNT of Invalid", states: &[I] },
     IssueRow { rule: "COH-MEM-40", message: "MemRd, MemInv, MemInvNT without meta", states: &[M, E, S, I] },
     IssueRow { rule: "COH-MEM-41", message: "MemClnEvct", states: &[E, S] },

@@ -132,8 +132,10 @@ where
 
         let ended = start(sim, request, settings, &mut hub, on_window)?;
         let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
-        let of_leaves =
-            leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&names.1(n / self.leaves, n % self.leaves), r));
+        let of_leaves = leaf_results
+            .iter()
+            .enumerate()
+            .map(|(n, r)| Watching::of(&names.1(n / self.leaves, n % self.leaves), r));
         let nodes = of_hubs.chain(of_leaves).collect();
         let measured = leaf_results.iter().filter_map(|r| measured(r)).collect();
         Outcome { request, settings, line: &line, ports: &ports }.report(ended, nodes, measured)

@@ -75,8 +75,7 @@ fn two_hosts() {
 
 #[test]
 fn two_hosts_legal_alternatives() {
-    let config =
-        CoherenceConfig { alternatives: true, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
+    let config = CoherenceConfig { alternatives: true, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
     let setup = Setup { drops: true, ..Setup::core(config, 2) };
     clean("HDM-DB, 2 hosts, every legal answer", &MemSystem::new(setup));
 }
@@ -126,7 +125,11 @@ fn bias_flips() {
     clean("HDM-D", &BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())));
     let config = with(MemConfig { flush_keeps_shared: true, ..MemConfig::default() });
     clean("HDM-D, the host keeps S under CLFlush", &BiasSystem::new(BiasSetup::everything(config)));
-    let config = with(MemConfig { shared_grants_exclusive: true, device_keeps_shared: false, ..MemConfig::default() });
+    let config = with(MemConfig {
+        shared_grants_exclusive: true,
+        device_keeps_shared: false,
+        ..MemConfig::default()
+    });
     clean("HDM-D, a sole reader gets E", &BiasSystem::new(BiasSetup::everything(config)));
 }
 

@@ -28,10 +28,7 @@ fn hdm_db_mutants() {
         (Mutant::AnswerBeforeWriteDone, &["COH-INV-02", "COH-MEM-42"]),
         (Mutant::DirtyHostNotWritten, &["COH-INV-03"]),
         (Mutant::BisnpBlocksRwd, &["COH-INV-09"]),
-        (
-            Mutant::ReqServedUnderBisnp,
-            &["COH-INV-01", "COH-INV-02", "COH-INV-03", "COH-INV-04", "COH-SFI-08", "COH-BIC-03"],
-        ),
+        (Mutant::ReqServedUnderBisnp, &["COH-INV-01", "COH-INV-02", "COH-INV-03", "COH-INV-04", "COH-SFI-08", "COH-BIC-03"]),
         (Mutant::ConflictOnReq, &["COH-INV-09"]),
         (Mutant::AckWithheld, &["COH-INV-09"]),
         (Mutant::ConflictRowSwapped, &["COH-INV-01", "COH-INV-02", "COH-INV-04"]),
@@ -63,11 +60,7 @@ fn block_mutants() {
     let cases: &[(Mutant, BlockAnswer, &[&str])] = &[
         (Mutant::BlockAnswerEarly, BlockAnswer::Whole, &["COH-BIC-11"]),
         (Mutant::OneConflictForBlock, BlockAnswer::Lines, &["COH-INV-09"]),
-        (
-            Mutant::BlockLineReleased,
-            BlockAnswer::Lines,
-            &["COH-INV-01", "COH-INV-02", "COH-INV-04", "COH-BIC-03", "COH-SFI-08"],
-        ),
+        (Mutant::BlockLineReleased, BlockAnswer::Lines, &["COH-INV-01", "COH-INV-02", "COH-INV-04", "COH-BIC-03", "COH-SFI-08"]),
     ];
     for &(mutant, answer, by) in cases {
         let mut config = with(MemConfig { block_answer: answer, ..MemConfig::default() });

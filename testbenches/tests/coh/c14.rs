@@ -97,7 +97,7 @@ fn c14_3_6_1_2() {
 
 /// COH-T11: the same algorithms at 2 to 8 agents.
 #[test]
-fn coh_t11() {
+fn scenario_coh_t11() {
     for agents in 2..=8 {
         algorithms(Protocol::Cache(agents as usize - 1), agents, agents);
         algorithms(Protocol::HdmDb(agents as usize - 1), agents, agents);

@@ -1,4 +1,5 @@
-//! The scenarios COH-T of the catalogue, by number; COH-T10 stands beside the litmus shapes.
+//! The scenarios COH-T of the catalogue, by number: `scenario_coh_t01` is COH-T01. COH-T10 stands beside the litmus shapes, COH-T11
+//! in `c14`.
 
 use super::cache_bench::{Op, explored};
 use super::cache_explore::{HINTED, drops};
@@ -40,14 +41,14 @@ fn clean<S: System>(start: &S, symmetry: bool) -> Report {
 
 /// Every request, evict, drop and legal answer of two devices with the host's core.
 #[test]
-fn coh_t01() {
+fn scenario_coh_t01() {
     let report = explored();
     assert!(report.complete && report.violation.is_none());
 }
 
 /// The reads, writes and evicts of three devices; all of the size hints are in `cache_explore::three_devices_hinted`.
 #[test]
-fn coh_t02() {
+fn scenario_coh_t02() {
     let menu: Vec<Op> =
         HINTED.iter().copied().filter(|o| [Op::RdShared, Op::RdOwn, Op::DirtyEvict].contains(o)).collect();
     clean(&CacheSystem::new(Setup::free(drops(), 3, &menu)), true);
@@ -55,7 +56,7 @@ fn coh_t02() {
 
 /// Two hosts, then three, on HDM-DB; wider menus are in `mem_explore`.
 #[test]
-fn coh_t03() {
+fn scenario_coh_t03() {
     clean(&MemSystem::new(MemSetup::core(CoherenceConfig::default(), 2)), false);
     let requests = vec![HostReq::RD_ANY, HostReq::RD_SHARED];
     let setup = MemSetup {
@@ -69,14 +70,14 @@ fn coh_t03() {
 
 /// Every operation of host and device on one line of HDM-D.
 #[test]
-fn coh_t04() {
+fn scenario_coh_t04() {
     clean(&BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())), false);
 }
 
 /// One mutant of each protocol; all of them, with the rule that each counterexample names, are in `cache_mutants` and
 /// `mem_mutants`.
 #[test]
-fn coh_t05() {
+fn scenario_coh_t05() {
     let of = |mutant| CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
     let limits = Limits { states: 400_000, symmetry: false };
     let cache = CacheSystem::new(Setup::free(of(Mutant::SharersNotSnooped), 2, HINTED));
@@ -90,14 +91,14 @@ fn coh_t05() {
 
 /// Devices and hosts answer in any legal way, at random.
 #[test]
-fn coh_t06() {
+fn scenario_coh_t06() {
     assert!(Stress::new(Protocol::Cache(4), 0, 0).config.alternatives);
     runs(&[Protocol::Cache(4), Protocol::HdmDb(3), Protocol::HdmD], 60, 60_000 * soak());
 }
 
 /// Ten thousand seeds of random delays, each to rest.
 #[test]
-fn coh_t07() {
+fn scenario_coh_t07() {
     runs(&[Protocol::Cache(3), Protocol::HdmDb(3), Protocol::HdmD], 10_000, 600_000 * soak());
 }
 
@@ -120,7 +121,7 @@ fn orders(of: usize) -> Vec<Vec<usize>> {
 
 /// Every split of the answers to a block snoop: one for the block, or one a line in any order. Closed exactly once.
 #[test]
-fn coh_t08() {
+fn scenario_coh_t08() {
     let config = CoherenceConfig::default();
     for (enable, first, count) in [(1, 0, 2), (2, 2, 2), (3, 0, 4)] {
         let opened = || {
@@ -161,7 +162,7 @@ fn coh_t08() {
 
 /// Cores that stop after a random number of operations: the queues drain and nothing is open.
 #[test]
-fn coh_t09() {
+fn scenario_coh_t09() {
     for seed in 0..1_500 * soak() {
         let protocol = [Protocol::Cache(5), Protocol::HdmDb(4), Protocol::HdmD][(seed % 3) as usize];
         let stress = Stress::new(protocol, seed, seed * 7 % 113);
@@ -345,7 +346,7 @@ fn illegal_back_invalidate() {
 
 /// Every combination that the tables of §2.2, §3.2, §3.3 and §3.4 do not have, one at a time.
 #[test]
-fn coh_t12() {
+fn scenario_coh_t12() {
     illegal_cxl_cache();
     let [legal, illegal] = illegal_cxl_mem();
     assert!(legal > 0 && illegal > 10 * legal, "{legal} legal, {illegal} illegal");
@@ -355,7 +356,7 @@ fn coh_t12() {
 
 /// 2 and 16 devices below one home. Every device counts its CQIDs from 0, so they are the same ones.
 #[test]
-fn coh_t13() {
+fn scenario_coh_t13() {
     for devices in [2, 16] {
         let mut first = Device::<Line>::new();
         let mut out = Out::default();

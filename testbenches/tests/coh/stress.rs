@@ -124,7 +124,7 @@ fn stress_kills_mutants() {
 
 /// COH-T10: the shapes over host, devices and HDM-DB; no forbidden outcome.
 #[test]
-fn coh_t10() {
+fn scenario_coh_t10() {
     for protocol in [Protocol::Cache(3), Protocol::HdmDb(4), Protocol::HdmD] {
         for shape in SHAPES.iter().filter(|s| s.programs.len() <= 2 || protocol != Protocol::HdmD) {
             let seen = explore(shape, protocol, &CoherenceConfig::default(), 1_000 * soak());

@@ -35,4 +35,5 @@ pub mod monitor;
 pub mod mutant;
 pub mod net;
 pub mod passing;
+pub mod stress;
 pub mod wire;

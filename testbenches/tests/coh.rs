@@ -1,6 +1,8 @@
 //! Coherence: rules of family COH, explorations, mutants and litmus cases. One file an area.
 #![forbid(unsafe_code)]
 
+#[path = "coh/c14.rs"]
+mod c14;
 #[path = "coh/cache_bench.rs"]
 mod cache_bench;
 #[path = "coh/cache_explore.rs"]
@@ -17,6 +19,8 @@ mod cache_requests;
 mod cache_snoops;
 #[path = "coh/hops.rs"]
 mod hops;
+#[path = "coh/catalogue.rs"]
+mod catalogue;
 #[path = "coh/litmus.rs"]
 mod litmus;
 #[path = "coh/load.rs"]
@@ -37,3 +41,5 @@ mod peers;
 mod routes;
 #[path = "coh/waits.rs"]
 mod waits;
+#[path = "coh/stress.rs"]
+mod stress;

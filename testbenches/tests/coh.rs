@@ -17,10 +17,10 @@ mod cache_orders;
 mod cache_requests;
 #[path = "coh/cache_snoops.rs"]
 mod cache_snoops;
-#[path = "coh/hops.rs"]
-mod hops;
 #[path = "coh/catalogue.rs"]
 mod catalogue;
+#[path = "coh/hops.rs"]
+mod hops;
 #[path = "coh/litmus.rs"]
 mod litmus;
 #[path = "coh/load.rs"]
@@ -39,7 +39,7 @@ mod mem_rules;
 mod peers;
 #[path = "coh/routes.rs"]
 mod routes;
-#[path = "coh/waits.rs"]
-mod waits;
 #[path = "coh/stress.rs"]
 mod stress;
+#[path = "coh/waits.rs"]
+mod waits;

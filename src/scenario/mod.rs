@@ -47,6 +47,7 @@ pub static SCENARIOS: &[Scenario] = &[
     coherent::CACHE_PAIR,
     coherent::DB_SHARE,
     coherent::FILTER_THRASH,
+    coherent::BIAS_FLIP,
     Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
     Scenario { name: nvlink::pair::NAME, doc: nvlink::pair::DOC, keys: nvlink::pair::KEYS, run: nvlink::pair::run },
     Scenario { name: nvlink::pod::NAME, doc: nvlink::pod::DOC, keys: nvlink::pod::KEYS, run: nvlink::pod::run },

@@ -95,7 +95,7 @@ impl Watched for Dcoh<Line> {
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
         let tracked = self.holders(line).map_or(0, |h| u32::from(h.mask())) << 1;
-        Some(HomeView { value: self.memory(line), tracked, kept: Vec::new() })
+        Some(HomeView { value: self.memory(line), tracked, kept: Vec::new(), device_bias: None })
     }
 
     fn early(&self) -> Vec<Line> {

@@ -8,6 +8,7 @@
 //! * [`core`](mod@core): what issues operations to a caching agent.
 
 pub mod accessor;
+pub mod bias;
 pub mod cache;
 pub mod core;
 pub mod mem;

@@ -1,4 +1,4 @@
-//! The invariants V1 to V4 in a clocked run: one view of all agents, checked behind every step.
+//! The invariants V1 to V4 and V13 in a clocked run: one view of all agents, checked behind every step.
 //!
 //! All nodes of a watched run stand in one partition, so that the watcher sees them at one instant. Detail: the value of
 //! the last store is taken from the copy in which it was done, or from the home where a write by message was taken. Left
@@ -13,7 +13,7 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, Line, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
-use crate::coherence::monitor::{CopyView, View, check_copies};
+use crate::coherence::monitor::{CopyView, View, check_bias, check_copies};
 use crate::trace::Stamp;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -28,6 +28,8 @@ pub struct HomeView {
     pub tracked: u32,
     /// Values that it has received and not put in place.
     pub kept: Vec<Line>,
+    /// Bias of the line, for a device with a bias table: device (`true`) or host.
+    pub device_bias: Option<bool>,
 }
 
 /// An agent as the watcher reads it.
@@ -44,6 +46,9 @@ pub trait Watched {
 
 /// Messages that the watcher remembers, to show them with a violation.
 const REMEMBERED: usize = 256;
+
+/// Number of the node that is the home.
+const HOME: usize = 0;
 
 /// Of them those that a violation shows.
 const SHOWN: usize = 16;
@@ -121,6 +126,9 @@ impl Watcher {
             };
             self.checks += 1;
             check_copies(&view, &mut events);
+            if let Some(in_device_bias) = home.device_bias {
+                check_bias(&view, HOME, in_device_bias, &mut events);
+            }
         }
         for event in &mut events {
             if let Some(n) = event.at.strip_prefix("agent ").and_then(|n| n.parse::<usize>().ok())

@@ -1,7 +1,9 @@
 //! The invariants of `coherence` §4 over a read-only view of any system: exploration, litmus or clocked run.
 
+mod bias;
 mod copies;
 
+pub use bias::check_bias;
 pub use copies::check_copies;
 
 use super::content::LineAddr;

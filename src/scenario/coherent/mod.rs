@@ -8,6 +8,7 @@
 //! out of its buffer, snoops the other holders over their links and waits; their answers bring the line home; GO-E and
 //! data travel to the device, which stores. Behind each of these steps the watcher checks the line.
 
+mod bias_flip;
 mod build;
 mod cache_pair;
 mod db_share;
@@ -17,6 +18,7 @@ mod outcome;
 mod star;
 mod stimulus;
 
+pub use bias_flip::BIAS_FLIP;
 pub use cache_pair::CACHE_PAIR;
 pub use db_share::{DB_SHARE, FILTER_THRASH};
 

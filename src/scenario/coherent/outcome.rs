@@ -2,7 +2,7 @@
 
 use super::build::place;
 use super::links::{Counted, Line};
-use crate::coherence::clocked::accessor::{Accessor, Measured};
+use crate::coherence::clocked::accessor::Measured;
 use crate::coherence::clocked::node::{NodeResult, ORDER};
 use crate::coherence::event::Event;
 use crate::kernel::{RunOptions, RunReport, SimError, Simulation, Time};
@@ -27,6 +27,7 @@ pub(super) fn start(
     sim: Simulation,
     request: &Request,
     settings: &Settings,
+    stimulus: &[u8],
     hub: &mut Hub,
     on_window: &mut dyn FnMut(Time),
 ) -> Result<Result<RunReport, SimError>, RunError> {
@@ -36,6 +37,7 @@ pub(super) fn start(
         sha.update(format!("\n{key}={value}"));
     }
     sha.update(format!("\ncycles={:?}\n", request.cycles));
+    sha.update(stimulus);
     let header = Header {
         model_version: env!("CARGO_PKG_VERSION").into(),
         scenario_hash: crate::forms::number::hex(&sha.finalize()),
@@ -67,9 +69,12 @@ fn locked<T, R>(result: &Mutex<T>, f: impl FnOnce(&T) -> R) -> R {
     f(&result.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What an accessor has measured, with its node's result.
-pub(super) fn measured<A>(result: &Arc<Mutex<NodeResult<A, Accessor>>>) -> Option<Measured> {
-    locked(result, |r| r.end.as_ref().map(|(_, core)| core.measured.clone()))
+/// What a core has measured, of its node's result.
+pub(super) fn measured<A, C>(
+    result: &Arc<Mutex<NodeResult<A, C>>>,
+    of: impl FnOnce(&C) -> Option<Measured>,
+) -> Option<Measured> {
+    locked(result, |r| r.end.as_ref().and_then(|(_, core)| of(core)))
 }
 
 /// Events and counts of a node.

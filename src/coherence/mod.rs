@@ -27,6 +27,7 @@ pub mod config;
 pub mod content;
 pub mod event;
 pub mod explore;
+pub mod flows;
 pub mod litmus;
 pub mod mem;
 pub mod message;

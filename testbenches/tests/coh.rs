@@ -13,6 +13,8 @@ mod cache_orders;
 mod cache_requests;
 #[path = "coh/cache_snoops.rs"]
 mod cache_snoops;
+#[path = "coh/flows.rs"]
+mod flows;
 #[path = "coh/litmus.rs"]
 mod litmus;
 #[path = "coh/mem_explore.rs"]

@@ -124,6 +124,14 @@ pub enum RunError {
         /// How many.
         found: usize,
     },
+    /// A chart of something that has no coherence messages.
+    #[error("scenario `{found}`: found a chart to draw, expected a coherent scenario: {expected}")]
+    NoChart {
+        /// The scenario.
+        found: String,
+        /// Those that have charts.
+        expected: String,
+    },
     /// Traces or waves of several modes would be written over one another.
     #[error("{MODE}: found a trace or a wave of several modes, expected one mode")]
     OutputOfModes,
@@ -217,6 +225,9 @@ fn read(request: &Request) -> Result<(&'static Scenario, Settings), RunError> {
         let expected = names().collect::<Vec<_>>().join(", ");
         return Err(RunError::Unknown { found: request.scenario.clone(), expected });
     };
+    if request.outputs.chart.is_some() && !coherent::NAMES.contains(&scenario.name) {
+        return Err(RunError::NoChart { found: scenario.name.into(), expected: coherent::NAMES.join(", ") });
+    }
     let mut settings = Settings::new(scenario.keys);
     for text in &request.set {
         settings.set(text)?;

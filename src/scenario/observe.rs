@@ -5,12 +5,13 @@
 //! and the save file and code files of GTKWave are written beside the wave. A pipe or a device cannot be replaced by a
 //! file, so it is written as it is, and nothing beside it.
 
+use crate::coherence::chart::Chart;
 use crate::trace::filter::FilterError;
 use crate::trace::jsonl::JsonlSink;
 use crate::trace::vcd::VcdSink;
 use crate::trace::{Filter, Header, Hub, OpenError, Sink, gtkw};
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// What a user wants to see.
@@ -20,6 +21,10 @@ pub struct Outputs {
     pub vcd: Option<PathBuf>,
     /// Transaction trace, JSON lines.
     pub trace: Option<PathBuf>,
+    /// Message sequence chart: a picture (`.svg`) or text.
+    pub chart: Option<PathBuf>,
+    /// Byte address of the only line that the chart shows.
+    pub chart_line: Option<u64>,
     /// Globs of places; none means all.
     pub scopes: Vec<String>,
     /// Start of the time window \[fs\].
@@ -29,7 +34,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Whether anything is observed.
+    /// Whether a module has to record anything.
     pub fn any(&self) -> bool {
         self.vcd.is_some() || self.trace.is_some()
     }
@@ -121,7 +126,7 @@ fn resolved(path: &Path) -> PathBuf {
 fn check_apart(outputs: &Outputs) -> Result<(), OutputError> {
     let save = outputs.vcd.as_ref().map(|path| path.with_extension("gtkw"));
     let mut taken = Vec::new();
-    for path in [&save, &outputs.vcd, &outputs.trace].into_iter().flatten().filter(|path| !is_special(path)) {
+    for path in [&save, &outputs.vcd, &outputs.trace, &outputs.chart].into_iter().flatten().filter(|path| !is_special(path)) {
         let place = resolved(path);
         if taken.contains(&place) {
             return Err(OutputError::Twice { path: path.display().to_string() });
@@ -136,6 +141,7 @@ pub struct Observer {
     outputs: Outputs,
     filter: Filter,
     files: Vec<(Part, Box<dyn Sink>)>,
+    chart: Option<(Part, File)>,
 }
 
 impl Observer {
@@ -158,7 +164,20 @@ impl Observer {
             let sink = JsonlSink::new(BufWriter::new(file), header, hub.places(), filter.clone())?;
             files.push((part, Box::new(sink)));
         }
-        Ok(Observer { outputs: outputs.clone(), filter, files })
+        let chart = outputs.chart.as_deref().map(Part::create).transpose()?;
+        Ok(Observer { outputs: outputs.clone(), filter, files, chart })
+    }
+
+    /// Writes the chart, if one is wanted, and gives it its name.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn draw(&mut self, chart: &Chart) -> Result<(), OutputError> {
+        let Some((mut part, mut file)) = self.chart.take() else { return Ok(()) };
+        let is_picture = part.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"));
+        let text = if is_picture { chart.svg() } else { chart.text() };
+        file.write_all(text.as_bytes()).map_err(of_file(&part.path))?;
+        part.keep()
     }
 
     /// Takes what the modules have recorded.

@@ -13,6 +13,7 @@ pub mod cache;
 pub mod core;
 pub mod mem;
 pub mod node;
+pub mod sequence;
 pub mod waiting;
 pub mod watcher;
 pub mod wiring;

@@ -133,7 +133,7 @@ pub fn snoops() -> Vec<Flow> {
         flow("snpcur-m", "SnpCur on M: RspVFwdV and the line, M stays and memory is not written.", [I, M], &[
             "device 0: RdCurr",
         ]),
-        flow("core-read", "A read of the host's core snoops the owner with SnpData or SnpCur.", [M, I], &[
+        flow("core-read", "A read of the host's core snoops the owner with SnpData.", [M, I], &[
             "home: core reads",
         ]),
         flow("core-write", "A write of the host's core takes the line from every device.", [S, S], &["home: core writes"]),

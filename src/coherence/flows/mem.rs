@@ -91,7 +91,7 @@ pub fn snoops() -> Vec<Flow> {
             "host 1 > device: MemRd Any SnpInv",
             "device > host 0: BISnpInv",
         ]),
-        flow("bisnp-meets-memclnevct", "A MemClnEvct on its way: BIRspI at once, then its Cmp.", HostReq::CLN_EVCT, [E, I], &[
+        flow("bisnp-meets-memclnevct", "A MemClnEvct on its way is a conflict too: the Ack says that it is behind the snoop; BIRspI, and its own Cmp later.", HostReq::CLN_EVCT, [E, I], &[
             "host 0: MemClnEvct",
             "device: ReadOwn",
             "device > host 0: BISnpInv",

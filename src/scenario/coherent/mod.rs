@@ -22,6 +22,9 @@ pub use bias_flip::BIAS_FLIP;
 pub use cache_pair::CACHE_PAIR;
 pub use db_share::{DB_SHARE, FILTER_THRASH};
 
+/// Names of the coherent scenarios: those with messages for a chart.
+pub const NAMES: [&str; 4] = [CACHE_PAIR.name, DB_SHARE.name, FILTER_THRASH.name, BIAS_FLIP.name];
+
 /// Runs a star over the links of `link.mode`.
 macro_rules! by_mode {
     ($star:expr, $request:ident, $settings:ident, $on_window:ident) => {{

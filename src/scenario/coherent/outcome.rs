@@ -4,6 +4,7 @@ use super::build::place;
 use super::links::{Counted, Line};
 use crate::coherence::clocked::accessor::Measured;
 use crate::coherence::clocked::node::{NodeResult, ORDER};
+use crate::coherence::clocked::sequence::Sequence;
 use crate::coherence::event::Event;
 use crate::kernel::{RunOptions, RunReport, SimError, Simulation, Time};
 use crate::link::port::PortResult;
@@ -29,6 +30,7 @@ pub(super) fn start(
     settings: &Settings,
     stimulus: &[u8],
     hub: &mut Hub,
+    sequence: Option<&Mutex<Sequence>>,
     on_window: &mut dyn FnMut(Time),
 ) -> Result<Result<RunReport, SimError>, RunError> {
     let mut sha = Sha256::new();
@@ -61,6 +63,9 @@ pub(super) fn start(
         }
     });
     output?;
+    if let Some(sequence) = sequence {
+        observer.draw(&locked(sequence, Sequence::chart))?;
+    }
     observer.finish(hub)?;
     Ok(ended)
 }

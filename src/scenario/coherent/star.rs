@@ -14,9 +14,10 @@ use crate::coherence::clocked::accessor::{Access, Accessor, Caching, Measured};
 use crate::coherence::clocked::cache::Sparse;
 use crate::coherence::clocked::core::{Core, NoCore};
 use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Watch};
+use crate::coherence::clocked::sequence::{Extent, Recorded, Sequence};
 use crate::coherence::clocked::watcher::{Handle, Watched, Watcher};
 use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content;
+use crate::coherence::content::{self, LineAddr};
 use crate::coherence::mem::dcoh::Dcoh;
 use crate::kernel::{Clock, SimError, Simulation, Time};
 use crate::scenario::faults::faults;
@@ -98,6 +99,38 @@ pub(super) struct Star<L, H> {
     pub config: CoherenceConfig,
 }
 
+/// What a chart shall show.
+fn extent(request: &Request) -> Extent {
+    let outputs = &request.outputs;
+    Extent {
+        from_fs: outputs.from_fs.unwrap_or(0),
+        to_fs: outputs.to_fs,
+        line: outputs.chart_line.map(LineAddr::of_address),
+    }
+}
+
+/// The watch of a node, which writes its messages down if there is a chart to draw.
+fn recorded<A: 'static>(
+    watch: Option<Box<dyn Watch<A>>>,
+    sequence: &Option<Arc<Mutex<Sequence>>>,
+    column: usize,
+    peers: Vec<usize>,
+) -> Option<Box<dyn Watch<A>>> {
+    match sequence {
+        Some(sequence) => Some(Box::new(Recorded { watch, sequence: sequence.clone(), column, peers })),
+        None => watch,
+    }
+}
+
+impl<L, H> Star<L, H> {
+    /// Columns of a chart: the hubs, then the leaves.
+    fn columns(&self) -> Vec<String> {
+        let hubs = (0..self.hubs).map(self.hub_name);
+        let leaves = (0..self.hubs * self.leaves).map(|n| (self.leaf_name)(n / self.leaves, n % self.leaves));
+        hubs.chain(leaves).collect()
+    }
+}
+
 impl<L, H> Star<L, H>
 where
     L: Agent<content::Line> + Caching + Watched + Send + 'static,
@@ -145,6 +178,8 @@ where
         let (lists, digest) = (programs.lists, programs.digest);
         let (window, cache_lines) = (settings.int("core.outstanding") as usize, settings.int("core.cache_lines") as usize);
         let watch = settings.is_on("watch");
+        let sequence = request.outputs.chart.is_some().then(|| Sequence::new(self.columns(), extent(request)));
+        let recorder = sequence.clone();
         let (at_hub, at_leaf) = if self.host_is_hub { (0, 1) } else { (1, 0) };
         let names = (self.hub_name, self.leaf_name);
         let results = (hub_results.clone(), leaf_results.clone());
@@ -168,6 +203,7 @@ where
                     ends.extend(nodes[at_hub].take().map(|end| (index, end)));
                     let accessor = Accessor::new(lists.next().unwrap_or_default(), window, cache_lines);
                     let watch = watcher.clone().map(|w| Box::new(Handle(w)) as Box<dyn Watch<L>>);
+                    let watch = recorded(watch, &recorder, self.hubs + index, vec![n]);
                     let config = self.config.clone();
                     let agent = (self.leaf)(leaf);
                     p.module(&leaf_name, core, |bind| {
@@ -179,6 +215,8 @@ where
                     })?;
                 }
                 let watch = watcher.map(|w| Box::new(Handle(w)) as Box<dyn Watch<H>>);
+                let peers = (0..self.leaves).map(|leaf| self.hubs + n * self.leaves + leaf).collect();
+                let watch = recorded(watch, &recorder, n, peers);
                 let agent = (self.hub)(&self.config, self.leaves);
                 let config = self.config.clone();
                 p.module(&name, core, |bind| {
@@ -192,7 +230,7 @@ where
             Ok(())
         });
 
-        let ended = start(sim, request, settings, &digest, &mut hub, on_window)?;
+        let ended = start(sim, request, settings, &digest, &mut hub, sequence.as_deref(), on_window)?;
         let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
         let of_leaves = leaf_results
             .iter()

@@ -27,6 +27,11 @@ impl Caching for MemHost<Line> {
     }
 
     fn ask(&mut self, _: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+        // Ownership without bytes is given up and the line read (`coherence` §3.4).
+        let copy = self.copy(line);
+        if copy.state == Copy4::E && copy.data.is_none() && !act.is_whole() {
+            self.drop_clean(line);
+        }
         let copy = self.copy(line);
         let (request, want) = match act {
             Act::Load if copy.state == Copy4::I => (HostReq::RD_SHARED, Want::Load),
@@ -35,13 +40,7 @@ impl Caching for MemHost<Line> {
                 (HostReq::INV, Want::Store)
             }
             Act::Store { .. } if copy.state == Copy4::I => (HostReq::RD_ANY, Want::Store),
-            // Ownership without bytes is given up (`coherence` §3.4); the line is read next time.
-            _ => {
-                if copy.state == Copy4::E && copy.data.is_none() {
-                    self.drop_clean(line);
-                }
-                return Asked::NotNow;
-            }
+            _ => return Asked::NotNow,
         };
         if !self.can_issue(line, request) {
             return Asked::NotNow;

@@ -26,10 +26,11 @@ impl Caching for MemHost<Line> {
         MemHost::store(self, config, line, *bytes, enables, out)
     }
 
-    fn ask(&mut self, _: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
         // Ownership without bytes is given up and the line read (`coherence` §3.4).
         let copy = self.copy(line);
         if copy.state == Copy4::E && copy.data.is_none() && !act.is_whole() {
+            self.forgo(config, line, out);
             self.drop_clean(line);
         }
         let copy = self.copy(line);

@@ -406,6 +406,15 @@ impl<D: Content> MemHost<D> {
         true
     }
 
+    /// The core cannot make the access for which it was granted the line: ownership without bytes, and a store of a part.
+    /// A snoop that waits for the access is answered without it.
+    pub fn forgo(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) {
+        let at = self.slot(line);
+        self.lines[at].due = Want::Nothing;
+        self.answer_after_fill(config, at, out);
+        self.tidy();
+    }
+
     fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, access: Want, out: &mut Out<D>) {
         let at = self.slot(line);
         self.lines[at].due = Want::Nothing;

@@ -25,3 +25,5 @@ mod mem_litmus;
 mod mem_mutants;
 #[path = "coh/mem_rules.rs"]
 mod mem_rules;
+#[path = "coh/scenarios.rs"]
+mod scenarios;

@@ -4,12 +4,15 @@
 //! bias when it owns. A core of the host reads with MemRd and owns with MemRd or MemInv, which takes the line back.
 
 use super::accessor::{Act, Asked, Caching};
+use super::coverage::{self, Point};
+use super::mem::device_row;
 use super::watcher::{HomeView, Watched};
 use crate::coherence::agent::Out;
 use crate::coherence::bias::{Bias, BiasDevice, BiasHost};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr};
 use crate::coherence::mem::tables::Copy4;
+use crate::coherence::message::Msg;
 use crate::coherence::monitor::CopyView;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
@@ -94,6 +97,10 @@ impl Caching for BiasHost<Line> {
 }
 
 impl Watched for BiasDevice<Line> {
+    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+        device_row(msg)
+    }
+
     fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
         let copy = |line| {
             let (state, value) = self.own(line);
@@ -118,6 +125,13 @@ impl Watched for BiasDevice<Line> {
 }
 
 impl Watched for BiasHost<Line> {
+    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+        match *msg {
+            Msg::D2hReq { opcode, .. } => coverage::bias_request(opcode),
+            _ => self.mem.row(msg),
+        }
+    }
+
     fn copies(&self, config: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
         self.mem.copies(config)
     }

@@ -11,6 +11,7 @@ pub mod accessor;
 pub mod bias;
 pub mod cache;
 pub mod core;
+pub mod coverage;
 pub mod mem;
 pub mod node;
 pub mod sequence;

@@ -5,6 +5,7 @@
 //! out. Answers carry no address; their line is that of the transaction whose identifier they echo. Left out: the state
 //! of the agents.
 
+use super::coverage::Point;
 use super::node::Watch;
 use crate::coherence::agent::{Effect, Port};
 use crate::coherence::cache::requests::is_go;
@@ -14,7 +15,7 @@ use crate::coherence::event::Event;
 use crate::coherence::message::{Class, Msg};
 use crate::trace::Stamp;
 use scalepool_protocols::cxl::cxl256::code::{H2dRspOpcode, M2sReqOpcode};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a chart shows.
@@ -140,6 +141,16 @@ pub struct Recorded<A> {
 impl<A> Watch<A> for Recorded<A> {
     fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], at: Stamp) -> Vec<Event> {
         self.watch.as_mut().map_or_else(Vec::new, |w| w.step(node, agent, effects, at))
+    }
+
+    fn before(&mut self, agent: &A, msg: &Msg<Line>) {
+        if let Some(watch) = &mut self.watch {
+            watch.before(agent, msg);
+        }
+    }
+
+    fn met(&self) -> BTreeSet<Point> {
+        self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met())
     }
 
     fn has_stopped(&self) -> bool {

@@ -7,6 +7,7 @@
 //! A walk through one step: what the agent holds now replaces what it held; every line that changed is checked against all
 //! other holders, the home's value and the data under way.
 
+use super::coverage::Point;
 use super::node::Watch;
 use crate::coherence::agent::{Effect, Port};
 use crate::coherence::config::CoherenceConfig;
@@ -42,6 +43,11 @@ pub trait Watched {
 
     /// Values that it has received and not made a copy of.
     fn early(&self) -> Vec<Line>;
+
+    /// The row of a table by which it will take a message; `None`: no row, or the message needs none.
+    fn row(&self, _msg: &Msg<Line>) -> Option<Point> {
+        None
+    }
 }
 
 /// Messages that the watcher remembers, to show them with a violation.
@@ -65,6 +71,7 @@ pub struct Watcher {
     touched: BTreeSet<LineAddr>,
     last: VecDeque<(Option<LineAddr>, String)>,
     stopped: bool,
+    met: BTreeSet<Point>,
     /// Steps checked.
     pub checks: u64,
 }
@@ -83,6 +90,7 @@ impl Watcher {
             touched: BTreeSet::new(),
             last: VecDeque::new(),
             stopped: false,
+            met: BTreeSet::new(),
             checks: 0,
         }))
     }
@@ -162,6 +170,14 @@ impl Watcher {
 pub struct Handle(pub Rc<RefCell<Watcher>>);
 
 impl<A: Watched> Watch<A> for Handle {
+    fn before(&mut self, agent: &A, msg: &Msg<Line>) {
+        self.0.borrow_mut().met.extend(agent.row(msg));
+    }
+
+    fn met(&self) -> BTreeSet<Point> {
+        self.0.borrow().met.clone()
+    }
+
     fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], _: Stamp) -> Vec<Event> {
         let mut watcher = self.0.borrow_mut();
         let watcher = &mut *watcher;
@@ -169,8 +185,10 @@ impl<A: Watched> Watch<A> for Handle {
         for effect in effects {
             let value = match effect {
                 Effect::Stored(line) => {
-                    // A copy that has gone in the same step left as data under way, which is the newest value there.
+                    // A copy that has gone in the same step went to the agent's own memory, or left as data under way,
+                    // which is the newest value there.
                     let here = copies.iter().find(|(l, _)| l == line).map(|(_, c)| c.value);
+                    let here = here.or_else(|| agent.home(*line).map(|home| home.value));
                     here.or_else(|| watcher.in_flight.last().copied()).map(|value| (*line, value))
                 }
                 Effect::Written(line) => agent.home(*line).map(|home| (*line, home.value)),

@@ -3,6 +3,7 @@
 use super::build::place;
 use super::links::{Counted, Line};
 use crate::coherence::clocked::accessor::Measured;
+use crate::coherence::clocked::coverage::{Point, groups};
 use crate::coherence::clocked::node::{NodeResult, ORDER};
 use crate::coherence::clocked::sequence::Sequence;
 use crate::coherence::event::Event;
@@ -15,6 +16,7 @@ use crate::scenario::{Request, RunError};
 use crate::trace::{Header, Hub};
 use scalepool_protocols::wire::{At, Violation};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A settling limit above all time-outs of a link.
@@ -87,12 +89,13 @@ pub(super) struct Watching {
     place: String,
     events: Vec<(u64, Event)>,
     sent: [u64; 12],
+    met: BTreeSet<Point>,
 }
 
 impl Watching {
     /// Of a node.
     pub fn of<A, C>(place: &str, result: &Mutex<NodeResult<A, C>>) -> Watching {
-        locked(result, |r| Watching { place: place.to_owned(), events: r.events.clone(), sent: r.sent })
+        locked(result, |r| Watching { place: place.to_owned(), events: r.events.clone(), sent: r.sent, met: r.met.clone() })
     }
 }
 
@@ -206,7 +209,7 @@ impl<E: Counted> Outcome<'_, E> {
                 ("cache hits".into(), sum(|m| m.hits)),
                 ("evictions".into(), sum(|m| m.evictions)),
             ],
-            coverage: Vec::new(),
+            coverage: groups(&nodes.iter().flat_map(|n| n.met.iter().copied()).collect()),
             violations,
         })
     }

@@ -1,6 +1,6 @@
-//! Golden transaction traces: every flow as a chart, the same in every run.
+//! Golden transaction traces: every flow as a chart, and the tables of the agents as a page, the same in every run.
 
-use scalepool::coherence::flows;
+use scalepool::coherence::{docs, flows};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,7 @@ fn every_flow_is_as_it_was() {
     let errors: Vec<_> = all().filter_map(|f| f.chart.err()).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
     let mut files = vec![("README.md".to_owned(), flows::markdown().unwrap_or_else(|e| panic!("{e}")))];
+    files.push(("TABLES.md".to_owned(), docs::markdown()));
     for flow in all() {
         let chart = flow.chart.unwrap_or_else(|e| panic!("{e}"));
         files.push((format!("{}.svg", flow.name), chart.svg()));

@@ -126,7 +126,9 @@ fn resolved(path: &Path) -> PathBuf {
 fn check_apart(outputs: &Outputs) -> Result<(), OutputError> {
     let save = outputs.vcd.as_ref().map(|path| path.with_extension("gtkw"));
     let mut taken = Vec::new();
-    for path in [&save, &outputs.vcd, &outputs.trace, &outputs.chart].into_iter().flatten().filter(|path| !is_special(path)) {
+    for path in
+        [&save, &outputs.vcd, &outputs.trace, &outputs.chart].into_iter().flatten().filter(|path| !is_special(path))
+    {
         let place = resolved(path);
         if taken.contains(&place) {
             return Err(OutputError::Twice { path: path.display().to_string() });

@@ -27,11 +27,7 @@ const RUNS: &[(&str, &str, &[&str])] = &[
         &["traffic.operations=6", "traffic.start_cycles=1600", "link.pipeline_fs=1000000", FLIP],
     ),
     ("nvlink-pair", "nvlink-pair", &["traffic.requests=12", "link.count=2", "link.latency_fs=10000000"]),
-    (
-        "hdm-db-conflict",
-        "hdm-db-share",
-        &["core.pattern=migratory", "core.lines=2", "core.accesses=2"],
-    ),
+    ("hdm-db-conflict", "hdm-db-share", &["core.pattern=migratory", "core.lines=2", "core.accesses=2"]),
     ("cxlio-256b-shared", "cxlio-enumerate", &[FLITS, RATE, SHARED, "mem.accesses=12", TX, RX, WIRE, DEVICE]),
 ];
 
@@ -99,15 +95,16 @@ fn chart_and_wave_agree() {
     };
     let (chart, wave, trace) = (file("txt"), file("vcd"), file("jsonl"));
     let fs = |ns: &str| (ns.parse::<f64>().expect("a time in ns") * 1e6).round() as u64;
-    let rows = || chart.lines().skip(1).filter_map(|l| Some((l.split_whitespace().next()?, l))).filter(|(t, _)| t.contains('.'));
+    let rows = || {
+        chart.lines().skip(1).filter_map(|l| Some((l.split_whitespace().next()?, l))).filter(|(t, _)| t.contains('.'))
+    };
     let changes: std::collections::BTreeSet<u64> =
         wave.lines().filter_map(|l| l.strip_prefix('#')).map(|t| t.parse().expect("a time")).collect();
     assert!(rows().count() > 20, "{chart}");
     for (ns, row) in rows() {
         assert!(changes.contains(&fs(ns)), "nothing changes in the wave at `{row}`");
     }
-    let mut in_chart: Vec<u64> =
-        rows().filter(|(_, row)| row.contains("BIConflict ")).map(|(ns, _)| fs(ns)).collect();
+    let mut in_chart: Vec<u64> = rows().filter(|(_, row)| row.contains("BIConflict ")).map(|(ns, _)| fs(ns)).collect();
     let mut in_trace: Vec<u64> = trace
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON lines"))

@@ -63,7 +63,14 @@ pub trait Caching {
     fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line>;
 
     /// Stores, if the line may be stored to now.
-    fn store(&mut self, config: &CoherenceConfig, line: LineAddr, bytes: &Line, enables: u64, out: &mut Out<Line>) -> bool;
+    fn store(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        bytes: &Line,
+        enables: u64,
+        out: &mut Out<Line>,
+    ) -> bool;
 
     /// Asks for what an access needs, if nothing is open on the line.
     fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked;

@@ -126,7 +126,12 @@ impl<B: Backing<Line>> Watched for Home<Line, B> {
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
         let kept = self.open().iter().filter(|t| t.line == line).flat_map(|t| t.values()).copied().collect();
-        Some(HomeView { value: self.memory.read(line), tracked: u32::from(self.holders(line).all()) << 1, kept, device_bias: None })
+        Some(HomeView {
+            value: self.memory.read(line),
+            tracked: u32::from(self.holders(line).all()) << 1,
+            kept,
+            device_bias: None,
+        })
     }
 
     fn early(&self) -> Vec<Line> {

@@ -4,8 +4,8 @@
 //! it. Left out: rows that concern no message (what a core does with its copy).
 
 use crate::coherence::bias::tables as bias;
-use crate::coherence::cache::{answers, requests, snoops};
 use crate::coherence::cache::state::{Answer, At, Snoop};
+use crate::coherence::cache::{answers, requests, snoops};
 use crate::coherence::mem::host_rows;
 use crate::coherence::mem::tables as mem;
 use scalepool_protocols::cxl::cxl256::code::{
@@ -125,8 +125,7 @@ pub fn mem_request(opcode: M2sReqOpcode, field: MetaField, meta: MetaValue, snp:
 /// A write at a device with coherent memory.
 pub fn mem_write(opcode: M2sRwdOpcode, field: MetaField, meta: MetaValue, snp: SnpType) -> Option<Point> {
     let fits = |r: &mem::RwdRow| {
-        let meta_fits =
-            if field == MetaField::Meta0State { r.metas.contains(&meta) } else { r.metas.is_empty() };
+        let meta_fits = if field == MetaField::Meta0State { r.metas.contains(&meta) } else { r.metas.is_empty() };
         r.legal && r.opcodes.contains(&opcode) && meta_fits && r.snps.contains(&snp)
     };
     Some((Table::MemWrites, mem::RWD_ROWS.iter().position(fits)?))

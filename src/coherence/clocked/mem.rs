@@ -76,8 +76,7 @@ impl Watched for MemHost<Line> {
         let copy = |line| {
             let copy = self.copy(line);
             let value = copy.data.filter(|_| copy.state != Copy4::I)?;
-            let view =
-                CopyView { agent: 0, usable: copy.usable, writable: copy.writable, dirty: copy.dirty, value };
+            let view = CopyView { agent: 0, usable: copy.usable, writable: copy.writable, dirty: copy.dirty, value };
             Some((line, view))
         };
         MemHost::lines(self).filter_map(copy).collect()

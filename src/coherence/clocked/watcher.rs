@@ -150,7 +150,13 @@ impl Watcher {
                 .into_iter()
                 .flat_map(BTreeMap::values)
                 .map(|c| {
-                    let letter = if c.dirty { 'M' } else if c.writable { 'E' } else { 'S' };
+                    let letter = if c.dirty {
+                        'M'
+                    } else if c.writable {
+                        'E'
+                    } else {
+                        'S'
+                    };
                     format!("{} {letter}", self.names.get(c.agent).map_or("?", String::as_str))
                 })
                 .collect();

@@ -20,13 +20,7 @@ fn of(name: &'static str, doc: &'static str, setup: Setup, start: [Copy4; 2], sc
     Flow { name, doc, chart: play(name, MemSystem::new(setup).start_at(&start), script) }
 }
 
-fn flow(
-    name: &'static str,
-    doc: &'static str,
-    request: HostReq,
-    start: [Copy4; 2],
-    script: &[&'static str],
-) -> Flow {
+fn flow(name: &'static str, doc: &'static str, request: HostReq, start: [Copy4; 2], script: &[&'static str]) -> Flow {
     of(name, doc, setup(MemConfig::default(), &[request]), start, script)
 }
 
@@ -34,25 +28,71 @@ fn flow(
 pub fn requests() -> Vec<Flow> {
     let rd = &["host 0: MemRd"];
     vec![
-        flow("memrd-shared", "MemRd Shared, nobody else owns the line: Cmp-S and the data.", HostReq::RD_SHARED, [I, S], rd),
-        flow("memrd-any", "MemRd Any takes the line from every other host: BISnpInv, BIRspI, then Cmp-E and the data.", HostReq::RD_ANY, [I, S], rd),
-        flow("memrd-any-store", "MemRd Any for a store: the store follows the grant at once.", HostReq::RD_ANY, [I, I], &[
-            "host 0: MemRd for a store",
-        ]),
-        flow("memrd-invalid", "MemRd Invalid with SnpCur reads the current value; nothing is recorded for the host.", HostReq::RD_ONCE, [I, M], rd),
-        flow("memrd-flush", "MemRd Invalid with SnpInv reads the line and empties the caches of the device.", HostReq::RD_FLUSH, [I, I], rd),
+        flow(
+            "memrd-shared",
+            "MemRd Shared, nobody else owns the line: Cmp-S and the data.",
+            HostReq::RD_SHARED,
+            [I, S],
+            rd,
+        ),
+        flow(
+            "memrd-any",
+            "MemRd Any takes the line from every other host: BISnpInv, BIRspI, then Cmp-E and the data.",
+            HostReq::RD_ANY,
+            [I, S],
+            rd,
+        ),
+        flow(
+            "memrd-any-store",
+            "MemRd Any for a store: the store follows the grant at once.",
+            HostReq::RD_ANY,
+            [I, I],
+            &["host 0: MemRd for a store"],
+        ),
+        flow(
+            "memrd-invalid",
+            "MemRd Invalid with SnpCur reads the current value; nothing is recorded for the host.",
+            HostReq::RD_ONCE,
+            [I, M],
+            rd,
+        ),
+        flow(
+            "memrd-flush",
+            "MemRd Invalid with SnpInv reads the line and empties the caches of the device.",
+            HostReq::RD_FLUSH,
+            [I, I],
+            rd,
+        ),
         flow("memrd-noop", "MemRd with MetaField NoOp leaves all records as they are.", HostReq::RD_NOOP, [I, I], rd),
-        flow("memrddata", "MemRdData gets S or E, as the device likes.", HostReq::RD_DATA, [I, I], &["host 0: MemRdData"]),
+        flow(
+            "memrddata",
+            "MemRdData gets S or E, as the device likes.",
+            HostReq::RD_DATA,
+            [I, I],
+            &["host 0: MemRdData"],
+        ),
         flow("meminv", "MemInv Any makes E of S without data.", HostReq::INV, [S, S], &["host 0: MemInv for a store"]),
-        flow("meminvnt", "MemInvNT: ownership without data, a write back follows soon.", HostReq::INV_NT, [I, S], &[
-            "host 0: MemInvNT for a store",
-        ]),
-        flow("meminv-flush", "MemInv Invalid: memory becomes current, nobody caches the line.", HostReq::FLUSH, [I, M], &[
-            "host 0: MemInv",
-        ]),
-        flow("memclnevct", "MemClnEvct gives a clean copy up, so that the filter forgets it.", HostReq::CLN_EVCT, [E, I], &[
-            "host 0: MemClnEvct",
-        ]),
+        flow(
+            "meminvnt",
+            "MemInvNT: ownership without data, a write back follows soon.",
+            HostReq::INV_NT,
+            [I, S],
+            &["host 0: MemInvNT for a store"],
+        ),
+        flow(
+            "meminv-flush",
+            "MemInv Invalid: memory becomes current, nobody caches the line.",
+            HostReq::FLUSH,
+            [I, M],
+            &["host 0: MemInv"],
+        ),
+        flow(
+            "memclnevct",
+            "MemClnEvct gives a clean copy up, so that the filter forgets it.",
+            HostReq::CLN_EVCT,
+            [E, I],
+            &["host 0: MemClnEvct"],
+        ),
         flow("memspecrd", "MemSpecRd is a hint without an answer.", HostReq::SPEC_RD, [I, I], &["host 0: MemSpecRd"]),
     ]
 }
@@ -79,23 +119,39 @@ pub fn snoops() -> Vec<Flow> {
         snoop("bisnpcur-e", "BISnpCur on E: BIRspE, nothing changes.", E, "device: ReadOnce"),
         snoop("bisnpcur-m", "BISnpCur on M: the line is written back and E stays.", M, "device: ReadOnce"),
         snoop("reclaim", "The device takes a line back from every host, as before a UIO write.", S, "device: Reclaim"),
-        flow("memrd-shared-from-owner", "Another host's M copy: BISnpData, its write back, then Cmp-S.", HostReq::RD_SHARED, [I, M], &[
-            "host 0: MemRd",
-        ]),
-        flow("bisnpinv-two-hosts", "The device owns a line that two hosts share: one snoop a host, both answers are awaited.", HostReq::RD_ANY, [S, S], &[
-            "device: ReadOwn",
-        ]),
-        flow("bisnp-passes-memwr", "A MemWr on its way passes the open BISnp: the host waits for its Cmp and answers what it kept.", HostReq::RD_ANY, [M, I], &[
-            "host 0: MemWr, keeps I",
-            "host 1: MemRd",
-            "host 1 > device: MemRd Any SnpInv",
-            "device > host 0: BISnpInv",
-        ]),
-        flow("bisnp-meets-memclnevct", "A MemClnEvct on its way is a conflict too: the Ack says that it is behind the snoop; BIRspI, and its own Cmp later.", HostReq::CLN_EVCT, [E, I], &[
-            "host 0: MemClnEvct",
-            "device: ReadOwn",
-            "device > host 0: BISnpInv",
-        ]),
+        flow(
+            "memrd-shared-from-owner",
+            "Another host's M copy: BISnpData, its write back, then Cmp-S.",
+            HostReq::RD_SHARED,
+            [I, M],
+            &["host 0: MemRd"],
+        ),
+        flow(
+            "bisnpinv-two-hosts",
+            "The device owns a line that two hosts share: one snoop a host, both answers are awaited.",
+            HostReq::RD_ANY,
+            [S, S],
+            &["device: ReadOwn"],
+        ),
+        flow(
+            "bisnp-passes-memwr",
+            "A MemWr on its way passes the open BISnp: the host waits for its Cmp and answers what it kept.",
+            HostReq::RD_ANY,
+            [M, I],
+            &[
+                "host 0: MemWr, keeps I",
+                "host 1: MemRd",
+                "host 1 > device: MemRd Any SnpInv",
+                "device > host 0: BISnpInv",
+            ],
+        ),
+        flow(
+            "bisnp-meets-memclnevct",
+            "A MemClnEvct on its way is a conflict too: the Ack says that it is behind the snoop; BIRspI, and its own Cmp later.",
+            HostReq::CLN_EVCT,
+            [E, I],
+            &["host 0: MemClnEvct", "device: ReadOwn", "device > host 0: BISnpInv"],
+        ),
     ]
 }
 
@@ -109,11 +165,27 @@ pub fn blocks() -> Vec<Flow> {
     let own = ["host 0: MemRd for a store", "all", "host 0: MemRd #2", "all", "device: Reclaim of a block"];
     let small = MemConfig { filter_sets: 1, filter_ways: 1, ..MemConfig::default() };
     vec![
-        of("block-two-lines", "BISnpInvBlk of two lines, answered line by line: M is written back first.", block(BlockAnswer::Lines, BlockRelease::Together, 1, 2), [I, I], &own),
-        of("block-whole", "The same answered once for the block with BIRspIBlk.", block(BlockAnswer::Whole, BlockRelease::Together, 1, 2), [I, I], &own),
-        of("block-four-lines", "BISnpInvBlk of four lines of which the host holds one.", block(BlockAnswer::WholeIfEqual, BlockRelease::Together, 3, 4), [S, I], &[
-            "device: Reclaim of a block",
-        ]),
+        of(
+            "block-two-lines",
+            "BISnpInvBlk of two lines, answered line by line: M is written back first.",
+            block(BlockAnswer::Lines, BlockRelease::Together, 1, 2),
+            [I, I],
+            &own,
+        ),
+        of(
+            "block-whole",
+            "The same answered once for the block with BIRspIBlk.",
+            block(BlockAnswer::Whole, BlockRelease::Together, 1, 2),
+            [I, I],
+            &own,
+        ),
+        of(
+            "block-four-lines",
+            "BISnpInvBlk of four lines of which the host holds one.",
+            block(BlockAnswer::WholeIfEqual, BlockRelease::Together, 3, 4),
+            [S, I],
+            &["device: Reclaim of a block"],
+        ),
         of(
             "filter-victim",
             "A filter with one entry: the line in it is taken back before another is tracked.",
@@ -126,10 +198,7 @@ pub fn blocks() -> Vec<Flow> {
 
 /// A snoop that meets a request of its host (§3.5).
 pub fn conflicts() -> Vec<Flow> {
-    let wants = || Setup {
-        wants: vec![Want::Nothing, Want::Store],
-        ..setup(MemConfig::default(), &[HostReq::RD_ANY])
-    };
+    let wants = || Setup { wants: vec![Want::Nothing, Want::Store], ..setup(MemConfig::default(), &[HostReq::RD_ANY]) };
     vec![
         of(
             "biconflict-early",

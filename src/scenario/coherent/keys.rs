@@ -73,12 +73,10 @@ macro_rules! table_db {
 }
 
 /// Settings of `hdm-db-share`.
-pub static DB_SHARE: &[Key] =
-    table_db!(pattern "read-mostly" over "16", cached "64", hosts "2", filter "0" by "1");
+pub static DB_SHARE: &[Key] = table_db!(pattern "read-mostly" over "16", cached "64", hosts "2", filter "0" by "1");
 
 /// Settings of `snoop-filter-thrash`.
-pub static FILTER_THRASH: &[Key] =
-    table_db!(pattern "walk" over "1000", cached "2048", hosts "1", filter "4" by "4");
+pub static FILTER_THRASH: &[Key] = table_db!(pattern "walk" over "1000", cached "2048", hosts "1", filter "4" by "4");
 
 /// Settings of `bias-flip`.
 pub static BIAS_FLIP: &[Key] = table!(

@@ -32,9 +32,7 @@ macro_rules! by_mode {
         use scalepool_protocols::cxl::cxl256::Mode;
         match $settings.word("link.mode") {
             "cxl-68b" => $star.run(cxl68($settings)?, $request, $settings, $on_window),
-            "cxl-256b-lopt" => {
-                $star.run(cxl256(Mode::LatencyOptimised, $settings), $request, $settings, $on_window)
-            }
+            "cxl-256b-lopt" => $star.run(cxl256(Mode::LatencyOptimised, $settings), $request, $settings, $on_window),
             "cxl-256b-pbr" => $star.run(cxl256(Mode::Pbr, $settings), $request, $settings, $on_window),
             _ => $star.run(cxl256(Mode::Standard, $settings), $request, $settings, $on_window),
         }

@@ -95,7 +95,12 @@ pub(super) struct Watching {
 impl Watching {
     /// Of a node.
     pub fn of<A, C>(place: &str, result: &Mutex<NodeResult<A, C>>) -> Watching {
-        locked(result, |r| Watching { place: place.to_owned(), events: r.events.clone(), sent: r.sent, met: r.met.clone() })
+        locked(result, |r| Watching {
+            place: place.to_owned(),
+            events: r.events.clone(),
+            sent: r.sent,
+            met: r.met.clone(),
+        })
     }
 }
 

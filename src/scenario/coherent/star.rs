@@ -176,7 +176,8 @@ where
         };
         let programs = stimulus::programs(request, settings, (0..self.hubs).map(names_of).collect())?;
         let (lists, digest) = (programs.lists, programs.digest);
-        let (window, cache_lines) = (settings.int("core.outstanding") as usize, settings.int("core.cache_lines") as usize);
+        let (window, cache_lines) =
+            (settings.int("core.outstanding") as usize, settings.int("core.cache_lines") as usize);
         let watch = settings.is_on("watch");
         let sequence = request.outputs.chart.is_some().then(|| Sequence::new(self.columns(), extent(request)));
         let recorder = sequence.clone();
@@ -232,10 +233,8 @@ where
 
         let ended = start(sim, request, settings, &digest, &mut hub, sequence.as_deref(), on_window)?;
         let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
-        let of_leaves = leaf_results
-            .iter()
-            .enumerate()
-            .map(|(n, r)| Watching::of(&names.1(n / self.leaves, n % self.leaves), r));
+        let of_leaves =
+            leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&names.1(n / self.leaves, n % self.leaves), r));
         let nodes = of_hubs.chain(of_leaves).collect();
         let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
         let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));

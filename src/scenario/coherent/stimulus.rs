@@ -38,11 +38,7 @@ pub(super) struct Programs {
 ///
 /// # Errors
 /// The trace cannot be read.
-pub(super) fn programs(
-    request: &Request,
-    settings: &Settings,
-    cores: Vec<Vec<String>>,
-) -> Result<Programs, RunError> {
+pub(super) fn programs(request: &Request, settings: &Settings, cores: Vec<Vec<String>>) -> Result<Programs, RunError> {
     let Some(path) = &request.stimulus else {
         let (pattern, lines) = (settings.word("core.pattern"), settings.int("core.lines"));
         let count = settings.int("core.accesses");

@@ -8,14 +8,8 @@ const MODES: [&str; 4] = ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"
 const PATTERNS: [&str; 4] = ["producer-consumer", "migratory", "false-sharing", "read-mostly"];
 
 fn run(scenario: &str, stimulus: Option<PathBuf>, set: &[String]) -> Result<Report, RunError> {
-    let request = Request {
-        scenario: scenario.into(),
-        seed: 3,
-        threads: 1,
-        stimulus,
-        set: set.to_vec(),
-        ..Request::default()
-    };
+    let request =
+        Request { scenario: scenario.into(), seed: 3, threads: 1, stimulus, set: set.to_vec(), ..Request::default() };
     scenario::run(&request, &mut |_| ())
 }
 
@@ -57,7 +51,15 @@ fn a_trace_is_dealt_to_the_cores() {
     let dir = tempfile::tempdir().expect("a folder");
     let trace = dir.path().join("trace.csv");
     // The second one crosses a line: two line accesses. The last begins at cycle 900.
-    let lines = ["cycle,op,address,size", "0,W,0x40,8", "1,R,0x7c,8", "2,R,0x40,4", "2,W,0x40,4", "3,R,0xffffffffffffffc0,64", "900,R,0x0,1"];
+    let lines = [
+        "cycle,op,address,size",
+        "0,W,0x40,8",
+        "1,R,0x7c,8",
+        "2,R,0x40,4",
+        "2,W,0x40,4",
+        "3,R,0xffffffffffffffc0,64",
+        "900,R,0x0,1",
+    ];
     std::fs::write(&trace, lines.join("\n") + "\n").expect("a file");
     for scenario in ["cxl-cache-pair", "hdm-db-share", "snoop-filter-thrash", "bias-flip"] {
         let report = sound(scenario, Some(trace.clone()), &settings(&["core.trace_block=2"]));
@@ -153,4 +155,32 @@ fn faults_of_the_link_break_no_invariant() {
             assert!(report.retries > 0, "{scenario} {mode}: a lost flit goes again");
         }
     }
+}
+
+#[test]
+fn a_chart_shows_a_window_and_a_line() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let chart = |scenario: &str, file: &str, line, window: [Option<u64>; 2]| {
+        let path = dir.path().join(file);
+        let mut request = Request { scenario: scenario.into(), seed: 1, threads: 1, ..Request::default() };
+        request.set = settings(&["core.accesses=8", "core.lines=2"]);
+        request.outputs.chart = Some(path.clone());
+        request.outputs.chart_line = line;
+        [request.outputs.from_fs, request.outputs.to_fs] = window;
+        scenario::run(&request, &mut |_| ()).map(|_| std::fs::read_to_string(path).expect("a chart"))
+    };
+    for scenario in ["cxl-cache-pair", "hdm-db-share", "snoop-filter-thrash", "bias-flip"] {
+        let all = chart(scenario, "all.txt", None, [None; 2]).expect("it runs");
+        let one = chart(scenario, "one.txt", Some(0x47), [None; 2]).expect("it runs");
+        assert!(all.contains(" 0x40") && all.lines().count() > one.lines().count(), "{scenario}");
+        assert!(one.ends_with("line 0x40; behind a message: when it was sent [ns]\n"), "{scenario}: {one}");
+        let early = chart(scenario, "early.txt", None, [None, Some(100_000_000)]).expect("it runs");
+        let late = chart(scenario, "late.txt", None, [Some(100_000_001), None]).expect("it runs");
+        // A head and a caption each.
+        assert_eq!(early.lines().count() + late.lines().count(), all.lines().count() + 2, "{scenario}");
+        assert!(chart(scenario, "all.svg", None, [None; 2]).expect("it runs").starts_with("<svg"), "{scenario}");
+    }
+    let error = chart("cxl68-expander", "none.txt", None, [None; 2]).expect_err("no messages to draw");
+    assert!(error.to_string().contains("expected a coherent scenario"), "{error}");
+    assert!(!dir.path().join("none.txt").exists());
 }

@@ -79,6 +79,9 @@ impl HubAgent for BiasDevice<content::Line> {
     type Core = Accessor;
 }
 
+/// Where a node leaves its result.
+type Ends<A, C> = Arc<Mutex<NodeResult<A, C>>>;
+
 /// A star, or several.
 pub(super) struct Star<L, H> {
     /// Number of hubs.
@@ -166,8 +169,8 @@ where
             strands.push(Strand::new(&mut sim, &mut hub, &common, n, &line, faults).map_err(build_error)?);
         }
         let ports: Vec<_> = strands.iter().map(|s| s.results.clone()).collect();
-        let hub_results: Vec<Arc<Mutex<NodeResult<H, H::Core>>>> = (0..self.hubs).map(|_| Arc::default()).collect();
-        let leaf_results: Vec<Arc<Mutex<NodeResult<L, Accessor>>>> =
+        let hub_results: Vec<Ends<H, H::Core>> = (0..self.hubs).map(|_| Arc::default()).collect();
+        let leaf_results: Vec<Ends<L, Accessor>> =
             (0..self.hubs * self.leaves).map(|_| Arc::default()).collect();
 
         let names_of = |hub: usize| {

@@ -30,13 +30,18 @@ test: ## every check there is; installs what is missing, ends with a table of du
 bench: ## speed of codecs and kernel beside their peers, in one run
 	cargo bench -p scalepool-testbenches --bench '*'
 
-soak: program ## a million accesses at each of three bit error rates, four seeds; any loss or broken rule fails
+# The suites read the number of flits, packets or flit clocks of a run, see the text of each.
+soak: export SCALEPOOL_SOAK ?= 1000000
+soak: export SCALEPOOL_SOAK_FLITS ?= 1000000
+soak: program ## millions of accesses, flits and packets of every link under bit errors; any loss or broken rule fails
 	@for seed in 1 2 3 4; do for rate in 1e-6 1e-5 1e-4; do \
 		echo "seed $$seed, bit error rate $$rate"; \
 		summary=$$($(SCALEPOOL) run cxl68-expander --seed $$seed --set link.ber=$$rate --set link.timeout_flits=256 \
 			--set host.pattern=mix --set host.accesses=1000000) || { echo "$$summary"; exit 1; }; \
 		echo "$$summary" | grep -E '^(retries|errors|violations)'; \
 	done; done
+	cargo test --profile $(PROFILE) -p scalepool-testbenches --test cxl256_link --test cxlio_link --test ual_link \
+		--test nvl --test arbiters --test ual_fabric -- --nocapture soak in_all_states large_pods
 
 golden: program ## write the committed vectors anew
 	$(SCALEPOOL) golden --out golden

@@ -1,9 +1,8 @@
 //! `scalepool`: a bit-accurate, cycle-approximate model of CXL-over-XLink fabrics for RTL co-verification.
 //!
 //! The layers, lowest first (a layer uses only those above it in this list):
-//! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`memory`], [`endpoint`],
-//! [`coherence`], [`fabric`],
-//! [`scenario`], [`golden`], [`export`], [`ffi`], [`cli`].
+//! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`memory`], [`endpoint`], [`coherence`],
+//! [`fabric`], [`scenario`], [`golden`], [`export`], [`ffi`], [`cli`].
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

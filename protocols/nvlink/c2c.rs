@@ -1,6 +1,7 @@
 //! NVLink-C2C: a preset of rate and latency (`nvlink` §5). Its wire format is not public, so there is no codec: encoding a
 //! flit of it is an error.
 
+use super::generation::Generation;
 use super::packet::Packet;
 use thiserror::Error;
 
@@ -19,6 +20,15 @@ pub struct C2c {
 
 /// The port of Grace and H100.
 pub const C2C: C2c = C2c { signal_kbps: 40_000_000, signals: 9, links: 10, latency_fs: 5_000_000 };
+
+/// The same in the form of a generation, for what takes a rate; it is none of the five. A signal counts as a lane.
+pub static C2C_RATE: Generation = Generation {
+    number: 0,
+    raw_lane_kbps: C2C.signal_kbps,
+    nominal_lane_kbps: C2C.signal_kbps,
+    lanes: C2C.signals,
+    links: C2C.links,
+};
 
 /// What cannot be encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

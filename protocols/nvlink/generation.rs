@@ -4,7 +4,7 @@
 /// One generation of the link. Rates are decimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Generation {
-    /// 1 to 5.
+    /// 1 to 5; 0 for [`C2C_RATE`](super::C2C_RATE).
     pub number: u8,
     /// Bits on a lane, in kb/s, what is lost to the line coding included.
     pub raw_lane_kbps: u64,

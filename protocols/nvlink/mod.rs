@@ -22,7 +22,7 @@ pub mod packet;
 pub mod stream;
 
 use crate::wire::{LayoutDef, Wire};
-pub use c2c::{C2C, C2c, C2cError};
+pub use c2c::{C2C, C2C_RATE, C2c, C2cError};
 pub use code::{Class, Op, Vc};
 pub use config::NvlConfig;
 pub use generation::{GENERATIONS, Generation, efficiency};

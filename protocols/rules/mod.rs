@@ -4,6 +4,7 @@
 //! that obeys (`<rule>_p`) and one that breaks it (`<rule>_n`), and fails when a row has none.
 
 pub mod coh;
+pub mod coh_mem;
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
@@ -26,7 +27,9 @@ pub struct Rule {
 
 /// All rules, family by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [cxl68::RULES, cxl256::RULES, cxlio::RULES, ual::RULES, nvl::RULES, coh::RULES, sim::RULES].into_iter().flatten()
+    [cxl68::RULES, cxl256::RULES, cxlio::RULES, ual::RULES, nvl::RULES, coh::RULES, coh_mem::RULES, sim::RULES]
+        .into_iter()
+        .flatten()
 }
 
 /// The row of an id.

@@ -22,4 +22,22 @@ pub static RULES: &[Rule] = &[
         choice: true,
         text: "every request is answered and every credit comes home before the run ends",
     },
+    Rule {
+        id: "SIM-WAV-01",
+        source: "architecture §6",
+        choice: true,
+        text: "what an edge samples of an interface has no x or z",
+    },
+    Rule {
+        id: "SIM-WAV-02",
+        source: "architecture §6",
+        choice: true,
+        text: "a unit begins where its first beat says so, and nowhere else",
+    },
+    Rule {
+        id: "SIM-E2E-04",
+        source: "architecture §4",
+        choice: true,
+        text: "what one end of a fabric sends to another comes out there once, unchanged, in the promised order",
+    },
 ];

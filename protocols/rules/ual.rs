@@ -160,6 +160,7 @@ pub static RULES: &[Rule] = &[
         "credits of a UPLI: none spent that was not given, none given twice, InitDone first",
     ),
     rule("UAL-SEC-01", "ualink §12", "initialisation vector; tags are opaque"),
+    rule("UAL-SEC-02", "ualink §12", "a tag fits its transaction, its stream's key and counter"),
     rule("UAL-PHY-01", "ualink §13", "5120 bits, transcoded 5140, coded 5440"),
     rule("UAL-PHY-02", "ualink §13", "markers and idles among the code words"),
     rule("UAL-PHY-03", "ualink §13", "control blocks and fault codes"),

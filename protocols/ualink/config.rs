@@ -11,6 +11,8 @@ pub struct UalConfig {
     pub crc_coverage: Coverage,
     /// §9: transactions are authenticated, so that tags follow a Control half with requests or responses.
     pub authentication: bool,
+    /// §12: low address bits are ciphertext, so whether a request leaves its 256 bytes is not judged.
+    pub encryption: bool,
     /// §9 \[D\]: a UPLI Write Message has a byte-enable half behind its data.
     pub write_message_enables: bool,
 }
@@ -21,6 +23,7 @@ impl UalConfig {
         crc_order: Order::X0First,
         crc_coverage: Coverage::WholeFlit,
         authentication: false,
+        encryption: false,
         write_message_enables: true,
     };
 }

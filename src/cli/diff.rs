@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::Status;
-use crate::trace::diff::{DiffError, Input, Policy, diff};
+use crate::trace::Kind;
+use crate::trace::diff::{DiffError, Input, Policy, diff_of_kinds};
 
 /// Compare two traces and show the first difference.
 ///
@@ -27,9 +28,17 @@ pub(super) struct DiffArgs {
     /// Fields to ignore, dotted for inner ones; also of the header
     #[arg(long, value_name = "FIELD,..", value_delimiter = ',')]
     mask: Vec<String>,
+    /// Compare records of these kinds alone: begin, mark, end, flit, violation, value
+    #[arg(long, value_name = "KIND,..", value_delimiter = ',', value_parser = kind_of)]
+    kind: Vec<Kind>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+fn kind_of(name: &str) -> Result<Kind, String> {
+    let names = || Kind::ALL.map(Kind::name).join(", ");
+    Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| format!("expected one of {}", names()))
 }
 
 /// Names of the policies.
@@ -68,7 +77,7 @@ fn compare(args: &DiffArgs, out: &mut dyn Write) -> Result<Status, DiffCommandEr
         PolicyName::ByKey if args.key.is_empty() => Policy::ByKey(["where", "id"].map(str::to_owned).into()),
         PolicyName::ByKey => Policy::ByKey(args.key.clone()),
     };
-    let difference = diff(open(&args.expected)?, open(&args.found)?, &policy, &args.mask)?;
+    let difference = diff_of_kinds(open(&args.expected)?, open(&args.found)?, &policy, &args.mask, &args.kind)?;
     let text = match (&difference, args.json) {
         (None, true) => "{\"equal\":true}\n".to_owned(),
         (None, false) => String::new(),

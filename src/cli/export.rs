@@ -2,8 +2,12 @@
 
 use super::Status;
 use crate::coherence::{docs, flows};
-use crate::export::{self, File};
+use crate::export::{self, File, plan::Extras};
+use crate::golden;
+use crate::link::{cxl68, cxl256};
 use clap::{Args, Subcommand};
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::registry;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -22,6 +26,12 @@ enum Format {
     Sv(Out),
     /// C: a header a family with positions and codes, and one that reads and writes fields in byte buffers.
     C(Out),
+    /// SystemVerilog assertions: a file a family with the rules that one message or one flit shows, to bind to a port.
+    Sva(Out),
+    /// GTKWave: save files that take vectors of a design apart by layout, and the names of codes.
+    Gtkwave(Out),
+    /// One CSV table of rules, their tests, coverage points, vector sets and seeds.
+    Plan(Out),
 }
 
 #[derive(Debug, Args)]
@@ -30,6 +40,28 @@ struct Out {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
+
+/// Coverage points, vector sets and runs for the plan.
+fn extras() -> Extras {
+    // Of a coverage that has met nothing, every point is a hole.
+    let cxl68 = cxl68::coverage::Coverage::new().holes().into_iter().map(|point| ("cxl-68b", point));
+    let cxl256 = Mode::ALL.into_iter().flat_map(|mode| {
+        cxl256::coverage::Coverage::new(mode).holes().into_iter().map(move |point| (mode.protocol(), point))
+    });
+    let layouts = registry::layouts().map(|layout| (layout.name.to_owned(), layout.name.replacen('.', "/", 1)));
+    let flits = registry::PROTOCOLS.iter().flat_map(|p| {
+        ["down", "up"].map(|dir| (format!("{} {dir}", p.name), format!("{}/flit_{}_{dir}", p.family, p.name)))
+    });
+    let vectors = layouts.chain(flits).map(|(name, file)| (name, format!("golden/{file}"), golden::DEFAULT_SEED));
+    Extras { coverage: cxl68.chain(cxl256).collect(), vectors: vectors.collect(), runs: RUNS.to_vec() }
+}
+
+/// Runs with fixed seeds.
+const RUNS: &[(&str, &str, &str)] = &[
+    ("reference waves and traces", "waves/*, testbenches/tests/waves.rs", "1"),
+    ("same bytes everywhere", "testbenches/tests/determinism.cases", "7"),
+    ("soak at bit error rates 1e-6 1e-5 1e-4", "make soak", "1 2 3 4"),
+];
 
 impl Export {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
@@ -43,6 +75,9 @@ impl Export {
             }
             Format::Sv(to) => (to.out, export::systemverilog::files()),
             Format::C(to) => (to.out, export::c_header::files()),
+            Format::Sva(to) => (to.out, export::sva::files()),
+            Format::Gtkwave(to) => (to.out, export::gtkwave::files()),
+            Format::Plan(to) => (to.out, export::plan::files(&extras())),
         };
         for name in export::write(&folder, &files)? {
             writeln!(out, "{}", folder.join(name).display())?;

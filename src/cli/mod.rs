@@ -18,6 +18,7 @@ mod encode;
 mod export;
 mod flit;
 mod golden;
+mod inspect;
 mod list;
 mod litmus;
 mod run;
@@ -48,6 +49,7 @@ enum Command {
     Flit(flit::Flit),
     Run(run::Run),
     Diff(diff::DiffArgs),
+    Inspect(inspect::Inspect),
     Litmus(litmus::Litmus),
     Golden(golden::Golden),
     Export(export::Export),
@@ -63,6 +65,7 @@ impl Command {
             Command::Flit(c) => c.run(out),
             Command::Run(c) => c.run(out),
             Command::Diff(c) => c.run(out),
+            Command::Inspect(c) => c.run(out),
             Command::Litmus(c) => c.run(out),
             Command::Golden(c) => c.run(out),
             Command::Export(c) => c.run(out),

@@ -6,6 +6,7 @@ use crate::kernel::Time;
 use crate::scenario::observe::Outputs;
 use crate::scenario::report::{Broken, COMPARED, Report, Timing, comparison_json, comparison_row};
 use crate::scenario::{self, Modes, Request, Scenario};
+use crate::trace::log::{LogFilter, LogTo};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -33,6 +34,9 @@ pub(super) struct Run {
     /// Write a value change dump, with GTKWave files beside it.
     #[arg(long, value_name = "FILE")]
     vcd: Option<PathBuf>,
+    /// Write the same wave as FST, some ten times smaller, with GTKWave files beside it.
+    #[arg(long, value_name = "FILE")]
+    fst: Option<PathBuf>,
     /// Write a transaction trace, JSON lines.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -51,6 +55,9 @@ pub(super) struct Run {
     /// End of the time window of traces, waves and charts.
     #[arg(long, value_name = "FS")]
     wave_to: Option<u64>,
+    /// Print what happens to stderr, a line an event: LEVEL or LAYER=LEVEL,.. such as link=debug,scenario=info.
+    #[arg(long, value_name = "FILTER", value_parser = LogFilter::parse)]
+    log: Option<LogFilter>,
     /// Change a setting; `describe SCENARIO` lists them. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -85,14 +92,20 @@ impl Run {
             set: self.set,
             outputs: Outputs {
                 vcd: self.vcd,
+                fst: self.fst,
                 trace: self.trace,
                 chart: self.chart,
                 chart_line: self.chart_line,
                 scopes: self.wave_scope,
                 from_fs: self.wave_from,
                 to_fs: self.wave_to,
+                log: self.log.map(|filter| {
+                    // Nobody reads it any more: no reason to stop.
+                    LogTo::new(filter, |line| drop(writeln!(io::stderr(), "{line}")))
+                }),
             },
             modes: Modes::default(),
+            hooks: Vec::new(),
         };
         // Draws on stderr, and only where that is a terminal.
         let bar = ProgressBar::new_spinner().with_style(

@@ -9,7 +9,7 @@ use super::config::CoherenceConfig;
 use super::content::LineAddr;
 use super::explore::{Step, System};
 use super::mem::HostReq;
-use super::mem::host_rows;
+use super::mem::docs as mem_docs;
 use super::mem::system::{MemSystem, Setup};
 use super::mem::tables::{self as mem, Record};
 use std::collections::{BTreeMap, HashSet};
@@ -120,14 +120,6 @@ fn device_tables() -> String {
     )
 }
 
-fn host_table() -> String {
-    let rows = host_rows::ROWS.iter().map(|r| {
-        let act = r.act.map_or_else(|| "impossible".to_owned(), |act| format!("{act:?}"));
-        vec![r.rule.to_owned(), format!("{:?}", r.phase), format!("{:?}", r.input), act]
-    });
-    format!("{}\n", table(&["rule", "situation", "event", "action"], rows))
-}
-
 /// What became of a line in every reachable state of two hosts, so the diagram holds what the table leaves to the agent.
 fn host_diagram() -> String {
     let line = LineAddr(0);
@@ -192,14 +184,13 @@ pub fn markdown() -> String {
          Made by `scalepool export md` from the rows by which the agents act; do not edit. Rules are those of \
          `scalepool list rules`.\n\n\
          ## Device cache of CXL.cache\n\n{}\n{}\n\
-         ## Host of HDM-DB: a line under events\n\nEvery change in the reachable states of two hosts on one line:\n\n{}\n{}\n\
-         # CXL.mem\n\n{}\n\
+         # CXL.mem\n\n## Host of HDM-DB: a line under events\n\nEvery change in the reachable states of two hosts on one line:\n\n{}\n\
+         {}\n\
          # HDM-D\n\n## Bias of a line\n\n{}\n{}",
         device_diagrams(),
         device_tables(),
         host_diagram(),
-        host_table(),
-        mem::markdown(),
+        mem_docs::markdown(),
         bias_diagram(),
         bias::markdown(),
     )

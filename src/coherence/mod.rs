@@ -5,7 +5,8 @@
 //! simulations, with 64 real bytes a line, and under the exhaustive search ([`explore`]), with tokens for values. Left
 //! out: the trusted-execution opcodes, which are answered as reserved; what a host does inside its own caches.
 //!
-//! * Agents: [`cache`] (CXL.cache). Each transition is a row of a table; what no row allows is an [`event::Event`].
+//! * Agents: [`cache`] (CXL.cache), [`mem`] (HDM-DB and HDM-H), [`bias`] (HDM-D). Each transition is a row of a table; what
+//!   no row allows is an [`event::Event`].
 //! * [`config::CoherenceConfig`]: every choice that the sheet leaves open.
 //! * [`net`]: messages under way and which may pass which. [`monitor`]: the invariants V1 to V14.
 //! * [`litmus`]: all outcomes of small programs. [`chart`]: message sequence charts.

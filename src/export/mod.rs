@@ -1,12 +1,16 @@
 //! Derived artefacts; input is the layout table alone.
 //!
-//! Modelled: Markdown tables, SystemVerilog packages, C headers. Left out: what the tables do not hold. Invariants: the same
+//! Modelled: Markdown tables, SystemVerilog packages and assertions, C headers, GTKWave files, the verification plan. Left
+//! out: what the tables do not hold. Invariants: the same
 //! tables give the same bytes; a file is whole or not there.
 
 pub mod c_header;
+pub mod gtkwave;
 pub mod markdown;
 mod names;
+pub mod plan;
 mod slots;
+pub mod sva;
 pub mod systemverilog;
 
 use scalepool_protocols::registry;

@@ -2,7 +2,8 @@
 //!
 //! Modelled: nothing of its own. Stateless calls ([`message`], [`check`]), flits as streams ([`stream`]), runs of
 //! scenarios ([`sim`]) and ends of links beside RTL ([`link`]). The committed header `testbenches/c/scalepool.h` is
-//! written from these files; its text on conventions is [`HEADER`]. Left out: calls back into the caller.
+//! written from these files; its text on conventions is [`HEADER`]. Functions of the caller run inside calls of their handle
+//! alone ([`link::hook`], [`sim`]).
 //!
 //! Invariants: no value of an argument, null included, makes a call unwind, abort or leak; a call that is refused (a
 //! negative status) has changed nothing; handles are numbers, so a wrong one is an error; one handle, one thread at a time.
@@ -46,6 +47,9 @@ pub const HEADER: &str = "\
  * with capacity 0, answers SP_ERR_SHORT, and what waited to be taken still waits.
  *
  * Bytes of messages and flits: byte 0 first, as they travel. JSON forms: those of the command line.
+ *
+ * Functions that go in are called inside calls of the same handle, in the thread of that call. They have to return: no
+ * longjmp, exception or panic may leave them. A pointer of the wrong type is the caller's fault, as with addresses.
  *
  * Handles are numbers, 0 is never one. One handle, one thread at a time: others get SP_ERR_BUSY.
  */";

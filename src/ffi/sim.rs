@@ -10,8 +10,9 @@ use super::table::Table;
 use crate::forms::FormError;
 use crate::scenario::report::Report;
 use crate::scenario::{self, Request, RunError};
+use crate::trace::log::{LogFilter, LogTo};
 use serde_json::Value;
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 use std::path::PathBuf;
 
 /// Most cycles of the reference clock of one run.
@@ -181,6 +182,40 @@ pub unsafe extern "C" fn sp_sim_trace(sim: u64, path: *const c_char, path_length
         let path = output("path", caller.text("path", path, path_length)?)?;
         SIMS.with(sim, |sim| {
             sim.request.outputs.trace = path;
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// A function that takes a line of the log, without its end and without NUL; `line` is good during the call alone. It runs
+/// inside sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+pub type SpLog = Option<unsafe extern "C" fn(user: *mut c_void, line: *const c_char, line_length: usize)>;
+
+/// Log of the next runs: every event that the filter wants, as a line for `function`; null switches it off. The filter is
+/// that of `scalepool run --log`: `link=debug,scenario=info`, or a level for all layers. Layers are link, memory, endpoint,
+/// fabric and scenario; levels off, warn, info, debug and trace. A line has the id of its transaction, which is that of the
+/// trace. `user` goes to the function as it is.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_sim_log(
+    sim: u64,
+    filter: *const c_char,
+    filter_length: usize,
+    function: SpLog,
+    user: *mut c_void,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let filter = caller.text("filter", filter, filter_length)?;
+        let filter = LogFilter::parse(&filter).map_err(|e| Failure::new(SP_ERR_INPUT, e.to_string()))?;
+        // The pointer of the caller, as a number: nothing here follows it.
+        let user = user as usize;
+        let log = function.map(|function| {
+            // SAFETY: a function of the caller, who promises that it is one of this type and that it returns.
+            LogTo::new(filter, move |line| unsafe { function(user as *mut c_void, line.as_ptr().cast(), line.len()) })
+        });
+        SIMS.with(sim, |sim| {
+            sim.request.outputs.log = log;
             Ok(SP_OK)
         })
     })

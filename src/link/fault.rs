@@ -76,6 +76,40 @@ impl Fault {
             _ => Err(error()),
         }
     }
+
+    /// Does to unit `n` what it says, if it is about that one.
+    pub(super) fn apply<U: OnWire>(&self, n: u64, unit: &mut U, rng: &mut Rng, effect: &mut Effect) {
+        match *self {
+            Fault::Flip { unit: at, bit } if at == n => {
+                if let Some(byte) = unit.bytes_mut().get_mut(usize::from(bit) / 8) {
+                    *byte ^= 1 << (bit % 8);
+                    effect.hit = true;
+                }
+            }
+            Fault::Noise { unit: at } if at == n => {
+                unit.make_noise(rng);
+                effect.hit = true;
+            }
+            Fault::Drop { unit: at } if at == n => {
+                unit.make_bad(rng);
+                effect.hit = true;
+            }
+            Fault::Vanish { unit: at } if at == n => effect.lost = true,
+            Fault::Duplicate { unit: at } if at == n => effect.twice = true,
+            _ => (),
+        }
+    }
+}
+
+/// What faults have done to a unit besides its bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Effect {
+    /// It vanishes.
+    pub lost: bool,
+    /// It comes twice.
+    pub twice: bool,
+    /// It was changed.
+    pub hit: bool,
 }
 
 /// A unit of a link layer, as a wire sees it.
@@ -143,28 +177,11 @@ impl FaultyWire {
         self.sent += 1;
         let mut arrives = unit;
         let mut out: Arrivals<U> = [None, None];
-        let (mut lost, mut twice, mut hit) = (false, false, false);
+        let mut effect = Effect::default();
         for fault in &self.faults {
-            match *fault {
-                Fault::Flip { unit, bit } if unit == n => {
-                    if let Some(byte) = arrives.bytes_mut().get_mut(usize::from(bit) / 8) {
-                        *byte ^= 1 << (bit % 8);
-                        hit = true;
-                    }
-                }
-                Fault::Noise { unit } if unit == n => {
-                    arrives.make_noise(&mut self.rng);
-                    hit = true;
-                }
-                Fault::Drop { unit: at } if at == n => {
-                    arrives.make_bad(&mut self.rng);
-                    hit = true;
-                }
-                Fault::Vanish { unit } if unit == n => lost = true,
-                Fault::Duplicate { unit } if unit == n => twice = true,
-                _ => (),
-            }
+            fault.apply(n, &mut arrives, &mut self.rng, &mut effect);
         }
+        let Effect { lost, twice, mut hit } = effect;
         let bits = 8 * arrives.bytes_mut().len() as u64;
         while self.next_error_bits < bits {
             let bit = self.next_error_bits as usize;

@@ -13,6 +13,7 @@ pub mod cxl68;
 pub mod cxlio;
 pub mod event;
 pub mod fault;
+pub mod hook;
 pub mod nvlink;
 pub mod port;
 pub mod ualink;

@@ -20,6 +20,7 @@
 
 use super::event::{Event, Severity};
 use super::fault::{FaultyWire, OnWire as Unit};
+use super::hook::{Hooks, Way};
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::trace::{Body, Kind, Stamp, Tap};
 use scalepool_protocols::cxl::Dir;
@@ -83,8 +84,27 @@ pub trait LinkEnd: Clone + Send + 'static {
     /// Values of [`LinkEnd::SIGNALS`], in that order.
     fn values(&self) -> Vec<u64>;
 
+    /// Takes hooks, if it has places for them.
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        let _ = hooks;
+    }
+
+    /// Its hooks; those of the wire are asked by the port, in front of the faulty wire and behind it.
+    fn hooks(&self) -> Option<&Hooks> {
+        None
+    }
+
     /// What is open, for a person to read.
     fn open_work(&self) -> String;
+
+    /// Whether what it carries has numbers, so that units which vanish or come twice are seen and repaired.
+    fn is_numbered(&self) -> bool {
+        false
+    }
+
+    /// A unit vanished, or came twice, in front of the one that is handed over next. Nobody sees that on a wire: it decides
+    /// nothing, and only keeps the checks of a unit against those before it from blaming the peer.
+    fn hidden_fault(&mut self) {}
 
     /// Whether a fault input explains an error that the link repairs. `damaged`: one changed the unit that has just come.
     fn is_explained(&self, damaged: bool) -> bool {
@@ -168,6 +188,8 @@ pub enum OnWire<U> {
         unit: U,
         /// A fault input changed it.
         damaged: bool,
+        /// A fault input took away the unit before it, or doubled it.
+        behind_hidden: bool,
     },
     /// The sender trains the link; what comes behind belongs to the link as it is afterwards.
     Train,
@@ -182,7 +204,8 @@ pub struct PortResult<E> {
     pub end: Option<E>,
     /// Broken rules of the peer, without what a fault input made and the link repaired.
     pub violations: Vec<Event>,
-    /// Units that the fault inputs of its transmitter changed.
+    /// Units that the fault inputs of its transmitter changed; where units have numbers also those that vanished or came
+    /// twice.
     pub damaged: u64,
     /// Times that it took the link down for training.
     pub trainings: u64,
@@ -236,10 +259,11 @@ enum Training {
     Both,
 }
 
-/// A unit of which the even half has been taken, and the edge at which the odd half is there.
+/// A unit as it came; where units are used by halves, the even half has been taken and the odd one is there at an edge.
 struct Half<U> {
     unit: U,
     damaged: bool,
+    behind_hidden: bool,
     whole_at: u64,
 }
 
@@ -258,6 +282,8 @@ pub struct Port<E: LinkEnd> {
     /// Edges a flit clock.
     edges: u64,
     half: Option<Half<E::Unit>>,
+    /// The last unit that was sent vanished or came twice.
+    hidden: bool,
     shown: Vec<Option<u64>>,
     result: Arc<Mutex<PortResult<E>>>,
     busy_since: Option<Time>,
@@ -278,6 +304,7 @@ impl<E: LinkEnd> Port<E> {
             hold_until_flits: config.hold_credits_flits,
             edges: if config.halves { 2 } else { 1 },
             half: None,
+            hidden: false,
             shown: vec![None; E::SIGNALS.len()],
             result,
             busy_since: None,
@@ -310,30 +337,58 @@ impl<E: LinkEnd> Port<E> {
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         if let Some(half) = self.half.take_if(|half| half.whole_at <= at.cycle) {
-            self.unit(&half.unit, half.damaged, at);
+            self.unit(&half, at);
         }
         while let Some(item) = self.ports.wire_in.pop(cx) {
-            // Units never overlap, but one that came twice is right behind itself.
-            if let Some(half) = self.half.take() {
-                self.unit(&half.unit, half.damaged, at);
-            }
+            self.rest_of_half(at);
             match item {
                 OnWire::Train => self.peer_trains(cx),
                 OnWire::Over => self.end.peer_is_over(),
-                OnWire::Unit { unit, damaged } if self.edges == 1 => self.unit(&unit, damaged, at),
-                OnWire::Unit { unit, damaged } => {
-                    self.end.receive_even(&unit, at.cycle / self.edges);
-                    self.taken(at);
-                    let events = self.end.take_events();
-                    self.report(events, damaged, at);
-                    self.half = Some(Half { unit, damaged, whole_at: at.cycle + 1 });
+                OnWire::Unit { unit, damaged, mut behind_hidden } => {
+                    for (unit, hooked) in self.on_wire(Way::Rx, unit) {
+                        self.arrival(unit, damaged || hooked, std::mem::take(&mut behind_hidden), at);
+                    }
                 }
             }
         }
     }
 
+    /// Units never overlap, but one that came twice is right behind itself.
+    fn rest_of_half(&mut self, at: Stamp) {
+        if let Some(half) = self.half.take() {
+            self.unit(&half, at);
+        }
+    }
+
+    /// What the hooks of the wire make of a unit; with it whether they changed it.
+    fn on_wire(&self, way: Way, unit: E::Unit) -> impl Iterator<Item = (E::Unit, bool)> + use<E> {
+        let arrivals = match self.end.hooks() {
+            None => [Some((unit, false)), None],
+            Some(hooks) => hooks.wire(way, self.end.protocol(), unit),
+        };
+        arrivals.into_iter().flatten()
+    }
+
+    fn arrival(&mut self, unit: E::Unit, damaged: bool, behind_hidden: bool, at: Stamp) {
+        let half = Half { unit, damaged, behind_hidden, whole_at: at.cycle + 1 };
+        if self.edges == 1 {
+            self.unit(&half, at);
+            return;
+        }
+        self.rest_of_half(at);
+        self.end.receive_even(&unit, at.cycle / self.edges);
+        self.taken(at);
+        let events = self.end.take_events();
+        self.report(events, damaged, at);
+        self.half = Some(half);
+    }
+
     /// All of a unit is there.
-    fn unit(&mut self, unit: &E::Unit, damaged: bool, at: Stamp) {
+    fn unit(&mut self, half: &Half<E::Unit>, at: Stamp) {
+        let Half { unit, damaged, behind_hidden, .. } = half;
+        if *behind_hidden {
+            self.end.hidden_fault();
+        }
         self.ports.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
             protocol: self.end.protocol(),
             dir: self.end.dir().opposite().name(),
@@ -342,7 +397,7 @@ impl<E: LinkEnd> Port<E> {
         self.end.receive(unit, at.cycle / self.edges);
         self.taken(at);
         let events = self.end.take_events();
-        self.report(events, damaged, at);
+        self.report(events, *damaged, at);
     }
 
     fn taken(&mut self, at: Stamp) {
@@ -382,10 +437,16 @@ impl<E: LinkEnd> Port<E> {
 
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
         if let Some(unit) = self.end.transmit(at.cycle / self.edges) {
-            let damaged_before = self.wire.damaged;
-            for arrives in self.wire.send(unit).into_iter().flatten() {
-                let damaged = self.wire.damaged != damaged_before;
-                self.ports.wire_out.push(cx, OnWire::Unit { unit: arrives, damaged });
+            for (leaves, hooked) in self.on_wire(Way::Tx, unit) {
+                let (damaged_before, unseen_before) = (self.wire.damaged, self.wire.unseen);
+                for arrives in self.wire.send(leaves).into_iter().flatten() {
+                    let damaged = hooked || self.wire.damaged != damaged_before;
+                    let behind_hidden = std::mem::take(&mut self.hidden);
+                    self.ports.wire_out.push(cx, OnWire::Unit { unit: arrives, damaged, behind_hidden });
+                    // The second copy of a unit, and what follows it.
+                    self.hidden = self.wire.unseen != unseen_before;
+                }
+                self.hidden |= self.wire.unseen != unseen_before;
             }
         }
         let events = self.end.take_events();
@@ -417,7 +478,7 @@ impl<E: LinkEnd> Drop for Port<E> {
     fn drop(&mut self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.end = Some(self.end.clone());
-        result.damaged = self.wire.damaged;
+        result.damaged = self.wire.damaged + if self.end.is_numbered() { self.wire.unseen } else { 0 };
         result.trainings = self.trainings;
     }
 }

@@ -6,6 +6,7 @@
 //! counters and broken rules become the report.
 
 pub mod coherent;
+mod drive;
 pub mod enumerate;
 pub mod expander;
 pub mod faults;
@@ -17,6 +18,7 @@ pub mod stimulus;
 pub mod ualink;
 
 use crate::kernel::Time;
+use crate::link::hook::Hooks;
 use observe::Outputs;
 use report::Report;
 use settings::{Key, Range, SettingError, Settings};
@@ -72,6 +74,11 @@ impl Scenario {
         self.key(MODE).filter(|k| matches!(k.range, Range::List(_))).map(|k| k.default)
     }
 
+    /// Places of link ends that take hooks. Scenarios that are no expander have none.
+    pub fn hook_places(&self) -> &'static [&'static str] {
+        if self.mode().is_some() { &expander::PORTS } else { &[] }
+    }
+
     fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|k| k.name == name)
     }
@@ -96,6 +103,8 @@ pub struct Request {
     pub outputs: Outputs,
     /// Test modes of the kernel; they change no result.
     pub modes: Modes,
+    /// Hooks of link ends, by their place, see [`Scenario::hook_places`].
+    pub hooks: Vec<(String, Hooks)>,
 }
 
 /// Test modes of the kernel.
@@ -135,6 +144,14 @@ pub enum RunError {
     /// Traces or waves of several modes would be written over one another.
     #[error("{MODE}: found a trace or a wave of several modes, expected one mode")]
     OutputOfModes,
+    /// Hooks at a place that takes none.
+    #[error("hooks: found place `{found}`, expected one of: {expected}")]
+    Hooks {
+        /// The place given.
+        found: String,
+        /// All places of the scenario.
+        expected: String,
+    },
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -185,7 +202,7 @@ pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
     match scenarios.len() {
         0 => return Err(settings.refuse(MODE, "").into()),
         1 => (),
-        _ if request.outputs.any() => return Err(RunError::OutputOfModes),
+        _ if request.outputs.files() => return Err(RunError::OutputOfModes),
         _ => (),
     }
     let has = |s: &Scenario, text: &str| s.key(text.split('=').next().unwrap_or_default().trim()).is_some();
@@ -209,6 +226,10 @@ pub fn run(request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report,
     let requests = split(request)?;
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
     let (scenario, settings) = read(request)?;
+    if let Some((place, _)) = request.hooks.iter().find(|(place, _)| !scenario.hook_places().contains(&place.as_str()))
+    {
+        return Err(RunError::Hooks { found: place.clone(), expected: scenario.hook_places().join(", ") });
+    }
     (scenario.run)(request, &settings, on_window)
 }
 

@@ -7,7 +7,9 @@
 
 use crate::coherence::chart::Chart;
 use crate::trace::filter::FilterError;
+use crate::trace::fst::FstSink;
 use crate::trace::jsonl::JsonlSink;
+use crate::trace::log::{LogSink, LogTo};
 use crate::trace::vcd::VcdSink;
 use crate::trace::{Filter, Header, Hub, OpenError, Sink, gtkw};
 use std::fs::{self, File};
@@ -19,6 +21,8 @@ use std::path::{Path, PathBuf};
 pub struct Outputs {
     /// Value change dump; GTKWave files go beside it.
     pub vcd: Option<PathBuf>,
+    /// The same wave as FST; GTKWave files go beside it.
+    pub fst: Option<PathBuf>,
     /// Transaction trace, JSON lines.
     pub trace: Option<PathBuf>,
     /// Message sequence chart: a picture (`.svg`) or text.
@@ -31,12 +35,24 @@ pub struct Outputs {
     pub from_fs: Option<u64>,
     /// End of the time window \[fs\].
     pub to_fs: Option<u64>,
+    /// Log; scopes and window do not concern it.
+    pub log: Option<LogTo>,
 }
 
 impl Outputs {
     /// Whether a module has to record anything.
     pub fn any(&self) -> bool {
-        self.vcd.is_some() || self.trace.is_some()
+        self.files() || self.log.is_some()
+    }
+
+    /// Whether files are written.
+    pub fn files(&self) -> bool {
+        self.waves().next().is_some() || self.trace.is_some()
+    }
+
+    /// Files of waves.
+    fn waves(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.vcd, &self.fst].into_iter().flatten()
     }
 }
 
@@ -124,11 +140,11 @@ fn resolved(path: &Path) -> PathBuf {
 
 /// Refuses outputs that would be written over one another, the save file beside the wave included.
 fn check_apart(outputs: &Outputs) -> Result<(), OutputError> {
-    let save = outputs.vcd.as_ref().map(|path| path.with_extension("gtkw"));
+    let mut saves: Vec<PathBuf> = outputs.waves().map(|path| path.with_extension("gtkw")).collect();
+    saves.dedup();
+    let files = outputs.waves().chain(&outputs.trace).chain(&outputs.chart).chain(&saves);
     let mut taken = Vec::new();
-    for path in
-        [&save, &outputs.vcd, &outputs.trace, &outputs.chart].into_iter().flatten().filter(|path| !is_special(path))
-    {
+    for path in files.filter(|path| !is_special(path)) {
         let place = resolved(path);
         if taken.contains(&place) {
             return Err(OutputError::Twice { path: path.display().to_string() });
@@ -144,6 +160,7 @@ pub struct Observer {
     filter: Filter,
     files: Vec<(Part, Box<dyn Sink>)>,
     chart: Option<(Part, File)>,
+    log: Option<LogSink>,
 }
 
 impl Observer {
@@ -161,13 +178,19 @@ impl Observer {
             let (part, file) = Part::create(path)?;
             files.push((part, Box::new(VcdSink::new(file, header, hub.places(), filter.clone())?)));
         }
+        if let Some(path) = &outputs.fst {
+            let (part, file) = Part::create(path)?;
+            let sink = FstSink::new(BufWriter::new(file), header, hub.places(), filter.clone())?;
+            files.push((part, Box::new(sink)));
+        }
         if let Some(path) = &outputs.trace {
             let (part, file) = Part::create(path)?;
             let sink = JsonlSink::new(BufWriter::new(file), header, hub.places(), filter.clone())?;
             files.push((part, Box::new(sink)));
         }
+        let log = outputs.log.clone().map(LogSink::new);
         let chart = outputs.chart.as_deref().map(Part::create).transpose()?;
-        Ok(Observer { outputs: outputs.clone(), filter, files, chart })
+        Ok(Observer { outputs: outputs.clone(), filter, files, chart, log })
     }
 
     /// Writes the chart, if one is wanted, and gives it its name.
@@ -187,12 +210,15 @@ impl Observer {
     /// # Errors
     /// A file that cannot be written.
     pub fn drain(&mut self, hub: &mut Hub) -> Result<(), OutputError> {
-        if self.files.is_empty() {
+        if self.files.is_empty() && self.log.is_none() {
             return Ok(());
         }
         for record in hub.drain() {
             for (part, sink) in &mut self.files {
                 sink.record(hub.places(), &record).map_err(of_file(&part.path))?;
+            }
+            if let Some(log) = &mut self.log {
+                log.record(hub.places(), &record);
             }
         }
         Ok(())
@@ -208,7 +234,11 @@ impl Observer {
             sink.finish().map_err(of_file(&part.path))?;
             part.keep()?;
         }
-        if let Some(path) = self.outputs.vcd.as_ref().filter(|path| !is_special(path)) {
+        // Two waves of one name have one save file, that of the first.
+        let save = |path: &Path| resolved(&path.with_extension("gtkw"));
+        let is_first = |(n, path): &(usize, &PathBuf)| !self.outputs.waves().take(*n).any(|p| save(p) == save(path));
+        let waves = self.outputs.waves().enumerate().filter(is_first);
+        for path in waves.map(|(_, path)| path).filter(|path| !is_special(path)) {
             let wave = path.file_name().unwrap_or_default().to_string_lossy();
             let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
             gtkw::write_gtkwave(dir, &wave, hub.places(), &self.filter)?;

@@ -3,7 +3,7 @@
 //! A key is declared once; `describe` prints the table, the builder reads typed values from it. Ranges are checked when a
 //! value is set, so a builder never meets a value outside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display};
 
 /// What a key accepts.
@@ -90,12 +90,15 @@ pub enum SettingError {
 pub struct Settings {
     keys: &'static [Key],
     values: BTreeMap<&'static str, String>,
+    /// Keys that were set, whatever to.
+    given: BTreeSet<&'static str>,
 }
 
 impl Settings {
     /// All defaults.
     pub fn new(keys: &'static [Key]) -> Settings {
-        Settings { keys, values: keys.iter().map(|k| (k.name, k.default.to_owned())).collect() }
+        let values = keys.iter().map(|k| (k.name, k.default.to_owned())).collect();
+        Settings { keys, values, given: BTreeSet::new() }
     }
 
     /// Takes `key=value`.
@@ -121,7 +124,16 @@ impl Settings {
             return Err(self.refuse(key.name, value));
         }
         self.values.insert(key.name, value.to_owned());
+        self.given.insert(key.name);
         Ok(())
+    }
+
+    /// Another default for a declared key, which counts where the key was not set: part of a preset.
+    pub fn default_to(&mut self, name: &str, value: impl Display) {
+        let name = self.key(name).name;
+        if !self.given.contains(name) {
+            self.values.insert(name, value.to_string());
+        }
     }
 
     /// An error about a value of a key.

@@ -7,6 +7,7 @@
 //! * by key: lines with the same values of the key fields are one sequence each, compared in order, wherever the
 //!   lines stand. For traces whose interleaving may differ;
 //! * with either, masked fields are left out: a mask `t_fs` takes that field, a mask `fields` takes all below it.
+//! * with either, records of some kinds alone can be compared, as those of a wave, which has flits and violations.
 //!
 //! The first lines must be headers of this format version; differing seed, scenario hash or model version is a
 //! difference like any other, and can be masked. Detail: all fields that differ in the first line that differs, and the
@@ -19,6 +20,7 @@ use std::io::{self, BufRead};
 
 use serde_json::{Map, Value, json};
 
+use super::Kind;
 use super::jsonl::{FORMAT, FORMAT_VERSION};
 
 /// Lines shown before a difference.
@@ -136,8 +138,22 @@ pub fn diff<A: BufRead, B: BufRead>(
     policy: &Policy,
     mask: &[String],
 ) -> Result<Option<Difference>, DiffError> {
+    diff_of_kinds(expected, found, policy, mask, &[])
+}
+
+/// As [`diff`], of records of these kinds alone; of all when there are none.
+///
+/// # Errors
+/// See [`DiffError`].
+pub fn diff_of_kinds<A: BufRead, B: BufRead>(
+    expected: Input<A>,
+    found: Input<B>,
+    policy: &Policy,
+    mask: &[String],
+    kinds: &[Kind],
+) -> Result<Option<Difference>, DiffError> {
     let names = [expected.name.clone(), found.name.clone()];
-    let (mut expected, mut found) = (Lines::new(expected), Lines::new(found));
+    let (mut expected, mut found) = (Lines::new(expected, kinds), Lines::new(found, kinds));
     let headers = [expected.header()?, found.header()?];
     let difference = match between(headers, mask) {
         Some(difference) => Some(difference),
@@ -150,8 +166,8 @@ pub fn diff<A: BufRead, B: BufRead>(
 }
 
 fn in_order<A: BufRead, B: BufRead>(
-    expected: &mut Lines<A>,
-    found: &mut Lines<B>,
+    expected: &mut Lines<'_, A>,
+    found: &mut Lines<'_, B>,
     mask: &[String],
 ) -> Result<Option<Difference>, DiffError> {
     let mut context = VecDeque::new();
@@ -192,8 +208,8 @@ impl Sequence {
 }
 
 fn by_key<A: BufRead, B: BufRead>(
-    expected: &mut Lines<A>,
-    found: &mut Lines<B>,
+    expected: &mut Lines<'_, A>,
+    found: &mut Lines<'_, B>,
     key: &[String],
     mask: &[String],
 ) -> Result<Option<Difference>, DiffError> {
@@ -292,17 +308,33 @@ fn compare(path: &str, a: Option<&Value>, b: Option<&Value>, mask: &[String], ou
 }
 
 /// Reads a trace line by line.
-struct Lines<R> {
+struct Lines<'a, R> {
     input: Input<R>,
     number: usize,
+    /// Kinds of records that count; none means all.
+    kinds: &'a [Kind],
 }
 
-impl<R: BufRead> Lines<R> {
-    fn new(input: Input<R>) -> Lines<R> {
-        Lines { input, number: 0 }
+impl<R: BufRead> Lines<'_, R> {
+    fn new(input: Input<R>, kinds: &[Kind]) -> Lines<'_, R> {
+        Lines { input, number: 0, kinds }
     }
 
+    /// The next record that counts.
     fn next(&mut self) -> Result<Option<(Line, Value)>, DiffError> {
+        loop {
+            match self.any()? {
+                Some((_, value)) if !self.counts(&value) => (),
+                line => return Ok(line),
+            }
+        }
+    }
+
+    fn counts(&self, record: &Value) -> bool {
+        self.kinds.is_empty() || self.kinds.iter().any(|kind| record["kind"] == kind.name())
+    }
+
+    fn any(&mut self) -> Result<Option<(Line, Value)>, DiffError> {
         let mut bytes = Vec::new();
         let n = self.input.reader.read_until(b'\n', &mut bytes);
         let n = n.map_err(|error| DiffError::Unreadable { file: self.input.name.clone(), error })?;
@@ -341,7 +373,7 @@ impl<R: BufRead> Lines<R> {
 
     fn header(&mut self) -> Result<(Line, Value), DiffError> {
         let file = self.input.name.clone();
-        let Some((line, header)) = self.next()? else {
+        let Some((line, header)) = self.any()? else {
             return Err(DiffError::NoHeader { file, found: "an empty file".into() });
         };
         if header.get("format").and_then(Value::as_str) != Some(FORMAT) {

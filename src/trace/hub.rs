@@ -91,9 +91,11 @@ impl Tap {
     }
 
     /// Records an event; `body` is called only when the tap is on. `id` and `parent` are 0 where there is none.
+    #[track_caller]
     pub fn record(&mut self, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
         let Some(buffer) = &self.buffer else { return };
-        let record = Record { at, ordinal: self.ordinal, sequence: self.sequence, kind, id, parent, body: body() };
+        let (ordinal, sequence, from) = (self.ordinal, self.sequence, std::panic::Location::caller());
+        let record = Record { at, ordinal, sequence, kind, id, parent, body: body(), from };
         self.sequence += 1;
         open(buffer).push(record);
     }

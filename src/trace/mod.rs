@@ -1,7 +1,7 @@
 //! Probes, transaction traces, waves and the comparison of traces: everything that watches a simulation.
 //!
 //! Modelled: nothing. Modules hold a [`Tap`] and describe what happens in [`Record`]s; sinks write them down as JSON
-//! lines ([`jsonl`]) or as a waveform ([`vcd`], with GTKWave files by [`gtkw`]); [`diff`] compares two traces. Detail: an
+//! lines ([`jsonl`]), as a log ([`log`]) or as a waveform ([`vcd`], with GTKWave files by [`gtkw`]); [`diff`] compares two traces. Detail: an
 //! observed flit is written byte for byte, a message with every field. Left out: the clock of each module as a signal,
 //! the 64 bytes of a data transfer in a wave (they are in the raw flits and in JSON lines).
 //!
@@ -18,9 +18,13 @@ pub mod diff;
 mod fields;
 pub mod filter;
 pub mod flits;
+pub mod fst;
 pub mod gtkw;
 pub mod hub;
+pub mod inspect;
+mod instants;
 pub mod jsonl;
+pub mod log;
 pub mod record;
 pub mod signals;
 mod state;

@@ -29,6 +29,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 6] = [Kind::Begin, Kind::Mark, Kind::End, Kind::Flit, Kind::Violation, Kind::Value];
+
     /// Name in JSON lines.
     pub const fn name(self) -> &'static str {
         match self {
@@ -102,4 +105,6 @@ pub struct Record {
     pub parent: u64,
     /// What it carries.
     pub body: Body,
+    /// Who has recorded it, for the log.
+    pub from: &'static std::panic::Location<'static>,
 }

@@ -1,9 +1,7 @@
 //! Waves as value change dump (IEEE 1364), readable by every viewer.
 //!
-//! The variables are those of [`super::signals`]; the time unit is 1 fs. At the start of the window, `$dumpvars` gives all
-//! current values; from then on a variable stands in the file when it differs from what stands there, at most once a
-//! time, in order of declaration. So the file depends on the values at the end of each instant alone; of several events
-//! in one instant the last one is seen, and `seq` tells how many there were. Left out: `$dumpoff`, strength, real values.
+//! The variables are those of [`super::signals`], their instants those of `super::instants`; the time unit is 1 fs. At the
+//! start of the window, `$dumpvars` gives all current values. Left out: `$dumpoff`, strength, real values.
 //!
 //! The header comes from the crate `vcd`; changes are written here, a byte of the value as a row of a table, because that
 //! crate formats every bit on its own. Measured once: 620 000 changes (29 MB) took 75 ms here, taking flits apart
@@ -11,7 +9,7 @@
 
 use std::io::{self, Write};
 
-use super::filter::When;
+use super::instants::{Instants, Target};
 use super::signals::{Signals, VarId};
 use super::state::State;
 use super::{Filter, Header, OpenError, Places, Record, Sink};
@@ -21,18 +19,16 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Writes a value change dump. Buffers by itself: a plain file is a good output.
 #[derive(Debug)]
-pub struct VcdSink<W: Write> {
+pub struct VcdSink<W: Write>(Instants<Vcd<W>>);
+
+/// The file.
+#[derive(Debug)]
+struct Vcd<W> {
     out: W,
     buffer: Vec<u8>,
-    filter: Filter,
-    signals: Signals,
-    state: State,
     /// Identifier codes, by variable.
     codes: Vec<Vec<u8>>,
-    changes: Vec<VarId>,
-    /// Time of the changes that are collected now.
-    now_fs: u64,
-    /// Last time in the file; `None` before the window.
+    /// Last time in the file.
     written_fs: Option<u64>,
 }
 
@@ -46,31 +42,26 @@ impl<W: Write> VcdSink<W> {
         let mut declared = Vec::new();
         let codes = declare(&mut declared, header, &signals)?;
         out.write_all(&declared)?;
-        let (state, buffer) = (State::new(signals.vars()), Vec::with_capacity(2 * CHUNK_BYTES));
-        let sink =
-            VcdSink { out, buffer, filter, signals, state, codes, changes: Vec::new(), now_fs: 0, written_fs: None };
-        Ok(sink)
+        let vcd = Vcd { out, buffer: Vec::with_capacity(2 * CHUNK_BYTES), codes, written_fs: None };
+        Ok(VcdSink(Instants::new(vcd, signals, filter)))
+    }
+}
+
+impl<W: Write> Sink for VcdSink<W> {
+    fn record(&mut self, places: &Places, record: &Record) -> io::Result<()> {
+        self.0.record(places, record)
     }
 
-    /// Writes the changes collected so far.
-    fn flush_changes(&mut self) -> io::Result<()> {
-        if self.filter.when(self.now_fs) != When::Within {
-            return Ok(());
-        }
-        self.state.take_changes(&mut self.changes);
-        if !self.changes.is_empty() {
-            self.time(self.now_fs);
-        }
-        for var in &self.changes {
-            change(&mut self.buffer, self.state.words(*var), self.state.width(*var), &self.codes[*var]);
-        }
-        if self.buffer.len() >= CHUNK_BYTES {
-            self.out.write_all(&self.buffer)?;
-            self.buffer.clear();
-        }
-        Ok(())
+    fn finish(&mut self) -> io::Result<()> {
+        self.0.finish()?;
+        let vcd = self.0.target();
+        vcd.out.write_all(&vcd.buffer)?;
+        vcd.buffer.clear();
+        vcd.out.flush()
     }
+}
 
+impl<W> Vcd<W> {
     fn time(&mut self, t_fs: u64) {
         if self.written_fs != Some(t_fs) {
             self.written_fs = Some(t_fs);
@@ -78,49 +69,28 @@ impl<W: Write> VcdSink<W> {
         }
     }
 
-    /// Dumps all values, once.
-    fn begin_window(&mut self) {
-        if self.written_fs.is_some() {
-            return;
-        }
-        // What changed before is part of the dump.
-        self.state.take_changes(&mut self.changes);
-        self.time(self.filter.from_fs());
-        self.buffer.extend_from_slice(b"$dumpvars\n");
-        for var in 0..self.state.len() {
-            change(&mut self.buffer, self.state.words(var), self.state.width(var), &self.codes[var]);
-        }
-        self.buffer.extend_from_slice(b"$end\n");
+    fn value(&mut self, state: &State, var: VarId) {
+        change(&mut self.buffer, state.words(var), state.width(var), &self.codes[var]);
     }
 }
 
-impl<W: Write> Sink for VcdSink<W> {
-    fn record(&mut self, places: &Places, r: &Record) -> io::Result<()> {
-        let t_fs = r.at.t_fs;
-        if t_fs < self.now_fs {
-            let text = format!("wave: found a record of {t_fs} fs, expected none before {} fs", self.now_fs);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
-        }
-        if t_fs > self.now_fs {
-            self.flush_changes()?;
-            self.now_fs = t_fs;
-        }
-        match self.filter.when(t_fs) {
-            When::After => Ok(()),
-            When::Before => self.signals.apply(&mut self.state, places, r),
-            When::Within => {
-                self.begin_window();
-                self.signals.apply(&mut self.state, places, r)
-            }
-        }
+impl<W: Write> Target for Vcd<W> {
+    fn begin(&mut self, t_fs: u64, state: &State) -> io::Result<()> {
+        self.time(t_fs);
+        self.buffer.extend_from_slice(b"$dumpvars\n");
+        (0..state.len()).for_each(|var| self.value(state, var));
+        self.buffer.extend_from_slice(b"$end\n");
+        Ok(())
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        self.flush_changes()?;
-        self.begin_window();
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        self.out.flush()
+    fn changes(&mut self, t_fs: u64, state: &State, vars: &[VarId]) -> io::Result<()> {
+        self.time(t_fs);
+        vars.iter().for_each(|&var| self.value(state, var));
+        if self.buffer.len() >= CHUNK_BYTES {
+            self.out.write_all(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
     }
 }
 
@@ -159,6 +129,21 @@ fn declare_scope(
         declare_scope(writer, signals, inner, next, codes)?;
     }
     writer.upscope()
+}
+
+/// Writes all digits of a value, most significant first; `None` is unknown.
+pub(super) fn digits(out: &mut Vec<u8>, words: Option<&[u64]>, width: u32) {
+    let width = width as usize;
+    let Some(words) = words else {
+        out.resize(out.len() + width, b'x');
+        return;
+    };
+    let start = out.len();
+    for word in words.iter().rev() {
+        word.to_be_bytes().iter().for_each(|&b| out.extend_from_slice(&DIGITS[usize::from(b)]));
+    }
+    // The words have whole bytes, the value need not.
+    out.drain(start..out.len() - width);
 }
 
 /// The eight digits of every byte, most significant first.

@@ -17,6 +17,9 @@
  *
  * Bytes of messages and flits: byte 0 first, as they travel. JSON forms: those of the command line.
  *
+ * Functions that go in are called inside calls of the same handle, in the thread of that call. They have to return: no
+ * longjmp, exception or panic may leave them. A pointer of the wrong type is the caller's fault, as with addresses.
+ *
  * Handles are numbers, 0 is never one. One handle, one thread at a time: others get SP_ERR_BUSY.
  */
 
@@ -33,7 +36,7 @@
 #define SP_ABI_MAJOR 1
 
 // Changes when something is added.
-#define SP_ABI_MINOR 0
+#define SP_ABI_MINOR 1
 
 // Changes when only mistakes are mended.
 #define SP_ABI_PATCH 0
@@ -141,6 +144,18 @@
 // Most flit clocks of one step.
 #define SP_MAX_STEPS (1 << 16)
 
+// The item goes on as it is.
+#define SP_HOOK_KEEP 0
+
+// The item is gone.
+#define SP_HOOK_DROP 1
+
+// The bytes of `other` go on in its place.
+#define SP_HOOK_REPLACE 2
+
+// Not in this flit clock: it is asked for again.
+#define SP_HOOK_HOLD 3
+
 // A unit of one byte stands for control flits in place of a flit: 0 for idle, others for a remote fault.
 #define CONTROL_BYTES 1
 
@@ -175,6 +190,28 @@ typedef struct {
   // 1 for a reserved field, else 0.
   uint32_t reserved;
 } sp_field;
+
+// A function that takes a line of the log, without its end and without NUL; `line` is good during the call alone. It runs
+// inside sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+typedef void (*sp_log)(void *user, const char *line, size_t line_length);
+
+// A function that sees the items of a point. `point` is a position in packer_in, packer_out, credit, replay_in,
+// replay_out, wire; `way` is SP_RX or SP_TX; `number` counts the items of the point; `name` is a layout, a protocol or
+// `credit`. `bytes` and `other` have `length` bytes each; `other` holds a copy to be changed for SP_HOOK_REPLACE. All
+// pointers but `user` are good during the call alone.
+//
+// It runs inside sp_link_step or sp_link_send, in the thread of that call; it may call any function, but those of its
+// own handle answer SP_ERR_BUSY. It has to return: no longjmp, no exception of C++, no panic may leave it.
+// The answer is one of SP_HOOK_*; another number is SP_HOOK_KEEP.
+typedef uint32_t (*sp_hook)(void *user,
+                            uint32_t point,
+                            uint32_t way,
+                            uint64_t flit_clock,
+                            uint64_t number,
+                            const char *name,
+                            const uint8_t *bytes,
+                            uint8_t *other,
+                            size_t length);
 
 #ifdef __cplusplus
 extern "C" {
@@ -325,6 +362,16 @@ int32_t sp_sim_wave(uint64_t sim, const char *path, size_t path_length);
 // Transaction trace of the next runs: JSON lines at this path; an empty path switches it off.
 int32_t sp_sim_trace(uint64_t sim, const char *path, size_t path_length);
 
+// Log of the next runs: every event that the filter wants, as a line for `function`; null switches it off. The filter is
+// that of `scalepool run --log`: `link=debug,scenario=info`, or a level for all layers. Layers are link, memory, endpoint,
+// fabric and scenario; levels off, warn, info, debug and trace. A line has the id of its transaction, which is that of the
+// trace. `user` goes to the function as it is.
+int32_t sp_sim_log(uint64_t sim,
+                   const char *filter,
+                   size_t filter_length,
+                   sp_log function,
+                   void *user);
+
 // Runs from the start to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier;
 // 0 takes `cycles` of the text, or SP_MAX_CYCLES. It takes as long as the scenario asks for: a million cycles are about a
 // second. SP_FINDING if a rule is broken.
@@ -363,7 +410,7 @@ int32_t sp_link_new(const char *protocol,
                     uint32_t mode,
                     uint64_t *link);
 
-// As it was made: all that waits is gone.
+// As it was made: all that waits is gone. Hooks stay, and count their items anew.
 int32_t sp_link_reset(uint64_t link);
 
 // Drives a port: the unit arrives in the next step that has not another one before it. SP_RX is what comes to the end;
@@ -401,7 +448,8 @@ int32_t sp_link_take(uint64_t link, char *json, size_t json_capacity, size_t *js
 int32_t sp_link_event(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
 
 // State and counters as a JSON object: flit clocks, what waits, what was compared; of an active end whether it is `up`,
-// `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`).
+// `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`); answers of hooks that were not
+// allowed (`bad_answers`, the first one as `bad_answer`).
 int32_t sp_link_state(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
 
 // The physical layer begins to train (0) or is up again (1). nvlink has no such state here; an end of
@@ -410,6 +458,41 @@ int32_t sp_link_train(uint64_t link, uint32_t up);
 
 // Ends a link end; its handle names nothing any more.
 int32_t sp_link_destroy(uint64_t link);
+
+// Attaches a function to a point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or `wire`;
+// `way` is SP_RX for what comes to the end, SP_TX for what it sends. `hook` gets a number for sp_hook_detach. `user` goes
+// to the function as it is. What each point shows, and may be answered:
+//
+// * `packer_in` SP_TX: a message that is queued; drop, replace. SP_RX: a payload flit to unpack
+// * `packer_out` SP_TX: a new payload flit; drop, replace. SP_RX: a message that was unpacked; drop, replace
+// * `credit` SP_TX: 8 bytes, lowest first: credits that wait to be returned; hold. SP_RX: credits that came; drop, replace
+// * `replay_in` SP_TX: a flit that is kept for replay; replace. SP_RX: a flit before it is judged; drop, replace
+// * `replay_out` SP_TX: a flit that goes again; drop, replace. SP_RX: a flit that was accepted
+// * `wire` a unit that leaves or arrives; drop, replace. A passive end has this point alone
+//
+// SP_ERR_KIND if the end has no such point (ualink: no `credit`, which is the caller's). Another answer than those changes
+// nothing; sp_link_state counts them as `bad_answers` and shows the first as `bad_answer`.
+int32_t sp_hook_attach(uint64_t link,
+                       const char *point,
+                       size_t point_length,
+                       uint32_t way,
+                       sp_hook function,
+                       void *user,
+                       uint64_t *hook);
+
+// Attaches a fault to a point of a link end, as `link.fault` of scenarios spells it: `flip:N:BIT`, `noise:N`, `drop:N`,
+// `dup:N`, `vanish:N`, where N counts the items of the point from 0. On the wire a drop leaves a bad unit in its place; at
+// the other points drop and vanish take the item away and dup is refused. SP_ERR_KIND where the point does not allow it.
+int32_t sp_hook_fault(uint64_t link,
+                      const char *point,
+                      size_t point_length,
+                      uint32_t way,
+                      const char *fault,
+                      size_t fault_length,
+                      uint64_t *hook);
+
+// Takes a hook off again. SP_ERR_RANGE if the number names none of this end.
+int32_t sp_hook_detach(uint64_t link, uint64_t hook);
 
 #ifdef __cplusplus
 }  // extern "C"

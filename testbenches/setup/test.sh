@@ -76,6 +76,11 @@ pcie() {
     SCALEPOOL_PCIE_VECTORS=$vectors cargo test --workspace --test pcie_vectors
 }
 
+# Outcomes of litmus programs, against an exploration written from the sheet by another hand.
+litmus() {
+    python3 -B testbenches/litmus/compare.py --program "$target/debug/scalepool" --cases 150
+}
+
 oracle() {
     if [ -z "${ORACLE+set}" ]; then
         echo 'oracle: not run'
@@ -92,4 +97,5 @@ step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 step tests tests
 step profiles profiles
 step pcie pcie
+step litmus litmus
 step oracle oracle

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod arbiters {
+    mod every;
     mod explore;
     mod matching;
     mod single;

@@ -13,3 +13,14 @@ fn a_quick_run_prints_every_row() {
     assert_eq!(rows("256B "), 10, "{table}");
     assert_eq!((rows("crc16 "), rows("ring, ")), (3, 3), "{table}");
 }
+
+#[test]
+fn the_rows_of_the_crc_stand_alone() {
+    let table = ratios::crc16_alone(true);
+    // A line on the method, one of titles, three ways.
+    assert_eq!(
+        (table.lines().count(), table.lines().filter(|line| line.starts_with("crc16 ")).count()),
+        (5, 3),
+        "{table}"
+    );
+}

@@ -696,3 +696,148 @@ fn a_folder_that_cannot_be_made_is_an_error() {
     assert!(err.contains("export_md_file: cannot be written"), "{err}");
     std::fs::remove_file(folder).unwrap();
 }
+
+/// The committed exports are those of the tables. `SCALEPOOL_BLESS=1` writes them anew.
+#[test]
+fn committed_exports_are_fresh() {
+    let committed = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testbenches/export");
+    for format in ["sv", "c", "md", "gtkwave", "sva", "plan"] {
+        let into = |folder: &PathBuf| stdout(&["export", format, "--out", folder.to_str().unwrap()]);
+        let (made, old) = (folder(&format!("export_{format}_fresh")), committed.join(format));
+        if std::env::var_os("SCALEPOOL_BLESS").is_some() {
+            let _ = std::fs::remove_dir_all(&old);
+            into(&old);
+        }
+        into(&made);
+        let names = |folder: &PathBuf| {
+            let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&made), names(&old), "files of {format}");
+        for name in names(&made) {
+            let [new, old] = [&made, &old].map(|folder| std::fs::read(folder.join(&name)).unwrap());
+            assert!(new == old, "{format}/{}: not what `export {format}` writes", name.display());
+        }
+    }
+}
+
+/// What the plan names is there: the vector sets; tests of rules are the business of the suite `meta`.
+#[test]
+fn the_plan_names_sets_that_exist() {
+    let folder = folder("export_plan");
+    stdout(&["export", "plan", "--out", folder.to_str().unwrap()]);
+    let plan = std::fs::read_to_string(folder.join("plan.csv")).unwrap();
+    let rows = |kind: &str| plan.lines().filter(|l| l.starts_with(kind)).collect::<Vec<_>>();
+    assert_eq!(rows("rule,").len(), rules::all().count());
+    assert!(rows("coverage,").len() > 500 && rows("run,").len() == 3);
+    for row in rows("vectors,") {
+        let set = row.split(',').nth(5).unwrap();
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("{set}.rsp"));
+        assert!(path.exists(), "{row}");
+    }
+}
+
+// ---- inspect ----
+
+const MAPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testbenches/maps");
+const WAVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/waves");
+
+#[test]
+fn a_wave_is_inspected() {
+    let (wave, map) = (format!("{WAVES}/cxl68-retry.vcd"), format!("{MAPS}/waves_cxl68.toml"));
+    let trace = folder("inspect.jsonl");
+    let (status, out, err) = seen(run(&["inspect", &wave, "--map", &map, "--trace", trace.to_str().unwrap()]));
+    // One flit of each direction was spoilt on purpose.
+    assert_eq!((status, err.as_str()), (1, ""));
+    for line in [
+        "36.125000 ns device.link #16 protocol\n",
+        "  broken: 36.125000 ns device.link.flit.raw[535:528] CXL68-CRC-01 at byte 66: CRC does not fit: found ",
+        "  cxl68.m2s_req opcode=MemRd ",
+        "device.link  93     93     1\n",
+    ] {
+        assert!(out.contains(line), "`{line}` is not in:\n{out}");
+    }
+    let golden = format!("{WAVES}/cxl68-retry.jsonl");
+    let mask = "scenario_hash,seed,cycle";
+    let policy = ["--policy", "by-key", "--key", "where"];
+    let compare = |more: &[&str]| {
+        let args = [&["diff", &golden, trace.to_str().unwrap(), "--mask", mask], &policy[..], more].concat();
+        seen(run(&args))
+    };
+    assert_eq!(compare(&["--kind", "flit"]), (0, String::new(), String::new()));
+    assert_eq!(compare(&[]).0, 1, "the golden trace has values as well");
+    let (status, _, err) = compare(&["--kind", "flits"]);
+    assert!(status == 2 && err.contains("expected one of begin, mark, end, flit, violation, value"), "{err}");
+    std::fs::remove_file(trace).unwrap();
+}
+
+#[test]
+fn inspect_prints_json_lines() {
+    let (wave, map) = (format!("{WAVES}/cxl68-retry.vcd"), format!("{MAPS}/waves_cxl68.toml"));
+    let (status, out, _) = seen(run(&["inspect", &wave, "--map", &map, "--json", "--all"]));
+    let lines: Vec<Value> = out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let (summary, flits) = lines.split_last().unwrap();
+    assert_eq!((status, flits.len()), (1, 188));
+    let row = json!({"interface": "host.link", "edges": 95, "flits": 95, "violations": 1, "left_over_beats": 0});
+    assert_eq!(summary["summary"][0], row);
+    let broken = flits.iter().find(|f| f["violations"] != json!([])).unwrap();
+    let keys: Vec<_> = broken.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["t_fs", "cycle", "where", "flit", "violations", "lints"]);
+    assert_eq!(broken["violations"][0]["rule"], "CXL68-CRC-01");
+    assert_eq!(broken["violations"][0]["t_fs"], 36_125_000);
+    assert_eq!(broken["flit"]["crc"]["ok"], false);
+}
+
+#[test]
+fn inspect_refuses_what_it_cannot_use() {
+    let map = format!("{MAPS}/waves_cxl68.toml");
+    let wave = format!("{WAVES}/cxl68-retry.vcd");
+    let other = format!("{MAPS}/waves_ualink.toml");
+    let text = folder("inspect.txt");
+    std::fs::write(&text, "$timescale 1 ns $end $var wire 4 ! a $end $enddefinitions $end\n#0\nb01q1 !\n").unwrap();
+    for (args, expected) in [
+        (["inspect", "no.vcd", "--map", &map], "no.vcd: cannot be read as a wave: "),
+        (["inspect", &wave, "--map", "no.toml"], "no.toml: cannot be read"),
+        (["inspect", &wave, "--map", &wave], "cxl68-retry.vcd: TOML parse error at line 1"),
+        (["inspect", &map, "--map", &map], "found another start of the file, expected VCD"),
+        (["inspect", text.to_str().unwrap(), "--map", &map], "cannot be read as a wave: "),
+        (["inspect", &wave, "--map", &other], "key `clock`: found `accel[0].port[0].flit.seq`, expected a signal of "),
+    ] {
+        let (status, out, err) = seen(run(&args));
+        assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains(expected) && err.lines().count() <= 6 && !err.contains("panicked"), "{err}");
+    }
+    std::fs::remove_file(text).unwrap();
+}
+
+/// The example of the issue that asked for litmus cases; then a broken file, a missing one, a kind nobody knows.
+#[test]
+fn litmus_prints_outcomes_and_refuses_bad_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let good = "kind = \"cxl-cache\"\nstart = \"MI\"\nprograms = [[\"DirtyEvict\"], [\"RdShared\"]]\n[config]\n";
+    let answer: Value = serde_json::from_str(&stdout(&["litmus", &file("good.toml", good), "--json"])).unwrap();
+    let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["states", "transitions", "violations", "outcomes"]);
+    assert_eq!(answer["violations"], json!([]));
+    let outcomes = answer["outcomes"].as_array().unwrap();
+    assert_eq!(outcomes.len(), 1, "{answer}");
+    assert_eq!((&outcomes[0]["final"], &outcomes[0]["fresh"]), (&json!("IS"), &json!(true)));
+    assert!(stdout(&["litmus", &file("good.toml", good)]).contains("IS fresh"));
+    for (name, text, place) in [
+        ("word.toml", good.replace("RdShared", "RdSharde"), "line 3"),
+        ("start.toml", good.replace("MI", "MS"), "line 2"),
+        ("kind.toml", good.replace("cxl-cache", "cxl"), "line 1"),
+        ("option.toml", format!("{good}speed = 1\n"), "line 5"),
+    ] {
+        let (status, out, err) = seen(run(&["litmus", &file(name, &text)]));
+        assert_eq!((status, out.as_str()), (2, ""));
+        assert!(err.contains(place), "{name}: {err}");
+    }
+    assert_eq!(seen(run(&["litmus", "no-such-file.toml"])).0, 2);
+}

@@ -17,6 +17,8 @@ mod cache_snoops;
 mod flows;
 #[path = "coh/litmus.rs"]
 mod litmus;
+#[path = "coh/mem_bench.rs"]
+mod mem_bench;
 #[path = "coh/mem_explore.rs"]
 mod mem_explore;
 #[path = "coh/mem_litmus.rs"]

@@ -9,6 +9,7 @@ mod cxl256_link {
     mod halves;
     mod idle;
     mod io;
+    mod monitor;
     mod numbers;
     mod replay;
     mod rig;

@@ -4,8 +4,12 @@
 mod c_programs;
 #[path = "ffi/calls.rs"]
 mod calls;
+#[path = "ffi/dpi.rs"]
+mod dpi;
 #[path = "ffi/header.rs"]
 mod header;
+#[path = "ffi/hooks.rs"]
+mod hooks;
 #[path = "ffi/links.rs"]
 mod links;
 #[path = "ffi/rough.rs"]

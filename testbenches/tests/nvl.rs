@@ -15,5 +15,6 @@ mod nvl {
     mod rates;
     mod rig;
     mod scenarios;
+    mod soak;
     mod streams;
 }

@@ -5,6 +5,7 @@
 mod nvl_fabric {
     mod c2c;
     mod common;
+    mod conservation;
     mod gang;
     mod modes;
     mod pod;

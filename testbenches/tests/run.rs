@@ -363,3 +363,20 @@ fn a_closed_pipe_is_success() {
         assert_eq!(out.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
     }
 }
+
+/// The log goes to stderr, changes nothing on stdout, and a filter that cannot be read is a usage error.
+#[test]
+fn a_log_beside_the_report() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let args = ["run", "cxl68-expander", "--json", "--set", "host.accesses=30"];
+    let (status, bare, _) = scalepool(dir.path(), &args);
+    let (logged, out, err) = scalepool(dir.path(), &[&args[..], &["--log", "link=debug,scenario=info"]].concat());
+    assert_eq!((status, logged, out), (0, 0, bare));
+    let lines: Vec<&str> = err.lines().filter(|line| line.starts_with("t_fs=")).collect();
+    let of = |word: &str| lines.iter().filter(|line| line.split(' ').any(|w| w == word)).count();
+    // Request and answer at the host, the device and two ports.
+    assert_eq!((of("id=7"), of("layer=link") > 60, of("layer=scenario") > 60), (6, true, true), "{err}");
+    let (status, out, err) = scalepool(dir.path(), &[&args[..], &["--log", "links=debug"]].concat());
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(err.contains("found `links=debug`"), "{err}");
+}

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod ual {
+    mod cache;
     mod common;
     mod efficiency;
     mod fields;

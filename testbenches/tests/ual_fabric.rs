@@ -2,11 +2,14 @@
 #![forbid(unsafe_code)]
 
 mod ual_fabric {
+    mod conservation;
     mod credits;
     mod fields;
+    mod guarded;
     mod order;
     mod pods;
     mod rig;
     mod scenarios;
     mod switch;
+    mod upli;
 }

@@ -5,6 +5,8 @@
 
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, Request};
+use scalepool_protocols::nvlink::Packet;
+use scalepool_protocols::nvlink::stream::Unpacker;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -225,5 +227,107 @@ fn every_message_is_in_the_wave_once() {
         let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
         assert!(report.violations.is_empty() && report.retries > 0, "{mode}: {} retries", report.retries);
         assert_messages(mode, &text(file(mode, "vcd")), &text(file(mode, "jsonl")));
+    }
+}
+
+/// Values of the variables of a VCD scope each time that a count `taken.seq` moves, or `taken_1.seq` of what is taken at the
+/// same time, whose variables are then given under the names of the first; by name below the scope.
+fn taken(wave: &str, place: &str) -> Vec<BTreeMap<String, u128>> {
+    let (mut scope, mut of_code, mut now, mut seen) = (Vec::new(), BTreeMap::new(), BTreeMap::new(), Vec::new());
+    let mut moved = [false; 2];
+    // A time ends the one before.
+    for line in wave.lines().chain(["#end"]) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["$scope", _, name, ..] => scope.push(name),
+            ["$upscope", ..] => drop(scope.pop()),
+            ["$var", _, _, code, name, ..] => {
+                let path = scope.join(".");
+                if let Some(below) = path.strip_prefix(place).and_then(|rest| rest.strip_prefix('.')) {
+                    of_code.insert(code, format!("{below}.{name}"));
+                }
+            }
+            [value, code] if value.starts_with('b') => {
+                if let Some(name) = of_code.get(code) {
+                    moved[0] |= name == "taken.seq" && value != "b0";
+                    moved[1] |= name == "taken_1.seq" && value != "b0";
+                    // `x` and what is wider, the raw bits of a packet, are not asked for.
+                    now.insert(name.clone(), u128::from_str_radix(&value[1..], 2).unwrap_or_default());
+                }
+            }
+            [time] if time.starts_with('#') => {
+                let [first, second] = std::mem::take(&mut moved);
+                if first {
+                    seen.push(now.clone());
+                }
+                if second {
+                    let mut of_second = now.clone();
+                    for (name, value) in now.iter().filter(|(name, _)| name.contains("_1.")) {
+                        of_second.insert(name.replace("_1.", "."), *value);
+                    }
+                    of_second.insert("taken.data_flits".into(), 0);
+                    seen.push(of_second);
+                }
+            }
+            _ => (),
+        }
+    }
+    seen
+}
+
+/// Every packet that a clean NVLink carries stands in the wave with header, AE, BE and data, once it is accepted: what the
+/// flits of the trace say, taken apart here.
+#[test]
+fn nvlink_packets_are_in_the_wave_whole() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let [vcd, trace] = ["run.vcd", "run.jsonl"].map(|name| dir.path().join(name));
+    let request = Request {
+        scenario: "nvlink-pair".into(),
+        seed: 5,
+        threads: 1,
+        set: ["traffic.requests=60", "link.count=1"].map(str::to_owned).into(),
+        outputs: Outputs { vcd: Some(vcd.clone()), trace: Some(trace.clone()), ..Outputs::default() },
+        ..Request::default()
+    };
+    let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
+    assert!(report.violations.is_empty(), "{}", report.violations[0].violation);
+    let [vcd, trace] = [vcd, trace].map(|path| std::fs::read_to_string(path).expect("text"));
+    for place in ["gpu[0].link[0]", "gpu[1].link[0]"] {
+        let (mut unpacker, mut sent) = (Unpacker::default(), Vec::new());
+        let mut parts_seen = [0; 3];
+        for line in trace.lines() {
+            let record: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
+            if record["where"] == place && record["kind"] == "flit" {
+                let hex = record["hex"].as_str().expect("bytes");
+                let bytes = (0..hex.len() / 2).map(|n| u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).expect("hex"));
+                let packet = Packet::from_bytes(&bytes.collect::<Vec<_>>()).expect("1 to 18 flits");
+                assert!(unpacker.read(&packet).is_good());
+                if packet.header().op.is_numbered() {
+                    sent.push(packet);
+                }
+            }
+        }
+        let shown = taken(&vcd, place);
+        assert_eq!(shown.len(), sent.len(), "{place}");
+        let mut number = 4095;
+        for (values, packet) in shown.iter().zip(&sent) {
+            let (header, parts) = (packet.header(), packet.parts());
+            number = (number + packet.flits().len() as u128) % 4096;
+            let value = |name: &str| values.get(name).copied();
+            assert_eq!(value("taken.number"), Some(number), "{place}");
+            assert_eq!(value("header.raw"), Some(packet.header_bits()));
+            assert_eq!(value("header.op"), Some(header.op.0.into()));
+            assert_eq!(value("header.tag"), Some(header.tag.into()));
+            assert_eq!(value("header.address"), Some(header.address.into()));
+            assert_eq!(value("taken.data_flits"), Some(parts.data.len() as u128));
+            for (n, flit) in parts.data.iter().enumerate() {
+                assert_eq!(value(&format!("taken.data_{n}")), Some(*flit), "{place}: flit {n} of {header:?}");
+            }
+            assert!(parts.be.is_none_or(|be| value("taken.be") == Some(be)), "{place}: {header:?}");
+            assert!(parts.ae.is_none_or(|ae| value("ae.raw") == Some(ae)), "{place}: {header:?}");
+            let has = [parts.ae.is_some(), parts.be.is_some(), !parts.data.is_empty()];
+            parts_seen.iter_mut().zip(has).for_each(|(n, has)| *n += u32::from(has));
+        }
+        assert!(parts_seen.iter().all(|&n| n > 5), "AE, BE and data have travelled: {parts_seen:?}");
     }
 }

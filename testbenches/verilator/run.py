@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
-"""Builds and runs every bench of this folder in Icarus and Verilator, on the RTL as it is and on mutated copies of it.
+"""Builds and runs the benches of this folder in Icarus and Verilator, and those of ../dpi, which call the model, in
+Verilator: on the RTL as it is, and on mutated copies of it.
 
 A bench passes when it ends with status 0 and says how many vectors it has seen, and that is how many there are. A mutant
 is killed when a bench of its device does not pass. Exit status 1 when a bench fails on the RTL or a mutant survives.
 
-usage: run.py [--program PROGRAM] [--only WORD] [--no-mutants]
+What is built and what came out is kept below target/cosim by a hash of all that goes into it: what has not changed is not
+done again.
+
+usage: run.py [--program PROGRAM] [--only WORD] [--no-mutants] [--soak] [--fresh]
 """
 
 import argparse
 import concurrent.futures
 import dataclasses
 import functools
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -19,14 +25,19 @@ import subprocess
 import sys
 import time
 
-import vectors as v
+sys.dont_write_bytecode = True  # the folder of a source stays as it is
+
+import vectors as v  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RTL = HERE.parent / "rtl"
+DPI = HERE.parent / "dpi"
 OUT = ROOT / "target" / "cosim"
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
 SIMULATORS = ("icarus", "verilator")
+# The one mutant that goes against the model too; the others are for the vectors.
+DPI_MUTANT = ("cxl68_retry_tx", "resends_one_less")
 
 
 @dataclasses.dataclass
@@ -45,6 +56,8 @@ class Bench:
     name: str
     devices: list
     cases: list
+    dpi: bool = False  # it stands in ../dpi and calls the model
+    unroll: int = 2  # longest loop that Verilator unrolls: small compiles in seconds, large runs faster
 
 
 def table(program):
@@ -60,6 +73,10 @@ def table(program):
             Case("cxl68/h2d_* m2s_*", part(v.cxl68_pack, count=400),
                  part(v.no_rule_is_broken, program=program, protocol="cxl-68b"))
         ]),
+        Bench("cxl68_retry", ["cxl68_retry_tx", "cxl68_retry_rx", "cxl68_crc16"], [
+            Case(f"cxl68/{name}_cxl-68b_{d}", part(prepare, name=f"{name}_cxl-68b_{d}"))
+            for name, prepare in (("retry", v.cxl68_retry), ("control", v.cxl68_control)) for d in ("down", "up")
+        ]),
         Bench("cxl256_check", ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"], [
             Case(f"{family}/{name}_{d}",
                  part(v.cxl256_check, family=family, name=f"{name}_{d}", lopt="lopt" in name))
@@ -73,15 +90,41 @@ def table(program):
             Case(f"arbiters/{name}", part(v.arbiter, kind=kind, name=name))
             for kind, name in (("round_robin", "round_robin"), ("matrix", "matrix"), ("weighted", "weighted_5_1_1_2"))
         ]),
+        Bench("nvl_crc", ["nvl_crc25"], [
+            Case(f"nvlink/flit_nvlink_{d}", part(v.nvl_crc, name=f"flit_nvlink_{d}")) for d in ("down", "up")
+        ]),
         Bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], [
             Case(f"nvlink, of the program, seed {seed}", part(v.nvl_packetizer, seed=seed)) for seed in (1, 2)
         ]),
         Bench("ual_frames", ["ual_framer", "ual_deframer", "ual_offsets"], [
+            Case("ualink, of the program", part(v.ual_made, seed=1))
+        ] + [
             Case(f"ualink/flit_ualink_{d}", part(v.ual_frames, name=f"flit_ualink_{d}")) for d in ("down", "up")
         ]),
         Bench("ual_crc", ["ual_crc32"], [
             Case(f"ualink/flit_ualink_{d}", part(v.ual_crc, name=f"flit_ualink_{d}")) for d in ("down", "up")
         ]),
+    ]
+
+
+def dpi_table(soak):
+    """The benches that call the model: how many random flits, normally and with --soak."""
+    def bench(name, devices, usual, many, *more):
+        count = many if soak else usual
+        return Bench(f"{name}_dpi", devices, [
+            Case("model, random", lambda _: ([f"+count={count}", *more], count))
+        ], dpi=True)
+
+    crc256 = ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"]
+    link = ["cxl68_packer", "cxl68_unpacker", "cxl68_places", "cxl68_retry_tx", "cxl68_retry_rx", "cxl68_crc16"]
+    return [
+        bench("cxl68_crc", ["cxl68_crc16"], 1_000_000, 1_000_000),
+        bench("cxl256_check", crc256, 100_000, 1_000_000),
+        bench("ual_crc", ["ual_crc32"], 100_000, 1_000_000),
+        bench("nvl_crc", ["nvl_crc25"], 1_000_000, 1_000_000),
+        bench("cxl68_link", link, 2000, 50_000, "+errors=100"),
+        bench("ual_frames", ["ual_framer", "ual_deframer", "ual_offsets", "ual_crc32"], 1000, 20_000),
+        bench("nvl_packetizer", ["nvl_packetizer", "nvl_crc25"], 2000, 50_000),
     ]
 
 
@@ -91,38 +134,105 @@ def run(command, seconds=300, **options):
     )
 
 
-def build(bench, simulator, rtl, folder):
-    """Builds a bench with the RTL of a folder; the command that runs it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    top, source = f"{bench.name}_tb", HERE / f"{bench.name}_tb.sv"
+def hash_of(*parts):
+    """Of texts, and of what stands in files and folders."""
+    total = hashlib.sha256()
+    for part in parts:
+        files = [part] if isinstance(part, pathlib.Path) else []
+        if files and part.is_dir():
+            files = sorted(file for file in part.iterdir() if file.is_file())
+        for file in files:
+            total.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+        if not files:
+            total.update(str(part).encode() + b"\0")
+    return total.hexdigest()[:24]
+
+
+@functools.cache
+def hash_of_program(path):
+    return hash_of(path)
+
+
+def sources(bench):
+    """SystemVerilog files of a bench, the bench itself last."""
+    if not bench.dpi:
+        return [HERE / f"{bench.name}_tb.sv"]
+    return [DPI / "scalepool_dpi_pkg.sv", DPI / "scalepool_flat_pkg.sv", DPI / f"{bench.name}_tb.sv"]
+
+
+@functools.cache
+def shim():
+    """Objects of the C side of DPI."""
+    include = next((ROOT / ".venv-cosim").glob("lib/python3*/site-packages/verilator/include/vltstd"))
+    objects = []
+    (OUT / "shim").mkdir(parents=True, exist_ok=True)
+    for name in ("scalepool_dpi", "scalepool_flat"):
+        file = OUT / "shim" / f"{name}.o"
+        result = run(["cc", "-std=c11", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", f"-I{include}", "-c", "-o", file,
+                      DPI / f"{name}.c"])
+        if result.returncode:
+            raise RuntimeError(result.stdout)
+        objects.append(file)
+    return objects
+
+
+def command_of(bench, simulator, rtl, folder, library):
+    top = f"{bench.name}_tb"
     if simulator == "icarus":
-        program = folder / f"{top}.vvp"
-        command = ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", program, source]
-        start = ["vvp", "-n", program]
-    else:
+        return ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", folder / "tb", *sources(bench)]
+    # The code is one file: it compiles in seconds.
+    speed = ["-O3", "-CFLAGS", "-O2"] if bench.dpi else ["-O1", "-CFLAGS", "-O1"]
+    command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH", "--unroll-count",
+               str(bench.unroll), "--unroll-stmts", "1000000", "--output-split", "0", *speed, "--Mdir", folder, f"-I{rtl}",
+               "-y", rtl, "--top-module", top, "-o", "tb"]
+    if bench.dpi:
+        command += [f"-I{DPI}", "-LDFLAGS", f"{library} -Wl,-rpath,{library.parent}", *shim()]
+    return command + sources(bench)
+
+
+def build(bench, simulator, rtl, library, kind="rtl"):
+    """Builds a bench with the RTL of a folder, if that has not been done; the folder with the program `tb`."""
+    with_dpi = [DPI, library] if bench.dpi else []
+    command = command_of(bench, simulator, pathlib.Path("RTL"), pathlib.Path("FOLDER"), library)
+    key = hash_of(rtl, *sources(bench), *with_dpi, " ".join(map(str, command)))
+    folder = OUT / "builds" / f"{bench.name}-{simulator}-{kind}" / key
+    if (folder / "built").is_file():
+        return folder
+    # What was built before of other sources is of no use.
+    shutil.rmtree(folder.parent, ignore_errors=True)
+    folder.mkdir(parents=True)
+    runtime = OUT / ("runtime_dpi" if bench.dpi else "runtime")
+    if simulator == "verilator":
         # The objects of the simulator's own sources are the same in every build; make takes those it finds.
-        for name in (OUT / "runtime").glob("verilated*.[od]"):
+        for name in runtime.glob("verilated*.[od]"):
             shutil.copy2(name, folder)
-        # Loops stay loops and the code one file: it compiles in seconds and runs no slower here.
-        command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", "2",
-                   "--output-split", "0", "-O1", "-CFLAGS", "-O1", "--Mdir", folder, f"-I{rtl}", "-y", rtl,
-                   "--top-module", top, "-o", "tb", source]
-        start = [folder / "tb"]
-    result = run(command)
+    result = run(command_of(bench, simulator, rtl, folder, library))
     if result.returncode:
         raise RuntimeError(f"{bench.name} does not build in {simulator}:\n{result.stdout}")
-    if simulator == "verilator" and not (OUT / "runtime").is_dir():
-        (OUT / "runtime").mkdir(parents=True)
+    if simulator == "verilator" and not runtime.is_dir():
+        runtime.mkdir(parents=True)
         for name in folder.glob("verilated*.[od]"):
-            shutil.copy2(name, OUT / "runtime")
-    return start
+            shutil.copy2(name, runtime)
+    (folder / "built").touch()
+    return folder
 
 
-def passes(start, arguments, count, check, folder):
-    """None, or why the run did not pass."""
+def passes(simulator, arguments, count, check, folder, program):
+    """None, or why the run did not pass. What came out of the same run before is believed."""
+    files = [pathlib.Path(argument.split("=", 1)[1]) for argument in arguments if "=" in argument]
+    key = hash_of(*arguments, *(file for file in files if file.is_file()), count, hash_of_program(program) if check else "")
+    kept = folder / f"verdict-{key}.json"
+    if kept.is_file():
+        return json.loads(kept.read_text(encoding="utf-8"))
+    verdict = passes_now(simulator, arguments, count, check, folder)
+    kept.write_text(json.dumps(verdict), encoding="utf-8")
+    return verdict
+
+
+def passes_now(simulator, arguments, count, check, folder):
+    start = ["vvp", "-n", folder / "tb"] if simulator == "icarus" else [folder / "tb"]
     try:
-        result = run(start + arguments, cwd=folder, seconds=120)
+        result = run(start + arguments, cwd=folder, seconds=900)
     except subprocess.TimeoutExpired:
         return "does not end"
     said = re.search(r"^PASS (\d+)$", result.stdout, re.MULTILINE)
@@ -149,7 +259,7 @@ def read_mutants():
 
 def mutate(device, name, old, new):
     """A copy of the RTL with the change, which must fit exactly one place."""
-    folder = OUT / "mutants" / f"{device}-{name}" / "rtl"
+    folder = OUT / "mutants" / f"{device}-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(RTL, folder)
     file = next(folder.glob(f"{device}.sv*"))
@@ -176,10 +286,19 @@ def main():
     parser.add_argument("--program", default=default, help="the scalepool program")
     parser.add_argument("--only", default="", help="only benches with this word in their name")
     parser.add_argument("--no-mutants", action="store_true", help="the RTL as it is, no mutants")
+    parser.add_argument("--soak", action="store_true", help="a million random flits for each CRC, and more for the others")
+    parser.add_argument("--fresh", action="store_true", help="forget what was built before, and what came out")
     options = parser.parse_args()
     begin = time.monotonic()
-    benches = [bench for bench in table(options.program) if options.only in bench.name]
-    sets = v.Vectors(options.program, OUT / "vectors")
+    program = pathlib.Path(options.program).resolve()
+    library = program.parent / "libscalepool.so"
+    if not program.is_file() or not library.is_file():
+        print(f"missing: {program} and the library beside it\nto build: cargo build", file=sys.stderr)
+        return 2
+    if options.fresh:
+        shutil.rmtree(OUT, ignore_errors=True)
+    benches = [bench for bench in table(program) + dpi_table(options.soak) if options.only in bench.name]
+    sets = v.Vectors(program, OUT / "vectors")
     wrong = lint()
     for text in wrong:
         print(text)
@@ -188,53 +307,61 @@ def main():
 
     def on_rtl(job):
         bench, simulator = job
-        folder = OUT / simulator / bench.name
         try:
-            start = build(bench, simulator, RTL, folder)
+            folder = build(bench, simulator, RTL, library)
         except RuntimeError as error:
-            return [(bench, simulator, "-", 0, str(error))]
+            return [(bench, simulator, "-", 0, str(error), 0)]
         rows = []
         for case in bench.cases:
             arguments, count = prepared[bench.name, case.vectors]
-            rows.append((bench, simulator, case.vectors, count, passes(start, arguments, count, case.check, folder)))
+            started = time.monotonic()
+            why = passes(simulator, arguments, count, case.check, folder, program)
+            rows.append((bench, simulator, case.vectors, count, why, time.monotonic() - started))
         return rows
 
     def on_mutant(job):
-        mutant, simulator = job
+        mutant, simulator, tried = job
         device, name = mutant[:2]
-        tried = [bench for bench in benches if device in bench.devices]
         rtl = mutate(*mutant)
         for bench in tried:
-            folder = rtl.parent / simulator / bench.name
             try:
-                start = build(bench, simulator, rtl, folder)
+                folder = build(bench, simulator, rtl, library, f"{device}-{name}")
             except RuntimeError as error:
                 return device, name, simulator, None, f"is no mutant: {error}"
             for case in bench.cases:
                 arguments, count = prepared[bench.name, case.vectors]
-                why = passes(start, arguments, count, case.check, folder)
+                why = passes(simulator, arguments, count, case.check, folder, program)
                 if why:
                     return device, name, simulator, f"{bench.name}_tb", why
         return device, name, simulator, None, "survives"
 
-    if (OUT / "runtime").is_dir():
-        shutil.rmtree(OUT / "runtime")
-    jobs = [(bench, simulator) for simulator in reversed(SIMULATORS) for bench in benches]
+    jobs = [(b, s) for s in reversed(SIMULATORS) for b in benches if s == "verilator" or not b.dpi]
+    # The first build of each kind in Verilator leaves the objects that the others take.
+    jobs.sort(key=lambda job: (job[1] == "icarus", not job[0].dpi))
+    leaders = [next((j for j in jobs if j[0].dpi == dpi and j[1] == "verilator"), None) for dpi in (True, False)]
+    leaders = [job for job in leaders if job]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        # The first build in Verilator leaves the objects that the others take.
-        first = list(map(on_rtl, jobs[:1]))
-        rows = [row for rows in first + list(pool.map(on_rtl, jobs[1:])) for row in rows]
-    print(f"{'device':<44} {'simulator':<10} {'vectors':<34} {'count':>6}  verdict")
-    for bench, simulator, name, count, why in sorted(rows, key=lambda row: (row[0].name, row[2], row[1])):
-        print(f"{' '.join(bench.devices)[:44]:<44} {simulator:<10} {name:<34} {count:>6}  {why or 'pass'}")
+        first = list(pool.map(on_rtl, leaders))
+        rows = [row for rows in first + list(pool.map(on_rtl, [j for j in jobs if j not in leaders])) for row in rows]
+    print(f"{'device':<44} {'simulator':<10} {'vectors':<34} {'count':>8} {'s':>5}  verdict")
+    for bench, simulator, name, count, why, seconds in sorted(rows, key=lambda row: (row[0].name, row[2], row[1])):
+        print(f"{' '.join(bench.devices)[:44]:<44} {simulator:<10} {name:<34} {count:>8} {seconds:>5.1f}  {why or 'pass'}")
         wrong += [why] if why else []
 
     if not options.no_mutants:
+        # All in Icarus, which builds at once, on the vectors; one of them in Verilator against the model.
         mutants = [mutant for mutant in read_mutants() if any(mutant[0] in b.devices for b in benches)]
-        # All in Icarus, which builds at once; in Verilator the first of each device.
-        firsts = {mutant[0]: mutant for mutant in reversed(mutants)}
-        jobs = [(m, "verilator") for m in firsts.values()] + [(m, "icarus") for m in mutants]
-        for device in sorted({d for bench in benches for d in bench.devices} - set(firsts)):
+        jobs = []
+        for mutant in mutants:
+            of_vectors = [bench for bench in benches if mutant[0] in bench.devices and not bench.dpi]
+            # The bench of the device alone first.
+            of_vectors.sort(key=lambda bench: bench.devices.index(mutant[0]))
+            if of_vectors:
+                jobs.append((mutant, "icarus", of_vectors))
+        of_model = [bench for bench in benches if bench.dpi and DPI_MUTANT[0] in bench.devices]
+        if of_model:
+            jobs.insert(0, (next(m for m in mutants if m[:2] == DPI_MUTANT), "verilator", of_model[:1]))
+        for device in sorted({d for bench in benches for d in bench.devices} - {mutant[0] for mutant in mutants}):
             wrong.append(f"{device} has no mutant")
             print(wrong[-1])
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

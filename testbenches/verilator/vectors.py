@@ -103,6 +103,21 @@ def arbiter(vectors, kind, name):
     return [f"+trace={trace}", f"+kind={kind}", f"+count={len(numbers)}"], len(numbers)
 
 
+def nvl_crc(vectors, name):
+    """All flits of a set in order; the CRC of a header covers the payload before it."""
+    # One flit a line: other than elsewhere, a record has several of them.
+    with open(vectors.folder("nvlink") / f"{name}.jsonl", encoding="ascii") as lines:
+        records = [json.loads(line) for line in lines]
+    # Behind a header that is wrong in itself nobody knows how much payload follows: these come last and are left out.
+    wrong = [n for n, r in enumerate(records) if any(not b["rule"].startswith("NVL-CRC") for b in r["violations"])]
+    records = records[:min(wrong, default=len(records))]
+    flits = [
+        int.from_bytes(packet[at:at + 16], "little") | (at == 0) << 128 | (at == 0 and record["crc"]["ok"]) << 129
+        for record in records for packet in [bytes.fromhex(record["hex"])] for at in range(0, len(packet), 16)
+    ]
+    return ["+flits=" + vectors.write(f"{name}.crc.hex", flits, 130), f"+count={len(flits)}"], len(flits)
+
+
 NVL_DATA_OPS = (0x02, 0x03, 0x04, 0x05, 0x07, 0x10)
 NVL_OPS = (*NVL_DATA_OPS, 0x01, 0x06, 0x08, 0x11, 0x12)
 
@@ -181,11 +196,60 @@ def ual_frames(vectors, name):
             halves = [int.from_bytes(bytes.fromhex(flit[half]["hex"]), "little") for half in ("lower", "upper")]
             marks = [flit[half]["kind"] in ("message", "poison") for half in ("lower", "upper")]
             tl.append(halves[0] | halves[1] << 256 | marks[0] << 512 | marks[1] << 513)
+    return ual_files(vectors, name, kept, tl)
+
+
+def ual_files(vectors, name, kept, tl):
     return [
         "+flits=" + vectors.write(f"{name}.kept.hex", map(number, kept), 5120), f"+count={len(kept)}",
         "+good=" + vectors.write(f"{name}.kept_good.hex", (int(r["crc"]["ok"]) for r in kept), 1),
         "+tl=" + vectors.write(f"{name}.tl.hex", tl, 514), f"+tl_count={len(tl)}",
     ], len(kept)
+
+
+UAL_SECTORS = (32, 32, 32, 31, 30)
+
+
+def ual_made(vectors, seed):
+    """Flits of the program with what the golden ones lack: TL flits that start in the second half alone, all message
+    indicators with content, and flits without payload while a TL flit is carried over."""
+    draw = random.Random(seed)
+    forms, tl, carried = [], [], b""
+    for n in range(40):
+        last = n == 39
+        header = {"seq": n % 511 + 1, "payload": int(last or draw.randrange(4) > 0), "op": "Original"}
+        segments = []
+        for segment, sectors in enumerate(UAL_SECTORS if header["payload"] else ()):
+            size = 4 * sectors
+            word = draw.randrange(3) == 0
+            data = draw.randbytes(4 * word) + carried
+            fields = {"alt": int(word)}
+            for which in (0, 1):
+                # At the second half, or behind what is there already; where that is full, it is still the first one.
+                begin = len(data) if which == 0 else max(len(data), 64)
+                starts = begin < size and draw.randrange(2) and not (which == 1 and len(data) == 64 and not fields["start0"])
+                starts = starts and not (last and segment == 4 and begin + 64 > size)
+                fields[f"start{which}"] = int(starts)
+                fields[f"message{which}"] = draw.randrange(4) if starts else 0
+                if starts:
+                    flit = draw.randbytes(64)
+                    tl.append(int.from_bytes(flit, "little") | fields[f"message{which}"] << 512)
+                    data = data.ljust(begin, b"\0") + flit
+            carried = data[size:]
+            segments.append({"segment": segment, "header": fields, "data": data[:size].ljust(size, b"\0").hex()})
+        forms.append({"header": header, "segments": segments})
+    answer = subprocess.run(
+        [vectors.program, "flit", "encode", "ualink", "--dir", "down"], input="\n".join(map(json.dumps, forms)),
+        stdout=subprocess.PIPE, text=True, check=False,
+    ).stdout
+    # Content at random breaks rules of the layers above, so the exit status says nothing.
+    records = [json.loads(line) for line in answer.splitlines()]
+    # The program finds the same TL flits.
+    found = [half["hex"] for record in records for flit in record["tl_flits"] for half in (flit["lower"], flit["upper"])]
+    sent = [(flit >> bits & (1 << 256) - 1).to_bytes(32, "little").hex() for flit in tl for bits in (0, 256)]
+    if sent != found:
+        raise ValueError("the program finds other TL flits than were put in")
+    return ual_files(vectors, f"ual_made_{seed}", records, tl)
 
 
 CXL68_CLASS = {"h2d_req": 1, "d2h_req": 1, "h2d_rsp": 2, "d2h_rsp": 2, "h2d_data": 3, "d2h_data": 3,
@@ -232,6 +296,139 @@ def cxl68_pack(vectors, count):
         values = [values[i % len(values)] for i in range(count)]
         arguments.append(f"+{layout}=" + vectors.write(f"pack_{layout}.hex", values, 87))
     return arguments, count
+
+
+def retry_cases(vectors, name):
+    """The cases of a set of retry flits: number of the first retryable flit, and the records of the flits."""
+    path, records = vectors.flits("cxl68", name)
+    cases, first, at = [], 0, 0
+    for line in pathlib.Path(path).with_suffix(".rsp").read_text(encoding="ascii").splitlines():
+        if line.startswith("[Context"):
+            number_in_it = re.search(r" has number (\d+)", line)
+            first = int(number_in_it[1]) if number_in_it else 0
+        elif line.startswith("Count"):
+            cases.append((first, []))
+        elif line.startswith("Flit"):
+            cases[-1][1].append(records[at])
+            at += 1
+    return cases
+
+
+def retry_kind(record):
+    """Req, Ack, Frame, Idle, or nothing for a flit that is retryable."""
+    name = record["control"]["name"] if record["kind"] == "control" else ""
+    return name.removeprefix("RETRY.") if name.startswith("RETRY.") else ""
+
+
+def acknowledged(record):
+    """Flits that one acknowledges: 8 with Ak, Full_Ack of an LLCRD."""
+    if record["kind"] == "control":
+        return record["control"]["fields"].get("full_ack", 0)
+    return 8 * record["header"]["ak"] if record["kind"] == "protocol" else 0
+
+
+def retry_transmitted(first, records):
+    """Steps of the transmitter for a case: [(step, flit)], see cxl68_retry_tb.sv. None for what it never sends."""
+    steps, numbers, again = [(first << 16, 0)], 0, 0
+    for i, record in enumerate(records):
+        kind = retry_kind(record)
+        if kind == "Frame":
+            # The last flit of the sequence says what has been asked for.
+            last = next((r for r in records[i:] if retry_kind(r) != "Frame"), None)
+            length = 1 + next((n for n, r in enumerate(reversed(records[:i])) if retry_kind(r) != "Frame"), i)
+            if last is None or retry_kind(last) not in ("Req", "Ack") or length > 5:
+                return None
+            fields = last["control"]["fields"]
+            asked = (fields.get("eseq", 0) << 16 | fields.get("num_retry", 0) << 24 | fields.get("num_phy_reinit", 0) << 29
+                     | fields.get("viral", 0) << 34 | fields.get("viral_ld_id", 0) << 35)
+            step = (3 if retry_kind(last) == "Ack" else 4) | asked if length == 1 else 1 | asked
+        elif kind in ("Req", "Ack"):
+            if i < 5 or retry_kind(records[i - 1]) != "Frame" or retry_kind(records[i - 5]) != "Frame":
+                return None
+            fields = record["control"]["fields"]
+            step = 1 | fields.get("viral", 0) << 34 | fields.get("viral_ld_id", 0) << 35
+            if kind == "Ack":
+                again = (first + numbers - fields.get("eseq", 0)) % 128
+        elif kind == "Idle" or again:
+            step = 1
+            again -= again > 0
+        else:
+            run = next((n for n, r in enumerate(records[i + 1:]) if r["kind"] != "all-data"), 0)
+            step = 2 | (record["kind"] == "all-data") << 4 | run << 5 | (acknowledged(record) > 0) << 8
+            numbers += 1
+        steps.append((step, number(record) >> 16))
+    return steps
+
+
+def retry_received(first, records):
+    """Steps of the receiver: the flit that the RETRY.Ack of the case asks for comes damaged, and those behind it are
+    refused until the Ack has come."""
+    ack = next((r for r in records if retry_kind(r) == "Ack"), None)
+    framed = ack and records.index(ack) >= 5 and all(retry_kind(r) == "Frame" for r in records[records.index(ack) - 5:records.index(ack)])
+    replayed = framed and any(not retry_kind(r) for r in records[:records.index(ack)])
+    fields = ack["control"]["fields"] if replayed else {}
+    lost = (fields.get("eseq", 0) - first) % 128 if replayed else None
+    steps, numbers, frames, normal, all_data = [(first << 16, 0)], 0, 0, True, 0
+    for record in records:
+        kind = retry_kind(record)
+        damaged = 0
+        if normal:
+            all_data = int(record["kind"] == "all-data")
+            # An Ack with Empty: it was no retryable flit that came damaged, but the first of the Frames.
+            damaged = int(lost is not None and numbers == lost and (not kind or (kind == "Frame" and fields.get("empty"))))
+        taken = normal and not kind and not damaged
+        step = 1 | damaged << 4 | all_data << 5 | taken << 6 | (acknowledged(record) << 7 if taken else 0)
+        frames = frames + 1 if kind == "Frame" else frames
+        if kind == "Req" and frames >= 5:
+            asked = record["control"]["fields"]
+            step |= 1 << 15 | asked.get("eseq", 0) << 16 | asked.get("num_retry", 0) << 24
+        if kind == "Ack" and frames >= 5 and not replayed:
+            step |= 1 << 29
+        if kind != "Frame":
+            frames = 0
+        steps.append((step | damaged << 30, number(record) >> 16))
+        numbers += taken
+        if damaged:
+            lost, normal = None, False
+            steps.append((2 | fields.get("eseq", 0) << 16 | fields.get("num_retry", 0) << 24, 0))
+            # The damaged Frame of an Ack with Empty is one more than the five.
+            steps += [(1, number(record) >> 16)] if kind else []
+        if kind == "Ack":
+            normal = True
+    return steps
+
+
+def cxl68_retry(vectors, name):
+    """Sequences and replays out of the transmitter and into the receiver."""
+    sent, received = [], []
+    for first, records in retry_cases(vectors, name):
+        sent += retry_transmitted(first, records) or []
+        received += retry_received(first, records)
+    return retry_scripts(vectors, name, sent, received)
+
+
+def cxl68_control(vectors, name):
+    """Control flits into the receiver, each on its own: retryable, not retryable, or as good as damaged."""
+    _, records = vectors.flits("cxl68", name)
+    received = []
+    for record in records:
+        rules = {broken["rule"] for broken in record["violations"]}
+        # What a flit of an unlisted kind is, nobody says (rule CTL-02).
+        if record["kind"] == "control" and "CXL68-CTL-02" not in rules:
+            taken = not rules and not retry_kind(record)
+            step = 1 | taken << 6 | (acknowledged(record) << 7 if taken else 0) | bool(rules) << 30
+            received += [(0, 0), (step, number(record) >> 16)]
+    return retry_scripts(vectors, name, [], received)
+
+
+def retry_scripts(vectors, name, sent, received):
+    arguments = []
+    for which, steps in (("tx", sent), ("rx", received)):
+        arguments += [
+            f"+{which}=" + vectors.write(f"{name}.{which}.hex", (step << 528 | flit for step, flit in steps), 592),
+            f"+{which}_count={len(steps)}",
+        ]
+    return arguments, len(sent) + len(received)
 
 
 def no_rule_is_broken(folder, program, protocol):

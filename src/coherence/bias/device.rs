@@ -114,9 +114,7 @@ impl<D: Content> BiasDevice<D> {
 
     /// Whether an operation may begin: its start state holds and nothing is open on the line.
     pub fn can_issue(&self, line: LineAddr, opcode: D2hReqOpcode) -> bool {
-        tables::find(opcode).is_some()
-            && !self.is_pending(line)
-            && tables::starts(opcode).contains(&self.own(line).0)
+        tables::find(opcode).is_some() && !self.is_pending(line) && tables::starts(opcode).contains(&self.own(line).0)
     }
 
     /// Begins an operation for which [`BiasDevice::can_issue`] holds. `data` is what a write writes, with byte enables.
@@ -229,7 +227,15 @@ impl<D: Content> BiasDevice<D> {
         }
     }
 
-    fn take_forward(&mut self, config: &CoherenceConfig, opcode: M2sReqOpcode, meta: MetaValue, line: LineAddr, tag: u16, out: &mut Out<D>) {
+    fn take_forward(
+        &mut self,
+        config: &CoherenceConfig,
+        opcode: M2sReqOpcode,
+        meta: MetaValue,
+        line: LineAddr,
+        tag: u16,
+        out: &mut Out<D>,
+    ) {
         let found = format!("{} {} for CQID {tag}", opcode.name().unwrap_or("?"), meta.name().unwrap_or("?"));
         let cell = self.cell(line);
         let Some(pending) = cell.pending.take_if(|p| p.cqid == tag && !p.pulled) else {
@@ -237,9 +243,8 @@ impl<D: Content> BiasDevice<D> {
             return;
         };
         let row = tables::find(pending.opcode);
-        let grant = row.filter(|r| r.served == Served::Forward(opcode)).and_then(|r| {
-            r.grants.iter().find(|g| g.0 == meta)
-        });
+        let grant =
+            row.filter(|r| r.served == Served::Forward(opcode)).and_then(|r| r.grants.iter().find(|g| g.0 == meta));
         let Some(&(_, state, flips)) = grant else {
             let rule = row.map_or("COH-BIA-08", |r| r.rule);
             out.events.push(event(rule, Some(line), found, format!("an answer that {:?} can have", pending.opcode)));

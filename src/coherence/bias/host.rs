@@ -77,7 +77,14 @@ impl<D: Content> BiasHost<D> {
         state.min(most)
     }
 
-    fn take_req(&mut self, config: &CoherenceConfig, opcode: D2hReqOpcode, line: LineAddr, cqid: u16, out: &mut Out<D>) {
+    fn take_req(
+        &mut self,
+        config: &CoherenceConfig,
+        opcode: D2hReqOpcode,
+        line: LineAddr,
+        cqid: u16,
+        out: &mut Out<D>,
+    ) {
         let name = opcode.name().unwrap_or("a reserved D2H Req");
         let Some(row) = tables::find(opcode).filter(|r| r.served != Served::Inside) else {
             out.events.push(Self::event("COH-BIA-09", Some(line), name, "no evict of device memory on the link"));
@@ -172,9 +179,8 @@ impl<D: Content> BiasHost<D> {
 
     /// Requests whose CXL.mem write has ended go on.
     fn advance(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
-        let ready = |t: &Txn, mem: &MemHost<D>| {
-            !matches!(t.stage, Stage::Pulled { .. }) && mem.phase(t.line) == Phase::Idle
-        };
+        let ready =
+            |t: &Txn, mem: &MemHost<D>| !matches!(t.stage, Stage::Pulled { .. }) && mem.phase(t.line) == Phase::Idle;
         while let Some(at) = self.open.iter().position(|t| ready(t, &self.mem)) {
             let txn = self.open.remove(at);
             match txn.stage {

@@ -61,12 +61,7 @@ pub static ROWS: &[Row] = &[
         grants: &[(INVALID, E, true)],
     },
     // No flip: the device goes on as if the host had S.
-    Row {
-        rule: "COH-BIA-06",
-        opcodes: &[D2hReqOpcode::CLFlush],
-        served: RD_FWD,
-        grants: &[(INVALID, I, false)],
-    },
+    Row { rule: "COH-BIA-06", opcodes: &[D2hReqOpcode::CLFlush], served: RD_FWD, grants: &[(INVALID, I, false)] },
     Row {
         rule: "COH-BIA-07",
         opcodes: &[D2hReqOpcode::WOWrInv, D2hReqOpcode::WOWrInvF],

@@ -9,6 +9,7 @@
 //! requester as any other that needs no message.
 
 use super::backing::Backing;
+use super::device::Bytes;
 use super::requests::{self, Snooped};
 use super::snoops::{self, Left};
 use super::state::{Answer, Snoop};
@@ -255,7 +256,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let snooped = match &task {
             Task::Request { op, cqid } => {
                 if let Some(error) = config.error_of(line) {
-                    return self.refuse(config, port, line, *op, *cqid, error, out);
+                    return self.refuse(port, line, *op, *cqid, error, out);
                 }
                 requests::request(*op).map_or(Snooped::Nobody, |r| r.snooped)
             }
@@ -431,17 +432,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     /// The line cannot be served: every request is answered with an error, nothing is read or written (§2.2).
-    #[allow(clippy::too_many_arguments)]
-    fn refuse(
-        &mut self,
-        config: &CoherenceConfig,
-        port: Port,
-        line: LineAddr,
-        op: Op,
-        cqid: u16,
-        error: ErrorAnswer,
-        out: &mut Out<D>,
-    ) {
+    fn refuse(&mut self, port: Port, line: LineAddr, op: Op, cqid: u16, error: ErrorAnswer, out: &mut Out<D>) {
         let go = if error == ErrorAnswer::GoInvalid { Answer::GoI } else { Answer::GoErr };
         let mut send = |answer: Answer, rsp_data: u16| {
             let (opcode, state) = answer.code();
@@ -482,7 +473,6 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             dirty: false,
         });
         self.open.sort_by_key(|t| t.slot);
-        let _ = config;
     }
 
     /// The transaction is over; what waits for the line or for a place in the filter may go on.
@@ -630,8 +620,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         port: Port,
         id: u16,
         bogus: bool,
-        data: D,
-        enables: u64,
+        bytes: Bytes<D>,
         out: &mut Out<D>,
     ) {
         let Some(i) = self.slot((id >> 4) as u8).filter(|_| id & 15 == u16::from(port)) else {
@@ -640,14 +629,14 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let t = &mut self.open[i];
         let line = t.line;
         if let (Phase::Pulling { expected }, true) = (t.phase, t.port == port) {
-            return self.pulled(config, i, expected, bogus, data, enables, out);
+            return self.pulled(config, i, expected, bogus, bytes, out);
         }
         if bogus {
             event(out, "COH-BOG-02", Some(line), "Bogus on the data of a snoop".into(), "Bogus on evicts only");
         }
         if let Some(at) = t.late.iter().position(|(p, _)| *p == port) {
             let (_, rsp) = t.late.remove(at);
-            self.forwarded(config, i, port, rsp, data);
+            self.forwarded(config, i, port, rsp, bytes.data);
             return self.progress(config, i, out);
         }
         if t.answers & bit(port) == 0 || t.early.iter().any(|(p, _)| *p == port) {
@@ -659,22 +648,21 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 "one line a Fwd answer",
             );
         }
-        t.early.push((port, data));
+        t.early.push((port, bytes.data));
         t.early.sort_unstable();
     }
 
     /// The data of a pull.
-    #[allow(clippy::too_many_arguments)]
     fn pulled(
         &mut self,
         config: &CoherenceConfig,
         i: usize,
         expected: bool,
         bogus: bool,
-        data: D,
-        enables: u64,
+        bytes: Bytes<D>,
         out: &mut Out<D>,
     ) {
+        let Bytes { data, enables } = bytes;
         let t = &self.open[i];
         let (line, port, slot) = (t.line, t.port, t.slot);
         let Task::Request { op, cqid } = t.task else { return };
@@ -755,7 +743,7 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
             Msg::D2hReq { opcode, line, cqid } => self.requested(config, port, opcode, line, cqid, out),
             Msg::D2hRsp { opcode, uqid } => self.snoop_answered(config, port, opcode, uqid, out),
             Msg::D2hData { uqid, bogus, data, enables, .. } => {
-                self.data_came(config, port, uqid, bogus, data, enables, out)
+                self.data_came(config, port, uqid, bogus, Bytes { data, enables }, out)
             }
             other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "a D2H message"),
         }

@@ -299,7 +299,11 @@ impl CacheSystem {
                     state.devices[usize::from(device)].visit(&mut settle);
                     out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut settle);
                 }
-                _ => state.home.memory.visit(&mut settle),
+                _ => {
+                    state.home.memory.visit(&mut settle);
+                    // A read that waited in the queue was answered from memory in the same step.
+                    out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut settle);
+                }
             }
         }
     }

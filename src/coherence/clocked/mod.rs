@@ -17,4 +17,3 @@ pub mod node;
 pub mod sequence;
 pub mod waiting;
 pub mod watcher;
-pub mod wiring;

@@ -15,7 +15,6 @@ use crate::coherence::event::Event;
 use crate::coherence::message::{Class, Msg};
 use crate::coherence::wire::{Route, from_link};
 use crate::kernel::{self, Cx, In, Module, Next, Pending, Time};
-use crate::link::classes::Posted;
 use crate::trace::{Body, Kind, Stamp, Tap};
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
@@ -41,9 +40,13 @@ pub const ORDER: [Class; 12] = [
 /// Most messages of a class in a queue on the way out for which another class still counts as free.
 const QUEUE_MESSAGES: usize = 4;
 
+/// A message with its place among all that its agent sent on this link, so that the link can keep the orders that cross
+/// classes.
+pub type Numbered = (u64, Message);
+
 /// Kernel channels of one class in one direction.
 type Rx = (Class, In<Message>);
-type Tx = (Class, kernel::Out<Posted>);
+type Tx = (Class, kernel::Out<Numbered>);
 
 /// One link of a node.
 pub struct NodeLink {
@@ -61,7 +64,7 @@ pub struct NodeLink {
 struct Linked {
     link: NodeLink,
     /// What the agent sent and a channel has not taken, by position in `link.tx`.
-    queues: Vec<VecDeque<Posted>>,
+    queues: Vec<VecDeque<Numbered>>,
     /// Messages sent so far.
     sent: u64,
 }
@@ -257,7 +260,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             None => (Kind::Mark, 0),
         };
         self.tap.record(at, kind, id, 0, || shown(&message, form));
-        let posted = Posted { number: linked.sent, message };
+        let posted = (linked.sent, message);
         linked.sent += 1;
         if let Some(n) = linked.link.tx.iter().position(|(c, _)| *c == class) {
             linked.queues[n].push_back(posted);
@@ -274,7 +277,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
                 while let Some(posted) = queues[n].front().copied() {
                     let class = link.tx[n].0;
                     let is_earlier = |(m, (c, _)): (usize, &Tx)| {
-                        *c == Class::H2dRsp && queues[m].front().is_some_and(|r| r.number < posted.number)
+                        *c == Class::H2dRsp && queues[m].front().is_some_and(|r| r.0 < posted.0)
                     };
                     if class == Class::H2dReq && link.tx.iter().enumerate().any(is_earlier) {
                         break;

@@ -41,9 +41,9 @@ mod tests {
     #[test]
     fn no_class_waits_for_one_before_it() {
         use Class::*;
-        for incoming in [
-            D2hReq, D2hRsp, D2hData, H2dReq, H2dRsp, H2dData, M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs,
-        ] {
+        for incoming in
+            [D2hReq, D2hRsp, D2hData, H2dReq, H2dRsp, H2dData, M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs]
+        {
             for &outgoing in may_wait_for(incoming) {
                 assert!(rank(outgoing) > rank(incoming), "{incoming:?} waits for {outgoing:?}");
                 assert_ne!(outgoing.dir(), incoming.dir(), "{outgoing:?} does not leave where {incoming:?} arrives");

@@ -54,15 +54,7 @@ struct Stored<D> {
 /// Why a transaction is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Cause {
-    Host {
-        host: u8,
-        opcode: M2sReqOpcode,
-        meta_field: MetaField,
-        meta: MetaValue,
-        snp: SnpType,
-        tag: u16,
-        way: u8,
-    },
+    Host { host: u8, opcode: M2sReqOpcode, meta_field: MetaField, meta: MetaValue, snp: SnpType, tag: u16, way: u8 },
     Device(DeviceOp),
 }
 
@@ -280,7 +272,15 @@ impl<D: Content> Dcoh<D> {
         }
     }
 
-    fn ndr(&self, config: &CoherenceConfig, host: u8, opcode: NdrOpcode, tag: u16, line: Option<LineAddr>, out: &mut Out<D>) {
+    fn ndr(
+        &self,
+        config: &CoherenceConfig,
+        host: u8,
+        opcode: NdrOpcode,
+        tag: u16,
+        line: Option<LineAddr>,
+        out: &mut Out<D>,
+    ) {
         let (meta_field, meta) = match line {
             Some(line) => self.returned_meta(config, line),
             None => (MetaField::NoOp, MetaValue::Invalid),
@@ -569,7 +569,13 @@ impl<D: Content> Dcoh<D> {
             return;
         }
         if config.mem.is_outside(line) {
-            self.answer_outside(config, host, matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData), tag, out);
+            self.answer_outside(
+                config,
+                host,
+                matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData),
+                tag,
+                out,
+            );
             return;
         }
         let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
@@ -677,7 +683,15 @@ impl<D: Content> Dcoh<D> {
         self.ndr(config, host, NdrOpcode::BIConflictAck, tag, None, out);
     }
 
-    fn take_birsp(&mut self, config: &CoherenceConfig, host: u8, opcode: BirspOpcode, bi_tag: u16, low_addr: u8, out: &mut Out<D>) {
+    fn take_birsp(
+        &mut self,
+        config: &CoherenceConfig,
+        host: u8,
+        opcode: BirspOpcode,
+        bi_tag: u16,
+        low_addr: u8,
+        out: &mut Out<D>,
+    ) {
         let found = format!("{} of host {host} for BITag {bi_tag}", opcode.name().unwrap_or("a reserved BIRsp"));
         let Some(at) = self.trackers.iter().position(|t| t.host == host && t.bi_tag == bi_tag) else {
             out.events.push(self.event("COH-IDS-01", None, found, "the BITag of an open BISnp"));
@@ -738,12 +752,12 @@ impl<D: Content> Agent<D> for Dcoh<D> {
                 let no_place = needs && !self.filter.has_room(line) && self.victim(config, line).is_none();
                 wait(self.is_busy(config, line) || no_place || !self.has_trackers(config))
             }
-            Msg::M2sRwd { line, opcode, .. } => wait(
-                (config.has(Mutant::BisnpBlocksRwd) && opcode != M2sRwdOpcode::BIConflict
-                    || config.has(Mutant::ConflictOnReq) && opcode == M2sRwdOpcode::BIConflict
-                    || config.has(Mutant::AckWithheld) && opcode == M2sRwdOpcode::BIConflict)
-                    && self.is_busy(config, line),
-            ),
+            Msg::M2sRwd { line, opcode, .. } => {
+                let conflict = config.has(Mutant::ConflictOnReq) || config.has(Mutant::AckWithheld);
+                let is_conflict = opcode == M2sRwdOpcode::BIConflict;
+                let held = if is_conflict { conflict } else { config.has(Mutant::BisnpBlocksRwd) };
+                wait(held && self.is_busy(config, line))
+            }
             _ => Accept::Take,
         }
     }

@@ -46,7 +46,14 @@ impl<D: Content> HdmH<D> {
         }
     }
 
-    fn answer_data(&self, config: &CoherenceConfig, line: LineAddr, tag: u16, bits: (MetaField, MetaValue), out: &mut Out<D>) {
+    fn answer_data(
+        &self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        tag: u16,
+        bits: (MetaField, MetaValue),
+        out: &mut Out<D>,
+    ) {
         let outside = config.mem.is_outside(line);
         let (opcode, (data, poison)) = if outside {
             (DrsOpcode::MemDataNXM, (D::ones(), config.mem.no_range_poison))

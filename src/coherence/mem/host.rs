@@ -669,9 +669,10 @@ impl<D: Content> MemHost<D> {
     fn take_ndr(&mut self, config: &CoherenceConfig, opcode: NdrOpcode, tag: u16, out: &mut Out<D>) {
         let found = format!("NDR {} for tag {tag}", opcode.name().unwrap_or("reserved"));
         if opcode == NdrOpcode::BIConflictAck {
-            let at = self.lines.iter().position(
-                |l| matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag),
-            );
+            let at = self
+                .lines
+                .iter()
+                .position(|l| matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag));
             let Some(at) = at else {
                 out.events.push(self.event("COH-BIC-02", None, found, "an Ack for an open BIConflict"));
                 return;
@@ -687,9 +688,11 @@ impl<D: Content> MemHost<D> {
             }
             return;
         }
-        let Some(at) = self.lines.iter().position(|l| {
-            l.write == Some(tag) || l.open.as_ref().is_some_and(|o| o.tag == tag && o.granted.is_none())
-        }) else {
+        let Some(at) = self
+            .lines
+            .iter()
+            .position(|l| l.write == Some(tag) || l.open.as_ref().is_some_and(|o| o.tag == tag && o.granted.is_none()))
+        else {
             out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open request"));
             return;
         };
@@ -721,9 +724,9 @@ impl<D: Content> MemHost<D> {
             return;
         }
         let Some(req) = self.lines[at].open.as_ref().map(|o| o.req) else { return };
-        let rows = tables::REQ_ROWS.iter().filter(|r| {
-            r.opcodes.contains(&req.opcode) && (r.meta_ignored || r.meta == req.meta) && r.snp == req.snp
-        });
+        let rows = tables::REQ_ROWS
+            .iter()
+            .filter(|r| r.opcodes.contains(&req.opcode) && (r.meta_ignored || r.meta == req.meta) && r.snp == req.snp);
         let mut rule = "COH-MEM-04";
         let mut fits = false;
         for row in rows {
@@ -804,7 +807,15 @@ impl<D: Content> MemHost<D> {
         self.try_fill(config, at, out);
     }
 
-    fn take_bisnp(&mut self, config: &CoherenceConfig, opcode: BisnpOpcode, line: LineAddr, bi_tag: u16, way: u8, out: &mut Out<D>) {
+    fn take_bisnp(
+        &mut self,
+        config: &CoherenceConfig,
+        opcode: BisnpOpcode,
+        line: LineAddr,
+        bi_tag: u16,
+        way: u8,
+        out: &mut Out<D>,
+    ) {
         let known = matches!(opcode.0, 0..=2 | 4..=6);
         let covered = if opcode.is_block() { block_lines(line) } else { Some((line, 1)) };
         let (Some((first, count)), true) = (covered, known) else {
@@ -855,7 +866,8 @@ fn open_granted<D>(line: &HostLine<D>) -> bool {
     line.open.as_ref().is_some_and(|o| o.granted.is_some())
 }
 
-/// BIConflict: 64 bytes of zero, no meta.
+/// BIConflict, no meta. Its 64 bytes are zero on the wire and nobody reads them; here they are no value of the line, so that
+/// no monitor takes them for a copy.
 fn conflict<D: Content>(line: LineAddr, tag: u16) -> Msg<D> {
     Msg::M2sRwd {
         opcode: M2sRwdOpcode::BIConflict,

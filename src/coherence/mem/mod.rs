@@ -4,9 +4,11 @@
 //! * [`host`]: the host agent, whose steps are the rows of [`host_rows`].
 //! * [`dcoh`]: the device agent; [`filter`]: its inclusive snoop filter.
 //! * [`hdm_h`]: the device of memory that only its host caches.
+//! * [`docs`]: the tables as Markdown.
 //! * [`system`]: hosts and a device with channels between them, for the exploration.
 
 pub mod dcoh;
+pub mod docs;
 pub mod filter;
 pub mod hdm_h;
 pub mod host;

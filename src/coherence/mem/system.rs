@@ -303,9 +303,7 @@ impl MemSystem {
         let setup = Arc::clone(&self.setup);
         let mut did = Vec::new();
         let Some(program) = setup.programs.get(host) else { return did };
-        while let Some(text) =
-            advance_host(&setup.config, &mut self.hosts[host], program, &mut self.at[host], out)
-        {
+        while let Some(text) = advance_host(&setup.config, &mut self.hosts[host], program, &mut self.at[host], out) {
             did.push(text);
             self.settle(host, out, sent, events);
         }
@@ -348,14 +346,7 @@ impl MemSystem {
         let under_way = self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied());
         let arrived = self.hosts.iter().filter(|_| dirty_answers).filter_map(|h| h.arrived(line).copied());
         let in_flight = under_way.chain(arrived).filter(|t| u64::from(t.line) == line.0).collect();
-        View {
-            line,
-            newest: Token::of(line, Age::Current),
-            home: self.dcoh.memory(line),
-            copies,
-            in_flight,
-            tracked,
-        }
+        View { line, newest: Token::of(line, Age::Current), home: self.dcoh.memory(line), copies, in_flight, tracked }
     }
 
     fn lines(&self) -> impl Iterator<Item = LineAddr> + use<> {
@@ -624,6 +615,15 @@ impl System for MemSystem {
 
     fn check(&self, events: &mut Vec<Event>) {
         for line in self.lines() {
+            // V12: with a filter of limited size a held line without an entry is a victim that left too early.
+            let held = self.hosts.iter().position(|h| h.copy(line).state != Copy4::I);
+            if self.setup.config.mem.filter_sets != 0
+                && self.dcoh.holders(line).is_none()
+                && let Some(host) = held
+            {
+                let at = format!("host {host}");
+                events.push(Event::new("COH-INV-12", line, at, "a copy without a filter entry", "inclusion"));
+            }
             check_copies(&self.view(line), events);
         }
     }

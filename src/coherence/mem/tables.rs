@@ -71,7 +71,7 @@ pub enum DeviceAfter {
 }
 
 impl DeviceAfter {
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             DeviceAfter::Invalid => "I",
             DeviceAfter::SharedOrInvalid => "S or I",
@@ -97,7 +97,7 @@ pub enum Record {
 }
 
 impl Record {
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Record::Any => "A",
             Record::Shared => "S",
@@ -438,11 +438,7 @@ pub const NO_RANGE: &str = "COH-MEM-36";
 /// Host states at issue, in the order of the sheet.
 pub static ISSUE_ROWS: &[IssueRow] = &[
     IssueRow { rule: "COH-MEM-37", message: "MemRd, MemInv, MemInvNT of Any", states: &[M, E, S, I] },
-    IssueRow {
-        rule: "COH-MEM-38",
-        message: "MemRd, MemInv, MemInvNT of Shared; MemRdData",
-        states: &[S, I],
-    },
+    IssueRow { rule: "COH-MEM-38", message: "MemRd, MemInv, MemInvNT of Shared; MemRdData", states: &[S, I] },
     IssueRow { rule: "COH-MEM-39", message: "MemRd, MemInv, MemInvNT of Invalid", states: &[I] },
     IssueRow { rule: "COH-MEM-40", message: "MemRd, MemInv, MemInvNT without meta", states: &[M, E, S, I] },
     IssueRow { rule: "COH-MEM-41", message: "MemClnEvct", states: &[E, S] },
@@ -636,51 +632,4 @@ pub fn check_answer(snoop: BisnpOpcode, answer: BirspOpcode) -> Result<&'static 
     let (s, a) = (plain_snoop(snoop), plain_answer(answer));
     let rule = ANSWER_ROWS.iter().find(|r| r.snoop == s).map_or("COH-SFI-02", |r| r.rule);
     if ANSWER_ROWS.iter().any(|r| r.snoop == s && r.answer == a) { Ok(rule) } else { Err(rule) }
-}
-
-/// The tables as Markdown, for the documentation.
-pub fn markdown() -> String {
-    let mut text = String::from(
-        "## M2S Req to HDM-D and HDM-DB\n\n\
-         | rule | opcode | meta | SnpType | NDR | DRS | device cache | record |\n|---|---|---|---|---|---|---|---|\n",
-    );
-    for r in REQ_ROWS {
-        let ops: Vec<_> = r.opcodes.iter().map(|o| o.name().unwrap_or("?")).collect();
-        let ndr: Vec<_> = r.ndr.iter().map(|o| o.name().unwrap_or("?")).collect();
-        let meta = match r.meta {
-            _ if r.meta_ignored => "ignored",
-            Some(v) => v.name().unwrap_or("?"),
-            None => "NoOp",
-        };
-        text += &format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
-            r.rule,
-            ops.join(", "),
-            meta,
-            r.snp.name().unwrap_or("?"),
-            if ndr.is_empty() { "none".to_owned() } else { ndr.join(", ") },
-            if r.data { "yes" } else { "no" },
-            r.device.name(),
-            r.record.name(),
-        );
-    }
-    text += "\n## Host state at issue\n\n| rule | message | M | E | S | I |\n|---|---|---|---|---|---|\n";
-    for r in ISSUE_ROWS {
-        let cell = |s| if r.states.contains(&s) { "yes" } else { "-" };
-        text += &format!("| {} | {} | {} | {} | {} | {} |\n", r.rule, r.message, cell(M), cell(E), cell(S), cell(I));
-    }
-    text += "\n## Answers to a back-invalidate\n\n\
-             | rule | BISnp | host state | answer | state left | write back first |\n|---|---|---|---|---|---|\n";
-    for r in ANSWER_ROWS {
-        text += &format!(
-            "| {} | {} | {} | {} | {} | {} |\n",
-            r.rule,
-            r.snoop.name().unwrap_or("?"),
-            r.from.letter(),
-            r.answer.name().unwrap_or("?"),
-            r.left.letter(),
-            if r.write_back { "yes" } else { "no" },
-        );
-    }
-    text
 }

@@ -16,6 +16,7 @@ use crate::fabric::arbiter::{ArbiterError, Requests, RoundRobin, Separable, Stag
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use crate::link::event::{Event, Severity};
 use crate::link::nvlink::Message;
+use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::channel_of;
 use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
 use scalepool_protocols::wire::Violation;
@@ -46,6 +47,8 @@ pub enum SwitchMutant {
     LosesCopy,
     /// One is sent twice.
     DoublesCopy,
+    /// Answers overtake each other.
+    SwapsAnswers,
 }
 
 /// How a switch is built.
@@ -93,6 +96,8 @@ pub struct SwitchResult {
     pub broken: Vec<Event>,
     /// Evaluations in which something was received or sent.
     pub busy_cycles: u64,
+    /// Messages that end in the switch and those that it sends of its own, by port and channel.
+    pub own: Vec<[[Chain; 2]; VCS]>,
 }
 
 impl SwitchResult {
@@ -204,7 +209,7 @@ impl Crossbar {
             room: [0; VCS],
             refused: false,
             stalled: vec![[false; VCS]; n],
-            mine: SwitchResult { by_input: vec![0; n], ..SwitchResult::default() },
+            mine: SwitchResult { by_input: vec![0; n], own: vec![Default::default(); n], ..SwitchResult::default() },
             result,
             busy_since: None,
             ports,
@@ -300,6 +305,7 @@ impl Crossbar {
     fn spread(&mut self, cycle: u64, input: usize, channel: usize, message: Message, set: &[usize]) {
         let reduces = message.op == Op::REDUCE_READ;
         let message = if reduces {
+            self.mine.own[input][channel][0].add(&message);
             let Some(context) = self.free_contexts.pop_front() else { return };
             let members: Vec<(usize, Option<Vec<u8>>)> = set.iter().map(|&port| (port, None)).collect();
             let (rid, tag, left) = (message.rid, message.tag, members.len());
@@ -329,6 +335,7 @@ impl Crossbar {
 
     fn route_response(&mut self, cycle: u64, input: usize, channel: usize, message: Message) {
         let (output, context) = if message.rid == SWITCH_RID {
+            self.mine.own[input][channel][0].add(&message);
             let context = self.contexts.get(usize::from(message.tag)).and_then(Option::as_ref);
             (context.map(|c| c.port), Some(message.tag))
         } else {
@@ -355,6 +362,7 @@ impl Crossbar {
             }
             let Some(message) = self.sums[output].pop_front() else { continue };
             self.output_free[output] = cycle + u64::from(flits(&message));
+            self.mine.own[output][RSP][1].add(&message);
             if self.ports[output].tx[RSP].push(cx, message).is_ok() {
                 self.mine.sent += 1;
             }
@@ -412,7 +420,8 @@ impl Crossbar {
         }
     }
 
-    /// The watchdog of fairness: no request loses more grants in a row than the allocator's bound.
+    /// The watchdog of fairness: no request loses more grants of its output in a row than there are pairs. Our choice: an output
+    /// offers itself again where it was refused, so in queues others win a round or two in between.
     fn count_lost(&mut self, winner: usize, output: usize, requests: &[Requests]) {
         let n = self.ports.len();
         for (input, _) in requests.iter().enumerate().filter(|(_, r)| *r >> output & 1 == 1) {
@@ -434,7 +443,8 @@ impl Crossbar {
         let Some(channel) = ready.next() else { return };
         self.turn[output] = (channel + 1) % VCS;
         let at = self.at(input, output, channel);
-        let Some(entry) = self.queues[at].pop_front() else { return };
+        let swaps = self.config.mutant == SwitchMutant::SwapsAnswers && channel == RSP && self.queues[at].len() > 1;
+        let Some(entry) = self.queues[at].remove(usize::from(swaps)) else { return };
         if self.queues[at].is_empty() {
             self.waiting[input][channel] &= !(1 << output);
         }
@@ -453,6 +463,9 @@ impl Crossbar {
         match entry.context {
             Some(context) => self.reduce(context, input, message),
             None => {
+                if message.rid == SWITCH_RID {
+                    self.mine.own[output][channel][1].add(&message);
+                }
                 // There was room when the output was asked for.
                 if self.ports[output].tx[channel_of(message.vc)].push(cx, message).is_ok() {
                     self.mine.sent += 1;

@@ -2,8 +2,9 @@
 //!
 //! Modelled: stations of four lanes with one, two or four ports; a route table a station, indexed by the destination, with a
 //! deny bit for each of its ports; a queue for each pair of ports and class; a fixed latency; credits of every port; up to
-//! 1024 ports. Detail: whole transactions, taken out of TL flits and packed again. Left out: relaxed order, tables over
-//! several switches (there are none), management.
+//! 1024 ports. Detail: whole transactions, taken out of TL flits and packed again. Relaxed order, where it is on, is that of
+//! the output ports, whose transaction layers let virtual channels pass each other; the core keeps the order of a pair of
+//! ports. Left out: tables over several switches (there are none), management.
 //!
 //! A walk through one transaction: a [`slice`](slice::Slice) of up to 32 ports receives it and hands it with its credits to
 //! the [`core`]; the core looks its destination up, holds it for the latency of the switch and queues it; the output port

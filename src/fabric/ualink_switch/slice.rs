@@ -70,6 +70,9 @@ impl Module for Slice {
             }
             let number = self.first + n as u16;
             for class in TlClass::ALL {
+                if !port.link.may_take(class) {
+                    continue;
+                }
                 while let Some((transfer, held)) = port.link.tl().take(class) {
                     // Nothing without buffers comes out of a switch port: no originator stands above it.
                     let Some(held) = held else { continue };

@@ -5,7 +5,11 @@ use super::message;
 use super::ualink::{self, Queue};
 use crate::ffi::status::{Failure, SP_ERR_KIND};
 use crate::forms::FormError;
+use crate::link::cxl256::WireFlit;
 use crate::link::event::Event;
+use crate::link::fault::OnWire;
+use crate::link::hook::{Hooks, Way};
+use crate::link::ualink::OnLine;
 use crate::link::ualink::{
     End as UalEnd,
     state::{Fault, State},
@@ -26,6 +30,8 @@ const MAX_MESSAGES: usize = 1 << 16;
 /// The end, the oldest received message, and what was asked of the physical layer.
 pub struct End {
     layer: Layer,
+    /// Name of the protocol.
+    name: &'static str,
     next: Option<Value>,
     wants_training: bool,
     down: bool,
@@ -75,6 +81,11 @@ fn nvlink_end(config: &Config) -> nvlink::End {
     nvlink::End::new(link, nvlink::Buffers::of_default_channels(headers, data_flits))
 }
 
+/// What the hooks of the wire let through.
+fn arrivals<U: OnWire>(hooks: &Hooks, (way, name): (Way, &'static str), unit: U) -> impl Iterator<Item = U> + use<U> {
+    hooks.wire(way, name, unit).into_iter().flatten().map(|(unit, _)| unit)
+}
+
 fn refused(error: impl std::fmt::Display) -> FormError {
     FormError::new("message", error.to_string(), "a message that this end may send")
 }
@@ -96,41 +107,77 @@ impl End {
                 Layer::Ualink(Box::new(end))
             }
         };
-        Ok(End { layer, next: None, wants_training: false, down: false })
+        Ok(End { layer, name: config.protocol.name(), next: None, wants_training: false, down: false })
+    }
+
+    pub fn attach_hooks(&mut self, hooks: &Hooks) {
+        match &mut self.layer {
+            Layer::Cxl68(end) => end.attach_hooks(hooks),
+            Layer::Cxl256(_, end) => end.attach_hooks(hooks),
+            Layer::Nvlink(end) => end.attach_hooks(hooks),
+            Layer::Ualink(end) => end.attach_hooks(hooks),
+        }
     }
 
     /// Takes a unit off the wire.
     pub fn receive(&mut self, unit: &[u8], now: u64) -> Result<(), FormError> {
+        let name = self.name;
         match &mut self.layer {
-            Layer::Cxl68(end) => end.receive(&Unit::from_bytes(unit)?, now),
-            Layer::Cxl256(_, end) => end.receive(&Flit::from_bytes(unit)?, now),
+            Layer::Cxl68(end) => {
+                arrivals(end.hooks(), (Way::Rx, name), Unit::from_bytes(unit)?)
+                    .for_each(|unit| end.receive(&unit, now));
+            }
+            Layer::Cxl256(mode, end) => {
+                let unit = WireFlit { mode: *mode, flit: Flit::from_bytes(unit)? };
+                arrivals(end.hooks(), (Way::Rx, name), unit).for_each(|unit| end.receive(&unit.flit, now));
+            }
             Layer::Ualink(end) => {
                 let length = || FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1");
-                end.receive(&ualink::on_line(unit).ok_or_else(length)?, now);
+                match ualink::on_line(unit).ok_or_else(length)? {
+                    OnLine::Flit(flit) => arrivals(end.hooks(), (Way::Rx, name), *flit)
+                        .for_each(|flit| end.receive(&OnLine::Flit(Box::new(flit)), now)),
+                    control => end.receive(&control, now),
+                }
             }
             Layer::Nvlink(end) => {
                 let length = || FormError::new("unit", format!("{} bytes", unit.len()), "16 bytes");
-                end.receive(&nvlink::Flit(unit.try_into().map_err(|_| length())?));
+                let unit = nvlink::Flit(unit.try_into().map_err(|_| length())?);
+                arrivals(end.hooks(), (Way::Rx, name), unit).for_each(|unit| end.receive(&unit));
             }
         }
         Ok(())
     }
 
-    /// The unit of this flit clock, if there is one.
-    pub fn transmit(&mut self, now: u64) -> Option<Vec<u8>> {
-        let unit = match &mut self.layer {
-            _ if self.down => None,
-            Layer::Cxl68(end) => end.transmit(now).map(|u| u.0.to_vec()),
-            Layer::Cxl256(_, end) => Some(end.transmit(now).0.to_vec()),
-            Layer::Nvlink(end) => Some(end.transmit().0.to_vec()),
-            Layer::Ualink(end) => Some(ualink::unit(&end.transmit(now))),
+    /// The unit of this flit clock, if there is one; two if a fault doubles it.
+    pub fn transmit(&mut self, now: u64) -> Vec<Vec<u8>> {
+        let name = self.name;
+        let units = match &mut self.layer {
+            _ if self.down => Vec::new(),
+            Layer::Cxl68(end) => match end.transmit(now) {
+                Some(unit) => arrivals(end.hooks(), (Way::Tx, name), unit).map(|unit| unit.0.to_vec()).collect(),
+                None => Vec::new(),
+            },
+            Layer::Cxl256(mode, end) => {
+                let unit = WireFlit { mode: *mode, flit: end.transmit(now) };
+                arrivals(end.hooks(), (Way::Tx, name), unit).map(|unit| unit.flit.0.to_vec()).collect()
+            }
+            Layer::Nvlink(end) => {
+                let unit = end.transmit();
+                arrivals(end.hooks(), (Way::Tx, name), unit).map(|unit| unit.0.to_vec()).collect()
+            }
+            Layer::Ualink(end) => match end.transmit(now) {
+                OnLine::Flit(flit) => {
+                    arrivals(end.hooks(), (Way::Tx, name), *flit).map(|flit| flit.0.to_vec()).collect()
+                }
+                control => vec![ualink::unit(&control)],
+            },
         };
         self.wants_training |= match &mut self.layer {
             Layer::Cxl68(end) => end.take_retrain_request(),
             Layer::Cxl256(_, end) => end.take_retrain_request(),
             Layer::Nvlink(_) | Layer::Ualink(_) => false,
         };
-        unit
+        units
     }
 
     pub fn events(&mut self) -> Vec<Event> {

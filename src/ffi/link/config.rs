@@ -52,14 +52,21 @@ impl Protocol {
         })
     }
 
-    /// Refuses what is no wire unit by its length.
-    pub fn check_unit(self, unit: &[u8]) -> Result<(), Failure> {
-        let expected = match self {
+    /// Bytes of a wire unit.
+    pub fn unit_bytes(self) -> usize {
+        match self {
             Protocol::Cxl68 => cxl68::unit::UNIT_BYTES,
             Protocol::Cxl256(_) => cxl256::flit::FLIT_BYTES,
             Protocol::Nvlink => nvlink::FLIT_BYTES,
-            Protocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
             Protocol::Ualink => ualink::flit::FLIT_BYTES,
+        }
+    }
+
+    /// Refuses what is no wire unit by its length.
+    pub fn check_unit(self, unit: &[u8]) -> Result<(), Failure> {
+        let expected = match self {
+            Protocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
+            _ => self.unit_bytes(),
         };
         if unit.len() != expected {
             return Err(Failure::range("unit", format!("{} bytes", unit.len()), format!("{expected}")));

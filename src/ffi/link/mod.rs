@@ -13,6 +13,7 @@
 
 mod active;
 mod config;
+pub mod hook;
 mod message;
 mod passive;
 mod ualink;
@@ -23,6 +24,7 @@ use super::stream::dir_of;
 use super::table::Table;
 use crate::forms::{self, FormError, Object, number, violation};
 use crate::link::event::{Event, Severity};
+use crate::link::hook::{HookPoint, Hooks, Passed, Way};
 use active::End;
 use config::Config;
 use passive::Watch;
@@ -58,11 +60,23 @@ struct Link {
     events_lost: u64,
     compared: u64,
     mismatches: u64,
+    /// Not attachable until one is asked for.
+    hooks: Hooks,
+    /// The first answer of a hook that was not allowed.
+    bad_answer: Option<String>,
 }
 
 enum Part {
     Active(End),
     Passive(Watch),
+}
+
+impl Part {
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        if let Part::Active(end) = self {
+            end.attach_hooks(hooks);
+        }
+    }
 }
 
 static LINKS: Table<Link> = Table::new(3, "link end");
@@ -86,13 +100,26 @@ fn event_json(port: &str, event: &Event) -> Value {
 }
 
 impl Link {
-    fn new(config: Config) -> Result<Link, Failure> {
-        let part = match config.passive {
+    fn new(config: Config, hooks: Hooks) -> Result<Link, Failure> {
+        let mut part = match config.passive {
             false => Part::Active(End::new(&config)?),
             true => Part::Passive(Watch::new(&config)?),
         };
+        part.attach_hooks(&hooks);
         let (driven, sent, events) = Default::default();
-        Ok(Link { config, part, now: 0, driven, sent, events, events_lost: 0, compared: 0, mismatches: 0 })
+        Ok(Link {
+            config,
+            part,
+            now: 0,
+            driven,
+            sent,
+            events,
+            events_lost: 0,
+            compared: 0,
+            mismatches: 0,
+            hooks,
+            bad_answer: None,
+        })
     }
 
     fn end(&mut self) -> Result<&mut End, Failure> {
@@ -148,10 +175,16 @@ impl Link {
                 self.keep(events);
             }
             Part::Passive(watch) => {
-                if let Some(unit) = rx {
+                let name = self.config.protocol.name();
+                let watched = |unit: &mut Vec<u8>, way| self.hooks.pass(HookPoint::Wire, way, name, unit) == Passed::On;
+                if let Some(mut unit) = rx
+                    && watched(&mut unit, Way::Rx)
+                {
                     watch.received(&unit, self.now)?;
                 }
-                if let Some(unit) = tx {
+                if let Some(mut unit) = tx
+                    && watched(&mut unit, Way::Tx)
+                {
                     watch.sent(&unit, self.now)?;
                 }
                 let events: Vec<Value> = watch.events().iter().map(|(port, e)| event_json(port, e)).collect();
@@ -161,7 +194,9 @@ impl Link {
         Ok(())
     }
 
-    fn state(&self) -> Value {
+    fn state(&mut self) -> Value {
+        let (bad, bad_answers) = self.hooks.take_errors();
+        self.bad_answer = self.bad_answer.take().or(bad.first().map(ToString::to_string));
         let mut form = json!({
             "protocol": self.config.protocol.name(),
             "dir": self.config.dir.name(),
@@ -173,6 +208,8 @@ impl Link {
             "events_lost": self.events_lost,
             "compared": self.compared,
             "mismatches": self.mismatches,
+            "bad_answers": bad_answers,
+            "bad_answer": self.bad_answer,
         });
         if let Part::Active(end) = &self.part {
             for (key, value) in end.state() {
@@ -220,17 +257,18 @@ pub unsafe extern "C" fn sp_link_new(
         let protocol = caller.text("protocol", protocol, protocol_length)?;
         let text = caller.text("config", config, config_length)?;
         let config = Config::read(&protocol, dir_of(dir)?, passive, &text)?;
-        link.set(LINKS.insert(Link::new(config)?)?);
+        link.set(LINKS.insert(Link::new(config, Hooks::default())?)?);
         Ok(SP_OK)
     })
 }
 
-/// As it was made: all that waits is gone.
+/// As it was made: all that waits is gone. Hooks stay, and count their items anew.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_reset(link: u64) -> i32 {
     call(|| {
         LINKS.with(link, |link| {
-            *link = Link::new(link.config.clone())?;
+            link.hooks.reset();
+            *link = Link::new(link.config.clone(), link.hooks.clone())?;
             Ok(SP_OK)
         })
     })
@@ -373,7 +411,8 @@ pub unsafe extern "C" fn sp_link_event(
 }
 
 /// State and counters as a JSON object: flit clocks, what waits, what was compared; of an active end whether it is `up`,
-/// `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`).
+/// `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`); answers of hooks that were not
+/// allowed (`bad_answers`, the first one as `bad_answer`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_state(
     link: u64,

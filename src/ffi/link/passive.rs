@@ -1,8 +1,8 @@
 //! Passive ends: they read both directions and say which rules are broken.
 //!
-//! Each direction goes through the decoder of its stream with all its checks. Beside them stands, for CXL 68B, the monitor
-//! of the end that is watched, which knows retry, acknowledgements and credits. For the other protocols these are left
-//! out: what the decoder of a stream sees is all.
+//! Each direction goes through the decoder of its stream with all its checks. Beside them stands, for CXL 68B and the 256B
+//! modes, the monitor of the end that is watched, which knows retry, acknowledgements and credits. For UALink and NVLink
+//! these are left out: what the decoder of a stream sees is all.
 
 use super::active::cxl68_config;
 use super::config::{Config, Protocol};
@@ -11,9 +11,11 @@ use crate::ffi::status::Failure;
 use crate::forms::FormError;
 use crate::forms::flit::Decoder;
 use crate::link::cxl68::{Monitor, MonitorConfig};
+use crate::link::cxl256::Monitor as Monitor256;
 use crate::link::event::{Event, Severity};
 use scalepool_protocols::cxl::cxl68::pid::Enabled;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::nvlink::{FLIT_BYTES, Header};
 use scalepool_protocols::wire::Wire;
 
@@ -21,8 +23,14 @@ use scalepool_protocols::wire::Wire;
 pub struct Watch {
     /// Both directions: what comes to the end, what it sends.
     streams: [Stream; 2],
-    monitor: Option<Box<Monitor>>,
+    monitor: Option<Beside>,
     events: Vec<(&'static str, Event)>,
+}
+
+/// The monitor of the end.
+enum Beside {
+    Cxl68(Box<Monitor>),
+    Cxl256(Box<Monitor256>),
 }
 
 struct Stream {
@@ -77,9 +85,13 @@ impl Watch {
                 let link = cxl68_config(config);
                 link.validate().map_err(|e| Failure::range("config", e, "a choice in its range"))?;
                 let (dir, reaction_flits) = (config.dir, config.reaction_flits);
-                Some(Box::new(Monitor::new(MonitorConfig { dir, link, enabled: Enabled::ALL, reaction_flits })))
+                let config = MonitorConfig { dir, link, enabled: Enabled::ALL, reaction_flits };
+                Some(Beside::Cxl68(Box::new(Monitor::new(config))))
             }
-            _ => None,
+            Protocol::Cxl256(mode) => {
+                Some(Beside::Cxl256(Box::new(Monitor256::new(mode, config.dir, config.selective_nak))))
+            }
+            Protocol::Nvlink | Protocol::Ualink => None,
         };
         let streams = [Stream::new("rx", config, false)?, Stream::new("tx", config, true)?];
         Ok(Watch { streams, monitor, events: Vec::new() })
@@ -88,8 +100,10 @@ impl Watch {
     /// A unit has come to the end.
     pub fn received(&mut self, unit: &[u8], now: u64) -> Result<(), FormError> {
         self.streams[0].read(unit, &mut self.events);
-        if let Some(monitor) = &mut self.monitor {
-            monitor.received(&Unit::from_bytes(unit)?, now);
+        match &mut self.monitor {
+            Some(Beside::Cxl68(monitor)) => monitor.received(&Unit::from_bytes(unit)?, now),
+            Some(Beside::Cxl256(monitor)) => monitor.received(&Flit::from_bytes(unit)?, now),
+            None => (),
         }
         Ok(())
     }
@@ -97,8 +111,10 @@ impl Watch {
     /// The end has sent a unit.
     pub fn sent(&mut self, unit: &[u8], now: u64) -> Result<(), FormError> {
         self.streams[1].read(unit, &mut self.events);
-        if let Some(monitor) = &mut self.monitor {
-            monitor.sent(&Unit::from_bytes(unit)?, now);
+        match &mut self.monitor {
+            Some(Beside::Cxl68(monitor)) => monitor.sent(&Unit::from_bytes(unit)?, now),
+            Some(Beside::Cxl256(monitor)) => monitor.sent(&Flit::from_bytes(unit)?, now),
+            None => (),
         }
         Ok(())
     }
@@ -106,16 +122,21 @@ impl Watch {
     /// Events since the last call, with their ports.
     pub fn events(&mut self) -> Vec<(&'static str, Event)> {
         let mut events = std::mem::take(&mut self.events);
-        if let Some(monitor) = &mut self.monitor {
-            events.extend(monitor.take_events().into_iter().map(|e| ("tx", e)));
-        }
+        let found = match &mut self.monitor {
+            Some(Beside::Cxl68(monitor)) => monitor.take_events(),
+            Some(Beside::Cxl256(monitor)) => monitor.take_events(),
+            None => Vec::new(),
+        };
+        events.extend(found.into_iter().map(|e| ("tx", e)));
         events
     }
 
     /// Training begins or is over.
     pub fn train(&mut self, up: bool) -> Result<(), Failure> {
-        if let Some(monitor) = self.monitor.as_mut().filter(|_| up) {
-            monitor.trained();
+        match &mut self.monitor {
+            Some(Beside::Cxl68(monitor)) if up => monitor.trained(),
+            Some(Beside::Cxl256(monitor)) if up => monitor.trained(),
+            _ => (),
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use super::coverage::Coverage;
 use super::credit::CreditBook;
 use super::end::put_header;
 use crate::link::event::{Event, Severity, finding};
+use crate::link::hook::{HookPoint, Hooks, Way};
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::control::{self, InitParam};
 use scalepool_protocols::cxl::cxl256::crd::Crd;
@@ -62,6 +63,7 @@ pub struct Cachemem {
     poison: VecDeque<u8>,
     events: Vec<Event>,
     stats: CachememStats,
+    hooks: Hooks,
 }
 
 impl Cachemem {
@@ -84,6 +86,7 @@ impl Cachemem {
             poison: VecDeque::new(),
             events: Vec::new(),
             stats: CachememStats::default(),
+            hooks: Hooks::default(),
             config,
         }
     }
@@ -94,8 +97,30 @@ impl Cachemem {
     ///
     /// # Errors
     /// A message that must not travel in this direction or is not whole.
-    pub fn send(&mut self, message: Message) -> Result<(), Refused> {
+    pub fn send(&mut self, mut message: Message) -> Result<(), Refused> {
+        if !self.hooks_message((HookPoint::PackerIn, Way::Tx), &mut message) {
+            return Ok(());
+        }
         self.packer.push(message)
+    }
+
+    fn hooks_message(&self, at: (HookPoint, Way), message: &mut Message) -> bool {
+        let data = message.data.as_mut().map(|data| &mut data.line);
+        self.hooks.message(at, message.class.def(self.config.mode.routing()), &mut message.bits, data)
+    }
+
+    /// A message that was unpacked goes into its buffer, unless a hook drops it: then the buffer is free again.
+    fn arrived(&mut self, mut message: Message) {
+        self.stats.messages[message.class.index()] += 1;
+        if self.hooks_message((HookPoint::PackerOut, Way::Rx), &mut message) {
+            self.inbox.push_back(message);
+        } else {
+            self.credits.freed(message.class);
+        }
+    }
+
+    fn holds_credits(&self) -> bool {
+        self.credits_held || self.hooks.holds_credits(self.credits.pending().into())
     }
 
     /// Messages of a class that wait to be packed.
@@ -220,6 +245,9 @@ impl Cachemem {
             self.stats.passed_over += 1;
             return;
         }
+        if self.hooks.watches(HookPoint::PackerIn, Way::Rx) {
+            self.hooks.pass(HookPoint::PackerIn, Way::Rx, self.config.mode.protocol(), &mut flit.0.clone());
+        }
         let decoded = self.unpacker.read(flit);
         self.coverage.record(&decoded);
         for violation in check::flit(&decoded, &self.config.codec).violations {
@@ -246,7 +274,8 @@ impl Cachemem {
                 self.event(Severity::Protocol, found);
             }
         }
-        for class in self.credits.receive(&flit.crd()) {
+        let crd = self.hooks.credits((flit.crd().to_bits().unwrap_or(0) as u16).to_le_bytes());
+        for class in self.credits.receive(&Crd::from_bits(u16::from_le_bytes(crd).into())) {
             let text = "credits for a channel that this end does not send";
             let found = finding("CXL256-CRD-04", self.name(class), "a channel of this end", text);
             self.event(Severity::Corrected, found);
@@ -259,10 +288,8 @@ impl Cachemem {
             self.event(Severity::Protocol, finding("CXL256-CRD-03", found, "credits in turn", text));
         }
         self.stats.messages_early += early as u64;
-        for message in self.unpacker.delivered().iter().skip(early) {
-            self.stats.messages[message.class.index()] += 1;
-            self.inbox.push_back(*message);
-        }
+        let delivered: Vec<Message> = self.unpacker.delivered().iter().skip(early).copied().collect();
+        delivered.into_iter().for_each(|message| self.arrived(message));
     }
 
     /// Messages that the even half of a latency-optimised flit completes; those without data or credit trouble alone, the
@@ -273,10 +300,7 @@ impl Cachemem {
         }
         let messages = self.unpacker.early(flit);
         self.early = messages.len();
-        for message in messages {
-            self.stats.messages[message.class.index()] += 1;
-            self.inbox.push_back(message);
-        }
+        messages.into_iter().for_each(|message| self.arrived(message));
     }
 
     fn control(&mut self, kind: &control::ControlKind, slot: u128) {
@@ -352,12 +376,12 @@ impl Client for Cachemem {
         }
         self.credits.clock(now_flits);
         if let Some(slots) = self.packer.pack(&mut self.credits.spend) {
-            let crd = if self.credits_held { Crd::default() } else { self.credits.take() };
+            let crd = if self.holds_credits() { Crd::default() } else { self.credits.take() };
             self.stats.sent_protocol += 1;
             return Some(self.fill(&slots, &crd));
         }
         let forced = self.credits.forced_at(&self.config.credit_return).is_some_and(|at| at <= now_flits);
-        if self.credits_held || !forced {
+        if !forced || self.holds_credits() {
             return None;
         }
         let crd = self.credits.take_alone(!self.config.ide_active);
@@ -400,8 +424,8 @@ impl Client for Cachemem {
     /// As it was built: messages and credits are gone; events and counters stay.
     fn link_reset(&mut self) {
         let (events, stats, received) = (std::mem::take(&mut self.events), self.stats, self.received);
-        let coverage = self.coverage.clone();
-        *self = Cachemem { events, stats, received, coverage, ..Cachemem::new(self.config.clone()) };
+        let (coverage, hooks) = (self.coverage.clone(), self.hooks.clone());
+        *self = Cachemem { events, stats, received, coverage, hooks, ..Cachemem::new(self.config.clone()) };
     }
 
     fn take_retrain_request(&mut self) -> bool {
@@ -433,6 +457,10 @@ impl Client for Cachemem {
 
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
+    }
+
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.hooks = hooks.clone();
     }
 }
 

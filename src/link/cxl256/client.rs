@@ -8,6 +8,7 @@
 //! be done, see [`Client::wakes_at`].
 
 use crate::link::event::Event;
+use crate::link::hook::Hooks;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, lopt_io, standard_io};
 
@@ -94,4 +95,9 @@ pub trait Client {
 
     /// Events since the last call.
     fn take_events(&mut self) -> Vec<Event>;
+
+    /// Takes the hooks of the end; they concern one that packs messages.
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        let _ = hooks;
+    }
 }

@@ -14,6 +14,7 @@ use super::fault::spoil;
 use super::receiver::{Receiver, is_payload};
 use super::transmitter::{Heard, Transmitter};
 use crate::link::event::{Event, Severity, finding};
+use crate::link::hook::{HookPoint, Hooks, Passed, Way};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, Flit, crc_parts, lopt, lopt_io, standard_io};
@@ -66,6 +67,8 @@ pub struct End<C: Client> {
     transmitter: Transmitter,
     /// The even half that the client has, with the number of its flit.
     early: Option<(u16, Flit)>,
+    /// A fault input took away or doubled what stood before the next flit.
+    hidden_fault: bool,
     /// What has to go behind an urgent flit, before anything new.
     follows: Option<Flit>,
     /// Flit clock since which received payload waits for its Ack.
@@ -81,6 +84,7 @@ pub struct End<C: Client> {
     received: u64,
     events: Vec<Event>,
     stats: Stats,
+    hooks: Hooks,
 }
 
 impl End<Cachemem> {
@@ -99,6 +103,7 @@ impl<C: Client> End<C> {
             receiver: Receiver::new(link.selective_nak, link.doubt_implied),
             transmitter: Transmitter::default(),
             early: None,
+            hidden_fault: false,
             follows: None,
             ack_waits_since: None,
             acks_held: false,
@@ -110,12 +115,35 @@ impl<C: Client> End<C> {
             received: 0,
             events: Vec::new(),
             stats: Stats::default(),
+            hooks: Hooks::default(),
         }
+    }
+
+    /// Takes hooks; those of before are gone.
+    pub fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.hooks = hooks.clone();
+        self.client.attach_hooks(hooks);
+    }
+
+    /// Its hooks.
+    pub fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
+
+    /// Shows a flit to the hooks of a point; `None`: it is gone.
+    fn hooks_flit(&self, point: HookPoint, way: Way, mut flit: Flit) -> Option<Flit> {
+        (self.hooks.pass(point, way, self.link.mode.protocol(), &mut flit.0) == Passed::On).then_some(flit)
     }
 
     /// Hears the peer's acknowledgements or not (a fault input: they are lost).
     pub fn lose_acks(&mut self, lose: bool) {
         self.acks_held = lose;
+    }
+
+    /// A flit vanished or came twice in front of the next one (a fault input): that one is not held against those before it.
+    /// Rules of the stream are then not reported; what is taken, asked for and sent again is the same.
+    pub fn hidden_fault(&mut self) {
+        self.hidden_fault = true;
     }
 
     // ---- the physical layer's side -------------------------------------------------------------------------------
@@ -246,7 +274,13 @@ impl<C: Client> End<C> {
             self.receiver.nops_left_out();
         }
         self.received_at = Some(now_flits);
-        self.flit(flit, now_flits);
+        if std::mem::take(&mut self.hidden_fault) {
+            self.receiver.forget_stream();
+        }
+        self.hooks.clock(now_flits);
+        if let Some(flit) = self.hooks_flit(HookPoint::ReplayIn, Way::Rx, *flit) {
+            self.flit(&flit, now_flits);
+        }
         self.received += 1;
     }
 
@@ -298,6 +332,7 @@ impl<C: Client> End<C> {
                 }
             };
             self.stats.delivered += 1;
+            self.hooks_flit(HookPoint::ReplayOut, Way::Rx, flit);
             self.client.receive(&flit, part, now_flits);
         }
     }
@@ -338,6 +373,7 @@ impl<C: Client> End<C> {
 
     /// The flit of this flit clock, later than the last one; to be called only while the physical layer is in L0.
     pub fn transmit(&mut self, now_flits: u64) -> Flit {
+        self.hooks.clock(now_flits);
         let left_out = self.sent_at.map_or(0, |at| now_flits.saturating_sub(at + 1));
         self.sent_at = Some(now_flits);
         self.transmitter.nops_left_out(left_out);
@@ -347,7 +383,8 @@ impl<C: Client> End<C> {
         let replayed = self.transmitter.next_replayed(nak);
         self.stats.replayed += u64::from(replayed.is_some());
         let (mut flit, spoilt) = match replayed {
-            Some(flit) => (flit, [false; 2]),
+            // A NOP takes the place of one that a hook drops.
+            Some(flit) => (self.hooks_flit(HookPoint::ReplayOut, Way::Tx, flit).unwrap_or(Flit::ZERO), [false; 2]),
             None if self.halted.is_none() && self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
             None => (Flit::ZERO, [false; 2]),
         };
@@ -383,10 +420,14 @@ impl<C: Client> End<C> {
     /// New payload, or a NOP; the halves of which the CRC is to be spoilt.
     fn new_payload(&mut self, now_flits: u64) -> (Flit, [bool; 2]) {
         let new = self.follows.take().or_else(|| self.client.transmit(now_flits));
+        let new = new.and_then(|flit| self.hooks_flit(HookPoint::PackerOut, Way::Tx, flit));
         let leaving = new.filter(|f| is_payload(f.header().flit_type));
         let (kept, sent, spoilt) = match (self.client.urgent(leaving.as_ref()), leaving) {
             (None, None) => return (Flit::ZERO, [false; 2]),
-            (None, Some(flit)) => (flit, flit, [false; 2]),
+            (None, Some(flit)) => {
+                let flit = self.hooks_flit(HookPoint::ReplayIn, Way::Tx, flit).unwrap_or(flit);
+                (flit, flit, [false; 2])
+            }
             (Some(Urgent { flit, follows }), leaving) => {
                 self.follows = follows;
                 let even_goes_again =

@@ -14,6 +14,7 @@ use super::number;
 use crate::link::classes::ByClass;
 use crate::link::cxlio::{FlitEnd, Port as _};
 use crate::link::event::{Event, finding};
+use crate::link::hook::Hooks;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
@@ -184,6 +185,10 @@ impl<C: Client> Client for Watched<C> {
     fn take_events(&mut self) -> Vec<Event> {
         self.layer.take_events()
     }
+
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.layer.attach_hooks(hooks);
+    }
 }
 
 /// An end, and what a port counts of it.
@@ -288,6 +293,14 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
         self.end.receive(&unit.flit, now_flits);
     }
 
+    fn is_numbered(&self) -> bool {
+        true
+    }
+
+    fn hidden_fault(&mut self) {
+        self.end.hidden_fault();
+    }
+
     fn take_payload(&mut self) -> Vec<(u16, WireFlit)> {
         let (mode, client) = (self.end.link().mode, &mut self.end.client);
         let taken = std::mem::take(&mut client.taken);
@@ -328,6 +341,14 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
 
     fn take_events(&mut self) -> Vec<Event> {
         self.end.take_events()
+    }
+
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.end.attach_hooks(hooks);
+    }
+
+    fn hooks(&self) -> Option<&Hooks> {
+        Some(self.end.hooks())
     }
 
     fn halted(&self) -> Option<&'static str> {

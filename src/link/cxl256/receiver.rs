@@ -149,6 +149,13 @@ impl Receiver {
         }
     }
 
+    /// The checks of the next flit against those before it, [`Receiver::prior_fits`] and [`Receiver::short_nak_run`], know
+    /// nothing of them.
+    pub fn forget_stream(&mut self) {
+        self.before = None;
+        self.peer_naks = None;
+    }
+
     /// Whether the Prior bit of a good flit fits the flit before it, as far as that is known.
     pub fn prior_fits(&self, header: &FlitHeader) -> bool {
         self.before.is_none_or(|payload| payload == header.prior)

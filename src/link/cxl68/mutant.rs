@@ -1,13 +1,12 @@
-//! Deliberate faults of our own model, one for each rule that only a checker above the link can see broken. The
-//! conformance suite switches them on, one at a time, to show that the checker fires. No scenario uses them.
+//! Deliberate faults of our own model, one for each rule that only a checker above the link can see broken and that sit
+//! inside a state machine; those that change what passes a hook point are hooks ([`crate::link::hook`]). The conformance
+//! suite switches them on, one at a time, to show that the checker fires. No scenario uses them.
 
 /// One fault, named after what goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutant {
     /// HDR-05: byte enables of the message before stay in force where none travel.
     StaleByteEnables,
-    /// MSG-12: the upper half of a 32 B transfer is stored low.
-    HighHalfStoredLow,
     /// CRD-03: one credit is returned a chunk instead of a message.
     CreditPerChunk,
     /// CRD-06: the sender's credit counter wraps to 0 instead of saturating.
@@ -16,24 +15,16 @@ pub enum Mutant {
     MemCreditsOnly,
     /// CRD-02: credits are counted for the channels of the wrong direction.
     CreditsOfOwnDirection,
-    /// CTL-04: bit 3 of Full_Ack is lost.
-    AkBitDropped,
-    /// INI-04: the peer's wrap value is ignored.
-    WrapNeverChanges,
     /// LLR-01: RETRY.Idle takes an entry of the retry buffer.
     IdleStored,
     /// LLR-02: flits are counted while ESeq is frozen.
     CountedWhileFrozen,
     /// LLR-03: a replayed Ak takes acknowledgements off again.
     ReplayedAkDecrements,
-    /// LLR-04: replay starts one flit late.
-    ReplayOffByOne,
     /// LLR-07: the last entry of the retry buffer is used.
     LastEntryUsed,
     /// LLR-10: acknowledgements and credits are never forced out.
     FlushTimerOff,
-    /// LLR-11: a replayed flit is changed (its credits are left out).
-    ReplayAltered,
     /// LLR-14: new flits go before the rest of the replay.
     ReplayOrderChanged,
     /// LLR-16: the Req sequence goes before the Ack sequence.
@@ -72,6 +63,4 @@ pub enum Mutant {
     ViralWithoutSpoil,
     /// VIR-02: Viral is set without local viral.
     ViralUnasked,
-    /// PSN-01: poison is lost on the way.
-    PoisonLost,
 }

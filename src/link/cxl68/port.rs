@@ -4,6 +4,7 @@ use super::end::End;
 use super::event::{Event, finding};
 use super::retry::Local;
 use crate::link::classes::ByClass;
+use crate::link::hook::Hooks;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
@@ -65,6 +66,14 @@ impl LinkEnd for End {
 
     fn take_events(&mut self) -> Vec<Event> {
         End::take_events(self)
+    }
+
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        End::attach_hooks(self, hooks);
+    }
+
+    fn hooks(&self) -> Option<&Hooks> {
+        Some(End::hooks(self))
     }
 
     fn halted(&self) -> Option<&'static str> {

@@ -369,13 +369,6 @@ impl RetryBuffer {
         legal
     }
 
-    /// Moves the write pointer without a flit, for a mutant.
-    pub(super) fn skip_one(&mut self) {
-        if self.replaying() {
-            self.rd_ptr = self.next(self.rd_ptr);
-        }
-    }
-
     /// The entry of a sequence number, if it was ever written.
     pub fn entry(&self, seq: u8) -> Option<&Stored> {
         self.entries.get(usize::from(seq))?.as_ref()

@@ -7,11 +7,15 @@ use super::message::{LINK_RID, Message, Refused};
 use super::receiver::Receiver;
 use super::transmitter::{Outcome, Transmitter};
 use crate::link::event::{Event, Severity};
+use crate::link::hook::{HookPoint, Hooks, Passed, Way};
 use scalepool_protocols::nvlink::check;
 use scalepool_protocols::nvlink::stream::{AeMemory, Decoded};
-use scalepool_protocols::nvlink::{Header, Op, Packet, Vc};
+use scalepool_protocols::nvlink::{Ae, Header, Op, Packet, Vc};
 use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::VecDeque;
+
+/// Name of its packets.
+const PROTOCOL: &str = "nvlink";
 
 /// Rules whose breach makes a packet worthless: reserved operation, lengths that do not fit.
 const DROPPED: [&str; 3] = ["NVL-OPC-01", "NVL-PKT-01", "NVL-PKT-04"];
@@ -60,8 +64,13 @@ pub struct End {
     credits_held: bool,
     down: bool,
     received: u64,
+    /// Identifier of the last flit of the packet that was accepted last.
+    last_taken: u16,
+    /// Packets accepted since they were asked for last, with the identifier of their last flit; `None`: nobody asks.
+    taken: Option<Vec<(u16, Packet)>>,
     events: Vec<Event>,
     stats: Stats,
+    hooks: Hooks,
 }
 
 impl End {
@@ -83,8 +92,11 @@ impl End {
             credits_held: false,
             down: false,
             received: 0,
+            last_taken: super::IDS - 1,
+            taken: None,
             events: Vec::new(),
             stats: Stats::default(),
+            hooks: Hooks::default(),
         }
     }
 
@@ -97,8 +109,41 @@ impl End {
     pub fn send(&mut self, message: Message) -> Result<(), Refused> {
         // With an AE it is as long as it can be.
         message.packet(true)?;
+        let Some(message) = self.hooks_message((HookPoint::PackerIn, Way::Tx), message) else { return Ok(()) };
         self.queues[usize::from(message.vc.0)].push_back(message);
         Ok(())
+    }
+
+    /// Takes hooks; those of before are gone.
+    pub fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.hooks = hooks.clone();
+    }
+
+    /// Its hooks; those of the wire are asked by its port.
+    pub fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
+
+    /// Shows a packet to the hooks of a point; `None`: it is gone.
+    fn hooks_packet(&self, (point, way): (HookPoint, Way), packet: Packet) -> Option<Packet> {
+        if !self.hooks.watches(point, way) {
+            return Some(packet);
+        }
+        let mut bytes: Vec<u8> = packet.bytes().collect();
+        let passed = self.hooks.pass(point, way, PROTOCOL, &mut bytes);
+        // Of the same length, so it is a packet unless its header says otherwise.
+        (passed == Passed::On).then(|| Packet::from_bytes(&bytes).unwrap_or(packet))
+    }
+
+    /// The same with a message, as its packet with an AE. Other bytes that are no message are passed over.
+    fn hooks_message(&self, at: (HookPoint, Way), message: Message) -> Option<Message> {
+        if !self.hooks.watches(at.0, at.1) {
+            return Some(message);
+        }
+        let Ok(packet) = message.packet(true) else { return Some(message) };
+        let shown = self.hooks_packet(at, packet)?;
+        let found = Message::of(&shown, &shown.parts().ae.map_or(message.ae(), Ae::from_bits));
+        Some(if found.packet(true).is_ok() { found } else { message })
     }
 
     /// Messages of a channel that wait.
@@ -143,6 +188,17 @@ impl End {
     /// Events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
+    }
+
+    /// Keeps packets as they are accepted, for [`End::take_packets`].
+    pub fn keep_packets(&mut self) {
+        self.taken.get_or_insert_default();
+    }
+
+    /// Packets accepted since the last call with the identifier of their last flit, those of the link too; none unless they
+    /// are kept.
+    pub fn take_packets(&mut self) -> Vec<(u16, Packet)> {
+        self.taken.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Counters.
@@ -194,8 +250,9 @@ impl End {
 
     /// Takes a flit off the wire.
     pub fn receive(&mut self, flit: &Flit) {
-        if !self.down {
-            self.flit(flit);
+        let mut bytes = flit.0;
+        if !self.down && self.hooks.pass(HookPoint::ReplayIn, Way::Rx, PROTOCOL, &mut bytes) == Passed::On {
+            self.flit(&Flit(bytes));
         }
         self.received += 1;
     }
@@ -247,6 +304,12 @@ impl End {
     }
 
     fn hear_credits(&mut self, header: &Header) {
+        let mut header = *header;
+        if header.crh > 0 || header.crd > 0 {
+            let [vc, headers, data_flits] = self.hooks.credits([header.crvc.0, header.crh, header.crd]);
+            (header.crvc, header.crh, header.crd) = (Vc(vc), headers, data_flits);
+        }
+        let header = &header;
         if !self.credits.heard(header) {
             let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
             self.protocol("NVL-CRD-03", found, "at most what was used", "credits that came back");
@@ -256,11 +319,17 @@ impl End {
     /// A packet that counts.
     fn accepted(&mut self, packet: &Packet) {
         self.stats.accepted += 1;
+        self.last_taken = (self.last_taken + packet.flits().len() as u16) % super::IDS;
+        if let Some(taken) = &mut self.taken {
+            taken.push((self.last_taken, *packet));
+        }
         let header = packet.header();
         self.hear_credits(&header);
         if header.op == Op::RSP_DONE && header.rid == LINK_RID {
             return;
         }
+        self.hooks_packet((HookPoint::ReplayOut, Way::Rx), *packet);
+        self.hooks_packet((HookPoint::PackerIn, Way::Rx), *packet);
         let ae = self.ae_received.update(packet);
         let decoded = Decoded { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
         let broken = check::packet(&decoded, &self.config.codec).violations;
@@ -277,7 +346,12 @@ impl End {
             let found = format!("{:?} on {:?}", message.op, message.vc);
             self.protocol("NVL-CRD-04", found, "a packet with credit", "a packet without credit");
         }
-        self.inboxes[usize::from(message.vc.0)].push_back(message);
+        let (vc, data_flits) = (message.vc, message.data_flits());
+        match self.hooks_message((HookPoint::PackerOut, Way::Rx), message).filter(|m| m.vc == vc) {
+            Some(message) => self.inboxes[usize::from(vc.0)].push_back(message),
+            // It was in a buffer, which is free again.
+            None => self.credits.freed(vc, data_flits),
+        }
     }
 
     fn act_on(&mut self, outcome: Outcome) {
@@ -302,6 +376,7 @@ impl End {
 
     /// The flit of this flit clock; a link always carries one.
     pub fn transmit(&mut self) -> Flit {
+        self.hooks.clock(self.stats.sent_flits);
         if !self.down {
             let outcome = self.transmitter.clock(&self.config);
             self.act_on(outcome);
@@ -316,6 +391,10 @@ impl End {
         }
         self.stats.sent_flits += 1;
         self.under_way.pop_front().unwrap_or_default().into()
+    }
+
+    fn holds_credits(&self) -> bool {
+        self.credits_held || self.credits.is_pending() && self.hooks.holds_credits(1)
     }
 
     /// The packet that goes now, with everything but its CRC.
@@ -336,20 +415,23 @@ impl End {
         }
         if let Some(packet) = self.transmitter.next_again() {
             self.stats.replayed += 1;
-            return self.acknowledging(&packet);
+            // An IDLE flit takes the place of one that a hook drops.
+            let again = self.hooks_packet((HookPoint::ReplayOut, Way::Tx), packet);
+            return self.acknowledging(&again.unwrap_or_else(|| bare(&Header::default())));
         }
         let new = self.next_message().or_else(|| {
-            let due = credits_waited && !self.credits_held && self.transmitter.has_room(1, &self.config);
+            let due = credits_waited && !self.holds_credits() && self.transmitter.has_room(1, &self.config);
             self.stats.carriers += u64::from(due);
             let vc = self.config.codec.response_vc;
             due.then(|| bare(&Header { op: Op::RSP_DONE, rid: LINK_RID, vc, ..Header::default() }))
         });
         let Some(packet) = new else { return self.acknowledging(&bare(&Header::default())) };
         let mut header = packet.header();
-        if !self.credits_held {
+        if !self.holds_credits() {
             self.credits.give_back(&mut header);
         }
         let packet = with_header(&packet, &header);
+        let packet = self.hooks_packet((HookPoint::ReplayIn, Way::Tx), packet).unwrap_or(packet);
         self.transmitter.keep(packet);
         self.stats.sent_packets += 1;
         self.acknowledging(&packet)
@@ -371,7 +453,7 @@ impl End {
             self.ae_sent.update(&packet);
             self.queues[at].pop_front();
             self.turn = (at + 1) % Vc::COUNT;
-            return Some(packet);
+            return self.hooks_packet((HookPoint::PackerOut, Way::Tx), packet);
         }
         None
     }

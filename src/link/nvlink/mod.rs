@@ -30,6 +30,7 @@
 //! A message comes out once, in the order of its channel, whatever the wire does, or the link is down; credits are never
 //! lost; nothing is sent without credit.
 
+pub mod chain;
 pub mod config;
 pub mod credit;
 pub mod end;
@@ -38,6 +39,7 @@ pub mod message;
 pub mod pair;
 pub mod port;
 pub mod receiver;
+pub mod stall;
 pub mod transmitter;
 pub mod wiring;
 

@@ -13,12 +13,14 @@
 use super::end::{End, Stats};
 use super::flit::Flit;
 use super::message::Message;
+use super::stall::{Stall, WINDOW_CYCLES};
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::fault::FaultyWire;
+use crate::link::hook::Way;
 use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
-use scalepool_protocols::nvlink::{Ae, Header, Vc};
-use scalepool_protocols::wire::{LayoutDef, Wire};
+use scalepool_protocols::nvlink::{Header, Vc};
+use scalepool_protocols::wire::Wire;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The channels that operations use by default (`nvlink` §6.1), in the order of channel ends and counts of a port.
@@ -42,10 +44,13 @@ pub struct OnWire {
 pub const SIGNALS: &[(&str, u32)] =
     &[("next_id", 12), ("accepted_id", 12), ("unacknowledged", 12), ("hunting", 1), ("replaying", 1), ("tries", 4)];
 
-const LAYOUTS: &[&LayoutDef] = &[Header::DEF, Ae::DEF];
+/// Packets of a direction as they arrive and as they are accepted; the signals of the link stand beside them.
+pub const fn shows(dir: &'static str) -> PlaceKind {
+    PlaceKind::Flits { protocol: PROTOCOL, dir }
+}
 
-/// Accepted packets, as their headers; the signals of the link stand beside them.
-pub const SHOWS: PlaceKind = PlaceKind::Messages(LAYOUTS);
+/// Name in [`scalepool_protocols::registry::PROTOCOLS`].
+const PROTOCOL: &str = "nvlink";
 
 /// What a port leaves behind for the report of the run.
 #[derive(Debug, Clone, Default)]
@@ -62,6 +67,8 @@ pub struct PortResult {
     pub taken: [u64; 3],
     /// Times that a message waited and something else went: IDLE, a replay, credits.
     pub credit_stalls: u64,
+    /// Windows in which its consumer held something back.
+    pub stalled_windows: u64,
     /// The link is down.
     pub down: bool,
     /// Credits to spend, headers and data flits, of each of [`CHANNELS`].
@@ -101,7 +108,7 @@ pub struct Ports {
     pub wire_out: LinkOut<OnWire>,
     /// From the peer.
     pub wire_in: LinkIn<OnWire>,
-    /// Messages received, see [`SHOWS`].
+    /// Packets received, see [`shows`].
     pub packets: Tap,
     /// [`SIGNALS`].
     pub signals: Tap,
@@ -115,6 +122,10 @@ pub struct PortConfig {
     pub wire: FaultyWire,
     /// Flit clocks from the start for which credits are held back, 0 for none.
     pub hold_credits_flits: u64,
+    /// When its consumer takes nothing.
+    pub stall: Stall,
+    /// Direction of what it receives, `down` or `up`: a name, both are alike.
+    pub dir: &'static str,
 }
 
 /// A link end with its place in a simulation.
@@ -123,6 +134,10 @@ pub struct Port {
     ports: Ports,
     wire: FaultyWire,
     hold_until_flits: u64,
+    dir: &'static str,
+    stall: Stall,
+    /// The window in which something was held back last.
+    stalled_window: Option<u64>,
     /// The packet that goes, and the clock at which its last flit has gone.
     under_way: Option<OnWire>,
     packet_ends: u64,
@@ -135,11 +150,18 @@ pub struct Port {
 impl Port {
     /// A port; `result` is filled when it is dropped.
     pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
+        let mut end = config.end;
+        if ports.packets.is_on() {
+            end.keep_packets();
+        }
         Port {
-            end: config.end,
+            end,
             ports,
             wire: config.wire,
             hold_until_flits: config.hold_credits_flits,
+            dir: config.dir,
+            stall: config.stall,
+            stalled_window: None,
             under_way: None,
             packet_ends: 0,
             shown: [None; SIGNALS.len()],
@@ -151,8 +173,25 @@ impl Port {
 
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
         while let Some(OnWire { flits, damaged }) = self.ports.wire_in.pop(cx) {
-            flits.iter().for_each(|flit| self.end.receive(flit));
-            self.report(damaged, at);
+            if !flits.is_empty() {
+                self.ports.packets.record(at, Kind::Flit, 0, 0, || Body::Flit {
+                    protocol: PROTOCOL,
+                    dir: self.dir,
+                    bytes: flits.iter().flat_map(|flit| flit.0).collect(),
+                });
+            }
+            let mut hooked = false;
+            for flit in flits {
+                for (flit, other) in self.end.hooks().wire(Way::Rx, "nvlink", flit).into_iter().flatten() {
+                    hooked |= other;
+                    self.end.receive(&flit);
+                }
+            }
+            for (number, packet) in self.end.take_packets() {
+                let taken = || Body::Taken { number, bytes: packet.bytes().collect() };
+                self.ports.packets.record(at, Kind::Mark, 0, 0, taken);
+            }
+            self.report(damaged || hooked, at);
         }
     }
 
@@ -167,11 +206,21 @@ impl Port {
         }
     }
 
-    fn deliver(&mut self, cx: &mut Cx, at: Stamp) {
+    /// The clock until which messages that are here are held back.
+    fn stalled_until(&mut self, cycle: u64) -> Option<u64> {
+        if CHANNELS.iter().all(|&vc| self.end.received(vc) == 0) {
+            return None;
+        }
+        let until = self.stall.until(cycle)?;
+        let window = cycle / WINDOW_CYCLES;
+        self.mine.stalled_windows += u64::from(self.stalled_window.replace(window) != Some(window));
+        Some(until)
+    }
+
+    fn deliver(&mut self, cx: &mut Cx) {
         for (n, vc) in CHANNELS.into_iter().enumerate() {
             while self.end.received(vc) > 0 && self.ports.rx[n].has_room(cx, 1) {
                 let Some(message) = self.end.take(vc) else { break };
-                self.ports.packets.record(at, Kind::Flit, 0, 0, || body_of(&message));
                 self.mine.delivered[n] += 1;
                 if self.ports.rx[n].push(cx, message).is_err() {
                     break;
@@ -198,10 +247,14 @@ impl Port {
     /// The next packet, which takes as many clocks as it has flits.
     fn begin(&mut self, at: Stamp) {
         let packets = self.end.stats().sent_packets;
-        let (mut flits, damaged_before) = (Vec::new(), self.wire.damaged);
+        let (mut flits, mut hooked, damaged_before) = (Vec::new(), false, self.wire.damaged);
         self.packet_ends = at.cycle;
         loop {
-            flits.extend(self.wire.send(self.end.transmit()).into_iter().flatten());
+            let flit = self.end.transmit();
+            for (leaves, other) in self.end.hooks().wire(Way::Tx, "nvlink", flit).into_iter().flatten() {
+                hooked |= other;
+                flits.extend(self.wire.send(leaves).into_iter().flatten());
+            }
             self.packet_ends += 1;
             if self.end.is_between_packets() {
                 break;
@@ -209,7 +262,7 @@ impl Port {
         }
         let waits = CHANNELS.iter().any(|&vc| self.end.waiting(vc) > 0);
         self.mine.credit_stalls += u64::from(waits && self.end.stats().sent_packets == packets);
-        self.under_way = Some(OnWire { flits, damaged: self.wire.damaged != damaged_before });
+        self.under_way = Some(OnWire { flits, damaged: hooked || self.wire.damaged != damaged_before });
         self.report(false, at);
     }
 
@@ -275,7 +328,10 @@ impl Module for Port {
         let holds = at.cycle < self.hold_until_flits;
         self.end.hold_credits(holds);
         self.arrivals(cx, at);
-        self.deliver(cx, at);
+        let stalled_until = self.stalled_until(at.cycle);
+        if stalled_until.is_none() {
+            self.deliver(cx);
+        }
         if at.cycle >= self.packet_ends {
             if let Some(burst) = self.under_way.take() {
                 self.ports.wire_out.push(cx, burst);
@@ -288,12 +344,11 @@ impl Module for Port {
         self.show(at);
         let quiet = self.end.is_quiet();
         self.busy_since = if quiet { None } else { self.busy_since.or(Some(cx.now())) };
-        if self.under_way.is_some() {
-            return Next::At(cx.in_cycles(self.packet_ends - at.cycle));
-        }
-        match holds {
-            true => Next::At(cx.in_cycles(self.hold_until_flits - at.cycle)),
-            false => Next::Idle,
+        let packet_ends = self.under_way.as_ref().map(|_| self.packet_ends);
+        let released = (holds && packet_ends.is_none()).then_some(self.hold_until_flits);
+        match packet_ends.into_iter().chain(released).chain(stalled_until).min() {
+            Some(cycle) => Next::At(cx.in_cycles(cycle - at.cycle)),
+            None => Next::Idle,
         }
     }
 

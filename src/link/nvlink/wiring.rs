@@ -3,7 +3,8 @@
 use super::config::{Buffers, LinkConfig};
 use super::end::End;
 use super::message::Message;
-use super::port::{OnWire, Port, PortConfig, PortResult, Ports, SHOWS, SIGNALS};
+use super::port::{OnWire, Port, PortConfig, PortResult, Ports, SIGNALS, shows};
+use super::stall::Stall;
 use crate::kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
 use crate::link::fault::{Fault, FaultyWire};
 use crate::trace::{Hub, PlaceKind, Tap};
@@ -18,6 +19,8 @@ pub struct LinkKind {
     pub buffers: Buffers,
     /// Bit error rate.
     pub ber: f64,
+    /// Percent of the time in which the consumer of a port takes nothing.
+    pub stall_percent: u64,
     /// Messages that a channel between a port and its user holds.
     pub channel_depth: u32,
 }
@@ -28,6 +31,8 @@ pub struct Socket {
     wire_in: LinkInEnd<OnWire>,
     packets: Tap,
     signals: Tap,
+    /// Direction of what it receives.
+    dir: &'static str,
     name: String,
     /// Listed faults of what it sends.
     pub faults: Vec<Fault>,
@@ -45,7 +50,7 @@ pub struct Plug {
     pub rx: [InEnd<Message>; 3],
 }
 
-/// Both ends of a link between two named ports, `latency_fs` long each way.
+/// Both ends of a link between two named ports, `latency_fs` long each way; the first one sends down.
 ///
 /// # Errors
 /// Names of the kernel's grammar that are used twice; a latency of 0.
@@ -53,17 +58,18 @@ pub fn link(sim: &mut Simulation, hub: &mut Hub, names: [&str; 2], latency_fs: u
     let [first, second] = names;
     let (down_out, down_in) = sim.link::<OnWire>(&format!("{first}.wire"), latency_fs)?;
     let (up_out, up_in) = sim.link::<OnWire>(&format!("{second}.wire"), latency_fs)?;
-    let mut socket = |name: &str, wire_out, wire_in| Socket {
+    let mut socket = |name: &str, wire_out, wire_in, dir| Socket {
         wire_out,
         wire_in,
-        packets: hub.tap(name, SHOWS),
+        packets: hub.tap(name, shows(dir)),
         signals: hub.tap(name, PlaceKind::Values(SIGNALS)),
+        dir,
         name: name.to_owned(),
         faults: Vec::new(),
         hold_credits_flits: 0,
         result: Arc::default(),
     };
-    Ok([socket(first, down_out, up_in), socket(second, up_out, down_in)])
+    Ok([socket(first, down_out, up_in, "up"), socket(second, up_out, down_in, "down")])
 }
 
 /// Makes three of something, one a channel.
@@ -92,6 +98,8 @@ impl Socket {
                 end: End::new(kind.config, kind.buffers),
                 wire: FaultyWire::new(self.faults, kind.ber, bind.rng()),
                 hold_credits_flits: self.hold_credits_flits,
+                stall: Stall::new(kind.stall_percent, bind.rng_for("stall")),
+                dir: self.dir,
             };
             let ports = Ports {
                 tx: [in0, in1, in2].map(|end| bind.attach(end)),

@@ -1,6 +1,7 @@
 //! What stands above the data link layer: a transaction layer that makes and takes TL flits.
 
 use crate::link::event::Event;
+use crate::link::hook::Hooks;
 use scalepool_protocols::ualink::half::TlFlit;
 
 /// A transaction layer over a UALink.
@@ -22,4 +23,9 @@ pub trait Client {
 
     /// Events since the last call.
     fn take_events(&mut self) -> Vec<Event>;
+
+    /// Takes the hooks of the end; they concern one that counts credits.
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        let _ = hooks;
+    }
 }

@@ -7,6 +7,7 @@ use super::mutant::Mutant;
 use super::replay::{Head, Replay, Says, Taken};
 use super::state::{Arrived, Fault, LinkState, Sends, State};
 use crate::link::event::{Event, Severity, finding};
+use crate::link::hook::{HookPoint, Hooks, Passed, Way};
 use scalepool_protocols::ualink::code::FlitOp;
 use scalepool_protocols::ualink::flit::{Flit, Payload, map};
 use scalepool_protocols::ualink::half::TlFlit;
@@ -63,8 +64,11 @@ pub struct End<C> {
     /// TL flits that may go in this flit time, in units of a 3125th: what the TL rate lets pass.
     tl_allowance: u32,
     received: u64,
+    /// Flit time at which something had to be repaired, in either direction.
+    repaired_at: Option<u64>,
     events: Vec<Event>,
     stats: Stats,
+    hooks: Hooks,
 }
 
 /// What a TL flit takes of the allowance. The DL clock has ten TL flits a flit time at 1562.5 MHz, a rate of 31,250
@@ -79,6 +83,7 @@ struct Feed<'a, C> {
     taken: u64,
     /// As the end has it.
     allowance: &'a mut u32,
+    hooks: &'a Hooks,
 }
 
 impl<C: Client> Source for Feed<'_, C> {
@@ -93,7 +98,7 @@ impl<C: Client> Source for Feed<'_, C> {
         let flit = self.client.transmit(self.now_flits)?;
         self.taken += 1;
         *self.allowance -= TL_FLIT;
-        Some(flit)
+        hooks_tl_flit(self.hooks, (HookPoint::PackerIn, Way::Tx), flit)
     }
 }
 
@@ -112,10 +117,23 @@ impl<C: Client> End<C> {
             early: false,
             tl_allowance: 0,
             received: 0,
+            repaired_at: None,
             events: Vec::new(),
             stats: Stats::default(),
+            hooks: Hooks::default(),
             config,
         }
+    }
+
+    /// Takes hooks; those of before are gone.
+    pub fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.hooks = hooks.clone();
+        self.client.attach_hooks(hooks);
+    }
+
+    /// Its hooks; those of the wire are asked by its port.
+    pub fn hooks(&self) -> &Hooks {
+        &self.hooks
     }
 
     // ---- what can be seen ----------------------------------------------------------------------------------------
@@ -223,28 +241,41 @@ impl<C: Client> End<C> {
             Sends::Nop => false,
             Sends::Any => true,
         };
+        self.hooks.clock(now_flits);
+        let hooks = &self.hooks;
         let (packer, messages, client) = (&mut self.packer, &mut self.messages, &mut self.client);
         let allowance = &mut self.tl_allowance;
         let [own, peer] = messages.rates_50khz().map(|rate| u32::from(rate.max(MIN_RATE)));
         // What a flit time did not use is lost, but for the part of a TL flit: the clock above waits for nobody.
         *allowance = *allowance % TL_FLIT + own.min(peer);
         let mut tl_sent = 0;
+        let replayed_before = self.replay.stats().replayed;
         let sent = self.replay.transmit(|| {
             if !fresh_allowed {
                 return None;
             }
             let idle = packer.carry() == 0;
-            let mut feed = Feed { client, messages, now_flits, taken: 0, allowance };
+            let mut feed = Feed { client, messages, now_flits, taken: 0, allowance, hooks };
             let payload = packer.pack(&mut feed);
             tl_sent = feed.taken;
-            (!idle || payload.headers != Payload::ZERO.headers).then_some(payload)
+            let payload = (!idle || payload.headers != Payload::ZERO.headers).then_some(payload)?;
+            let payload = hooks_payload(hooks, (HookPoint::PackerOut, Way::Tx), payload)?;
+            Some(hooks_payload(hooks, (HookPoint::ReplayIn, Way::Tx), payload).unwrap_or(payload))
         });
         self.stats.tl_sent += tl_sent;
-        let payload = sent.payload.unwrap_or(Payload::ZERO);
-        let flit = Flit::new(&header(&sent.head), &payload, &self.config.codec);
+        let again = self.replay.stats().replayed > replayed_before;
+        let payload = match sent.payload {
+            Some(payload) if again => hooks_payload(&self.hooks, (HookPoint::ReplayOut, Way::Tx), payload),
+            payload => payload,
+        };
+        // A flit without payload takes the place of one that a hook drops.
+        let head = Head { payload: payload.is_some(), ..sent.head };
+        let payload = payload.unwrap_or(Payload::ZERO);
+        let flit = Flit::new(&header(&head), &payload, &self.config.codec);
         debug_assert!(flit.is_ok(), "numbers have nine bits");
         let mut flit = flit.unwrap_or(Flit::ZERO);
-        self.messages.flit_sent(now_flits);
+        self.follow_repair(now_flits);
+        self.messages.flit_sent(now_flits, self.repaired_at);
         let before = self.state();
         self.state.sent();
         if std::mem::take(&mut self.contain) {
@@ -292,6 +323,12 @@ impl<C: Client> End<C> {
     }
 
     fn flit(&mut self, flit: &Flit, now_flits: u64) {
+        self.hooks.clock(now_flits);
+        let mut flit = *flit;
+        if self.hooks.pass(HookPoint::ReplayIn, Way::Rx, PROTOCOL, &mut flit.0) != Passed::On {
+            return;
+        }
+        let flit = &flit;
         let header = flit.header();
         let expected = flit.expected_crc(&self.config.codec);
         let head = if flit.crc() != expected {
@@ -315,7 +352,12 @@ impl<C: Client> End<C> {
         } else {
             Some(head(&header))
         };
+        let is_bad = head.is_none();
         let received = self.replay.receive(head);
+        if is_bad {
+            self.repaired_at = Some(now_flits);
+        }
+        self.follow_repair(now_flits);
         if let Some((severity, violation)) = received.found {
             self.event(severity, violation);
         }
@@ -329,7 +371,18 @@ impl<C: Client> End<C> {
         }
     }
 
+    fn follow_repair(&mut self, now_flits: u64) {
+        if self.replay.is_waiting() || self.replay.is_replaying() || self.replay.is_ambiguous() {
+            self.repaired_at = Some(now_flits);
+        }
+    }
+
     fn payload(&mut self, flit: &Flit, now_flits: u64) {
+        for point in [HookPoint::ReplayOut, HookPoint::PackerIn] {
+            if self.hooks.watches(point, Way::Rx) {
+                hooks_payload(&self.hooks, (point, Way::Rx), flit.payload());
+            }
+        }
         let cut = self.unpacker.read(&flit.payload());
         for violation in cut.violations {
             self.event(Severity::Protocol, violation);
@@ -341,12 +394,37 @@ impl<C: Client> End<C> {
             let online = self.messages.channels().is_online(TL_CHANNEL);
             if online || self.config.replay.mutant == Some(Mutant::OfflineDelivered) {
                 self.stats.tl_received += 1;
-                self.client.receive(&piece.flit, now_flits);
+                if let Some(flit) = hooks_tl_flit(&self.hooks, (HookPoint::PackerOut, Way::Rx), piece.flit) {
+                    self.client.receive(&flit, now_flits);
+                }
             } else {
                 self.stats.tl_discarded += 1;
             }
         }
     }
+}
+
+/// Name of its units.
+const PROTOCOL: &str = "ualink";
+
+/// Shows a payload to the hooks of a point, segment headers and then sectors; `None`: it is gone.
+fn hooks_payload(hooks: &Hooks, (point, way): (HookPoint, Way), mut payload: Payload) -> Option<Payload> {
+    if hooks.watches(point, way) {
+        let mut bytes = [&payload.headers[..], payload.sectors.as_flattened()].concat();
+        if hooks.pass(point, way, PROTOCOL, &mut bytes) != Passed::On {
+            return None;
+        }
+        let (headers, sectors) = bytes.split_at(payload.headers.len());
+        payload.headers.copy_from_slice(headers);
+        payload.sectors.as_flattened_mut().copy_from_slice(sectors);
+    }
+    Some(payload)
+}
+
+/// The same with a TL flit, lower half first; its message indicators are not shown.
+fn hooks_tl_flit(hooks: &Hooks, (point, way): (HookPoint, Way), mut flit: TlFlit) -> Option<TlFlit> {
+    let on = hooks.pass(point, way, PROTOCOL, flit.halves.as_flattened_mut()) == Passed::On;
+    on.then_some(flit)
 }
 
 /// The header of a flit.

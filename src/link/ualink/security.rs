@@ -90,6 +90,9 @@ pub enum Stream {
 }
 
 impl Stream {
+    /// All of them, in the order of the sheet.
+    pub const ALL: [Stream; 3] = [Stream::Requests, Stream::ReadResponses, Stream::WriteResponses];
+
     /// The stream of a transaction; `None` for compressed fields and credits.
     pub fn of(field: &Field) -> Option<Stream> {
         match field {
@@ -357,7 +360,7 @@ impl SecureEnd {
             rolls_at: None,
         });
         let mut end = SecureEnd { config, streams, keys: Vec::new() };
-        for (stream, key) in [Stream::Requests, Stream::ReadResponses, Stream::WriteResponses].into_iter().zip(keys) {
+        for (stream, key) in Stream::ALL.into_iter().zip(keys) {
             end.remember(stream, key)?;
         }
         Ok(end)
@@ -394,6 +397,11 @@ impl SecureEnd {
         self.remember(stream, key.clone())?;
         self.streams[stream as usize].next_key = Some(key);
         Ok(())
+    }
+
+    /// Whether a stream has a key to roll to.
+    pub fn has_next_key(&self, stream: Stream) -> bool {
+        self.streams[stream as usize].next_key.is_some()
     }
 
     /// Protects a transaction that is sent.

@@ -59,9 +59,7 @@ pub(super) fn cxl68(settings: &Settings) -> Result<Line<End68>, RunError> {
     let width = Width::new(width as u8).ok_or_else(|| settings.refuse("link.width", width))?;
     let rate_gtps = settings.int("link.rate_gtps") as u32;
     let line = LineRate { rate_gtps, width, sync_headers: false, skip_ordered_sets: false };
-    let end = |dir| {
-        End68::new(EndConfig::cachemem(dir, Cxl68Config::default(), settings.int("link.buffers") as u16))
-    };
+    let end = |dir| End68::new(EndConfig::cachemem(dir, Cxl68Config::default(), settings.int("link.buffers") as u16));
     Ok(Line {
         ends: [end(Dir::Down)?, end(Dir::Up)?],
         form: Form::Cxl68,

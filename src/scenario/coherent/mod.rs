@@ -17,6 +17,7 @@ mod links;
 mod outcome;
 mod star;
 mod stimulus;
+mod wiring;
 
 pub use bias_flip::BIAS_FLIP;
 pub use cache_pair::CACHE_PAIR;

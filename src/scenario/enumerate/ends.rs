@@ -16,6 +16,7 @@ use crate::link::cxl256::Cachemem;
 use crate::link::cxl256::port::{self as port256, Layer, PortEnd, Signal};
 use crate::link::cxlio::{FlitEnd, Form, NonFlitEnd, Port as IoPort, Tlp};
 use crate::link::event::{Event, Severity};
+use crate::link::hook::Hooks;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
@@ -195,6 +196,11 @@ pub trait Beside: Client68 + Clone + Send + 'static {
 
     /// Holds back or releases credits.
     fn hold_credits(&mut self, hold: bool);
+
+    /// Hooks of the link, if it has some.
+    fn hooks(&self) -> Option<&Hooks> {
+        None
+    }
 }
 
 /// Stands where CXL.cachemem would: it logs units whose protocol ID cannot be used.
@@ -301,6 +307,10 @@ impl Beside for End68 {
     fn hold_credits(&mut self, hold: bool) {
         End68::hold_credits(self, hold);
     }
+
+    fn hooks(&self) -> Option<&Hooks> {
+        Some(End68::hooks(self))
+    }
 }
 
 /// An end of a link of 68B units.
@@ -360,6 +370,10 @@ impl<C: Beside> LinkEnd for Units<C> {
         unit
     }
 
+    fn hooks(&self) -> Option<&Hooks> {
+        self.mux.cachemem.hooks()
+    }
+
     fn hold_credits(&mut self, hold: bool) {
         IoPort::hold_credits(&mut self.mux.io, hold);
         self.mux.cachemem.hold_credits(hold);
@@ -406,6 +420,11 @@ impl<C: Beside> LinkEnd for Units<C> {
 
     fn open_work(&self) -> String {
         format!("{} TLPs not acknowledged", self.mux.io.unacknowledged())
+    }
+
+    fn is_numbered(&self) -> bool {
+        // Units of CXL.cachemem are not.
+        C::ENABLED != Enabled::ALL
     }
 
     fn is_explained(&self, damaged: bool) -> bool {
@@ -539,6 +558,10 @@ impl<E: HasIo> LinkEnd for WithIo<E> {
         if self.is_over() { None } else { self.end.transmit(now_flits) }
     }
 
+    fn hooks(&self) -> Option<&Hooks> {
+        self.end.hooks()
+    }
+
     fn hold_credits(&mut self, hold: bool) {
         self.end.hold_credits(hold);
     }
@@ -583,6 +606,14 @@ impl<E: HasIo> LinkEnd for WithIo<E> {
 
     fn open_work(&self) -> String {
         self.end.open_work()
+    }
+
+    fn is_numbered(&self) -> bool {
+        self.end.is_numbered()
+    }
+
+    fn hidden_fault(&mut self) {
+        self.end.hidden_fault();
     }
 
     fn is_explained(&self, damaged: bool) -> bool {

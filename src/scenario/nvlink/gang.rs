@@ -20,6 +20,11 @@ pub const fn local(address: u64) -> u64 {
     address & ((1 << LOCAL_BITS) - 1)
 }
 
+/// The target of an address.
+pub const fn target(address: u64) -> u16 {
+    (address >> LOCAL_BITS) as u16
+}
+
 /// The address of a target's memory.
 pub const fn global(target: u16, local: u64) -> u64 {
     (target as u64) << LOCAL_BITS | local

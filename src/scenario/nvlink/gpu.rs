@@ -8,7 +8,8 @@
 //! take effect and their answers wait for their time; FLUSHes whose writes are here are answered; answers leave; the program
 //! is asked for requests until it waits or a link has no room.
 
-use super::gang::{BLOCK_BYTES, Gang, TAGS, global, local};
+use super::gang::{BLOCK_BYTES, Gang, TAGS, global, local, target};
+use super::ledger::{Ledger, Peer};
 use super::memory::Memory;
 use super::program::{Ask, Program, Want};
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
@@ -49,6 +50,8 @@ pub struct GpuConfig {
     pub outstanding: usize,
     /// Answers a link that wait, before requests are taken no more.
     pub answer_queue: usize,
+    /// Members of the multicast group: the GPUs below this number.
+    pub group: u16,
     /// What it runs.
     pub program: Box<dyn Program>,
     /// Its mistake.
@@ -78,6 +81,8 @@ pub struct GpuResult {
     pub received_flits: u64,
     /// Last cycle in which something was received.
     pub last_cycle: u64,
+    /// All messages that it has sent and received.
+    pub ledger: Ledger,
 }
 
 /// Channels of one link, by [`CHANNELS`](crate::link::nvlink::port::CHANNELS).
@@ -177,7 +182,7 @@ impl Gpu {
 
     // ---- answers -------------------------------------------------------------------------------------------------
 
-    fn take_answer(&mut self, cx: &mut Cx, at: Stamp, message: Message) {
+    fn take_answer(&mut self, cx: &mut Cx, at: Stamp, link: usize, message: Message) {
         self.mine.answers += 1;
         let known = if message.rid == self.config.id { self.open.remove(&message.tag) } else { None };
         let Some(open) = known else {
@@ -185,6 +190,8 @@ impl Gpu {
             self.rule("NVL-TLR-01", found, "an answer to an open request", "an answer too many");
             return;
         };
+        let peer = if open.ask.op == Op::REDUCE_READ { Peer::Switch } else { Peer::Gpu(open.ask.target) };
+        self.mine.ledger.receive((peer, link, 2), &message);
         self.free_tags.push_back(message.tag);
         let expects_data =
             open.ask.read_bytes.max(if open.ask.op == Op::ATOMIC_RETURN { open.ask.data.len() } else { 0 });
@@ -294,9 +301,10 @@ impl Gpu {
             let blocked = self.config.mutant == Mutant::BlocksAnswers && self.links[link].rx[0].is_due(cx);
             while !blocked && let Some(message) = self.links[link].rx[2].pop(cx) {
                 self.mine.received_flits += flits(&message);
-                self.take_answer(cx, at, message);
+                self.take_answer(cx, at, link, message);
             }
             while let Some(message) = self.links[link].rx[1].pop(cx) {
+                self.mine.ledger.receive((Peer::of_requester(message.rid), link, 1), &message);
                 let even = (local(message.address) / BLOCK_BYTES).is_multiple_of(2);
                 match self.config.mutant {
                     Mutant::FlushPasses if even => self.late.push_back((at.cycle + LATE_CYCLES, link, message)),
@@ -308,6 +316,7 @@ impl Gpu {
                 && self.answers[link].len() < self.config.answer_queue
                 && let Some(message) = self.links[link].rx[0].pop(cx)
             {
+                self.mine.ledger.receive((Peer::of_requester(message.rid), link, 0), &message);
                 self.take_request(at.cycle, link, message);
             }
         }
@@ -376,15 +385,32 @@ impl Gpu {
         tag
     }
 
+    /// A message goes to its port.
+    fn enter(&mut self, link: usize, channel: usize, message: &Message) {
+        let ledger = &mut self.mine.ledger;
+        match message.op {
+            Op::MULTICAST_WRITE => {
+                (0..self.config.group).for_each(|gpu| ledger.send((Peer::Gpu(gpu), link, channel), message));
+            }
+            Op::REDUCE_READ => ledger.send((Peer::Switch, link, channel), message),
+            op if op.class() == Some(Class::Response) => {
+                ledger.send((Peer::of_requester(message.rid), link, channel), message);
+            }
+            _ => ledger.send((Peer::Gpu(target(message.address)), link, channel), message),
+        }
+    }
+
     /// Sends what was held; `false`: something found no room.
     fn send_held(&mut self, cx: &mut Cx) -> bool {
         while let Some((link, channel, message)) = self.held.pop_front() {
-            let length = flits(&message);
-            if let Err(full) = self.links[link].tx[channel].push(cx, message) {
-                self.held.push_front((link, channel, full.0));
+            if !self.links[link].tx[channel].has_room(cx, 1) {
+                self.held.push_front((link, channel, message));
                 return false;
             }
-            self.mine.flits += length;
+            self.enter(link, channel, &message);
+            self.mine.flits += flits(&message);
+            // There was room.
+            let _ = self.links[link].tx[channel].push(cx, message);
         }
         true
     }
@@ -394,12 +420,14 @@ impl Gpu {
         for link in 0..self.links.len() {
             while self.answers[link].front().is_some_and(|a| a.due <= at.cycle) {
                 let Some(answer) = self.answers[link].pop_front() else { break };
-                let length = flits(&answer.message);
-                if let Err(full) = self.links[link].tx[2].push(cx, answer.message) {
-                    self.answers[link].push_front(Answer { due: answer.due, message: full.0 });
+                if !self.links[link].tx[2].has_room(cx, 1) {
+                    self.answers[link].push_front(answer);
                     break;
                 }
-                self.mine.flits += length;
+                self.enter(link, 2, &answer.message);
+                self.mine.flits += flits(&answer.message);
+                // There was room.
+                let _ = self.links[link].tx[2].push(cx, answer.message);
             }
         }
         while self.send_held(cx) {

@@ -10,6 +10,7 @@
 pub mod collective;
 pub mod gang;
 pub mod gpu;
+pub mod ledger;
 pub mod litmus;
 pub mod memory;
 pub mod outcome;
@@ -24,9 +25,8 @@ use crate::link::nvlink::wiring::{LinkKind, Socket};
 use crate::link::nvlink::{Buffers, LinkConfig};
 use crate::trace::{Hub, PlaceKind};
 use gpu::{Gpu, GpuConfig, GpuResult, LinkEnds};
-use scalepool_protocols::nvlink::{Ae, GENERATIONS, Generation, Header};
+use scalepool_protocols::nvlink::{Ae, C2C, C2C_RATE, GENERATIONS, Generation, Header};
 use scalepool_protocols::wire::{LayoutDef, Wire};
-use sha2::{Digest, Sha256};
 use std::sync::{Arc, Mutex};
 
 pub(super) const fn key(
@@ -41,8 +41,13 @@ pub(super) const fn key(
 
 pub(super) const ON_OFF: Range = Range::Words(&["on", "off"]);
 /// Keys that both scenarios have.
-pub(super) const GENERATION: Key =
-    key("link.generation", "5", "-", Range::Words(&["1", "2", "3", "4", "5"]), "rate of a link (nvlink §4)");
+pub(super) const GENERATION: Key = key(
+    "link.generation",
+    "5",
+    "-",
+    Range::Words(&["1", "2", "3", "4", "5", "c2c"]),
+    "rate of a link (nvlink §4); c2c: its rate, and 10 links of 5 ns unless they are set (nvlink §5), packets as here",
+);
 pub(super) const LATENCY: Key = key(
     "link.latency_fs",
     "60000000",
@@ -52,6 +57,13 @@ pub(super) const LATENCY: Key = key(
 );
 pub(super) const BER: Key =
     key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.1), "bit error rate of both directions");
+pub(super) const STALL: Key = key(
+    "link.stall",
+    "0",
+    "percent",
+    Range::Int(0, 90),
+    "share of the time in which each receiving port hands nothing over, at random: back-pressure everywhere",
+);
 pub(super) const HEADERS: Key = key(
     "link.headers",
     "128",
@@ -85,8 +97,25 @@ pub(super) const STALL_LIMIT_FS: u64 = 200_000_000_000;
 
 const LAYOUTS: &[&LayoutDef] = &[Header::DEF, Ae::DEF];
 
+/// Word of `link.generation` for NVLink-C2C.
+const C2C_WORD: &str = "c2c";
+
+/// Settings with what their preset brings: links and latency of C2C, where they were not set. Packets of NVL-M1 stand for those
+/// of C2C, whose format is not public.
+pub(super) fn with_preset(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    if settings.word("link.generation") == C2C_WORD {
+        settings.default_to("link.count", C2C.links);
+        settings.default_to("link.latency_fs", C2C.latency_fs);
+    }
+    settings
+}
+
 /// The generation that settings name.
 pub(super) fn generation(settings: &Settings) -> &'static Generation {
+    if settings.word("link.generation") == C2C_WORD {
+        return &C2C_RATE;
+    }
     let number = settings.word("link.generation").parse::<usize>().unwrap_or(GENERATIONS.len());
     &GENERATIONS[number.clamp(1, GENERATIONS.len()) - 1]
 }
@@ -98,19 +127,9 @@ pub(super) fn link_kind(settings: &Settings, generation: &Generation) -> LinkKin
         config: LinkConfig::of(generation),
         buffers: Buffers::of_default_channels(headers, data_flits),
         ber: settings.real("link.ber"),
+        stall_percent: settings.int("link.stall"),
         channel_depth: CHANNEL_DEPTH,
     }
-}
-
-/// Hash of everything that decides the result, but the seed.
-pub(super) fn scenario_hash(request: &super::Request, settings: &Settings) -> String {
-    let mut sha = Sha256::new();
-    sha.update(&request.scenario);
-    for (key, value) in settings.iter() {
-        sha.update(format!("\n{key}={value}"));
-    }
-    sha.update(format!("\ncycles={:?}\n", request.cycles));
-    crate::forms::number::hex(&sha.finalize())
 }
 
 /// Puts a GPU into a partition of its own.

@@ -1,12 +1,15 @@
 //! Results of GPUs and ports to the report.
 
 use super::gpu::GpuResult;
+use super::ledger::{self, Ledger};
 use crate::kernel::{RunReport, SimError, Time};
+use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::{CHANNELS, PortResult};
 use crate::scenario::report::{Broken, FabricFigures, Report, Spread};
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::nvlink::{FLIT_BYTES, Op};
 use scalepool_protocols::wire::Violation;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A result as it stands.
@@ -31,6 +34,8 @@ pub struct Run<'a> {
     pub flit_fs: u64,
     /// Directions of links over which goodput is counted.
     pub directions: u64,
+    /// What the switch behind a GPU's link has taken in and sent out of itself, by GPU, link and channel.
+    pub own: BTreeMap<(usize, usize), [[Chain; 2]; CHANNELS.len()]>,
     /// Broken rules, counts and figures that a fabric adds.
     pub extra: (Vec<Broken>, Vec<(String, u64)>, Option<FabricFigures>),
 }
@@ -74,6 +79,12 @@ impl Run<'_> {
             }
         }
         violations.extend(gpus.iter().flat_map(|g| g.broken.clone()));
+        if outcome.is_ok() && self.request.cycles.is_none() {
+            let ledgers: Vec<&Ledger> = gpus.iter().map(|g| &g.ledger).collect();
+            let own =
+                |gpu, link, channel: usize| self.own.get(&(gpu, link)).map_or_else(Default::default, |o| o[channel]);
+            violations.extend(ledger::compare(&ledgers, own));
+        }
         let (broken, more, fabric) = self.extra;
         violations.extend(broken);
         let ended_well = outcome.is_ok();
@@ -106,6 +117,7 @@ impl Run<'_> {
             ("cycles of work".to_owned(), last),
             ("replayed packets".to_owned(), sum(|p| p.stats.replayed)),
             ("credit carriers".to_owned(), sum(|p| p.stats.carriers)),
+            ("ports under back-pressure".to_owned(), sum(|p| u64::from(p.stalled_windows > 0))),
         ]);
         counts.extend(more);
         let met = OPERATIONS.iter().filter(|&&op| sent(op) > 0).count() as u64;

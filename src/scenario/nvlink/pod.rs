@@ -7,7 +7,7 @@
 use super::collective::{AllReduce, Vectors, Way};
 use super::gpu::{GpuConfig, Mutant};
 use super::outcome::{Results, Run, read};
-use super::pair::{check_sizes, observe};
+use super::pair::check_sizes;
 use super::program::Program;
 use super::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use super::*;
@@ -17,10 +17,14 @@ use crate::fabric::nvlink_switch::{
     SwitchResult, Target,
 };
 use crate::kernel::{Rng, SimError, Time};
+use crate::link::nvlink::chain::Chain;
+use crate::link::nvlink::port::CHANNELS;
 use crate::link::nvlink::wiring;
+use crate::scenario::drive::Drive;
 use crate::scenario::report::{Broken, FabricFigures, Report};
 use crate::scenario::settings::SettingError;
 use crate::scenario::{Request, RunError};
+use std::collections::BTreeMap;
 
 /// Name on the command line.
 pub const NAME: &str = "nvlink-pod";
@@ -41,6 +45,7 @@ pub static KEYS: &[Key] = &[
     key("pod.switches", "0", "switches", Range::Int(0, 18), "0: as few as have the ports"),
     LATENCY,
     BER,
+    STALL,
     HEADERS,
     DATA_FLITS,
     key("switch.hop_fs", "150000000", "fs", Range::Int(0, 1 << 40), "packet in to packet out (nvlink §5, a choice)"),
@@ -177,11 +182,31 @@ pub fn run_with(
     let sim = build(request, settings, &shape, mutants, vectors.as_ref(), &mut hub, &mut results, &mut switches)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let flit_fs = shape.generation().flit_fs();
-    let outcome = observe(request, settings, sim, &mut hub, flit_fs, on_window)?;
+    let drive = Drive { request, settings, clock_fs: flit_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &[] };
+    let outcome = drive.run(sim, &mut hub, on_window)?;
     let bytes = vectors.as_ref().map(|(_, v)| v.bytes());
     let extra = figures(settings, &shape, &results, &switches, bytes);
     let directions = u64::from(shape.gpus) * shape.links as u64;
-    Run { request, flit_fs, directions, extra }.report(outcome, &results)
+    let own = own_of_switches(&shape, &switches);
+    Run { request, flit_fs, directions, own, extra }.report(outcome, &results)
+}
+
+/// What the switches have taken in and sent out of themselves, by GPU and link.
+fn own_of_switches(
+    shape: &Shape,
+    switches: &[(String, Shared<SwitchResult>)],
+) -> BTreeMap<(usize, usize), [[Chain; 2]; CHANNELS.len()]> {
+    let of_switches: Vec<SwitchResult> = switches.iter().map(|(_, s)| read(s)).collect();
+    let ends = (0..usize::from(shape.gpus)).flat_map(|gpu| (0..shape.links).map(move |link| (gpu, link)));
+    // Ports are plugged GPU by GPU, link by link.
+    let mut plugged = vec![0; shape.switches];
+    ends.filter_map(|end| {
+        let switch = end.1 % shape.switches;
+        let port = plugged[switch];
+        plugged[switch] += 1;
+        Some((end, *of_switches[switch].own.get(port)?))
+    })
+    .collect()
 }
 
 type Shared<T> = Arc<Mutex<T>>;
@@ -289,6 +314,7 @@ fn build(
             memory_cycles: settings.int("gpu.memory_cycles"),
             outstanding: settings.int("gpu.outstanding") as usize,
             answer_queue: ANSWER_QUEUE,
+            group: shape.members,
             program: program(request, settings, shape, vectors, id),
             mutant: mutants.gpu,
         };

@@ -20,6 +20,8 @@ pub enum Mix {
     Reads,
     /// Posted writes.
     Writes,
+    /// Posted writes to blocks in their order, as of a copy engine: all links have the same to do.
+    Stream,
     /// All operations between two GPUs, all sizes.
     All,
 }
@@ -112,10 +114,12 @@ impl Traffic {
     fn draw(&mut self) -> Ask {
         let target = self.target();
         let base = (1 + u64::from(self.config.id)) << 24;
-        let block = base + BLOCK_BYTES * self.rng.below(self.config.region_bytes / BLOCK_BYTES);
+        let blocks = self.config.region_bytes / BLOCK_BYTES;
+        let number = if self.config.mix == Mix::Stream { self.issued % blocks } else { self.rng.below(blocks) };
+        let block = base + BLOCK_BYTES * number;
         let op = match self.config.mix {
             Mix::Reads => Op::READ,
-            Mix::Writes => Op::WRITE_POSTED,
+            Mix::Writes | Mix::Stream => Op::WRITE_POSTED,
             Mix::All => {
                 let ops = [
                     Op::READ,

@@ -3,13 +3,14 @@
 //! Modelled: one request a port and cycle, tags that are unique on a port until the last beat of the answer, all requests to
 //! a region of 256 bytes on the same port and virtual channel, so that they stay in order; the check of every byte that
 //! comes back; isolation: when the link goes down or an answer is late, what is open and what is still to be asked is
-//! answered by dummies, for good \[D\]. Detail: whole transactions, not beats. Left out: slots of UPLI, compute.
+//! answered by dummies, for good \[D\]; where a UPLI stands between it and its ports, the UPLI's originator gives the
+//! dummies, port by port. Detail: whole transactions, not beats. Left out: slots of UPLI, see [`station`](super::station); compute.
 //!
 //! A walk through one cycle: responses are checked and close their requests; late ones are found; requests of others take
 //! effect on the memory, their answers become due after its latency; answers that are due leave; then operations are issued
 //! until none is due, or one cannot go.
 
-use super::check::{Assembly, Watch};
+use super::check::{Assembly, Ledger, Watch};
 use super::completer::{Responses, answers, apply};
 use super::traffic::{Generator, Op};
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
@@ -42,8 +43,8 @@ const MOST_BROKEN: usize = 100;
 /// What an accelerator leaves behind for the report.
 #[derive(Debug, Clone, Default)]
 pub struct AcceleratorResult {
-    /// Operations issued, by kind: reads, writes, atomics.
-    pub issued: [u64; 3],
+    /// Operations issued, by kind: reads, writes, atomics, key rolls.
+    pub issued: [u64; 4],
     /// Operations answered.
     pub done: u64,
     /// Bytes of data of finished operations.
@@ -60,6 +61,8 @@ pub struct AcceleratorResult {
     pub dummies: u64,
     /// Answers that came when nobody waited any more, in isolation.
     pub late: u64,
+    /// Messages that it has sent and taken.
+    pub ledger: Ledger,
     /// End-to-end checks that failed.
     pub broken: Vec<Broken>,
 }
@@ -209,9 +212,10 @@ impl Accelerator {
         self.deadlines.clear();
         for (_, open) in std::mem::take(&mut self.open) {
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
-            self.mine.dummies += 1;
+            self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
         }
-        self.mine.dummies += u64::from(self.next.take().is_some()) + self.config.operations.by_ref().count() as u64;
+        let rest = self.next.take().into_iter().chain(self.config.operations.by_ref());
+        self.mine.dummies += rest.filter(|op| op.cmd != ReqCmd::WriteMessage).count() as u64;
         cx.progress();
     }
 
@@ -232,6 +236,14 @@ impl Accelerator {
             }
             return;
         };
+        if rsp.status == Status::CompletionTimeout {
+            return self.dummy(key, rsp, at, cx);
+        }
+        // A compressed answer does not say where it comes from.
+        let mut named = transfer.clone();
+        named.data.clear();
+        named.field = Field::Response(TlRsp { src: open.op.dst, ..*rsp });
+        self.mine.ledger.takes(port, &named);
         let (is_finished, wrong) = open.answer.take(transfer);
         for violation in wrong {
             self.keep(violation);
@@ -245,12 +257,27 @@ impl Accelerator {
         }
     }
 
+    /// An answer that the originator of the UPLI gives by itself, because the port is lost.
+    fn dummy(&mut self, key: (usize, u16), rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
+        if rsp.rdwr == RdWr::Read && !rsp.last {
+            return;
+        }
+        if let Some(open) = self.open.remove(&key) {
+            self.tags[key.0].back.push_back(key.1);
+            self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
+            self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
+            cx.progress();
+        }
+    }
+
     fn close(&mut self, key: (usize, u16), rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
         let Some(open) = self.open.remove(&key) else { return };
         self.tags[key.0].back.push_back(key.1);
-        self.mine.done += 1;
-        self.mine.bytes += 4 * u64::from(open.op.dwords);
-        self.mine.beats += u64::from(open.op.beats());
+        if open.op.cmd != ReqCmd::WriteMessage {
+            self.mine.done += 1;
+            self.mine.bytes += 4 * u64::from(open.op.dwords);
+            self.mine.beats += u64::from(open.op.beats());
+        }
         self.mine.latency_cycles.push(at.cycle - open.since_cycle);
         self.mine.latency_fs.push(at.t_fs - open.since.as_fs());
         let bits = rsp.to_bits().unwrap_or(0);
@@ -280,6 +307,7 @@ impl Accelerator {
             len: op.dwords - 1,
             tag,
             vchan,
+            metadata: op.metadata,
             ..TlReq::default()
         };
         if !op.cmd.has_data() {
@@ -303,6 +331,11 @@ impl Accelerator {
             ReqCmd::Write => Some(random_half(&mut self.rng)),
             _ => Some([0xff; 32]),
         };
+        // Bytes of other beats of the block are not enabled.
+        let first = (op.address % REGION_BYTES / 64) as usize;
+        let inside = 8 * first..8 * (first + usize::from(beats));
+        let enables =
+            enables.map(|half: Half| std::array::from_fn(|byte| if inside.contains(&byte) { half[byte] } else { 0 }));
         self.writes += 1;
         let poisoned = self.config.poison_every > 0 && self.writes.is_multiple_of(self.config.poison_every);
         Transfer { poisoned: u8::from(poisoned), ..with_data(Field::Request(req), &data, enables) }
@@ -315,7 +348,11 @@ impl Accelerator {
         // One port and one channel for a region, so its requests stay in order (`ualink` §12).
         let port = (region % self.ports.len() as u64) as usize;
         let vchan = (region / self.ports.len() as u64 % u64::from(self.config.vcs)) as u8;
-        if self.open.len() >= self.config.outstanding
+        // One key roll at a time: what ends the last one names its request by the tag alone.
+        let is_roll = op.cmd == ReqCmd::WriteMessage;
+        let rolls = is_roll && self.open.values().any(|open| open.op.cmd == ReqCmd::WriteMessage);
+        if rolls
+            || self.open.len() >= self.config.outstanding
             || !self.tags[port].are_left()
             || !self.ports[port].tx[TlClass::Request.index()].has_room(cx, 1)
         {
@@ -323,6 +360,7 @@ impl Accelerator {
         }
         let Some(tag) = self.tags[port].take() else { return false };
         let request = self.request(&op, tag, vchan);
+        self.mine.ledger.sends(port, &request);
         let answer = Assembly::new(apply(&mut self.expected, op.dst, &request));
         let id = self.tap.new_id();
         let bits = request.field.to_bits().unwrap_or(0);
@@ -332,6 +370,7 @@ impl Accelerator {
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,
             cmd if cmd.is_atomic() => 2,
+            ReqCmd::WriteMessage => 3,
             _ => 1,
         }] += 1;
         // Room was asked for before.
@@ -355,6 +394,7 @@ impl Accelerator {
                 {
                     self.watch.answered(port, rsp.dst, rsp.tag);
                 }
+                self.mine.ledger.sends(port, &answer);
                 // Room was asked for before.
                 let _ = self.ports[port].tx[response].push(cx, answer);
             }
@@ -362,6 +402,7 @@ impl Accelerator {
                 && let Some(transfer) = self.ports[port].rx[request].pop(cx)
             {
                 self.mine.served += 1;
+                self.mine.ledger.takes(port, &transfer);
                 if let Field::Request(req) = &transfer.field {
                     self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
                 }

@@ -2,17 +2,23 @@
 
 use super::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
 use super::completer::Responses;
-use super::port::Port;
+use super::guard::Guard;
+use super::port::{self, Port, Tamper};
+use super::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use super::traffic::{Generator, Mix, Pattern, Traffic};
 use crate::fabric::ualink_switch::core::CoreStats;
 use crate::fabric::ualink_switch::{Core, CoreModule, FromCore, Routes, SLICE_PORTS, Slice, ToCore};
-use crate::kernel::{BuildError, Clock, ClockId, LinkInEnd, LinkOutEnd, PartitionBuilder, Rng, Simulation, Time};
+use crate::kernel::{
+    BuildError, Clock, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Rng, Simulation, Time,
+};
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::ualink::EndConfig;
 use crate::link::ualink::line::{LaneRate, Line, Width};
+use crate::link::ualink::security::{Protection, SecurityConfig};
 use crate::link::ualink::tl::fault::parse;
 use crate::link::ualink::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
 use crate::link::ualink::tl::{Counts, Tl, TlConfig};
+use crate::link::ualink::upli::{self, Ordering, UpliConfig};
 use crate::scenario::settings::{SettingError, Settings};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::ualink::code::DeviceType;
@@ -35,6 +41,18 @@ pub struct Design {
     pub accelerators: u16,
     /// Switches; 0: two accelerators face each other.
     pub switches: usize,
+    /// Links of an accelerator.
+    pub links: usize,
+    /// Order that is promised.
+    pub ordering: Ordering,
+    /// Protection of transactions.
+    security: SecurityConfig,
+    stall_percent: u64,
+    /// Bits that flip in transactions that accelerator 0 receives by its first port.
+    flips: Vec<(u64, u32)>,
+    /// UPLIs of an accelerator, one entry a station; empty: they are left out.
+    stations: Vec<Interfaces>,
+    upli_faults: Vec<ParityFault>,
     /// Cycle of the first operation.
     pub start_cycle: u64,
     /// Cycles from one operation to the next; 0: as fast as they go.
@@ -57,7 +75,7 @@ pub struct Design {
     poison_every: u64,
     outage: Option<(Time, Time)>,
     /// Routes that are denied: from and to.
-    denied: Vec<(u16, u16)>,
+    pub denied: Vec<(u16, u16)>,
     switch_latency_fs: u64,
     egress_queue: u16,
 }
@@ -100,13 +118,33 @@ impl Design {
             return Err(SettingError::Together { key: "link.pool_data", text });
         }
         let compress = settings.is_on("link.compression");
-        let codec = UalConfig { authentication: settings.is_on("link.authentication"), ..UalConfig::SHEET };
+        let protection = match settings.word("link.authentication") {
+            "auth" => Protection::Authenticate,
+            "encrypt" => Protection::Encrypt,
+            _ => Protection::Off,
+        };
+        let protected = protection != Protection::Off;
+        let together = |key: &'static str, text: &str| Err(SettingError::Together { key, text: text.to_owned() });
+        let relaxed = settings.word("link.order") == "relaxed";
+        if protected && relaxed {
+            return together("link.order", "expected strict order where transactions count (link.authentication)");
+        }
+        if protected && settings.int("traffic.poison_every") > 0 {
+            return together("traffic.poison_every", "expected 0 with link.authentication: poison cannot be judged");
+        }
+        if !protected && settings.int("link.key_roll_every") > 0 {
+            return together("link.key_roll_every", "expected 0 without link.authentication");
+        }
+        let codec =
+            UalConfig { authentication: protected, encryption: protection == Protection::Encrypt, ..UalConfig::SHEET };
         let tl = TlConfig {
             codec,
             buffers: Counts::even([commands.0, data.0], [commands.1, data.1]),
             shared_data_buffer: shared,
             compress_requests: compress,
-            compress_responses: compress,
+            // The compressed forms lose the source, which names the key where the tag is encrypted.
+            compress_responses: compress && protection != Protection::Encrypt,
+            strict_order: !relaxed,
             ..TlConfig::accelerator()
         };
         let pod = scenario == 1;
@@ -138,12 +176,53 @@ impl Design {
             regions: settings.int("traffic.regions"),
             blocks: settings.int("traffic.blocks"),
             count: settings.int("traffic.operations"),
+            key_roll_every: settings.int("link.key_roll_every"),
         };
+        let links = settings.int(if pod { "pod.switches" } else { "pair.ports" }) as usize;
+        let ports_per_station = 4 / line.width.lanes() as usize;
+        if !pod && links > ports_per_station {
+            return together("pair.ports", "expected at most the 4 lanes of a station in all (link.width)");
+        }
+        let ordering = if relaxed { Ordering::Default } else { Ordering::Strict };
+        let credits = upli::Counts::each(count("upli.credits"));
+        let mut stations = Vec::new();
+        let has_upli = settings.is_on("upli.model");
+        for first in (0..links).step_by(ports_per_station).filter(|_| has_upli) {
+            let config = UpliConfig {
+                ports: (links - first).min(ports_per_station) as u8,
+                credits: [credits; 4],
+                ordering,
+                // The accelerator's own time-out comes first.
+                watchdog_cycles: 2 * settings.int("accel.timeout_fs") / settings.int("accel.clock_fs") + 1,
+                codec,
+                ..UpliConfig::default()
+            };
+            let refused = |e: upli::ConfigError| SettingError::Together { key: "upli.credits", text: e.to_string() };
+            stations.push(Interfaces::new(config).map_err(refused)?);
+        }
+        let mut upli_faults = Vec::new();
+        for text in settings.list("upli.fault") {
+            upli_faults.push(station::parse(text).ok_or_else(|| settings.refuse("upli.fault", text))?);
+        }
+        if !has_upli && !upli_faults.is_empty() {
+            return together("upli.fault", "expected none without upli.model");
+        }
+        let mut flips = Vec::new();
+        for text in settings.list("link.tamper") {
+            flips.push(port::parse(text).ok_or_else(|| settings.refuse("link.tamper", text))?);
+        }
         Ok(Design {
             accel_clock_fs: settings.int("accel.clock_fs"),
             line,
             accelerators,
-            switches: if pod { settings.int("pod.switches") as usize } else { 0 },
+            switches: if pod { links } else { 0 },
+            links,
+            ordering,
+            security: SecurityConfig { protection, ..SecurityConfig::default() },
+            stall_percent: settings.int("link.stall_percent"),
+            flips,
+            stations,
+            upli_faults,
             start_cycle: settings.int("traffic.start_cycles"),
             interval_cycles: settings.int("traffic.interval_cycles"),
             beats: u64::from(bytes / 64),
@@ -175,7 +254,7 @@ impl Design {
 
     /// Ports of an accelerator.
     pub fn ports(&self) -> usize {
-        self.switches.max(1)
+        self.links
     }
 
     /// Bytes a second of whole DL flits of one port in one direction.
@@ -206,6 +285,8 @@ pub struct Results {
     pub ports: Vec<(String, Arc<Mutex<PortResult>>)>,
     /// Switches.
     pub switches: Vec<Arc<Mutex<CoreStats>>>,
+    /// UPLIs, by name.
+    pub stations: Vec<(String, Arc<Mutex<StationResult>>)>,
 }
 
 /// A link end that is still to be built.
@@ -221,6 +302,7 @@ pub struct PortParts {
     faults: Vec<Fault>,
     outage: Option<(Time, Time)>,
     ber: f64,
+    stall_percent: u64,
     wire_out: LinkOutEnd<OnWire>,
     wire_in: LinkInEnd<OnWire>,
     flits: Tap,
@@ -254,6 +336,7 @@ impl PortParts {
             faults,
             outage: None,
             ber: design.ber,
+            stall_percent: design.stall_percent,
             wire_out,
             wire_in,
             flits,
@@ -271,7 +354,9 @@ impl PortParts {
             signals: self.signals,
         };
         let wire = FaultyWire::new(self.faults, self.ber, bind.rng_for(&self.name));
-        let port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result);
+        let stalls = bind.rng_for(&format!("{}:stalls", self.name));
+        let port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result)
+            .with_stalls(self.stall_percent, stalls);
         match self.outage {
             Some((from, until)) => port.with_outage(from, until),
             None => port,
@@ -283,9 +368,25 @@ impl PortParts {
 struct AcceleratorParts {
     config: AcceleratorConfig,
     ports: Vec<PortParts>,
+    security: SecurityConfig,
+    seed: u64,
+    flips: Vec<(u64, u32)>,
+    stations: Vec<StationParts>,
     tap: Tap,
     result: Arc<Mutex<AcceleratorResult>>,
 }
+
+/// A station that is still to be built.
+struct StationParts {
+    name: String,
+    interfaces: Interfaces,
+    faults: Vec<ParityFault>,
+    taps: [Tap; 2],
+    result: Arc<Mutex<StationResult>>,
+}
+
+/// The two ends of an accelerator's channels with a port: to it and from it, by class.
+type Ends = ([OutEnd<Transfer>; 2], [InEnd<Transfer>; 2]);
 
 impl AcceleratorParts {
     fn new(design: &Design, own: u16, seed: u64, ports: Vec<PortParts>, hub: &mut Hub, results: &mut Results) -> Self {
@@ -307,35 +408,96 @@ impl AcceleratorParts {
         };
         let result = Arc::new(Mutex::new(AcceleratorResult::default()));
         results.accelerators.push(result.clone());
-        AcceleratorParts { config, ports, tap: hub.tap(&place, accelerator::SHOWS), result }
+        let stations = design.stations.iter().enumerate().map(|(n, interfaces)| {
+            let name = format!("{place}.upli[{n}]");
+            let result = Arc::new(Mutex::new(StationResult::default()));
+            results.stations.push((name.clone(), result.clone()));
+            let faults = if (own, n) == (0, 0) { design.upli_faults.clone() } else { Vec::new() };
+            let taps = ["asks", "asked"].map(|of| hub.tap(&format!("{name}.{of}"), station::SHOWS));
+            StationParts { name, interfaces: interfaces.clone(), faults, taps, result }
+        });
+        let stations: Vec<StationParts> = stations.collect();
+        AcceleratorParts {
+            config,
+            ports,
+            security: design.security,
+            seed,
+            flips: if own == 0 { design.flips.clone() } else { Vec::new() },
+            stations,
+            tap: hub.tap(&place, accelerator::SHOWS),
+            result,
+        }
     }
 
     fn build(self, p: &mut PartitionBuilder, core: ClockId, flit: ClockId) -> Result<(), BuildError> {
-        let name = self.config.place.clone();
+        let AcceleratorParts { config, ports, security, seed, flips, stations, tap, result } = self;
+        let (name, own) = (config.place.clone(), config.own);
+        let count = ports.len();
+        // Each port has its channels; with a UPLI between, the accelerator has others.
         let mut ends = Vec::new();
-        for (n, parts) in self.ports.into_iter().enumerate() {
-            let mut channel = |what: &str| p.channel::<Transfer>(&format!("{name}.{what}[{n}]"), CHANNEL_DEPTH, 1);
-            let (req_out, req_tx) = channel("tx_requests")?;
-            let (rsp_out, rsp_tx) = channel("tx_responses")?;
-            let (req_rx, req_in) = channel("rx_requests")?;
-            let (rsp_rx, rsp_in) = channel("rx_responses")?;
-            ends.push(([req_out, rsp_out], [req_in, rsp_in]));
+        for (n, parts) in ports.into_iter().enumerate() {
+            let ((to_port, from_port), (tx, rx)) = channels(p, &name, "", n)?;
+            ends.push((to_port, from_port));
             let port_name = parts.name.clone();
+            let guard = (security.protection != Protection::Off).then(|| Guard::new(security, own, n, seed));
+            let flips = if n == 0 { flips.clone() } else { Vec::new() };
             p.module(&port_name, flit, |bind| Port {
                 link: parts.bind(bind),
-                tx: [req_tx, rsp_tx].map(|end| bind.attach(end)),
-                rx: [req_rx, rsp_rx].map(|end| bind.attach(end)),
-            })?;
-        }
-        p.module(&name, core, |bind| {
-            let attach = |(tx, rx): ([_; 2], [_; 2])| PortEnds {
                 tx: tx.map(|end| bind.attach(end)),
                 rx: rx.map(|end| bind.attach(end)),
-            };
+                guard,
+                tamper: Tamper { flips, seen: 0 },
+            })?;
+        }
+        if !stations.is_empty() {
+            let each = count.div_ceil(stations.len());
+            let mut port_ends = ends.into_iter().enumerate();
+            let mut accel_ends = Vec::new();
+            for StationParts { name: station, interfaces, faults, taps, result } in stations {
+                let mut sides = Vec::new();
+                for (n, to_from_port) in port_ends.by_ref().take(each) {
+                    let (accel, mine) = channels(p, &name, "upli_", n)?;
+                    accel_ends.push(accel);
+                    sides.push((mine, to_from_port));
+                }
+                p.module(&station, core, |bind| {
+                    let attach = |((accel_rx, accel_tx), (port_tx, port_rx)): ((InEnds, OutEnds), Ends)| Sides {
+                        accel_rx: accel_rx.map(|end| bind.attach(end)),
+                        accel_tx: accel_tx.map(|end| bind.attach(end)),
+                        port_rx: port_rx.map(|end| bind.attach(end)),
+                        port_tx: port_tx.map(|end| bind.attach(end)),
+                    };
+                    let sides = sides.into_iter().map(attach).collect();
+                    Station::new(&station, interfaces, faults, sides, taps, result)
+                })?;
+            }
+            ends = accel_ends;
+        }
+        p.module(&name, core, |bind| {
+            let attach =
+                |(tx, rx): Ends| PortEnds { tx: tx.map(|end| bind.attach(end)), rx: rx.map(|end| bind.attach(end)) };
             let ports = ends.into_iter().map(attach).collect();
-            Accelerator::new(self.config, ports, bind.rng(), self.tap, self.result)
+            Accelerator::new(config, ports, bind.rng(), tap, result)
         })
     }
+}
+
+type InEnds = [InEnd<Transfer>; 2];
+type OutEnds = [OutEnd<Transfer>; 2];
+
+/// Channels of both classes away from an accelerator and towards it: its ends, and those of the other side.
+fn channels(
+    p: &mut PartitionBuilder,
+    name: &str,
+    kind: &str,
+    n: usize,
+) -> Result<(Ends, (InEnds, OutEnds)), BuildError> {
+    let mut channel = |what: &str| p.channel::<Transfer>(&format!("{name}.{kind}{what}[{n}]"), CHANNEL_DEPTH, 1);
+    let (req_out, req_tx) = channel("tx_requests")?;
+    let (rsp_out, rsp_tx) = channel("tx_responses")?;
+    let (req_rx, req_in) = channel("rx_requests")?;
+    let (rsp_rx, rsp_in) = channel("rx_responses")?;
+    Ok((([req_out, rsp_out], [req_in, rsp_in]), ([req_tx, rsp_tx], [req_rx, rsp_rx])))
 }
 
 /// Builds the simulation.
@@ -361,19 +523,28 @@ fn pair(
     results: &mut Results,
 ) -> Result<(), BuildError> {
     let latency_fs = design.wire_fs(2);
-    let (down_out, down_in) = sim.link::<OnWire>("wire.down", latency_fs)?;
-    let (up_out, up_in) = sim.link::<OnWire>("wire.up", latency_fs)?;
-    for (own, dir, wires) in [(0, "up", (down_out, up_in)), (1, "down", (up_out, down_in))] {
-        let end = EndConfig {
-            peer_type: DeviceType::Accelerator,
-            opens_channels: own == 0,
-            ..EndConfig::accelerator(design.line, own)
-        };
-        let (name, faults) = (format!("accel[{own}].port[0]"), design.faults[usize::from(own)].clone());
-        let port = PortParts::new(name, design, end, design.tl, dir, faults, wires, hub, &mut results.ports);
-        let outage = if own == 0 { design.outage } else { None };
-        let port = PortParts { outage, ..port };
-        let parts = AcceleratorParts::new(design, own, seed, vec![port], hub, results);
+    let mut wires = [Vec::new(), Vec::new()];
+    for n in 0..design.links {
+        let (down_out, down_in) = sim.link::<OnWire>(&format!("wire.down[{n}]"), latency_fs)?;
+        let (up_out, up_in) = sim.link::<OnWire>(&format!("wire.up[{n}]"), latency_fs)?;
+        wires[0].push((down_out, up_in));
+        wires[1].push((up_out, down_in));
+    }
+    for ((own, dir), wires) in [(0, "up"), (1, "down")].into_iter().zip(wires) {
+        let mut ports = Vec::new();
+        for (n, wires) in wires.into_iter().enumerate() {
+            let end = EndConfig {
+                peer_type: DeviceType::Accelerator,
+                opens_channels: own == 0,
+                ..EndConfig::accelerator(design.line, own)
+            };
+            let name = format!("accel[{own}].port[{n}]");
+            let faults = if n == 0 { design.faults[usize::from(own)].clone() } else { Vec::new() };
+            let port = PortParts::new(name, design, end, design.tl, dir, faults, wires, hub, &mut results.ports);
+            let outage = if (own, n) == (0, 0) { design.outage } else { None };
+            ports.push(PortParts { outage, ..port });
+        }
+        let parts = AcceleratorParts::new(design, own, seed, ports, hub, results);
         let (core, flit) = (Clock::with_period_fs(design.accel_clock_fs)?, design.flit_clock()?);
         sim.partition(move |p| {
             let core = p.clock("accel", core)?;
@@ -413,8 +584,8 @@ fn pod(
             let outage = if (own, switch) == (0, 0) { design.outage } else { None };
             ports.push(PortParts { outage, ..port });
             let end = EndConfig::switch_port(design.line, own);
-            let TlConfig { role, strict_order, isolates, .. } = TlConfig::switch_port();
-            let tl = TlConfig { role, strict_order, isolates, ..design.tl };
+            let TlConfig { role, isolates, .. } = TlConfig::switch_port();
+            let tl = TlConfig { role, isolates, ..design.tl };
             let (name, wires) = (format!("switch[{switch}].port[{own}]"), (down_out, up_in));
             ends.push(PortParts::new(name, design, end, tl, "down", peers, wires, hub, &mut results.ports));
         }

@@ -4,6 +4,7 @@
 //! and beats of UPLI in time.
 
 use super::completer::lines;
+use crate::link::ualink::upli::{OrderCheck, Ordered, Ordering};
 use crate::memory::Line;
 use scalepool_protocols::ualink::code::RdWr;
 use scalepool_protocols::ualink::control::Field;
@@ -11,6 +12,64 @@ use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Messages as an accelerator has seen them, with their ports, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Requests and answers that it has sent.
+    pub sent: Vec<(usize, Ordered)>,
+    /// Requests and answers of others that have come.
+    pub came: Vec<(usize, Ordered)>,
+}
+
+impl Ledger {
+    /// It has sent one.
+    pub fn sends(&mut self, port: usize, transfer: &Transfer) {
+        self.sent.extend(Ordered::of(transfer).map(|one| (port, one)));
+    }
+
+    /// One has come.
+    pub fn takes(&mut self, port: usize, transfer: &Transfer) {
+        self.came.extend(Ordered::of(transfer).map(|one| (port, one)));
+    }
+}
+
+/// Broken promises of a fabric: what came out twice or from nowhere, what passed an earlier one, and, where `all` have to
+/// be there, what never came. Each source, destination and port by itself; nothing comes between those that are denied.
+pub fn conservation(ledgers: &[&Ledger], ordering: Ordering, denied: &[(u16, u16)], all: bool) -> Vec<Violation> {
+    let mut flows: BTreeMap<(u16, u16, usize), [Vec<Ordered>; 2]> = BTreeMap::new();
+    for ledger in ledgers {
+        for (n, list) in [&ledger.sent, &ledger.came].into_iter().enumerate() {
+            for &(port, one) in list {
+                let (src, dst) = one.pair();
+                flows.entry((src, dst, port)).or_default()[n].push(one);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for ((src, dst, port), [sent, came]) in flows {
+        let flow = format!("from {src} to {dst} over port {port}");
+        if denied.contains(&(src, dst)) {
+            let text = format!("{} messages {flow}, which is denied", came.len());
+            found.extend((!came.is_empty()).then(|| Violation::at_byte("UAL-SWI-02", 0, came.len(), "none", text)));
+            continue;
+        }
+        let count = sent.len();
+        let mut check = OrderCheck::new(ordering);
+        sent.into_iter().for_each(|one| check.sent_one(one));
+        for (n, one) in came.into_iter().enumerate() {
+            if let Some(mut violation) = check.arrived_one(one) {
+                violation.text = format!("message {n} {flow}: {}", violation.text);
+                found.push(violation);
+            }
+        }
+        if all && check.under_way() > 0 {
+            let (is, text) = (format!("{} of {count} missing", check.under_way()), format!("messages {flow}"));
+            found.push(Violation::at_byte("SIM-E2E-03", 0, is, "each message once", text));
+        }
+    }
+    found
+}
 
 /// The answer to one request, as it comes together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -69,6 +69,8 @@ pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Vec<(Line, bo
                     read.push((answer, old.poison));
                 }
             }
+            // It says something, and writes nothing; that of type 2 is answered where reads are (`ualink` §12).
+            ReqCmd::WriteMessage => read.extend((req.metadata == 2).then_some(([0; 64], false))),
             cmd if cmd.has_data() => {
                 let enables = enabled(req, request.enables.as_ref(), address);
                 store.write_line(at, &data, enables, poison);

@@ -19,8 +19,12 @@ const fn join<const A: usize, const B: usize, const C: usize>(first: [Key; A], s
     all
 }
 
+/// What `upli.model` does.
+const UPLI_DOC: &str =
+    "accelerators reach their ports over UPLIs, signal by signal, with a monitor on each (ualink §12)";
+
 /// Keys of both scenarios.
-const COMMON: [Key; 31] = [
+const COMMON: [Key; 37] = [
     key("link.rate_gtps", "212.5", "Gb/s a lane", Range::Words(&["106.25", "212.5"]), "line rate (ualink §1)"),
     key("link.width", "4", "lanes", Range::Words(&["1", "2", "4"]), "lanes (ualink §1)"),
     key("link.mode", "ualink", "-", Range::Words(&["ualink"]), "protocol"),
@@ -44,7 +48,41 @@ const COMMON: [Key; 31] = [
     key("link.pipeline_fs", "50000000", "fs", Range::Int(0, 1 << 40), "pipelines of a link end of an accelerator"),
     key("link.propagation_fs", "5000000", "fs", Range::Int(0, 1 << 40), "flight time on the wire"),
     key("link.compression", "on", "-", ON_OFF, "compressed requests and responses (ualink §10)"),
-    key("link.authentication", "off", "-", ON_OFF, "authentication tags, opaque and 0 (ualink §9)"),
+    key(
+        "link.authentication",
+        "off",
+        "-",
+        Range::Words(&["off", "auth", "encrypt"]),
+        "AES-256-GCM over transactions with a tag of 8 bytes each: authentication, or encryption too (ualink §12)",
+    ),
+    key(
+        "link.key_roll_every",
+        "0",
+        "operations",
+        Range::Int(0, 1 << 30),
+        "operations of an accelerator between two key rolls, types 1, 2, 3 in turn; 0: never (ualink §12)",
+    ),
+    key(
+        "link.order",
+        "strict",
+        "-",
+        Range::Words(&["strict", "relaxed"]),
+        "strict: all requests of a pair and port, all its responses; relaxed: requests of a channel to 256 bytes (ualink §12)",
+    ),
+    key(
+        "link.stall_percent",
+        "0",
+        "%",
+        Range::Int(0, 99),
+        "flit clocks in which a port takes nothing that it has received, each port and class by itself",
+    ),
+    key(
+        "link.tamper",
+        "",
+        "-",
+        Range::List("TRANSACTION:BIT"),
+        "bits that flip behind the data link layer of accelerator 0's first port: transactions from 0 as received; bits of the field, data, byte enables, tag",
+    ),
     key("link.shared_data_buffer", "off", "-", ON_OFF, "one receive buffer for data (ualink §11)"),
     key("link.pool_commands", "256", "transactions", Range::Int(0, 4096), "receive buffers of each class, pool"),
     key("link.pool_data", "1024", "beats", Range::Int(0, 16384), "data buffers of each class, pool"),
@@ -80,6 +118,20 @@ const COMMON: [Key; 31] = [
         "fs",
         Range::Int(1, 1 << 50),
         "after which an answer is late: isolation (ualink §12)",
+    ),
+    key(
+        "upli.credits",
+        "32",
+        "credits",
+        Range::Int(4, 1024),
+        "of each channel, virtual channel and pool of a port of a UPLI (ualink §12)",
+    ),
+    key(
+        "upli.fault",
+        "",
+        "-",
+        Range::List("request:N, response:N, data:N, read:N"),
+        "wrong parity of the Nth word from 0 on the UPLI of accelerator 0's requests: control parity, or data parity",
     ),
     key(
         "traffic.mix",
@@ -121,15 +173,26 @@ const COMMON: [Key; 31] = [
 ];
 
 /// Settings of `ualink-pair`.
-pub static PAIR_KEYS: &[Key] = &join::<31, 1, 32>(
+pub static PAIR_KEYS: &[Key] = &join::<37, 3, 40>(
     COMMON,
-    [key("traffic.operations", "5000", "operations", Range::Int(1, 1 << 24), "operations of each accelerator")],
+    [
+        key("traffic.operations", "5000", "operations", Range::Int(1, 1 << 24), "operations of each accelerator"),
+        key("upli.model", "on", "-", ON_OFF, UPLI_DOC),
+        key(
+            "pair.ports",
+            "1",
+            "ports",
+            Range::Int(1, 4),
+            "links between the two, ports of one station each (ualink §1)",
+        ),
+    ],
 );
 
 /// Settings of `ualink-pod`.
-pub static POD_KEYS: &[Key] = &join::<31, 7, 38>(
+pub static POD_KEYS: &[Key] = &join::<37, 8, 45>(
     COMMON,
     [
+        key("upli.model", "off", "-", ON_OFF, UPLI_DOC),
         key("traffic.operations", "500", "operations", Range::Int(1, 1 << 24), "operations of each accelerator"),
         key(
             "traffic.pattern",

@@ -2,6 +2,8 @@
 
 use super::accelerator::AcceleratorResult;
 use super::build::{Design, Results};
+use super::check::{Ledger, conservation};
+use super::station::StationResult;
 use crate::fabric::ualink_switch::core::CoreStats;
 use crate::kernel::{RunReport, SimError, Time};
 use crate::link::ualink::tl::port::PortResult;
@@ -11,6 +13,8 @@ use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc
 use scalepool_protocols::wire::{At, LayoutDef, Violation, Wire};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Most messages out of place that a report names one by one.
+const MOST_FOUND: usize = 100;
 /// Fields by type.
 const FIELDS: [&LayoutDef; 6] = [TlFc::DEF, TlReq::DEF, TlRsp::DEF, TlCreq::DEF, TlCrspSingle::DEF, TlCrspMulti::DEF];
 
@@ -68,6 +72,25 @@ pub fn report(
             violations.push(open_work(&format!("accel[{n}]"), found, "none", "the originator is isolated".into()));
         }
     }
+    let stations: Vec<(&str, StationResult)> =
+        results.stations.iter().map(|(name, s)| (name.as_str(), copy(s))).collect();
+    for (name, station) in &stations {
+        violations.extend(station.broken.clone());
+        if at_rest && !station.dropped && !station.credits_home {
+            let found = "credits spent".to_owned();
+            violations.push(open_work(name, found, "all credits home", "not everything has come home".into()));
+        }
+    }
+    // What is lost with a link or in isolation is told above.
+    let is_whole = ports.iter().all(|(_, port)| port.link.downs == 0)
+        && stations.iter().all(|(_, station)| !station.dropped)
+        && accelerators.iter().all(|a| a.dummies + a.late == 0);
+    if ended_well && is_whole {
+        let ledgers: Vec<&Ledger> = accelerators.iter().map(|a| &a.ledger).collect();
+        let found = conservation(&ledgers, design.ordering, &design.denied, at_rest);
+        violations
+            .extend(found.into_iter().take(MOST_FOUND).map(|violation| Broken { place: "fabric".into(), violation }));
+    }
     let end = match outcome {
         Ok(report) => report.end,
         Err(SimError::Build(e)) => return Err(RunError::Build(SimError::Build(e))),
@@ -84,12 +107,11 @@ pub fn report(
     let cycles = time_fs / design.accel_clock_fs;
     let sum = |of: &dyn Fn(&AcceleratorResult) -> u64| accelerators.iter().map(of).sum::<u64>();
     let sum_ports = |of: &dyn Fn(&PortResult) -> u64| ports.iter().map(|(_, port)| of(port)).sum::<u64>();
-    let flits_of = |accel: bool| {
-        ports.iter().filter(|(name, _)| name.starts_with("accel") == accel).map(|(_, port)| port.flits).sum::<u64>()
-    };
+    let flits_of =
+        |of: &str| ports.iter().filter(|(name, _)| name.starts_with(of)).map(|(_, port)| port.flits).sum::<u64>();
     let flits = match design.switches {
-        0 => vec![("down".to_owned(), ports[0].1.flits), ("up".to_owned(), ports[1].1.flits)],
-        _ => vec![("to switch".to_owned(), flits_of(true)), ("from switch".to_owned(), flits_of(false))],
+        0 => [("down", "accel[0]"), ("up", "accel[1]")].map(|(dir, of)| (dir.to_owned(), flits_of(of))).into(),
+        _ => vec![("to switch".to_owned(), flits_of("accel")), ("from switch".to_owned(), flits_of("switch"))],
     };
     let bytes = sum(&|a| a.bytes);
     // From the first operation on: the time in which links come up is no traffic.
@@ -127,6 +149,12 @@ pub fn report(
         ("transactions dropped", sum_ports(&|p| p.tl.dropped)),
     ];
     let mut counts: Vec<(String, u64)> = counts.map(|(k, v)| (k.to_owned(), v)).into();
+    let rolls = sum(&|a| a.issued[3]);
+    counts.extend((rolls > 0).then(|| ("key rolls".to_owned(), rolls)));
+    for (n, name) in ["requests", "data beats", "read response beats", "write responses"].into_iter().enumerate() {
+        let words = stations.iter().map(|(_, station)| station.words[n]).sum();
+        counts.extend((!stations.is_empty()).then(|| (format!("UPLI {name}"), words)));
+    }
     if design.switches > 0 {
         let sum_switches = |of: &dyn Fn(&CoreStats) -> u64| results.switches.iter().map(|s| of(&copy(s))).sum::<u64>();
         counts.push(("relayed requests".to_owned(), sum_switches(&|s| s.granted[0])));

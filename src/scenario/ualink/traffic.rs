@@ -41,6 +41,8 @@ pub struct Op {
     pub dst: u16,
     /// Command.
     pub cmd: ReqCmd,
+    /// Meaning of a UPLI Write Message, else 0.
+    pub metadata: u8,
     /// Byte address in its memory.
     pub address: u64,
     /// DWords.
@@ -73,6 +75,8 @@ pub struct Traffic {
     pub blocks: u64,
     /// Operations.
     pub count: u64,
+    /// A key rolls behind so many operations, on top of them; 0: never.
+    pub key_roll_every: u64,
 }
 
 /// Makes operations one by one.
@@ -81,12 +85,15 @@ pub struct Generator {
     traffic: Traffic,
     rng: Rng,
     made: u64,
+    /// The key roll that is due.
+    roll: Option<Op>,
+    rolls: u64,
 }
 
 impl Generator {
     /// A generator with random numbers of its own.
     pub fn new(traffic: Traffic, rng: Rng) -> Generator {
-        Generator { traffic, rng, made: 0 }
+        Generator { traffic, rng, made: 0, roll: None, rolls: 0 }
     }
 
     /// Operations still to come.
@@ -149,15 +156,24 @@ impl Iterator for Generator {
     type Item = Op;
 
     fn next(&mut self) -> Option<Op> {
+        if let Some(roll) = self.roll.take() {
+            return Some(roll);
+        }
         if self.left() == 0 {
             return None;
         }
         let (dst, cmd) = (self.destination(), self.command());
         let (byte, dwords) = self.extent(cmd);
-        let Traffic { own, regions, blocks, .. } = self.traffic;
+        let Traffic { own, regions, blocks, key_roll_every, .. } = self.traffic;
         let region = u64::from(own) * regions + self.rng.below(regions);
-        let address = (region << 20) + REGION_BYTES * self.rng.below(blocks) + byte;
+        let block = (region << 20) + REGION_BYTES * self.rng.below(blocks);
         self.made += 1;
-        Some(Op { dst, cmd, address, dwords })
+        if key_roll_every > 0 && self.made.is_multiple_of(key_roll_every) {
+            // Types 1, 2, 3 in turn: requests, read responses, write responses (`ualink` §12).
+            let metadata = 1 + (self.rolls % 3) as u8;
+            self.rolls += 1;
+            self.roll = Some(Op { dst, cmd: ReqCmd::WriteMessage, metadata, address: block, dwords: 16 });
+        }
+        Some(Op { dst, cmd, metadata: 0, address: block + byte, dwords })
     }
 }

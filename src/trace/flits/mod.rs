@@ -2,6 +2,7 @@
 
 pub mod cxl256;
 pub mod cxl68;
+pub mod nvlink;
 pub mod ualink;
 
 use super::signals::Tree;
@@ -22,7 +23,7 @@ pub(super) trait FlitVars: fmt::Debug {
 }
 
 /// Protocols of which flits can be taken apart.
-pub(super) const PROTOCOLS: &str = "`cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr` or `ualink`";
+pub(super) const PROTOCOLS: &str = "`cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `ualink` or `nvlink`";
 
 /// Declares the variables of a protocol and direction in the scope of a place; `None` for another one.
 pub(super) fn declare(tree: &mut Tree, place: usize, protocol: &str, dir: &str) -> Option<Box<dyn FlitVars>> {
@@ -32,6 +33,9 @@ pub(super) fn declare(tree: &mut Tree, place: usize, protocol: &str, dir: &str) 
     }
     if protocol == "ualink" {
         return Some(Box::new(ualink::Flits::declare(tree, place, dir)));
+    }
+    if protocol == "nvlink" {
+        return Some(Box::new(nvlink::Flits::declare(tree, place)));
     }
     let mode = Mode::ALL.into_iter().find(|m| m.protocol() == protocol)?;
     Some(Box::new(cxl256::Flits::declare(tree, place, mode, dir)))

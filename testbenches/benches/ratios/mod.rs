@@ -54,3 +54,11 @@ pub fn report(quick: bool) -> String {
     pods::measure(effort, &mut table);
     table.to_string()
 }
+
+/// The rows of the CRC-16 alone, as [`report`] has them.
+pub fn crc16_alone(quick: bool) -> String {
+    let effort = if quick { QUICK } else { FULL };
+    let mut table = Table::new(effort.rounds);
+    crc16::measure(effort, &mut table);
+    table.to_string()
+}

@@ -12,7 +12,7 @@ fn matrices(n: usize, m: usize) -> Vec<Vec<Requests>> {
 }
 
 /// Only pairs that were asked for, each output once, one pair at least while anybody asks.
-fn assert_matching(requests: &[Requests], matched: &[Option<usize>]) {
+pub fn assert_matching(requests: &[Requests], matched: &[Option<usize>]) {
     let mut taken: Requests = 0;
     for (input, output) in matched.iter().enumerate().filter_map(|(i, o)| Some((i, (*o)?))) {
         assert!(requests[input] >> output & 1 == 1, "{requests:?}: {matched:?}");
@@ -62,10 +62,10 @@ fn first(pointer: usize, count: usize, fits: impl Fn(usize) -> bool) -> Option<u
 }
 
 /// Pointers of a reference: inputs, then outputs.
-type Pointers = (Vec<usize>, Vec<usize>);
+pub type Pointers = (Vec<usize>, Vec<usize>);
 
 /// Plain separable allocation with pointers.
-fn separable(order: Stage, pointers: &mut Pointers, requests: &[Requests]) -> Vec<Option<usize>> {
+pub fn separable(order: Stage, pointers: &mut Pointers, requests: &[Requests]) -> Vec<Option<usize>> {
     let (accept, grant) = pointers.clone();
     let (n, m) = (accept.len(), grant.len());
     let asks = |i: usize, o: usize| requests[i] >> o & 1 == 1;
@@ -103,6 +103,34 @@ fn separable_in_every_state() {
             });
             let wait = longest_wait(&graph, n, m).expect("no pair starves");
             assert!(wait <= n * m, "{order:?} {n} x {m}: {wait}");
+        }
+    }
+}
+
+/// 4 x 4, 5 x 5 and 8 x 8: random walks with the bound.
+#[test]
+fn separable_in_larger_sizes() {
+    let mut random = Random::new(13);
+    for (order, n) in
+        [Stage::InputFirst, Stage::OutputFirst].into_iter().flat_map(|order| [4, 5, 8].map(|n| (order, n)))
+    {
+        let mut own = Separable::new(order, n, n, RoundRobin::new).unwrap();
+        let mut reference = (vec![0; n], vec![0; n]);
+        let (mut standing, mut waited) = (Standing(vec![0; n]), vec![0; n * n]);
+        for _ in 0..8000 {
+            let new: Vec<Requests> = (0..n).map(|_| random.wide() & random.wide() & ((1 << n) - 1)).collect();
+            let requests = standing.with(&new);
+            let matched = own.arbitrate(&requests);
+            own.update(&requests, &matched);
+            assert_matching(&requests, &matched);
+            assert_eq!(matched, separable(order, &mut reference, &requests), "{order:?} {requests:?}");
+            for (pair, waited) in waited.iter_mut().enumerate() {
+                let (i, o) = (pair / n, pair % n);
+                let lost = requests[i] >> o & 1 == 1 && matched[i] != Some(o);
+                *waited = if lost { *waited + 1 } else { 0 };
+                assert!(*waited <= n * n, "{order:?} {n} x {n}: {i} to {o}");
+            }
+            standing.serve(&matched);
         }
     }
 }
@@ -149,7 +177,7 @@ fn separable_keeps_what_was_not_used() {
 }
 
 /// Plain iSLIP.
-fn islip(iterations: u32, pointers: &mut Pointers, requests: &[Requests]) -> Vec<Option<usize>> {
+pub fn islip(iterations: u32, pointers: &mut Pointers, requests: &[Requests]) -> Vec<Option<usize>> {
     let (accept, grant) = pointers.clone();
     let (n, m) = (accept.len(), grant.len());
     let mut matched: Vec<Option<usize>> = vec![None; n];

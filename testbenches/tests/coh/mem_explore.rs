@@ -1,27 +1,24 @@
 //! Exhaustive exploration of HDM-DB and HDM-D.
 
+use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
+use scalepool::coherence::content::{Line, LineAddr};
 use scalepool::coherence::explore::{Limits, Report, System, search};
 use scalepool::coherence::mem::options::{BlockAnswer, BlockRelease, MemConfig};
 use scalepool::coherence::mem::system::{MemSystem, Setup};
 use scalepool::coherence::mem::tables::Copy4;
-use scalepool::coherence::mem::{DeviceOp, HostReq, Want};
+use scalepool::coherence::mem::{Dcoh, DeviceOp, HostReq, MemHost, Want};
+use scalepool::coherence::message::{Class, Dir};
+use std::collections::VecDeque;
 
 pub fn with(mem: MemConfig) -> CoherenceConfig {
     CoherenceConfig { mem, ..CoherenceConfig::default() }
 }
 
 pub fn explore<S: System>(name: &str, start: &S) -> Report {
-    let began = std::time::Instant::now();
     let report = search(start, Limits { states: 5_000_000, symmetry: false });
-    println!(
-        "{name}: {} states, {} transitions, depth {}, {:.1} s",
-        report.states,
-        report.transitions,
-        report.depth,
-        began.elapsed().as_secs_f64()
-    );
+    println!("{name}: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     report
 }
 
@@ -75,7 +72,8 @@ fn two_hosts() {
 
 #[test]
 fn two_hosts_legal_alternatives() {
-    let config = CoherenceConfig { alternatives: true, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
+    let config =
+        CoherenceConfig { alternatives: true, without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
     let setup = Setup { drops: true, ..Setup::core(config, 2) };
     clean("HDM-DB, 2 hosts, every legal answer", &MemSystem::new(setup));
 }
@@ -99,6 +97,45 @@ fn three_hosts() {
         ..Setup::core(CoherenceConfig::default(), 3)
     };
     clean("HDM-DB, 3 hosts", &MemSystem::new(setup));
+    // Everything of three hosts: ten seconds more.
+    if std::env::var_os("SCALEPOOL_SOAK").is_some() {
+        clean("HDM-DB, 3 hosts, core", &MemSystem::new(Setup::core(CoherenceConfig::default(), 3)));
+    }
+}
+
+/// One host owns 1,000 lines one after the other through 16 entries, twice over: each line but the first 16 costs one
+/// back-invalidate, 2,000 - 16 in all, and every byte comes home.
+#[test]
+fn a_thousand_lines_through_sixteen_entries() {
+    for (sets, ways) in [(1, 16), (4, 4), (16, 1)] {
+        let config = with(MemConfig { filter_sets: sets, filter_ways: ways, ..MemConfig::default() });
+        let mut host = MemHost::<Line>::new(0);
+        let mut dcoh = Dcoh::<Line>::new(&config, 1);
+        let mut back_invalidates = 0;
+        for n in 0..2_000_u64 {
+            let line = LineAddr(n % 1_000);
+            let mut out = Out::default();
+            host.issue(line, HostReq::RD_ANY, Want::Store, &mut out);
+            // Every message is delivered at once, in the order of sending.
+            let mut under_way: VecDeque<_> = out.sends.drain(..).map(|(_, m)| m).collect();
+            while let Some(msg) = under_way.pop_front() {
+                back_invalidates += u64::from(msg.class() == Class::S2mBisnp);
+                match msg.class().dir() {
+                    Dir::Down => dcoh.take(&config, 0, msg, 0, &mut out),
+                    Dir::Up => host.take(&config, 0, msg, 0, &mut out),
+                }
+                if host.due(line) == Want::Store {
+                    let written = host.load(&config, line, &mut out).expect("a filled line").0;
+                    assert_eq!(written.0[0], u8::from(n >= 1_000), "line {} has its last store", line.0);
+                    host.store(&config, line, Line([1 + (n >= 1_000) as u8; 64]), u64::MAX, &mut out);
+                }
+                assert!(out.events.is_empty(), "{}", out.events[0]);
+                under_way.extend(out.sends.drain(..).map(|(_, m)| m));
+            }
+            assert!(dcoh.filter().len() <= 16 && host.is_idle() && dcoh.is_idle());
+        }
+        assert_eq!(back_invalidates, 2_000 - 16);
+    }
 }
 
 #[test]
@@ -125,11 +162,7 @@ fn bias_flips() {
     clean("HDM-D", &BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())));
     let config = with(MemConfig { flush_keeps_shared: true, ..MemConfig::default() });
     clean("HDM-D, the host keeps S under CLFlush", &BiasSystem::new(BiasSetup::everything(config)));
-    let config = with(MemConfig {
-        shared_grants_exclusive: true,
-        device_keeps_shared: false,
-        ..MemConfig::default()
-    });
+    let config = with(MemConfig { shared_grants_exclusive: true, device_keeps_shared: false, ..MemConfig::default() });
     clean("HDM-D, a sole reader gets E", &BiasSystem::new(BiasSetup::everything(config)));
 }
 
@@ -141,4 +174,16 @@ fn write_backs_may_keep_a_copy() {
         ..Setup::core(CoherenceConfig::default(), 2)
     };
     clean("HDM-DB, 2 hosts, MemWr of every kind", &MemSystem::new(setup));
+}
+
+#[test]
+fn the_documentation_has_every_row() {
+    let mem = scalepool::coherence::mem::docs::markdown();
+    let bias = scalepool::coherence::bias::tables::markdown();
+    for n in (4..=35).chain(37..=43) {
+        assert!(mem.contains(&format!("| COH-MEM-{n:02} |")), "row {n}");
+    }
+    for n in 2..=9 {
+        assert!(bias.contains(&format!("| COH-BIA-{n:02} |")), "row {n}");
+    }
 }

@@ -4,7 +4,8 @@ use super::rig::{Rig, Space, quick};
 use super::units::{control, first, init_param, is_retry, llcrd, named, protocol, sent, wire};
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
-use scalepool::link::cxl68::{End, EndConfig, Mutant, Pair, Severity};
+use scalepool::link::cxl68::{End, EndConfig, Pair, Severity};
+use scalepool::link::hook::{Answer, HookPoint, Item, Way};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::Control;
@@ -166,7 +167,12 @@ fn cxl68_ini_04_p() {
 fn cxl68_ini_04_n() {
     // The host stays at wrap 9 while the device goes on to 127: the numbers are apart from the tenth flit on, and the
     // first retry shows it.
-    let mut rig = Rig::with_mutant(Dir::Down, Mutant::WrapNeverChanges, quick());
+    let stays = |item: &Item<'_>| {
+        let unit = Unit::from_bytes(item.bytes).expect("68 bytes");
+        let init = unit.slot(0) & 1 == 1 && matches!(Control::from_slot(unit.slot(0)), Control::InitParam(_));
+        if init { Answer::Replace(init_param(9).0.to_vec()) } else { Answer::Keep }
+    };
+    let mut rig = Rig::with_hook(Dir::Down, (HookPoint::ReplayIn, Way::Rx), stays, quick());
     rig.bring_up();
     rig.traffic(Space::Device, 40, 4);
     assert!(rig.settle(), "without an error nobody sees it");

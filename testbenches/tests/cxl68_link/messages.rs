@@ -4,7 +4,9 @@ use super::rig::{AgentFault, Rig, Space, quick};
 use super::units::wire;
 use scalepool::link::cxl68::Mutant;
 use scalepool::link::cxl68::fault::Fault;
+use scalepool::link::hook::{Answer, HookPoint, Item, Way};
 use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::stream::{Data, Size};
 
 /// A partial write, then a whole one, then a read, of a line of the device.
@@ -54,7 +56,16 @@ fn cxl68_msg_12_p2() {
 
 #[test]
 fn cxl68_msg_12_n2() {
-    let mut rig = Rig::with_mutant(Dir::Down, Mutant::HighHalfStoredLow, quick());
+    // The upper half of a transfer is stored low.
+    let low = |item: &Item<'_>| {
+        let mut bytes = item.bytes.to_vec();
+        match bytes.len().checked_sub(64).map(|at| bytes[at..].split_at_mut(32)) {
+            Some((lower, upper)) if lower.iter().all(|&b| b == 0) => lower.swap_with_slice(upper),
+            _ => return Answer::Keep,
+        }
+        Answer::Replace(bytes)
+    };
+    let mut rig = Rig::with_hook(Dir::Down, (HookPoint::PackerOut, Way::Rx), low, quick());
     halves(&mut rig);
     assert_eq!(rig.broken_rules().into_iter().collect::<Vec<_>>(), ["SIM-E2E-01"]);
     assert!(rig.rules().is_empty());
@@ -117,11 +128,20 @@ fn cxl68_psn_01_p() {
     }
 }
 
+/// A message without its poison.
+fn without_poison(item: &Item<'_>) -> Answer {
+    let layout = Class::ALL.into_iter().map(|c| c.def()).find(|def| def.name == item.name).expect("a message");
+    let Some(poison) = layout.fields.iter().find(|f| f.name == "poison") else { return Answer::Keep };
+    let mut bytes = item.bytes.to_vec();
+    bytes[poison.lsb as usize / 8] &= !(1 << (poison.lsb % 8));
+    Answer::Replace(bytes)
+}
+
 #[test]
 fn cxl68_psn_01_n() {
     // Lost on the way, in either direction.
     for dir in Dir::ALL {
-        let mut rig = Rig::with_mutant(dir, Mutant::PoisonLost, quick());
+        let mut rig = Rig::with_hook(dir, (HookPoint::PackerOut, Way::Rx), without_poison, quick());
         poisoned(&mut rig);
         assert!(rig.broken_rules().contains("SIM-E2E-01"));
         assert!(rig.rules().is_empty());

@@ -5,6 +5,7 @@
 
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::{EndConfig, Event, Pair, Severity};
+use scalepool::link::hook::{Answer, HookPoint, Hooks, Item, Way};
 use scalepool::memory::store::{Background, Store};
 use scalepool::memory::{ALL_BYTES, Line};
 use scalepool::scenario::stimulus::Step;
@@ -157,6 +158,31 @@ impl Rig {
         ends[usize::from(dir == Dir::Up)].mutant = Some(mutant);
         let [host, device] = ends;
         Rig::new(host, device)
+    }
+
+    /// The same with a hook at the end that sends in a direction.
+    pub fn with_hook(
+        dir: Dir,
+        (point, way): (HookPoint, Way),
+        hook: impl FnMut(&Item<'_>) -> Answer + Send + 'static,
+        link: Cxl68Config,
+    ) -> Rig {
+        let mut rig = Rig::cachemem(link);
+        rig.attach(dir, (point, way), hook);
+        rig
+    }
+
+    /// Attaches a hook to the end that sends in a direction.
+    pub fn attach(
+        &mut self,
+        dir: Dir,
+        (point, way): (HookPoint, Way),
+        hook: impl FnMut(&Item<'_>) -> Answer + Send + 'static,
+    ) {
+        let hooks = Hooks::new();
+        hooks.attach(point, way, hook).expect("no hook runs");
+        let end = if dir == Dir::Down { &mut self.pair.host } else { &mut self.pair.device };
+        end.attach_hooks(&hooks);
     }
 
     fn asker(&mut self, space: Space) -> &mut Asker {

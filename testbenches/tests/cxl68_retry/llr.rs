@@ -1,7 +1,7 @@
 //! CXL68-LLR: retry buffer, acknowledgements, framed sequences, order of what is sent. LLR-06 is a rule of the codec.
 
 use crate::bench::{Bench, link};
-use crate::mutants::killed;
+use crate::mutants::{Fault, killed};
 use crate::solo::{Solo, ack, as_ack, as_req, bad, control, framed, llcrd, name, protocol, req};
 use scalepool::link::cxl68::retry::{Local, RetryBuffer, Stored};
 use scalepool::link::cxl68::{Event, Mutant};
@@ -163,7 +163,7 @@ fn cxl68_llr_04_p() {
 
 #[test]
 fn cxl68_llr_04_n() {
-    assert!(killed(Mutant::ReplayOffByOne).names("CXL68-LLR-14"));
+    assert!(killed(Fault::ReplayOffByOne).names("CXL68-LLR-14"));
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn cxl68_llr_11_p() {
 #[test]
 fn cxl68_llr_11_n() {
     // A peer that fills in credits anew reads the rule otherwise: events, and the link goes on.
-    let findings = killed(Mutant::ReplayAltered);
+    let findings = killed(Fault::ReplayAltered);
     assert!(findings.names("CXL68-LLR-11"));
     assert!(findings.scoreboard.is_empty());
     assert!(findings.monitor.iter().all(|e: &Event| e.severity == scalepool::link::cxl68::Severity::Protocol));

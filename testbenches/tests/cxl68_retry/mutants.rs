@@ -7,69 +7,145 @@
 use crate::bench::{Bench, Findings, link};
 use crate::solo::{ack, framed};
 use scalepool::link::cxl68::retry::Local;
-use scalepool::link::cxl68::{EndConfig, Mutant};
+use scalepool::link::cxl68::{End, EndConfig, Mutant};
+use scalepool::link::fault as wire;
+use scalepool::link::hook::{Answer, HookPoint, Hooks, Item, Way};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class;
+use scalepool_protocols::cxl::cxl68::pid::Enabled;
+use scalepool_protocols::cxl::cxl68::stream::{Kind, Unpacker};
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 /// Bit error rate at which most flits pass and every retry state is visited often.
 const BER: f64 = 6e-5;
 
+/// A fault: a branch inside the end, or a hook at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Inside a state machine.
+    Inside(Mutant),
+    /// LLR-04: replay starts one flit late.
+    ReplayOffByOne,
+    /// LLR-11: a replayed flit is changed (its credits are left out).
+    ReplayAltered,
+}
+
+impl From<Mutant> for Fault {
+    fn from(mutant: Mutant) -> Fault {
+        Fault::Inside(mutant)
+    }
+}
+
+impl Fault {
+    fn mutant(self) -> Option<Mutant> {
+        match self {
+            Fault::Inside(mutant) => Some(mutant),
+            Fault::ReplayOffByOne | Fault::ReplayAltered => None,
+        }
+    }
+
+    /// Attaches it, if it is a hook.
+    fn attach(self, end: &mut End) {
+        let hooks = Hooks::new();
+        match self {
+            Fault::Inside(_) => return,
+            Fault::ReplayOffByOne => {
+                hooks.attach_fault(HookPoint::ReplayOut, Way::Tx, wire::Fault::Drop { unit: 0 }).expect("allowed");
+            }
+            Fault::ReplayAltered => {
+                // What a flit is, its stream alone knows.
+                let (mut stream, protocol) =
+                    (Unpacker::new(Dir::Up, link().revision, Enabled::ALL), Arc::new(Mutex::new(BTreeSet::new())));
+                let known = protocol.clone();
+                let learn = move |item: &Item<'_>| {
+                    let decoded = stream.read(&Unit::from_bytes(item.bytes).expect("68 bytes"));
+                    if matches!(decoded.kind, Kind::Protocol(_)) {
+                        protocol.lock().expect("no panic").insert(item.bytes.to_vec());
+                    }
+                    Answer::Keep
+                };
+                hooks.attach(HookPoint::ReplayIn, Way::Tx, learn).expect("no hook runs");
+                let alter = move |item: &Item<'_>| {
+                    if !known.lock().expect("no panic").contains(item.bytes) {
+                        return Answer::Keep;
+                    }
+                    let mut unit = Unit::from_bytes(item.bytes).expect("68 bytes");
+                    unit.0[4] &= 0x0f;
+                    unit.0[5] = 0;
+                    unit.set_tail(unit.expected_crc());
+                    Answer::Replace(unit.0.to_vec())
+                };
+                hooks.attach(HookPoint::ReplayOut, Way::Tx, alter).expect("no hook runs");
+            }
+        }
+        end.attach_hooks(&hooks);
+    }
+}
+
 /// The faults of retry, with the rule each breaks and who sees it first of all. The scoreboard sees what the
 /// end makes of a unit without sending anything wrong at once.
-pub const MUTANTS: &[(Mutant, &str, &str)] = &[
-    (Mutant::IdleStored, "CXL68-LLR-01", "monitor CXL68-RRS-01"),
-    (Mutant::CountedWhileFrozen, "CXL68-LLR-02", "monitor CXL68-LLR-02"),
-    (Mutant::ReplayedAkDecrements, "CXL68-LLR-03", "monitor CXL68-LLR-10"),
-    (Mutant::ReplayOffByOne, "CXL68-LLR-04", "monitor CXL68-LLR-14"),
-    (Mutant::LastEntryUsed, "CXL68-LLR-07", "monitor CXL68-LLR-07"),
-    (Mutant::RunNotReserved, "CXL68-LLR-08", "monitor CXL68-LLR-08"),
-    (Mutant::AkTooEarly, "CXL68-LLR-09", "monitor CXL68-LLR-09"),
-    (Mutant::FlushTimerOff, "CXL68-LLR-10", "monitor CXL68-LLR-10"),
-    (Mutant::ReplayAltered, "CXL68-LLR-11", "monitor CXL68-LLR-11"),
-    (Mutant::FourFrames, "CXL68-LLR-12", "monitor CXL68-LLR-12"),
-    (Mutant::ReplayOrderChanged, "CXL68-LLR-14", "monitor CXL68-LLR-14"),
-    (Mutant::ReqBeforeAck, "CXL68-LLR-16", "monitor CXL68-LLR-16"),
-    (Mutant::RetryFlitCounted, "CXL68-LRS-02", "monitor CXL68-LLR-05"),
-    (Mutant::ReqMovesLocal, "CXL68-LRS-03", "monitor CXL68-LRS-03"),
-    (Mutant::BadFlitDelivered, "CXL68-LRS-04", "scoreboard"),
-    (Mutant::DeliversInLlrReq, "CXL68-LRS-08", "scoreboard"),
-    (Mutant::NoTimeout, "CXL68-LRS-14", "monitor CXL68-LRS-14"),
-    (Mutant::ReinitKeepsCount, "CXL68-LRS-11", "monitor CXL68-LRS-11"),
-    (Mutant::StaleAckAccepted, "CXL68-LRS-13", "monitor CXL68-LRS-18"),
-    (Mutant::DeliversInLocalIdle, "CXL68-LRS-15", "scoreboard"),
-    (Mutant::AbortLeaves, "CXL68-LRS-16", "monitor CXL68-LRS-16"),
-    (Mutant::DataBeforeAck, "CXL68-RRS-02", "monitor CXL68-RRS-02"),
-    (Mutant::AckAfterRetrain, "CXL68-RRS-03", "monitor CXL68-RRS-03"),
-    (Mutant::EmptyWithData, "CXL68-RRS-04", "monitor CXL68-RRS-04"),
+pub const MUTANTS: &[(Fault, &str, &str)] = &[
+    (Fault::Inside(Mutant::IdleStored), "CXL68-LLR-01", "monitor CXL68-RRS-01"),
+    (Fault::Inside(Mutant::CountedWhileFrozen), "CXL68-LLR-02", "monitor CXL68-LLR-02"),
+    (Fault::Inside(Mutant::ReplayedAkDecrements), "CXL68-LLR-03", "monitor CXL68-LLR-10"),
+    (Fault::ReplayOffByOne, "CXL68-LLR-04", "monitor CXL68-LLR-14"),
+    (Fault::Inside(Mutant::LastEntryUsed), "CXL68-LLR-07", "monitor CXL68-LLR-07"),
+    (Fault::Inside(Mutant::RunNotReserved), "CXL68-LLR-08", "monitor CXL68-LLR-08"),
+    (Fault::Inside(Mutant::AkTooEarly), "CXL68-LLR-09", "monitor CXL68-LLR-09"),
+    (Fault::Inside(Mutant::FlushTimerOff), "CXL68-LLR-10", "monitor CXL68-LLR-10"),
+    (Fault::ReplayAltered, "CXL68-LLR-11", "monitor CXL68-LLR-11"),
+    (Fault::Inside(Mutant::FourFrames), "CXL68-LLR-12", "monitor CXL68-LLR-12"),
+    (Fault::Inside(Mutant::ReplayOrderChanged), "CXL68-LLR-14", "monitor CXL68-LLR-14"),
+    (Fault::Inside(Mutant::ReqBeforeAck), "CXL68-LLR-16", "monitor CXL68-LLR-16"),
+    (Fault::Inside(Mutant::RetryFlitCounted), "CXL68-LRS-02", "monitor CXL68-LLR-05"),
+    (Fault::Inside(Mutant::ReqMovesLocal), "CXL68-LRS-03", "monitor CXL68-LRS-03"),
+    (Fault::Inside(Mutant::BadFlitDelivered), "CXL68-LRS-04", "scoreboard"),
+    (Fault::Inside(Mutant::DeliversInLlrReq), "CXL68-LRS-08", "scoreboard"),
+    (Fault::Inside(Mutant::NoTimeout), "CXL68-LRS-14", "monitor CXL68-LRS-14"),
+    (Fault::Inside(Mutant::ReinitKeepsCount), "CXL68-LRS-11", "monitor CXL68-LRS-11"),
+    (Fault::Inside(Mutant::StaleAckAccepted), "CXL68-LRS-13", "monitor CXL68-LRS-18"),
+    (Fault::Inside(Mutant::DeliversInLocalIdle), "CXL68-LRS-15", "scoreboard"),
+    (Fault::Inside(Mutant::AbortLeaves), "CXL68-LRS-16", "monitor CXL68-LRS-16"),
+    (Fault::Inside(Mutant::DataBeforeAck), "CXL68-RRS-02", "monitor CXL68-RRS-02"),
+    (Fault::Inside(Mutant::AckAfterRetrain), "CXL68-RRS-03", "monitor CXL68-RRS-03"),
+    (Fault::Inside(Mutant::EmptyWithData), "CXL68-RRS-04", "monitor CXL68-RRS-04"),
 ];
 
 /// A link whose device may have a fault, brought into the situation in which `fault` shows.
-fn provoke(fault: Mutant, on: bool) -> Findings {
-    let mutant = on.then_some(fault);
-    let mut bench = match fault {
-        Mutant::AbortLeaves => return given_up(mutant),
-        Mutant::FlushTimerOff => return one_sided(mutant),
+fn provoke(fault: Fault, on: bool) -> Findings {
+    let (mutant, of) = (fault.mutant().filter(|_| on), fault.mutant());
+    let mut bench = match of {
+        Some(Mutant::AbortLeaves) => return given_up(mutant),
+        Some(Mutant::FlushTimerOff) => return one_sided(mutant),
         // Small buffers for the rules of the last entries.
-        Mutant::LastEntryUsed | Mutant::RunNotReserved => {
+        Some(Mutant::LastEntryUsed | Mutant::RunNotReserved) => {
             Bench::mutant(Cxl68Config { llrb_entries: 22, ..link() }, mutant, 5)
         }
         _ => Bench::mutant(link(), mutant, 5),
     };
+    if on {
+        fault.attach(&mut bench.pair.device);
+    }
     for dir in Dir::ALL {
         bench.wire(dir, Vec::new(), BER, 5);
     }
     for flit in 1..=30_000u64 {
         bench.step();
-        let trains = match fault {
-            Mutant::AckAfterRetrain => bench.pair.device.remote() != scalepool::link::cxl68::retry::Remote::Normal,
-            Mutant::ReinitKeepsCount => bench.pair.device.local().num_retry > 0,
+        let trains = match of {
+            Some(Mutant::AckAfterRetrain) => {
+                bench.pair.device.remote() != scalepool::link::cxl68::retry::Remote::Normal
+            }
+            Some(Mutant::ReinitKeepsCount) => bench.pair.device.local().num_retry > 0,
             _ => false,
         };
         if trains && flit % 16 == 0 {
             bench.pair.train();
         }
-        if fault == Mutant::StaleAckAccepted && bench.pair.device.local().state == Local::LocalIdle && flit % 16 == 0 {
+        if of == Some(Mutant::StaleAckAccepted) && bench.pair.device.local().state == Local::LocalIdle && flit % 16 == 0
+        {
             let (echo, eseq) = (bench.pair.device.local().num_retry + 7, bench.pair.device.eseq());
             for unit in framed(5, ack(eseq, echo, false)) {
                 bench.pair.inject(Dir::Down, &unit);
@@ -120,7 +196,8 @@ fn one_sided(mutant: Option<Mutant>) -> Findings {
 
 /// What the fault brings about; without it there is nothing.
 #[track_caller]
-pub fn killed(fault: Mutant) -> Findings {
+pub fn killed(fault: impl Into<Fault>) -> Findings {
+    let fault = fault.into();
     let without = provoke(fault, false);
     assert!(without.is_empty(), "{fault:?} off: {:?}, {:?}", without.killers(), without.monitor.first());
     let with = provoke(fault, true);

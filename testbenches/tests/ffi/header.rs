@@ -22,9 +22,15 @@ fn fresh() -> String {
         documentation_style: cbindgen::DocumentationStyle::C99,
         sort_by: cbindgen::SortKey::None,
         export: cbindgen::ExportConfig {
-            rename: [("SpNumber", "sp_number"), ("SpLayout", "sp_layout"), ("SpField", "sp_field")]
-                .map(|(rust, c)| (rust.to_owned(), c.to_owned()))
-                .into(),
+            rename: [
+                ("SpNumber", "sp_number"),
+                ("SpLayout", "sp_layout"),
+                ("SpField", "sp_field"),
+                ("SpHook", "sp_hook"),
+                ("SpLog", "sp_log"),
+            ]
+            .map(|(rust, c)| (rust.to_owned(), c.to_owned()))
+            .into(),
             ..cbindgen::ExportConfig::default()
         },
         ..cbindgen::Config::default()

@@ -7,15 +7,15 @@ use scalepool::ffi::stream::{SP_DOWN, SP_UP};
 use serde_json::{Value, json};
 use std::ptr::{null, null_mut};
 
-const PROTOCOLS: [&str; 6] = ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr", "nvlink", "ualink"];
+pub const PROTOCOLS: [&str; 6] = ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr", "nvlink", "ualink"];
 
-fn link(protocol: &str, dir: u32, config: &str, mode: u32) -> (i32, u64) {
+pub fn link(protocol: &str, dir: u32, config: &str, mode: u32) -> (i32, u64) {
     let mut link = 0;
     let config = (start(config), config.len());
     (unsafe { sp_link_new(start(protocol), protocol.len(), dir, config.0, config.1, mode, &mut link) }, link)
 }
 
-fn sample(link: u64) -> Option<Vec<u8>> {
+pub fn sample(link: u64) -> Option<Vec<u8>> {
     let (mut unit, mut length) = (vec![0; 640], 0);
     match unsafe { sp_link_sample(link, unit.as_mut_ptr(), unit.len(), &mut length) } {
         SP_OK => Some(unit[..length].to_vec()),
@@ -26,24 +26,28 @@ fn sample(link: u64) -> Option<Vec<u8>> {
     }
 }
 
-fn drive(link: u64, port: u32, unit: &[u8]) {
+pub fn drive(link: u64, port: u32, unit: &[u8]) {
     assert_eq!(unsafe { sp_link_drive(link, port, unit.as_ptr(), unit.len()) }, SP_OK, "{}", last_error());
 }
 
-fn form(ask: impl FnMut(*mut std::ffi::c_char, usize, *mut usize) -> i32) -> Option<Value> {
+pub fn form(ask: impl FnMut(*mut std::ffi::c_char, usize, *mut usize) -> i32) -> Option<Value> {
     let (status, text) = text_of(ask);
     (status == SP_OK).then(|| serde_json::from_str(&text).expect("JSON"))
 }
 
-fn event(link: u64) -> Option<Value> {
+pub fn event(link: u64) -> Option<Value> {
     form(|t, c, l| unsafe { sp_link_event(link, t, c, l) })
 }
 
-fn state(link: u64) -> Value {
+pub fn take(link: u64) -> Option<Value> {
+    form(|t, c, l| unsafe { sp_link_take(link, t, c, l) })
+}
+
+pub fn state(link: u64) -> Value {
     form(|t, c, l| unsafe { sp_link_state(link, t, c, l) }).expect("there is always one")
 }
 
-fn write(protocol: &str) -> Value {
+pub fn write(protocol: &str) -> Value {
     let layout = match protocol {
         "cxl-68b" => "cxl68.m2s_rwd",
         "cxl-256b-pbr" => "cxlpbr.m2s_rwd",
@@ -86,7 +90,7 @@ fn run(protocol: &str, spoil: impl Fn(u64, &mut Vec<u8>)) -> ([u64; 2], [u64; 2]
             }
         }
     }
-    let arrived = form(|t, c, l| unsafe { sp_link_take(ends[1], t, c, l) }).expect("the message comes");
+    let arrived = take(ends[1]).expect("the message comes");
     if protocol == "ualink" {
         assert_eq!(arrived["upper"], "00".repeat(32));
         return (ends, watchers);
@@ -97,7 +101,7 @@ fn run(protocol: &str, spoil: impl Fn(u64, &mut Vec<u8>)) -> ([u64; 2], [u64; 2]
     (ends, watchers)
 }
 
-fn destroy(links: impl IntoIterator<Item = u64>) {
+pub fn destroy(links: impl IntoIterator<Item = u64>) {
     links.into_iter().for_each(|link| assert_eq!(sp_link_destroy(link), SP_OK));
 }
 

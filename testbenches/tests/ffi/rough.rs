@@ -4,6 +4,7 @@
 
 use crate::calls::{last_error, open};
 use scalepool::ffi::check::*;
+use scalepool::ffi::link::hook::*;
 use scalepool::ffi::link::*;
 use scalepool::ffi::message::*;
 use scalepool::ffi::sim::*;
@@ -33,6 +34,14 @@ const WORDS: &[&str] = &[
     "opcode",
     "",
     "{}",
+    "link=debug,scenario=info",
+    "packer_in",
+    "packer_out",
+    "credit",
+    "replay_in",
+    "wire",
+    "drop:3",
+    "flip:2:9",
     "{\"buffers\":2}",
     "{\"layout\":\"cxl68.m2s_req\",\"fields\":{\"tag\":7}}",
     "{\"layout\":\"cxl256.m2s_req\",\"fields\":{\"address\":64}}",
@@ -46,6 +55,32 @@ const WORDS: &[&str] = &[
     "[[[[[[[[[[[[[[[[[[[[",
     "\u{fffd}\0",
 ];
+
+/// A hook of the caller that answers by its pointer, and changes what it may.
+unsafe extern "C" fn answers(
+    user: *mut std::ffi::c_void,
+    _point: u32,
+    way: u32,
+    _flit_clock: u64,
+    number: u64,
+    _name: *const c_char,
+    bytes: *const u8,
+    other: *mut u8,
+    length: usize,
+) -> u32 {
+    // SAFETY: what the library promises of its pointers.
+    let (bytes, other) =
+        unsafe { (std::slice::from_raw_parts(bytes, length), std::slice::from_raw_parts_mut(other, length)) };
+    other.iter_mut().zip(bytes.iter().rev()).for_each(|(to, from)| *to ^= from);
+    (user as usize as u64 + number + u64::from(way)) as u32 % 5
+}
+
+/// A log of the caller that reads its lines.
+unsafe extern "C" fn reads(_user: *mut std::ffi::c_void, line: *const c_char, length: usize) {
+    // SAFETY: what the library promises of its pointers.
+    let line = unsafe { std::slice::from_raw_parts(line.cast::<u8>(), length) };
+    assert!(std::str::from_utf8(line).is_ok_and(|line| line.starts_with("t_fs=")));
+}
 
 struct Rough {
     state: u64,
@@ -88,7 +123,8 @@ impl Rough {
             0 => self.number(),
             1 => {
                 let at = self.below(self.handles.len());
-                self.handles[at] ^ 1 << self.below(64)
+                // A number that names nothing of another test either: no place, kind or generation is so high.
+                self.handles[at] ^ 1 << [22, 23, 30, 31, 62, 63][self.below(6)]
             }
             _ => {
                 let at = self.below(self.handles.len());
@@ -157,7 +193,7 @@ impl Rough {
         let input = if held { self.input(count * item) } else { 0 } as *const u8;
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            match self.below(46) {
+            match self.below(51) {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
                 1 => sp_last_error(t, c, l),
                 2 => sp_layout_count(place as *mut u32),
@@ -220,6 +256,17 @@ impl Rough {
                 43 => sp_link_take(handle, t, c, l),
                 44 if self.rarely() => sp_link_destroy(handle),
                 45 => sp_link_train(handle, small),
+                46 => {
+                    let function: SpHook = if self.rarely() { None } else { Some(answers) };
+                    let user = std::ptr::without_provenance_mut(small as usize);
+                    sp_hook_attach(handle, text, length, dir, function, user, place as *mut u64)
+                }
+                47 => sp_hook_fault(handle, text, length, dir, other, other_length, place as *mut u64),
+                48 => sp_hook_detach(handle, number),
+                49 => {
+                    let function: SpLog = if self.rarely() { None } else { Some(reads) };
+                    sp_sim_log(handle, text, length, function, std::ptr::null_mut())
+                }
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }

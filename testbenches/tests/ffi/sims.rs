@@ -4,6 +4,8 @@ use crate::calls::{last_error, open, start, text_of};
 use scalepool::ffi::sim::*;
 use scalepool::ffi::status::*;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{c_char, c_void};
 
 fn sim(text: &str) -> (i32, u64) {
     let mut sim = 0;
@@ -99,4 +101,108 @@ fn texts_that_are_refused() {
         assert_eq!(sim(text).0, SP_ERR_INPUT, "{text}");
         assert!(last_error().contains(expected), "{text}: {}", last_error());
     }
+}
+
+/// Lines of the log of the next runs of a simulation.
+unsafe extern "C" fn keep(user: *mut c_void, line: *const c_char, length: usize) {
+    // SAFETY: the list that the test gave, and what the library promises of its pointers.
+    let (lines, line) = unsafe { (&mut *user.cast::<Vec<String>>(), std::slice::from_raw_parts(line.cast(), length)) };
+    lines.push(String::from_utf8(line.to_vec()).expect("UTF-8"));
+}
+
+fn log(sim: u64, filter: &str, lines: &mut Vec<String>) -> i32 {
+    lines.clear();
+    unsafe { sp_sim_log(sim, start(filter), filter.len(), Some(keep), std::ptr::from_mut(lines).cast()) }
+}
+
+fn word<'a>(line: &'a str, key: &str) -> &'a str {
+    let value = line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+    value.unwrap_or_else(|| panic!("no {key} in {line}"))
+}
+
+/// The filter filters, nothing that watches changes a result, and one id leads through scenario, link and trace.
+#[test]
+fn a_log_has_a_filter_for_each_layer_and_one_id_through_all() {
+    open();
+    for scenario in ["cxl68-expander", "cxl256-expander", "cxl-pbr-pair", "nvlink-pair", "ualink-pair"] {
+        let more = if scenario.starts_with("cxl") { "host.accesses = 60" } else { "cycles = 4000" };
+        let (_, sim) = sim(&format!("scenario = \"{scenario}\"\n{more}"));
+        let run = || {
+            assert_eq!(sp_sim_run(sim, 0), SP_OK, "{}", last_error());
+            metrics(sim).1
+        };
+        let bare = run();
+        let mut lines = Vec::new();
+        let layers = |lines: &[String]| lines.iter().map(|l| word(l, "layer").to_owned()).collect::<BTreeSet<_>>();
+        let levels = |lines: &[String]| lines.iter().map(|l| word(l, "level").to_owned()).collect::<BTreeSet<_>>();
+        for (filter, layer, level) in [
+            ("link=debug", "link", "debug"),
+            ("scenario=info", "scenario", "info"),
+            ("info,link=off", "scenario", "info"),
+        ] {
+            // One that is quick is enough for this.
+            if scenario != "cxl68-expander" {
+                continue;
+            }
+            assert_eq!(log(sim, filter, &mut lines), SP_OK, "{}", last_error());
+            assert_eq!(run(), bare, "{scenario}: a log changes no result");
+            assert_eq!((layers(&lines), levels(&lines)), ([layer.to_owned()].into(), [level.to_owned()].into()));
+        }
+        assert_eq!(log(sim, "fabric=trace,memory=trace", &mut lines), SP_OK);
+        assert!(scenario != "cxl68-expander" || (run(), lines.len()) == (bare.clone(), 0));
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trace.jsonl");
+        let text = path.to_str().expect("UTF-8");
+        assert_eq!(unsafe { sp_sim_trace(sim, start(text), text.len()) }, SP_OK);
+        assert_eq!(log(sim, "debug", &mut lines), SP_OK);
+        assert_eq!(run(), bare, "{scenario}");
+        let trace = std::fs::read_to_string(path).expect("the trace is there");
+        let records = trace.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let origin = |r: &Value| r["where"].as_str().is_some_and(|w| !w.starts_with("device"));
+        let ids = |kind| {
+            let of_kind = records.clone().filter(|r| r["kind"] == kind && origin(r));
+            of_kind.map(|r| r["id"].to_string()).collect::<BTreeSet<_>>()
+        };
+        let closed: Vec<String> = ids("begin").intersection(&ids("end")).cloned().collect();
+        assert!(closed.len() > 20, "{scenario}: {} transactions", closed.len());
+        let mut ways: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+        lines.iter().for_each(|line| ways.entry(word(line, "id")).or_default().push(line));
+        let whole = closed.iter().filter(|id| {
+            let way = &ways[id.as_str()];
+            let links = way.iter().filter(|line| word(line, "layer") == "link").count();
+            let times = way.iter().map(|line| word(line, "t_fs").parse::<u64>().expect("a number"));
+            assert!(times.is_sorted(), "{scenario}: {way:?}");
+            let ends = [way.first(), way.last()].map(|line| line.map(|line| word(line, "kind").to_owned()));
+            links >= 2 && ends == [Some("begin".to_owned()), Some("end".to_owned())]
+        });
+        // Posted requests of NVLink have no answer on a link, and a flush goes out in parts.
+        let least = if scenario == "nvlink-pair" { closed.len() / 2 } else { closed.len() };
+        let whole = whole.count();
+        assert!(whole >= least, "{scenario}: {whole} of {} go through all layers", closed.len());
+        assert_eq!(sp_sim_destroy(sim), SP_OK);
+    }
+}
+
+#[test]
+fn what_a_log_refuses() {
+    open();
+    let (_, sim) = sim("scenario = \"cxl68-expander\"\nhost.accesses = 5");
+    let mut lines = Vec::new();
+    for wrong in ["", "loud", "links=debug", "link"] {
+        assert_eq!(log(sim, wrong, &mut lines), SP_ERR_INPUT, "{wrong}");
+        assert!(last_error().contains("layers are link, memory, endpoint, fabric, scenario"), "{}", last_error());
+    }
+    assert_eq!(log(0, "debug", &mut lines), SP_ERR_HANDLE);
+    assert_eq!((log(sim, "debug", &mut lines), sp_sim_run(sim, 0)), (SP_OK, SP_OK));
+    assert!(!lines.is_empty());
+    // A null function switches it off, a reset too.
+    lines.clear();
+    let off = unsafe { sp_sim_log(sim, start("debug"), 5, None, std::ptr::null_mut()) };
+    assert_eq!((off, sp_sim_run(sim, 0), lines.len()), (SP_OK, SP_OK, 0));
+    assert_eq!(
+        (log(sim, "debug", &mut lines), sp_sim_reset(sim), sp_sim_run(sim, 0), lines.len()),
+        (SP_OK, SP_OK, SP_OK, 0)
+    );
+    assert_eq!(sp_sim_destroy(sim), SP_OK);
 }

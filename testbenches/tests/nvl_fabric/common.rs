@@ -42,6 +42,18 @@ pub fn run_pod(set: &[&str]) -> Report {
     clean(pod_with(Mutants::default(), set))
 }
 
+/// The same on so many threads.
+pub fn run_pod_on(threads: usize, set: &[&str]) -> Report {
+    let request = Request { threads, ..request(pod::NAME, set) };
+    clean(pod::run_with(&request, &settings(pod::KEYS, set), Mutants::default(), &mut |_| ()).expect("it runs"))
+}
+
+/// The same with another seed.
+pub fn pod_of_seed(seed: u64, set: &[&str]) -> Report {
+    let request = Request { seed, ..request(pod::NAME, set) };
+    clean(pod::run_with(&request, &settings(pod::KEYS, set), Mutants::default(), &mut |_| ()).expect("it runs"))
+}
+
 fn clean(report: Report) -> Report {
     assert_eq!(rules(&report), Vec::<&str>::new(), "{}", report.violations[0].violation);
     report

@@ -37,7 +37,7 @@ fn pair_is_the_same_in_every_mode() {
 
 #[test]
 fn pod_is_the_same_in_every_mode() {
-    let small = ["pod.gpus=4", "link.headers=2", "link.data_flits=16", "switch.store_flits=40"];
+    let small = ["pod.gpus=4", "link.stall=30", "link.headers=2", "link.data_flits=16", "switch.store_flits=40"];
     for work in [["pod.work=switch", "collective.bytes=4096"], ["traffic.mix=mix", "traffic.requests=20"]] {
         every_mode("nvlink-pod", &small.iter().chain(&work).copied().collect::<Vec<_>>());
     }

@@ -82,7 +82,8 @@ fn faults_are_repaired() {
 #[test]
 fn each_option_of_the_link_works() {
     for text in [
-        "link.authentication=on",
+        "link.authentication=auth",
+        "link.authentication=encrypt link.key_roll_every=9",
         "link.shared_data_buffer=on link.pool_data=16",
         "link.compression=off accel.responses=single",
         "link.width=1 link.interleave=1",

@@ -132,6 +132,37 @@ fn t06_lost_acks() {
     assert_eq!(rules, ["UAL-TXS-07", "UAL-LNK-05"]);
 }
 
+/// The line is cut in traffic, with every limit as it is by default: both ends leave Up, say why, and tell their clients.
+#[test]
+fn t06_link_cut_at_default_limits() {
+    assert_eq!(ReplayConfig::default().watchdog_flits, 40_000, "1 ms at x1");
+    let mut pair = pair_of(configs(), [1_000_000, 1_000_000]);
+    (0..200).for_each(|_| pair.step());
+    assert!(pair.is_up());
+    let cut_at = pair.now_flits();
+    let mut left_at = [None; 2];
+    while left_at.contains(&None) {
+        pair.step_with(&mut |_, _, _| None);
+        for (end, left_at) in pair.ends.iter().zip(&mut left_at) {
+            if end.state() != State::Up {
+                left_at.get_or_insert(pair.now_flits() - cut_at);
+            }
+        }
+        assert!(pair.now_flits() < cut_at + 40_100, "the watchdogs expire: {:?}", states(&pair));
+    }
+    // What was on the line when it was cut still brings Acks.
+    assert!(left_at.iter().flatten().all(|at| (40_000..40_060).contains(at)), "{left_at:?}");
+    assert_eq!(states(&pair), [State::Idle; 2]);
+    for end in &mut pair.ends {
+        assert_eq!((end.stats().downs, end.client.downs), (1, 1));
+        let why: Vec<Event> = end.take_events().into_iter().filter(|e| e.severity == Severity::Retrain).collect();
+        assert_eq!(why.iter().map(|e| e.violation.rule).collect::<Vec<_>>(), ["UAL-TXS-07"]);
+    }
+    // With the line whole again, both come up and go on.
+    (0..300).for_each(|_| pair.step());
+    assert!(pair.is_up(), "{:?}", states(&pair));
+}
+
 /// Errors while numbers 509 to 3 are on their way.
 #[test]
 fn t07_wrap_under_replay() {

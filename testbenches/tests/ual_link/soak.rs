@@ -1,5 +1,5 @@
-//! UAL-T22: noise. Nothing lost, nothing twice, nothing out of order, all rules silent but one: where replays take longer
-//! than 1 us, answers to DL messages are late.
+//! UAL-T22: noise. Nothing lost, nothing twice, nothing out of order, all rules silent. Where replays take longer than 1 us,
+//! answers to DL messages are late, which is no fault of the peer then and is told as repaired.
 //!
 //! Modelled: both ends saturated, bit errors at 1e-6, 1e-5 and 1e-4 with three seeds each, of the Acks one in a hundred
 //! spoilt beyond that, a UART stream and questions about identities beside the TL flits. `SCALEPOOL_SOAK` sets the payload
@@ -92,11 +92,8 @@ fn soak(ber: f64, payload_flits: u64, seed: u64) {
         }
     }
     assert_all_came(&pair);
-    // Late answers, and answers to what was asked again for it.
-    let late = |e: &Event| e.violation.rule == "UAL-MSG-13";
-    let wrong: Vec<Event> =
-        events(&mut pair).into_iter().filter(|e| e.severity != Severity::Corrected && !late(e)).collect();
-    assert_eq!(wrong, [], "every other rule is silent");
+    let wrong: Vec<Event> = events(&mut pair).into_iter().filter(|e| e.severity != Severity::Corrected).collect();
+    assert_eq!(wrong, [], "every rule is silent");
     let stats: Vec<_> = pair.ends.iter().map(|end| *end.replay().stats()).collect();
     assert!(stats.iter().all(|s| s.sent >= payload_flits && s.replays > 0), "{stats:?}");
     assert!(pair.ends.iter().all(|end| end.stats().downs == 0));

@@ -51,6 +51,22 @@ fn ual_txs_01_p() {
 fn ual_txs_01_n() {
     let (kinds, twin) = all_due(mutant(Mutant::RequestFirst), 6, false, true);
     assert!(kinds.starts_with('Q') && twin.differs.is_some());
+    // The receiver says so too: the seventh command in a row is a Replay Request.
+    let mut twin = Twin::new(ReplayConfig::default(), 30);
+    twin.send(30);
+    twin.hear(explicit(FlitOp::Original, false, 511));
+    (0..6).for_each(|_| twin.hear(ack(5)));
+    assert_eq!(twin.logged, [""; 0]);
+    twin.hear(command(FlitOp::ReplayRequest, false, 5, 511));
+    assert_eq!(twin.logged, ["UAL-TXS-01"]);
+    let mut seen = false;
+    for bad in 20..34 {
+        // It asks for the bad flit where a number in full is due.
+        let mut link = Link::new(mutant(Mutant::RequestFirst), [60, 60]);
+        link.run(300, &mut |from, now, _| from == 0 && now == bad);
+        seen |= link.ends[0].logged.contains(&"UAL-TXS-01");
+    }
+    assert!(seen);
 }
 
 #[test]
@@ -123,6 +139,11 @@ fn ual_txs_04_n() {
     assert!(link.is_caught() && link.ends[1].logged.contains(&"UAL-TXS-04"));
 }
 
+/// An Ack of what comes before a number that is asked for.
+fn ack(number: u16) -> Header {
+    command(FlitOp::Ack, false, number - 1, 511)
+}
+
 /// Flits at which the copies of a request go, from a place in a group on, and what they ask for, while payload arrives.
 fn copies(config: ReplayConfig, before: usize) -> (Vec<usize>, Vec<u32>, Twin) {
     let mut twin = Twin::new(config, 0);
@@ -169,6 +190,31 @@ fn ual_txs_05_n() {
     let targets: Vec<u32> = twin.sent.iter().filter(|&fh| fh >> 21 == 3).map(|fh| fh >> 11 & 0x1ff).collect();
     assert_eq!(targets, [1, 2, 2]);
     assert!(twin.differs.is_some());
+    // The receiver says so too, of copies that come too soon and of one that names another number.
+    for fec_group_flits in [2, 4] {
+        let config = ReplayConfig { fec_group_flits, ..mutant(Mutant::RequestMoves) };
+        // With a number in full between them, three copies are as far apart as two groups may be.
+        let is_seen = (20..27).any(|bad| {
+            let mut link = Link::new(config, [60, 60]);
+            link.run(300, &mut |from, now, _| from == 0 && now == bad);
+            link.ends[0].logged.contains(&"UAL-TXS-05")
+        });
+        assert!(is_seen, "{fec_group_flits}");
+    }
+    let asked = |numbers: &[(u16, usize)]| {
+        let mut twin = Twin::new(ReplayConfig { fec_group_flits: 1, ..ReplayConfig::default() }, 30);
+        twin.send(30);
+        for &(number, acks) in numbers {
+            twin.hear(command(FlitOp::ReplayRequest, false, number, 511));
+            (0..acks)
+                .for_each(|n| twin.hear(if n == 3 { explicit(FlitOp::Original, false, 511) } else { ack(number) }));
+        }
+        twin.logged
+    };
+    let ours = |logged: Vec<&'static str>| logged.into_iter().filter(|rule| *rule == "UAL-TXS-05").count();
+    assert_eq!(ours(asked(&[(5, 0), (5, 0), (5, 3)])), 0);
+    assert_eq!(ours(asked(&[(5, 0), (6, 0), (6, 3)])), 1, "the number has moved");
+    assert_eq!(ours(asked(&[(5, 5), (6, 0), (6, 3)])), 0, "it may be another loss");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::link::arbmux::arbiter::Arbiter;
 use crate::link::arbmux::state::{Ask, Instance, State, resolve_phy};
 use crate::link::cxl256::client::{Client, Part, Urgent};
 use crate::link::event::{Event, Severity};
+use crate::link::hook::Hooks;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
@@ -316,6 +317,10 @@ impl<I: Client, C: Client> Client for ArbMux<I, C> {
         let may_send = Instance::ALL.map(|instance| self.may_send(instance));
         let mut active = Instance::ALL.into_iter().filter(|i| may_send[i.index()]);
         active.find_map(|instance| self.client_mut(instance).urgent(leaving))
+    }
+
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.cachemem.attach_hooks(hooks);
     }
 
     fn dllp(&mut self, now_flits: u64) -> Option<[u8; 4]> {

@@ -42,7 +42,8 @@ impl Client for End {
     /// An end as it was built: messages and counters are gone.
     fn link_reset(&mut self) {
         // The configuration was accepted once, so it is again.
-        if let Ok(fresh) = End::new(self.config().clone()) {
+        if let Ok(mut fresh) = End::new(self.config().clone()) {
+            fresh.attach_hooks(self.hooks());
             *self = fresh;
         }
     }

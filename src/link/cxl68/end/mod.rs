@@ -12,6 +12,7 @@ use super::credit::CreditBook;
 use super::event::Event;
 use super::mutant::Mutant;
 use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
+use crate::link::hook::{HookPoint, Hooks, Passed, Way};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
 use scalepool_protocols::cxl::cxl68::message::Class;
@@ -94,6 +95,8 @@ pub struct Stats {
     pub credit_stalls: u64,
 }
 
+/// Name of its units.
+const PROTOCOL: &str = "cxl-68b";
 /// Sequence numbers until the peer's INIT.Param is active: 0 to 9 (`cxl-68b` §6.4).
 const MODULUS_BEFORE_INIT: u16 = 10;
 /// Flits that one Ak acknowledges (`cxl-68b` §1.5).
@@ -152,6 +155,7 @@ pub struct End {
     stats: Stats,
     coverage: Coverage,
     last_enables: u64,
+    hooks: Hooks,
 }
 
 impl End {
@@ -193,6 +197,7 @@ impl End {
             stats: Stats::default(),
             coverage: Coverage::new(),
             last_enables: u64::MAX,
+            hooks: Hooks::default(),
             config,
         })
     }
@@ -203,7 +208,10 @@ impl End {
     ///
     /// # Errors
     /// A message that must not travel in this mode.
-    pub fn send(&mut self, message: Message) -> Result<(), Refused> {
+    pub fn send(&mut self, mut message: Message) -> Result<(), Refused> {
+        if !self.hooks_message((HookPoint::PackerIn, Way::Tx), &mut message) {
+            return Ok(());
+        }
         self.packer.push(message)
     }
 
@@ -235,6 +243,26 @@ impl End {
     /// Class of the message that [`End::take`] would give.
     pub fn next_class(&self) -> Option<Class> {
         self.inbox.front().map(|m| m.class)
+    }
+
+    /// Takes hooks; those of before are gone.
+    pub fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.hooks = hooks.clone();
+    }
+
+    /// Its hooks.
+    pub fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
+
+    fn hooks_message(&self, at: (HookPoint, Way), message: &mut Message) -> bool {
+        let data = message.data.as_mut().map(|data| &mut data.bytes);
+        self.hooks.message(at, message.class.def(), &mut message.bits, data)
+    }
+
+    /// Shows a unit to the hooks of a point; `None`: it is gone.
+    fn hooks_unit(&self, point: HookPoint, way: Way, mut unit: Unit) -> Option<Unit> {
+        (self.hooks.pass(point, way, PROTOCOL, &mut unit.0) == Passed::On).then_some(unit)
     }
 
     fn freed(&mut self, message: &Message) {

@@ -7,10 +7,10 @@ use super::{End, FLITS_AN_AK, Init};
 use crate::link::cxl68::event::{Event, Severity, finding};
 use crate::link::cxl68::mutant::Mutant;
 use crate::link::cxl68::retry::{Local, RemoteTrigger, Trigger};
+use crate::link::hook::{HookPoint, Way};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{StaticBitFault, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};
-use scalepool_protocols::cxl::cxl68::message::Class;
 use scalepool_protocols::cxl::cxl68::pid::{self, PidAction, PidKind, PidLog};
 use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Size, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
@@ -25,6 +25,8 @@ impl End {
 
     /// Takes a unit off the wire. Messages are read with [`End::take`], events with [`End::take_events`].
     pub fn receive(&mut self, unit: &Unit, now: u64) {
+        self.hooks.clock(now);
+        let Some(unit) = &self.hooks_unit(HookPoint::ReplayIn, Way::Rx, *unit) else { return };
         if self.config.mutant == Some(Mutant::AbortLeaves) && self.local.state == Local::Abort && unit.crc_ok() {
             (self.local.state, self.halted) = (Local::Normal, None);
         }
@@ -99,11 +101,14 @@ impl End {
             Kind::Control(control) => {
                 self.frames = 0;
                 self.retryable();
+                self.hooks_unit(HookPoint::ReplayOut, Way::Rx, *unit);
                 self.control(&control);
             }
             Kind::Protocol(_) | Kind::AllData => {
                 self.frames = 0;
                 self.retryable();
+                self.hooks_unit(HookPoint::ReplayOut, Way::Rx, *unit);
+                self.hooks_unit(HookPoint::PackerIn, Way::Rx, *unit);
                 self.protocol(&decoded);
             }
             Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => (),
@@ -136,11 +141,9 @@ impl End {
     fn clean_flit(&mut self) {
         self.init.clean_seen = true;
         if let Some((modulus, left)) = self.peer_modulus_soon {
-            let late = self.config.mutant == Some(Mutant::WrapNeverChanges);
-            match (left, late) {
-                (_, true) => (),
-                (0, _) => (self.peer_modulus, self.peer_modulus_soon) = (modulus, None),
-                (n, _) => self.peer_modulus_soon = Some((modulus, n - 1)),
+            match left {
+                0 => (self.peer_modulus, self.peer_modulus_soon) = (modulus, None),
+                n => self.peer_modulus_soon = Some((modulus, n - 1)),
             }
         }
     }
@@ -186,14 +189,7 @@ impl End {
             return;
         }
         self.remote = self.remote.step(RemoteTrigger::Req { num_retry: req.num_retry, eseq: req.eseq });
-        self.rewind(req.eseq);
-    }
-
-    pub(super) fn rewind(&mut self, eseq: u8) {
-        self.buffer.rewind(eseq);
-        if self.config.mutant == Some(Mutant::ReplayOffByOne) {
-            self.buffer.skip_one();
-        }
+        self.buffer.rewind(req.eseq);
     }
 
     fn ack_sequence(&mut self, ack: &RetryAck) {
@@ -271,12 +267,8 @@ impl End {
             return;
         }
         if let Control::LlcrdAcknowledge(llcrd) = control {
-            let mut llcrd = *llcrd;
-            if self.config.mutant == Some(Mutant::AkBitDropped) {
-                llcrd.ak = false;
-            }
             self.acknowledged(u16::from(llcrd.full_ack()), "CXL68-LLR-05");
-            self.credits.receive([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]);
+            self.credits.receive(self.hooks.credits([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]));
         }
     }
 
@@ -335,7 +327,7 @@ impl End {
             if header.ak {
                 self.acknowledged(FLITS_AN_AK, "CXL68-LLR-09");
             }
-            self.credits.receive([header.rsp_crd, header.req_crd, header.data_crd]);
+            self.credits.receive(self.hooks.credits([header.rsp_crd, header.req_crd, header.data_crd]));
             for (slot, class, _) in decoded.messages() {
                 if !self.credits.arrived(class) {
                     let text = format!("{} in slot {slot} without a credit", class.def().name);
@@ -349,25 +341,18 @@ impl End {
     fn deliver(&mut self) {
         for mut message in self.unpacker.delivered().iter().copied() {
             if let Some(data) = &mut message.data {
-                match self.config.mutant {
-                    Some(Mutant::StaleByteEnables) if data.byte_enables.is_none() && data.size == Size::Line => {
-                        data.byte_enables = Some(self.last_enables);
-                    }
-                    Some(Mutant::HighHalfStoredLow) if data.size == Size::UpperHalf => {
-                        data.bytes.rotate_left(32);
-                        data.size = Size::LowerHalf;
-                    }
-                    Some(Mutant::PoisonLost) => message.bits = without_poison(message.class, message.bits),
-                    _ => (),
+                let stale = self.config.mutant == Some(Mutant::StaleByteEnables);
+                if stale && data.byte_enables.is_none() && data.size == Size::Line {
+                    data.byte_enables = Some(self.last_enables);
                 }
                 self.last_enables = data.enabled();
             }
-            self.inbox.push_back(message);
+            if self.hooks_message((HookPoint::PackerOut, Way::Rx), &mut message) {
+                self.inbox.push_back(message);
+            } else {
+                // It was in a buffer, which is free again.
+                self.credits.freed(message.class, message.data.map_or(0, |d| d.chunks()));
+            }
         }
     }
-}
-
-fn without_poison(class: Class, bits: u128) -> u128 {
-    let field = class.def().fields.iter().find(|f| f.name == "poison");
-    field.map_or(bits, |f| bits & !(1 << f.lsb))
 }

@@ -7,6 +7,7 @@ use super::{End, FLITS_AN_AK, TIMED_ACKS};
 use crate::link::cxl68::event::{Severity, finding};
 use crate::link::cxl68::mutant::Mutant;
 use crate::link::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
+use crate::link::hook::{HookPoint, Way};
 use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, ReqCount, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
@@ -28,6 +29,7 @@ impl End {
 
     /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
     pub fn transmit(&mut self, now: u64) -> Option<Unit> {
+        self.hooks.clock(now);
         self.note_waiting(now);
         if self.halted.is_some() || self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return None;
@@ -195,7 +197,7 @@ impl End {
         }
         // A run that was finished after the Req has moved the pointers on; the replay starts where it was asked for.
         if let Remote::LlrAck { eseq, .. } = self.remote {
-            self.rewind(eseq);
+            self.buffer.rewind(eseq);
             self.run = self.buffer.starts_in_run(eseq).then_some(eseq);
         }
         self.remote = self.remote.step(RemoteTrigger::AckSent);
@@ -215,24 +217,17 @@ impl End {
         }
         self.run = (flit.rollover_after > 3).then_some(next);
         self.stats.replayed += 1;
-        Some(flit.unit)
+        self.hooks_unit(HookPoint::ReplayOut, Way::Tx, flit.unit)
     }
 
     fn replay(&mut self) -> Option<Unit> {
         let flit = self.buffer.replay()?;
         self.run = (flit.rollover_after > 3).then_some(self.buffer.rd_ptr());
         self.stats.replayed += 1;
-        let mut unit = flit.unit;
-        match self.config.mutant {
-            Some(Mutant::ReplayedAkDecrements) => self.num_ack = self.num_ack.saturating_sub(flit.acks.into()),
-            Some(Mutant::ReplayAltered) if unit.slot(0) & 1 == 0 && self.run.is_none() => {
-                unit.0[4] &= 0x0f;
-                unit.0[5] = 0;
-                unit.set_tail(unit.expected_crc());
-            }
-            _ => (),
+        if self.config.mutant == Some(Mutant::ReplayedAkDecrements) {
+            self.num_ack = self.num_ack.saturating_sub(flit.acks.into());
         }
-        Some(unit)
+        self.hooks_unit(HookPoint::ReplayOut, Way::Tx, flit.unit)
     }
 
     /// A new retryable flit, if one is due and may be sent.
@@ -246,7 +241,8 @@ impl End {
             let mut none = [0; 10];
             let Packed::AllData(slots) = self.packer.pack(&mut none, 0) else { return None };
             self.stats.sent_all_data += 1;
-            return self.store(Unit::from_slots(pid::CACHEMEM, &slots), self.packer.rollover(), 0);
+            let unit = self.packed(Unit::from_slots(pid::CACHEMEM, &slots))?;
+            return self.store(unit, self.packer.rollover(), 0);
         }
         if self.llcrd_forced(now) && (free > 2 || self.num_ack > 0 || floor == 0) {
             return self.llcrd(now);
@@ -299,11 +295,12 @@ impl End {
         if ak || header.rsp_crd | header.req_crd | header.data_crd != 0 {
             self.restart_timer(now);
         }
-        self.store(Unit::from_slots(pid::CACHEMEM, &slots), self.packer.rollover(), acks as u8)
+        let unit = self.packed(Unit::from_slots(pid::CACHEMEM, &slots))?;
+        self.store(unit, self.packer.rollover(), acks as u8)
     }
 
     fn take_credits(&mut self) -> [u8; 3] {
-        if self.credits_held {
+        if self.credits_held || self.hooks.holds_credits(self.credits.pending().into()) {
             return [0; 3];
         }
         let (codes, broken) = self.credits.take();
@@ -345,7 +342,13 @@ impl End {
         self.note_waiting(now);
     }
 
+    /// A unit of the packer; `None`: a hook has dropped it.
+    fn packed(&self, unit: Unit) -> Option<Unit> {
+        self.hooks_unit(HookPoint::PackerOut, Way::Tx, unit)
+    }
+
     fn store(&mut self, unit: Unit, rollover_after: usize, acks: u8) -> Option<Unit> {
+        let unit = self.hooks_unit(HookPoint::ReplayIn, Way::Tx, unit).unwrap_or(unit);
         self.buffer.store(Stored { unit, rollover_after, acks });
         self.run = (rollover_after > 3).then(|| self.buffer.wr_ptr());
         Some(unit)

@@ -1,6 +1,6 @@
 //! Basic messages: device ID, port number, TL rate (`ualink` §6).
 
-use super::{Deadlines, Finding, answer, broken, word};
+use super::{Deadlines, Finding, answer, broken, lateness, word};
 use crate::link::event::Severity;
 use crate::link::ualink::config::EndConfig;
 use scalepool_protocols::ualink::code::DeviceType;
@@ -59,6 +59,8 @@ pub(super) struct Basic {
     peer_type: DeviceType,
     deadlines: Deadlines,
     asked: [Option<Asked>; 3],
+    /// Questions that were asked again: their first answers may still come.
+    again: [u16; 3],
     /// Rates to announce, the first one is the next.
     rates: VecDeque<u16>,
     rate: u16,
@@ -76,6 +78,7 @@ impl Basic {
             peer_type: config.peer_type,
             deadlines,
             asked: [None; 3],
+            again: [0; 3],
             rates: VecDeque::new(),
             rate: NOMINAL_RATE,
             peer_rate: NOMINAL_RATE,
@@ -162,7 +165,9 @@ impl Basic {
 
     fn rate_message(&mut self, message: &TlRate, found: &mut Vec<Finding>) {
         if message.ack {
-            self.answered(RATE, found);
+            if !self.answered(RATE, found) {
+                return;
+            }
             self.rate = self.rates.pop_front().unwrap_or(self.rate);
             self.asked[RATE] = (!self.rates.is_empty()).then_some(Asked { at: None });
             return;
@@ -180,28 +185,40 @@ impl Basic {
         answer(&mut self.answers, word(&TlRate { ack: true, ..TlRate::default() }));
     }
 
-    fn answered(&mut self, kind: usize, found: &mut Vec<Finding>) {
-        if self.asked[kind].take().is_none_or(|a| a.at.is_none()) {
-            let text = "an answer that nobody asked for";
-            found.push((Severity::Protocol, broken("UAL-MSG-13", NAMES[kind], "a request before", text)));
+    /// An answer has come: whether it answers the question that is open.
+    fn answered(&mut self, kind: usize, found: &mut Vec<Finding>) -> bool {
+        let asked = self.asked[kind].take();
+        let is_open = asked.is_some();
+        if asked.is_some_and(|asked| asked.at.is_some()) {
+            return true;
         }
+        if self.again[kind] > 0 {
+            // To a question that has been asked again, or is about to be.
+            self.again[kind] -= 1;
+            return is_open;
+        }
+        let text = "an answer that nobody asked for";
+        found.push((Severity::Protocol, broken("UAL-MSG-13", NAMES[kind], "a request before", text)));
+        is_open
     }
 
-    pub fn clock(&mut self, now: u64, found: &mut Vec<Finding>) {
+    pub fn clock(&mut self, now: u64, repaired_at: Option<u64>, found: &mut Vec<Finding>) {
         for (kind, asked) in self.asked.iter_mut().enumerate() {
             if let Some(Asked { at: Some(at) }) = *asked
                 && now > at + self.deadlines.answer_flits
             {
                 // It is asked again.
                 *asked = Some(Asked { at: None });
+                self.again[kind] += 1;
                 let text = "no answer to a DL message in 1 us";
-                found.push((Severity::Protocol, broken("UAL-MSG-13", NAMES[kind], "an answer", text)));
+                found.push((lateness(at, repaired_at), broken("UAL-MSG-13", NAMES[kind], "an answer", text)));
             }
         }
     }
 
     pub fn link_down(&mut self) {
         self.answers.clear();
+        self.again = [0; 3];
         for asked in self.asked.iter_mut().flatten() {
             asked.at = None;
         }

@@ -4,7 +4,7 @@
 //! confirmation. An online request may be answered with Pending; then the responder asks by itself. \[D\]: the Response
 //! field of an answer repeats the state that was asked for; without confirmation in 1 us the responder asks by itself.
 
-use super::{Deadlines, Finding, answer, broken, word};
+use super::{Deadlines, Finding, answer, broken, lateness, word};
 use crate::link::event::Severity;
 use scalepool_protocols::ualink::code::ChannelCommand;
 use scalepool_protocols::ualink::message::Channel;
@@ -177,13 +177,13 @@ impl Channels {
         answer(&mut self.answers, message(ChannelCommand::Ack, channel, online));
     }
 
-    pub(super) fn clock(&mut self, now: u64, found: &mut Vec<Finding>) {
+    pub(super) fn clock(&mut self, now: u64, repaired_at: Option<u64>, found: &mut Vec<Finding>) {
         for (channel, state) in self.states.iter_mut().enumerate() {
             match state.asked {
                 Some((Asked::Sent(at), target)) if now > at + self.deadlines.answer_flits => {
                     state.asked = Some((Asked::Waiting, target));
                     let text = "no answer to a channel request in 1 us";
-                    found.push((Severity::Protocol, broken("UAL-MSG-13", channel, "an answer", text)));
+                    found.push((lateness(at, repaired_at), broken("UAL-MSG-13", channel, "an answer", text)));
                 }
                 Some((Asked::Pending(at), _)) if now > at + self.deadlines.long_flits => {
                     state.asked = None;

@@ -45,6 +45,16 @@ impl Deadlines {
     }
 }
 
+/// How bad a late answer is. Messages travel in payload flits, which a bad flit delays in both directions until they have
+/// gone again: Rx_replay_limit alone, 50 flits, is 1.28 us at x1 (`ualink` §4, §7). So an answer is late by the peer's fault
+/// only where the link had nothing to repair since the question went out.
+fn lateness(asked_at: u64, repaired_at: Option<u64>) -> Severity {
+    match repaired_at {
+        Some(at) if at >= asked_at => Severity::Corrected,
+        _ => Severity::Protocol,
+    }
+}
+
 /// A violation that concerns a message as a whole.
 fn broken(rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) -> Violation {
     crate::link::event::finding(rule, found, expected, text)
@@ -193,11 +203,11 @@ impl Messages {
         }
     }
 
-    /// A flit has gone out: deadlines are looked at.
-    pub(super) fn flit_sent(&mut self, now: u64) {
+    /// A flit has gone out: deadlines are looked at. `repaired_at` is when the link last had to repair anything.
+    pub(super) fn flit_sent(&mut self, now: u64, repaired_at: Option<u64>) {
         self.uart.flit_sent(now);
-        self.basic.clock(now, &mut self.findings);
-        self.channels.clock(now, &mut self.findings);
+        self.basic.clock(now, repaired_at, &mut self.findings);
+        self.channels.clock(now, repaired_at, &mut self.findings);
     }
 
     /// A flit has come in, perhaps while a replay is waited for.

@@ -79,10 +79,25 @@ pub struct ReplayStats {
     pub dropped: u64,
 }
 
+/// Replay Requests of the peer, in flits received.
+#[derive(Debug, Clone, Copy, Default)]
+struct PeerAsks {
+    /// Flits received.
+    flits: u64,
+    /// The last one whose CRC was bad.
+    bad_at: Option<u64>,
+    /// Number that is asked for, and the first copy that has come.
+    target: Option<(u16, u64)>,
+    /// The last two copies, the older one first.
+    copies: [Option<u64>; 2],
+}
+
 /// Both directions of the replay machine of one end; `P` is the payload that is kept.
 #[derive(Debug, Clone)]
 pub struct Replay<P> {
     config: ReplayConfig,
+    /// What the peer has asked for, to judge its copies; no variable of the sheet.
+    peer_asks: PeerAsks,
     /// Rx_last_seq_calc: the last number taken in order.
     rx_last: u16,
     /// Rx_last_ack: the last acknowledgement that our transmitter took.
@@ -128,6 +143,7 @@ impl<P: Clone> Replay<P> {
     pub fn new(config: ReplayConfig) -> Replay<P> {
         Replay {
             config,
+            peer_asks: PeerAsks::default(),
             rx_last: sequence::LAST,
             acked: sequence::LAST,
             bad_crc: 0,

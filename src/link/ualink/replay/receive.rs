@@ -4,7 +4,7 @@ use super::transmit::EXPLICIT_FLITS;
 use super::{Head, Replay, Says};
 use crate::link::event::{Severity, finding};
 use crate::link::ualink::mutant::Mutant;
-use crate::link::ualink::sequence::{self, from_low_bits};
+use crate::link::ualink::sequence::{self, from_low_bits, steps};
 use scalepool_protocols::wire::Violation;
 
 /// Bad flits in a row from which three bits no longer tell a number (`ualink` §7).
@@ -46,8 +46,10 @@ impl<P: Clone> Replay<P> {
     /// Takes a flit; `None`: its CRC is bad or its header reserved.
     pub fn receive(&mut self, head: Option<Head>) -> Received {
         self.ignore = self.ignore.saturating_sub(1);
+        self.peer_asks.flits += 1;
         let Some(head) = head else {
             self.commands = 0;
+            self.peer_asks.bad_at = Some(self.peer_asks.flits);
             self.bad();
             return Received::quiet(Taken::Dropped);
         };
@@ -72,9 +74,43 @@ impl<P: Clone> Replay<P> {
     fn without_number(&mut self, head: &Head) -> Option<(Severity, Violation)> {
         let explicit = matches!(head.says, Says::Number { .. });
         self.commands = if explicit { 0 } else { self.commands.saturating_add(1) };
+        if self.commands != EXPLICIT_FLITS as u8 {
+            return None;
+        }
+        if matches!(head.says, Says::Request { .. }) {
+            let text = "a Replay Request where a number in full is due";
+            return Some((Severity::Corrected, finding("UAL-TXS-01", "a Replay Request", "a number in full", text)));
+        }
         let text = "flits in a row without a number in full";
-        (self.commands == EXPLICIT_FLITS as u8)
-            .then(|| (Severity::Corrected, finding("UAL-TXS-02", self.commands, "at most 6", text)))
+        Some((Severity::Corrected, finding("UAL-TXS-02", self.commands, "at most 6", text)))
+    }
+
+    /// Copies of a Replay Request stand in FEC groups of their own and name the same number. Where groups begin cannot be
+    /// seen in flits: three copies lie further apart than a group is long. Another number is asked for when the flits before
+    /// it have come and one behind them was bad, a flit time each. Flits that never came may spoil either count.
+    fn copy(&mut self, number: u16) -> Option<(Severity, Violation)> {
+        let asks = &mut self.peer_asks;
+        let (now, group) = (asks.flits, u64::from(self.config.fec_group_flits.max(1)));
+        let [second_last, last] = asks.copies;
+        asks.copies = [last, Some(now)];
+        let before = asks.target;
+        if asks.target.is_none_or(|(target, _)| target != number) {
+            asks.target = Some((number, now));
+        }
+        if asks.bad_at.is_some_and(|at| now - at <= 4 * group) {
+            return None;
+        }
+        if second_last.is_some_and(|at| now - at <= group) {
+            let text = "three Replay Requests in fewer than three FEC groups";
+            let expected = format!("three groups of {group} flits");
+            return Some((Severity::Corrected, finding("UAL-TXS-05", "less", expected, text)));
+        }
+        let (target, since) = before?;
+        let moved = u64::from(steps(target, number));
+        (moved > 0 && moved < u64::from(sequence::MOST_UNACKED) && now - since <= moved).then(|| {
+            let text = "a further copy of a Replay Request names another number";
+            (Severity::Corrected, finding("UAL-TXS-05", number, target, text))
+        })
     }
 
     fn bad(&mut self) {
@@ -98,10 +134,11 @@ impl<P: Clone> Replay<P> {
             return Err(finding("UAL-RXR-03", 0, "1 to 511", "acknowledged or requested number"));
         }
         if is_request {
+            let judged = self.copy(number);
             let heard = self.config.mutant == Some(Mutant::EveryRequestHeard);
             if self.ignore > 0 && !heard {
                 // A further copy of the request that has begun the replay.
-                return Ok(None);
+                return Ok(judged);
             }
             if !self.request_fits(number) {
                 let expected = format!("one of the {} that are kept behind {}", self.kept.len(), self.acked);
@@ -112,7 +149,7 @@ impl<P: Clone> Replay<P> {
                 self.free_up_to(if number == 1 { sequence::LAST } else { number - 1 });
             }
             self.begin_replay(number);
-            return Ok(None);
+            return Ok(judged);
         }
         if !self.ack_fits(number) {
             let expected = format!("{} or one of the {} behind it", self.acked, self.kept.len());

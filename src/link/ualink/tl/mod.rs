@@ -30,6 +30,7 @@ pub use credit::{Counts, Held, Kind, Target, TlClass};
 
 use super::client::Client;
 use crate::link::event::{Event, Severity};
+use crate::link::hook::Hooks;
 use credit::{Purse, Stock};
 use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::compress::Compressor;
@@ -92,6 +93,7 @@ pub struct Tl {
     units: u64,
     events: Vec<Event>,
     stats: TlStats,
+    hooks: Hooks,
 }
 
 impl Tl {
@@ -116,6 +118,7 @@ impl Tl {
             units: 0,
             events: Vec::new(),
             stats: TlStats::default(),
+            hooks: Hooks::default(),
             config,
         }
     }
@@ -201,6 +204,7 @@ impl Client for Tl {
             units: self.units,
             events: std::mem::take(&mut self.events),
             stats: self.stats,
+            hooks: self.hooks.clone(),
             ..fresh
         };
         if self.config.isolates {
@@ -221,5 +225,9 @@ impl Client for Tl {
 
     fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
+    }
+
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.hooks = hooks.clone();
     }
 }

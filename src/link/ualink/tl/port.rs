@@ -12,13 +12,15 @@
 //! anything to say; [`LinkPort::is_busy`] tells whether the next clock has work too.
 
 use super::{Tl, TlClass, TlStats};
-use crate::kernel::{Cx, LinkIn, LinkOut, Pending, Time};
+use crate::kernel::{Cx, LinkIn, LinkOut, Pending, Rng, Time};
 use crate::link::event::{Event, Severity};
 use crate::link::fault::FaultyWire;
+use crate::link::hook::{Hooks, Way};
 use crate::link::ualink::line::{CodeWord, Line};
 use crate::link::ualink::state::{Fault, State};
 use crate::link::ualink::{End, EndConfig, OnLine, Stats};
 use crate::trace::{Body, Kind, Stamp, Tap};
+use scalepool_protocols::wire::Violation;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What travels between two ports.
@@ -61,8 +63,6 @@ pub struct PortResult {
     pub kept: usize,
 }
 
-/// DL messages are answered within 1.0 us (`ualink` §6).
-const LATE_ANSWER: &str = "UAL-MSG-13";
 /// Most broken rules that a port keeps one by one.
 const MOST_VIOLATIONS: usize = 100;
 
@@ -76,6 +76,19 @@ pub struct PortWires {
     pub flits: Tap,
     /// Signals of the link.
     pub signals: Tap,
+}
+
+/// Back-pressure at will. Drawn only where something waits, so looking at a port that rests changes nothing.
+#[derive(Debug, Default)]
+struct Stall {
+    percent: u64,
+    rng: Option<Rng>,
+}
+
+impl Stall {
+    fn draw(&mut self) -> bool {
+        self.percent > 0 && self.rng.as_mut().is_some_and(|rng| rng.ratio(self.percent, 100))
+    }
 }
 
 /// A link end with its wires.
@@ -94,6 +107,7 @@ pub struct LinkPort {
     shown: [Option<u64>; SIGNALS.len()],
     violations: Vec<Event>,
     busy_since: Option<Time>,
+    stall: Stall,
     result: Arc<Mutex<PortResult>>,
 }
 
@@ -121,6 +135,7 @@ impl LinkPort {
             shown: [None; SIGNALS.len()],
             violations: Vec::new(),
             busy_since: None,
+            stall: Stall::default(),
             result,
         }
     }
@@ -130,6 +145,18 @@ impl LinkPort {
     pub fn with_outage(mut self, from: Time, until: Time) -> LinkPort {
         self.outage = Some((from, until));
         self
+    }
+
+    /// What is received is not taken in `percent` of 100 flit clocks, for each class by itself.
+    #[must_use]
+    pub fn with_stalls(mut self, percent: u64, rng: Rng) -> LinkPort {
+        self.stall = Stall { percent, rng: Some(rng) };
+        self
+    }
+
+    /// The next received transaction of a class, if there is one and this clock is not stalled.
+    pub fn may_take(&mut self, class: TlClass) -> bool {
+        self.end.client.received(class) > 0 && !self.stall.draw()
     }
 
     /// When an outage begins or ends, if there is one to come.
@@ -146,6 +173,11 @@ impl LinkPort {
                 self.end.line_fault(Some(Fault::Local));
             }
         }
+    }
+
+    /// Takes hooks; those of before are gone.
+    pub fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.end.attach_hooks(hooks);
     }
 
     /// Its transaction layer.
@@ -170,23 +202,13 @@ impl LinkPort {
         while let Some(arrived) = self.wires.wire_in.pop(cx) {
             came = true;
             self.answer |= arrived.waits;
-            if let OnLine::Flit(flit) = &arrived.item {
-                let dir = self.dir;
-                self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
-                    protocol: "ualink",
-                    dir,
-                    bytes: flit.0.to_vec(),
-                });
-            }
-            let before = self.end.replay().last_taken();
-            self.end.receive(&arrived.item, at.cycle);
-            let number = self.end.replay().last_taken();
-            if let OnLine::Flit(flit) = &arrived.item
-                && number != before
-                && self.end.state() == State::Up
-            {
-                let bytes = || flit.0.to_vec();
-                self.wires.flits.record(at, Kind::Mark, 0, 0, || Body::Taken { number, bytes: bytes() });
+            match arrived.item {
+                OnLine::Flit(flit) => {
+                    for (flit, _) in self.end.hooks().wire(Way::Rx, "ualink", *flit).into_iter().flatten() {
+                        self.arrival(&OnLine::Flit(Box::new(flit)), at);
+                    }
+                }
+                item => self.arrival(&item, at),
             }
         }
         if came {
@@ -195,14 +217,33 @@ impl LinkPort {
         came
     }
 
+    fn arrival(&mut self, item: &OnLine, at: Stamp) {
+        if let OnLine::Flit(flit) = item {
+            let dir = self.dir;
+            self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
+                protocol: "ualink",
+                dir,
+                bytes: flit.0.to_vec(),
+            });
+        }
+        let before = self.end.replay().last_taken();
+        self.end.receive(item, at.cycle);
+        let number = self.end.replay().last_taken();
+        if let OnLine::Flit(flit) = item
+            && number != before
+            && self.end.state() == State::Up
+        {
+            let bytes = || flit.0.to_vec();
+            self.wires.flits.record(at, Kind::Mark, 0, 0, || Body::Taken { number, bytes: bytes() });
+        }
+    }
+
     /// Keeps events, without those of what the link repairs by itself; that it has left Up is counted with it.
     fn report(&mut self, at: Stamp) {
         for event in self.end.take_events() {
             let violation = &event.violation;
             self.wires.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
-            // Replay delays answers; on a line with errors that is no fault of the peer.
-            let late = violation.rule == LATE_ANSWER && self.end.stats().bad_crc > 0;
-            let counts = !late && !matches!(event.severity, Severity::Corrected | Severity::Retrain);
+            let counts = !matches!(event.severity, Severity::Corrected | Severity::Retrain);
             if counts && self.violations.len() < MOST_VIOLATIONS {
                 self.violations.push(event);
             }
@@ -215,6 +256,14 @@ impl LinkPort {
         self.violations.push(Event { severity: Severity::Protocol, unit: 0, violation: found });
     }
 
+    /// A broken rule that the owner has seen in what came over this link.
+    pub fn broken(&mut self, violation: Violation, at: Stamp) {
+        self.wires.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+        if self.violations.len() < MOST_VIOLATIONS {
+            self.violations.push(Event { severity: Severity::Protocol, unit: 0, violation });
+        }
+    }
+
     /// Sends one item, if this code word carries one and there is anything to say.
     pub fn transmit(&mut self, cx: &mut Cx) {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
@@ -225,8 +274,10 @@ impl LinkPort {
             match item {
                 OnLine::Flit(flit) => {
                     self.flits += 1;
-                    for flit in self.wire.send(*flit).into_iter().flatten() {
-                        self.wires.wire_out.push(cx, OnWire { item: OnLine::Flit(Box::new(flit)), waits });
+                    for (leaves, _) in self.end.hooks().wire(Way::Tx, "ualink", *flit).into_iter().flatten() {
+                        for flit in self.wire.send(leaves).into_iter().flatten() {
+                            self.wires.wire_out.push(cx, OnWire { item: OnLine::Flit(Box::new(flit)), waits });
+                        }
                     }
                 }
                 item => self.wires.wire_out.push(cx, OnWire { item, waits }),

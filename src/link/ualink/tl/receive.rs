@@ -5,9 +5,10 @@ use super::transfer::{expanded, held};
 use super::{CATCH, Tl};
 use scalepool_protocols::ualink::code::HalfType;
 use scalepool_protocols::ualink::control::{Control, Field};
+use scalepool_protocols::ualink::field::TlFc;
 use scalepool_protocols::ualink::half::{HALF_BYTES, TlFlit};
 use scalepool_protocols::ualink::unpack::HalfRole;
-use scalepool_protocols::wire::Violation;
+use scalepool_protocols::wire::{Violation, Wire};
 
 /// Which of the two catch levels is our own.
 const OWN: usize = 1;
@@ -63,6 +64,8 @@ impl Tl {
             let at = 4 * placed.sector;
             let mut found = Vec::new();
             if let Field::FlowControl(fc) = &placed.field {
+                let bits = self.hooks.credits((fc.to_bits().unwrap_or(0) as u32).to_le_bytes());
+                let fc = &TlFc::from_bits(u32::from_le_bytes(bits).into());
                 for (kind, target, n) in returned(fc) {
                     if seen.contains(&(kind, target)) {
                         let text = format!("{} credits of {target:?} come twice in one Control half", kind.name());

@@ -87,7 +87,7 @@ impl Tl {
                 self.initial_credits();
             } else if self.purse.is_open() {
                 (fields, blocked) = self.control(now_flits);
-            } else if let Some(credits) = self.stock.next_field() {
+            } else if let Some(credits) = self.credits_due() {
                 self.set_credits(credits);
             }
         }
@@ -107,13 +107,19 @@ impl Tl {
 
     /// Credits, then message 0x01, and nothing else before.
     fn initial_credits(&mut self) {
-        if let Some(credits) = self.stock.next_field() {
+        if let Some(credits) = self.credits_due() {
             self.set_credits(credits);
         }
         if self.stock.due().is_zero() {
             self.packer.push_message(MessageHalf::initial_credits_done(self.config.shared_data_buffer));
             self.said_done = true;
         }
+    }
+
+    /// Credits to return, unless a hook holds them back.
+    fn credits_due(&mut self) -> Option<scalepool_protocols::ualink::field::TlFc> {
+        let due = self.stock.due().total();
+        if due > 0 && self.hooks.holds_credits(due) { None } else { self.stock.next_field() }
     }
 
     fn set_credits(&mut self, credits: scalepool_protocols::ualink::field::TlFc) {
@@ -158,7 +164,7 @@ impl Tl {
             self.responses_first = !self.responses_first;
         }
         if chosen.end < HALF_SECTORS
-            && let Some(credits) = self.stock.next_field()
+            && let Some(credits) = self.credits_due()
         {
             self.set_credits(credits);
         }

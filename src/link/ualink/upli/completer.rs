@@ -77,23 +77,27 @@ impl Completer {
     /// The next request that is whole, ports in turn; its buffers are free then.
     pub fn take(&mut self) -> Option<(u8, Transfer)> {
         let ports = usize::from(self.config.ports);
-        for turn in 0..ports {
-            let p = (self.next + turn) % ports;
-            while self.requests[p].front().is_some_and(Gather::is_whole) {
-                let Some(Gather { request, lost, .. }) = self.requests[p].pop_front() else { break };
-                self.free(&request);
-                if lost {
-                    continue;
+        let first = self.next;
+        (0..ports).map(|turn| ((first + turn) % ports) as u8).find_map(|port| Some((port, self.take_of(port)?)))
+    }
+
+    /// The next request of a port that is whole; its buffers are free then.
+    pub fn take_of(&mut self, port: u8) -> Option<Transfer> {
+        let p = usize::from(port) % MAX_PORTS;
+        while self.requests[p].front().is_some_and(Gather::is_whole) {
+            let Some(Gather { request, lost, .. }) = self.requests[p].pop_front() else { break };
+            self.free(&request);
+            if lost {
+                continue;
+            }
+            match convert::request_from_wires(&request, &self.config.codec) {
+                Ok(transfer) => {
+                    self.next = p + 1;
+                    return Some(transfer);
                 }
-                match convert::request_from_wires(&request, &self.config.codec) {
-                    Ok(transfer) => {
-                        self.next = p + 1;
-                        return Some((p as u8, transfer));
-                    }
-                    Err(error) => {
-                        let text = "a request that is none is dropped";
-                        self.events.push(broken("UAL-UPL-02", error, "a request", text));
-                    }
+                Err(error) => {
+                    let text = "a request that is none is dropped";
+                    self.events.push(broken("UAL-UPL-02", error, "a request", text));
                 }
             }
         }
@@ -145,6 +149,19 @@ impl Completer {
         if let Some(dropping) = self.dropping.get_mut(usize::from(port)) {
             *dropping = false;
         }
+    }
+
+    /// Nothing is to be driven, taken or given back.
+    pub fn is_quiet(&self) -> bool {
+        (0..self.config.ports).all(|port| self.waiting(port) == 0)
+            && self.requests.iter().all(VecDeque::is_empty)
+            && self.req_bank.is_quiet()
+            && self.data_bank.is_quiet()
+    }
+
+    /// Nothing has happened up to a cycle: slots go on from there.
+    pub fn skip_to(&mut self, cycle: u64) {
+        self.cycle = self.cycle.max(cycle);
     }
 
     /// What it saw the originator break.

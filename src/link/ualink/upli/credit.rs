@@ -74,6 +74,11 @@ impl Bank {
         self.due[usize::from(port) % MAX_PORTS][target(pool, vc)] += credits;
     }
 
+    /// Nothing is to be given back.
+    pub fn is_quiet(&self) -> bool {
+        self.due[..self.ports].iter().flatten().all(|&due| due == 0)
+    }
+
     /// The returns of a cycle: one target a port, in turn, up to 4 credits. InitDone is a level, from the last initial
     /// return on \[D\].
     pub fn drive(&mut self) -> Returns {

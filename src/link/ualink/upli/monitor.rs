@@ -46,7 +46,8 @@ struct Burst {
 /// What one port looks like.
 #[derive(Debug, Clone, Default)]
 struct Port {
-    open: BTreeMap<u16, Open>,
+    /// By source and tag.
+    open: BTreeMap<(u16, u16), Open>,
     data: Option<Burst>,
     read: Option<Burst>,
     isolated: bool,
@@ -93,6 +94,11 @@ impl Monitor {
             (0..TARGETS).all(|t| purse.left(port, t + 1 == TARGETS, t as u8) == most[t])
         };
         Channel::ALL.into_iter().all(|channel| (0..self.config.ports).all(|port| home(channel, port)))
+    }
+
+    /// Nothing has happened up to a cycle: slots and deadlines go on from there.
+    pub fn skip_to(&mut self, cycle: u64) {
+        self.cycle = self.cycle.max(cycle);
     }
 
     /// Software has taken a port out of isolation.
@@ -192,7 +198,7 @@ impl Monitor {
             self.broken("UAL-UPL-07", found, expected, "a region of 256 bytes uses a second port");
         }
         let open = Open { beats: convert::read_beats(word), seen: 0, sent_at: self.cycle };
-        if self.ports[p].open.insert(word.tag, open).is_some() {
+        if self.ports[p].open.insert((word.src, word.tag), open).is_some() {
             self.broken("UAL-UPL-09", format!("tag {}", word.tag), "a free tag", "a tag is used again too early");
         }
         let beats = convert::data_beats(word, &self.config.codec);
@@ -286,7 +292,8 @@ impl Monitor {
         if self.ports[p].isolated {
             return;
         }
-        let Some(mut open) = self.ports[p].open.get(&word.tag).copied().filter(|open| open.beats > 0) else {
+        let Some(mut open) = self.ports[p].open.get(&(word.dst, word.tag)).copied().filter(|open| open.beats > 0)
+        else {
             self.stray(word.tag);
             return;
         };
@@ -302,9 +309,9 @@ impl Monitor {
             self.broken("UAL-UPL-12", found, expected, "Last stands on the last beat to come");
         }
         if word.last || all {
-            self.ports[p].open.remove(&word.tag);
+            self.ports[p].open.remove(&(word.dst, word.tag));
         } else {
-            self.ports[p].open.insert(word.tag, open);
+            self.ports[p].open.insert((word.dst, word.tag), open);
         }
     }
 
@@ -323,10 +330,10 @@ impl Monitor {
         if self.ports[p].isolated {
             return;
         }
-        if self.ports[p].open.get(&word.tag).is_none_or(|open| open.beats > 0) {
+        if self.ports[p].open.get(&(word.dst, word.tag)).is_none_or(|open| open.beats > 0) {
             self.stray(word.tag);
         } else {
-            self.ports[p].open.remove(&word.tag);
+            self.ports[p].open.remove(&(word.dst, word.tag));
         }
     }
 

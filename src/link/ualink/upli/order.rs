@@ -46,6 +46,11 @@ impl Ordered {
         Ordered { stream, src, dst, tag, offset: 0 }
     }
 
+    /// Source and destination.
+    pub fn pair(&self) -> (u16, u16) {
+        (self.src, self.dst)
+    }
+
     /// Whether `self`, the later one, may arrive before `earlier`.
     pub fn may_pass(&self, earlier: &Ordered, ordering: Ordering) -> bool {
         if (self.src, self.dst) != (earlier.src, earlier.dst) {
@@ -84,9 +89,18 @@ impl OrderCheck {
         self.under_way.extend(Ordered::of(transfer));
     }
 
+    /// The first place has seen what order looks at.
+    pub fn sent_one(&mut self, one: Ordered) {
+        self.under_way.push_back(one);
+    }
+
     /// The later place has seen it: what is wrong about that. One that was never sent breaks UAL-UPL-09.
     pub fn arrived(&mut self, transfer: &Transfer) -> Option<Violation> {
-        let this = Ordered::of(transfer)?;
+        self.arrived_one(Ordered::of(transfer)?)
+    }
+
+    /// As [`OrderCheck::arrived`].
+    pub fn arrived_one(&mut self, this: Ordered) -> Option<Violation> {
         let Some(at) = self.under_way.iter().position(|one| *one == this) else {
             return Some(broken("UAL-UPL-09", format!("tag {}", this.tag), "one that is under way", "nobody sent it"));
         };

@@ -48,7 +48,8 @@ pub struct Originator {
     data_purse: Purse,
     rd_bank: Bank,
     wr_bank: Bank,
-    open: [BTreeMap<u16, Open>; MAX_PORTS],
+    /// By source and tag: behind a link, requests of several accelerators share a port.
+    open: [BTreeMap<(u16, u16), Open>; MAX_PORTS],
     isolated: [bool; MAX_PORTS],
     answers: VecDeque<(u8, Transfer, Option<Holds>)>,
     events: Vec<Violation>,
@@ -116,6 +117,20 @@ impl Originator {
         self.isolated.get(usize::from(port)).is_some_and(|&yes| yes)
     }
 
+    /// Nothing is to be driven, taken or given back; requests may wait for their answers.
+    pub fn is_quiet(&self) -> bool {
+        self.waiting.iter().all(VecDeque::is_empty)
+            && self.burst.iter().all(VecDeque::is_empty)
+            && self.answers.is_empty()
+            && self.rd_bank.is_quiet()
+            && self.wr_bank.is_quiet()
+    }
+
+    /// Nothing has happened up to a cycle: slots and deadlines go on from there.
+    pub fn skip_to(&mut self, cycle: u64) {
+        self.cycle = self.cycle.max(cycle);
+    }
+
     /// What it saw the completer break.
     pub fn take_events(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.events)
@@ -174,10 +189,11 @@ impl Originator {
             // A request with data waits for all that have data, or a long one could wait for ever.
             let in_order = waiting.iter().take(at).all(|earlier| {
                 let may_pass = ordered(word).may_pass(&ordered(&earlier.wires.word), self.config.ordering);
-                may_pass && earlier.wires.word.tag != word.tag && (beats.is_empty() || earlier.beats.is_empty())
+                let other_tag = (earlier.wires.word.src, earlier.wires.word.tag) != (word.src, word.tag);
+                may_pass && other_tag && (beats.is_empty() || earlier.beats.is_empty())
             });
             in_order
-                && !self.open[p].contains_key(&word.tag)
+                && !self.open[p].contains_key(&(word.src, word.tag))
                 && self.req_purse.has(port, pool, vc, 1)
                 && (beats.is_empty() || !in_burst && self.data_purse.has(port, pool, vc, beats.len() as u16))
         })
@@ -190,7 +206,7 @@ impl Originator {
         self.data_purse.spend(word.port, word.pool, word.vc, beats.len() as u16);
         let read = convert::read_beats(&word);
         let open = Open { word, beats: read, seen: 0, sent_at: self.cycle, gathered: Vec::new() };
-        self.open[p].insert(word.tag, open);
+        self.open[p].insert((word.src, word.tag), open);
         out.request = wires;
         let mut beats = VecDeque::from(beats);
         if let Some(first) = beats.pop_front() {
@@ -232,7 +248,7 @@ impl Originator {
             return;
         }
         let p = usize::from(word.port);
-        let taken = self.open[p].get(&word.tag).is_some_and(|open| open.beats == 0);
+        let taken = self.open[p].get(&(word.dst, word.tag)).is_some_and(|open| open.beats == 0);
         if word.status == Status::ISOLATE || !taken || self.isolated[p] {
             if word.status == Status::ISOLATE {
                 self.isolate(word.port);
@@ -242,7 +258,7 @@ impl Originator {
             self.free(Channel::WrRsp, word.port, word.pool, word.vc, 1);
             return;
         }
-        self.open[p].remove(&word.tag);
+        self.open[p].remove(&(word.dst, word.tag));
         let holds = Holds { channel: Channel::WrRsp, pool: word.pool, vc: word.vc, credits: 1 };
         self.answer(word.port, &Response::Write(wires.wr), holds);
     }
@@ -258,7 +274,7 @@ impl Originator {
             let text = "data parity of a read response: the beat is poisoned";
             self.events.push(broken("UAL-UPL-13", "odd", "even", text));
         }
-        let known = self.open[p].get_mut(&word.tag).filter(|open| open.beats > 0);
+        let known = self.open[p].get_mut(&(word.dst, word.tag)).filter(|open| open.beats > 0);
         let Some(open) = known.filter(|_| !self.isolated[p]) else {
             if !self.isolated[p] {
                 self.stray(word.tag);
@@ -275,7 +291,7 @@ impl Originator {
         let over = word.last || all;
         let gathered = if whole || over { std::mem::take(&mut open.gathered) } else { Vec::new() };
         if over {
-            self.open[p].remove(&word.tag);
+            self.open[p].remove(&(word.dst, word.tag));
         }
         if word.last != all {
             let (found, expected) = (format!("Last {}", word.last), format!("Last {all}"));

@@ -1,0 +1,220 @@
+//! `scalepool inspect`: flits out of a wave of any simulator.
+
+use super::{Status, print_json, report};
+use crate::forms::violation;
+use crate::trace::inspect::{Broken, Count, Inspection, Map, Seen, inspect};
+use crate::trace::jsonl::JsonlSink;
+use crate::trace::{Filter, Header, Sink};
+use anyhow::anyhow;
+use clap::Args;
+use serde_json::{Map as Object, Value, json};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::panic;
+use std::path::{Path, PathBuf};
+
+/// Decode the flits in a VCD or FST of any simulator, check the protocol rules, print the transactions.
+///
+/// Exit 0: no rule is broken, 1: one is, 2: the wave or the map cannot be used.
+#[derive(Debug, Args)]
+#[command(after_help = MAP_HELP)]
+pub(super) struct Inspect {
+    /// Wave, VCD or FST.
+    wave: PathBuf,
+    /// Which signals are which; see below.
+    #[arg(long, value_name = "MAP.toml")]
+    map: PathBuf,
+    /// Write the flits and violations as a trace, JSON lines, for `diff`.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Print flits that carry nothing, too.
+    #[arg(long)]
+    all: bool,
+    /// Print JSON lines: every unit as an object, a summary at the end.
+    #[arg(long)]
+    json: bool,
+}
+
+const MAP_HELP: &str = "\
+A map names one interface or more:
+
+  scope = \"tb\"                # optional: stands before every signal name
+  [[interface]]
+  name = \"link.down\"          # in output and traces
+  protocol = \"cxl-68b\"        # as `list protocols` shows it
+  dir = \"down\"                # or \"up\"
+  clock = \"clk\"               # edge = \"rising\" (default), \"falling\", \"any\"; sample = \"before\", \"after\"
+  reset = \"rst_n\"             # optional; reset_active = \"low\" (default), \"high\"
+  valid = \"valid\"             # optional
+  ready = \"ready\"             # optional
+  first = \"sop\"               # optional: 1 at the first beat of a unit
+  data = \"flit[543:0]\"        # byte 0 in bits 7:0; narrower than a unit: several beats, lowest bits first
+  unit_bits = 544             # optional; cxl-68b also 528 (no protocol ID) or 512 (slots alone)
+
+Those of the benches of this repository are in testbenches/maps/.";
+
+impl Inspect {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        let map_path = self.map.display().to_string();
+        // An error of the system alone would be taken for one of stdout.
+        let text = fs::read_to_string(&self.map).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
+        let map = Map::read(&text, &map_path)?;
+        // The reader of waves panics at some broken files, which comes back as an error; its own report is no use to anybody.
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(|_| ()));
+        let inspection = inspect(&self.wave, map, &map_path);
+        panic::set_hook(hook);
+        let inspection = inspection?;
+        if let Some(path) = &self.trace {
+            write_trace(path, &inspection).map_err(|e| anyhow!("{}: cannot be written: {e}", path.display()))?;
+        }
+        for seen in inspection.seen.iter().filter(|seen| self.all || !is_idle(seen)) {
+            let name = &inspection.map.interface[seen.interface].name;
+            if self.json {
+                print_json(out, &object(name, seen))?;
+            } else {
+                print(out, name, seen)?;
+            }
+        }
+        if self.json {
+            print_json(out, &json!({ "summary": inspection.counts.iter().map(count_object).collect::<Vec<_>>() }))?;
+        } else {
+            summary(out, &inspection.counts)?;
+        }
+        for count in &inspection.counts {
+            remark(count);
+        }
+        Ok(if inspection.counts.iter().all(|c| c.violations == 0) { Status::Good } else { Status::Finding })
+    }
+}
+
+fn write_trace(path: &Path, inspection: &Inspection) -> io::Result<()> {
+    // A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves them out.
+    let header = Header { model_version: env!("CARGO_PKG_VERSION").to_owned(), scenario_hash: String::new(), seed: 0 };
+    let mut hub = inspection.records();
+    let out = BufWriter::new(File::create(path)?);
+    let sink = JsonlSink::new(out, &header, hub.places(), Filter::default());
+    let mut sink = sink.map_err(|e| io::Error::other(e.to_string()))?;
+    hub.drain_into(&mut [&mut sink])?;
+    sink.finish()
+}
+
+/// What would be missed without a word.
+fn remark(count: &Count) {
+    let name = &count.name;
+    if count.edges == 0 {
+        report(format_args!("interface `{name}`: the wave has no edge of its clock outside of reset"));
+    } else if count.units == 0 {
+        report(format_args!("interface `{name}`: no flit in {} edges of its clock", count.edges));
+    }
+    if count.left_over_beats > 0 {
+        report(format_args!("interface `{name}`: the wave ends {} beats into a unit", count.left_over_beats));
+    }
+}
+
+/// Whether a unit carries no message, no control and no finding.
+fn is_idle(seen: &Seen) -> bool {
+    let kind = seen.form.as_ref().and_then(|form| form["kind"].as_str()).unwrap_or_default();
+    let carries = ["control", "almp", "io", "all-data"].contains(&kind);
+    let messages = seen.form.as_ref().map(messages).unwrap_or_default();
+    seen.broken.is_empty() && !carries && messages.is_empty()
+}
+
+/// Every message in a flit object that is there, wherever it stands.
+fn messages(form: &Value) -> Vec<(&str, &Object<String, Value>)> {
+    let mut found = Vec::new();
+    match form {
+        Value::Object(object) => match (object.get("layout"), object.get("fields")) {
+            (Some(Value::String(layout)), Some(Value::Object(fields))) => {
+                if fields.get("valid").is_none_or(|valid| valid != 0) {
+                    found.push((layout.as_str(), fields));
+                }
+            }
+            _ => found.extend(object.values().flat_map(messages)),
+        },
+        Value::Array(values) => found.extend(values.iter().flat_map(messages)),
+        _ => (),
+    }
+    found
+}
+
+fn print(out: &mut dyn Write, name: &str, seen: &Seen) -> io::Result<()> {
+    write!(out, "{} {name}", time(seen.t_fs))?;
+    if let Some(form) = &seen.form {
+        write!(out, " #{} {}", form["index"], form["kind"].as_str().unwrap_or("unit"))?;
+        if let Some(control) = form.get("control").and_then(|c| c["name"].as_str()) {
+            write!(out, " {control}")?;
+        }
+        if let Some(header) = form.get("packet").map(|packet| &packet["header"]) {
+            write!(out, "{}", fields(header.as_object()))?;
+        }
+    }
+    writeln!(out)?;
+    for (layout, values) in seen.form.as_ref().map(messages).unwrap_or_default() {
+        writeln!(out, "  {layout}{}", fields(Some(values)))?;
+    }
+    for broken in &seen.broken {
+        writeln!(out, "  broken: {} {} {}", time(broken.t_fs), broken.signal, broken.violation)?;
+    }
+    Ok(())
+}
+
+/// Fields that are not 0, as ` name=value`.
+fn fields(values: Option<&Object<String, Value>>) -> String {
+    let told = values.into_iter().flatten().filter(|(name, value)| {
+        name.as_str() != "valid" && **value != 0 && value.as_str() != Some("0x0") && !name.starts_with("rsvd")
+    });
+    let text = |name: &str, value: &Value| match (value.as_u64(), value.as_str()) {
+        (Some(number), _) if name.contains("address") => format!("{number:#x}"),
+        (_, Some(name)) => name.to_owned(),
+        _ => value.to_string(),
+    };
+    told.map(|(name, value)| format!(" {name}={}", text(name, value))).collect()
+}
+
+/// A time in ns, exact.
+fn time(t_fs: u64) -> String {
+    const FS_PER_NS: u64 = 1_000_000;
+    format!("{}.{:06} ns", t_fs / FS_PER_NS, t_fs % FS_PER_NS)
+}
+
+fn summary(out: &mut dyn Write, counts: &[Count]) -> io::Result<()> {
+    let mut table = super::table::Table::new(["interface", "edges", "flits", "violations"]);
+    for count in counts {
+        table.row([count.name.clone(), count.edges.to_string(), count.units.to_string(), count.violations.to_string()]);
+    }
+    table.print(out)
+}
+
+fn count_object(count: &Count) -> Value {
+    json!({
+        "interface": count.name,
+        "edges": count.edges,
+        "flits": count.units,
+        "violations": count.violations,
+        "left_over_beats": count.left_over_beats,
+    })
+}
+
+fn object(name: &str, seen: &Seen) -> Value {
+    let list = |all: &[Broken]| all.iter().map(broken_object).collect::<Vec<_>>();
+    json!({
+        "t_fs": seen.t_fs,
+        "cycle": seen.cycle,
+        "where": name,
+        "flit": seen.form,
+        "violations": list(&seen.broken),
+        "lints": list(&seen.lints),
+    })
+}
+
+/// The form of a violation, with time and signal before it.
+fn broken_object(broken: &Broken) -> Value {
+    let mut object = Object::new();
+    object.insert("t_fs".into(), broken.t_fs.into());
+    object.insert("signal".into(), broken.signal.clone().into());
+    if let Value::Object(form) = violation::to_json(&broken.violation) {
+        object.extend(form);
+    }
+    Value::Object(object)
+}

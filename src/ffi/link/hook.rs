@@ -1,0 +1,204 @@
+//! Hooks of link ends: callbacks and faults at the points of [`crate::link::hook`].
+//!
+//! Modelled: what the Rust side has, with a function and a pointer of the caller in place of a closure, and faults as a
+//! text for those who cannot pass functions. Hooks belong to the handle: a reset keeps them and counts their items anew.
+//! Left out: hooks inside the ends of a simulation.
+
+use super::{LINKS, Link, Part, SP_RX, SP_TX};
+use crate::ffi::call::{Caller, call};
+use crate::ffi::link::config::Protocol;
+use crate::ffi::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
+use crate::link::fault::Fault;
+use crate::link::hook::{Answer, HookError, HookPoint, Hooks, Item, Way};
+use std::ffi::{CString, c_char, c_void};
+
+/// The item goes on as it is.
+pub const SP_HOOK_KEEP: u32 = 0;
+/// The item is gone.
+pub const SP_HOOK_DROP: u32 = 1;
+/// The bytes of `other` go on in its place.
+pub const SP_HOOK_REPLACE: u32 = 2;
+/// Not in this flit clock: it is asked for again.
+pub const SP_HOOK_HOLD: u32 = 3;
+
+/// A function that sees the items of a point. `point` is a position in packer_in, packer_out, credit, replay_in,
+/// replay_out, wire; `way` is SP_RX or SP_TX; `number` counts the items of the point; `name` is a layout, a protocol or
+/// `credit`. `bytes` and `other` have `length` bytes each; `other` holds a copy to be changed for SP_HOOK_REPLACE. All
+/// pointers but `user` are good during the call alone.
+///
+/// It runs inside sp_link_step or sp_link_send, in the thread of that call; it may call any function, but those of its
+/// own handle answer SP_ERR_BUSY. It has to return: no longjmp, no exception of C++, no panic may leave it.
+/// The answer is one of SP_HOOK_*; another number is SP_HOOK_KEEP.
+pub type SpHook = Option<
+    unsafe extern "C" fn(
+        user: *mut c_void,
+        point: u32,
+        way: u32,
+        flit_clock: u64,
+        number: u64,
+        name: *const c_char,
+        bytes: *const u8,
+        other: *mut u8,
+        length: usize,
+    ) -> u32,
+>;
+
+impl From<HookError> for Failure {
+    fn from(error: HookError) -> Failure {
+        let status = match error {
+            HookError::Point { .. } | HookError::Fault(_) => SP_ERR_INPUT,
+            HookError::Busy => SP_ERR_BUSY,
+            HookError::Answer { .. } | HookError::Length { .. } => SP_ERR_KIND,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
+fn way_of(way: u32) -> Result<Way, Failure> {
+    match way {
+        SP_RX => Ok(Way::Rx),
+        SP_TX => Ok(Way::Tx),
+        _ => Err(Failure::range("way", way, "SP_RX or SP_TX")),
+    }
+}
+
+impl Link {
+    /// Its hooks, at a point that it has.
+    fn hooks_at(&mut self, point: HookPoint) -> Result<&Hooks, Failure> {
+        let has = match (&self.part, self.config.protocol, point) {
+            (_, _, HookPoint::Wire) => true,
+            (Part::Passive(_), ..) => false,
+            // What its credits are, the caller's transaction layer knows alone.
+            (Part::Active(_), Protocol::Ualink, HookPoint::Credit) => false,
+            (Part::Active(_), ..) => true,
+        };
+        if !has {
+            let end = if self.config.passive { "passive" } else { "active" };
+            let found = format!(
+                "hook point: found {} of a{} {end} end",
+                point.name(),
+                if self.config.passive { "" } else { "n" }
+            );
+            return Err(Failure::new(
+                SP_ERR_KIND,
+                format!("{found} of {}, expected one that it has", self.config.protocol.name()),
+            ));
+        }
+        if !self.hooks.is_some() {
+            self.hooks = Hooks::new();
+            self.part.attach_hooks(&self.hooks);
+        }
+        Ok(&self.hooks)
+    }
+}
+
+/// The pointer of the caller, as a number: nothing here follows it.
+struct User(usize);
+
+/// Attaches a function to a point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or `wire`;
+/// `way` is SP_RX for what comes to the end, SP_TX for what it sends. `hook` gets a number for sp_hook_detach. `user` goes
+/// to the function as it is. What each point shows, and may be answered:
+///
+/// * `packer_in` SP_TX: a message that is queued; drop, replace. SP_RX: a payload flit to unpack
+/// * `packer_out` SP_TX: a new payload flit; drop, replace. SP_RX: a message that was unpacked; drop, replace
+/// * `credit` SP_TX: 8 bytes, lowest first: credits that wait to be returned; hold. SP_RX: credits that came; drop, replace
+/// * `replay_in` SP_TX: a flit that is kept for replay; replace. SP_RX: a flit before it is judged; drop, replace
+/// * `replay_out` SP_TX: a flit that goes again; drop, replace. SP_RX: a flit that was accepted
+/// * `wire` a unit that leaves or arrives; drop, replace. A passive end has this point alone
+///
+/// SP_ERR_KIND if the end has no such point (ualink: no `credit`, which is the caller's). Another answer than those changes
+/// nothing; sp_link_state counts them as `bad_answers` and shows the first as `bad_answer`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_hook_attach(
+    link: u64,
+    point: *const c_char,
+    point_length: usize,
+    way: u32,
+    function: SpHook,
+    user: *mut c_void,
+    hook: *mut u64,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let hook = caller.place("hook", hook)?;
+        let point = HookPoint::of(&caller.text("point", point, point_length)?)?;
+        let way = way_of(way)?;
+        let function = function.ok_or_else(|| Failure::new(SP_ERR_NULL, "function: found a null pointer"))?;
+        let user = User(user as usize);
+        let ask = move |item: &Item<'_>| {
+            let user = &user;
+            let name = CString::new(item.name).unwrap_or_default();
+            let mut other = item.bytes.to_vec();
+            // SAFETY: a function of the caller, who promises that it is one of this type and that it returns; the
+            // pointers are of memory that outlives the call.
+            let answer = unsafe {
+                function(
+                    user.0 as *mut c_void,
+                    item.point as u32,
+                    item.way as u32,
+                    item.now_flits,
+                    item.number,
+                    name.as_ptr(),
+                    item.bytes.as_ptr(),
+                    other.as_mut_ptr(),
+                    item.bytes.len(),
+                )
+            };
+            match answer {
+                SP_HOOK_DROP => Answer::Drop,
+                SP_HOOK_REPLACE => Answer::Replace(other),
+                SP_HOOK_HOLD => Answer::Hold,
+                _ => Answer::Keep,
+            }
+        };
+        LINKS.with(link, |link| {
+            hook.set(link.hooks_at(point)?.attach(point, way, ask)?);
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Attaches a fault to a point of a link end, as `link.fault` of scenarios spells it: `flip:N:BIT`, `noise:N`, `drop:N`,
+/// `dup:N`, `vanish:N`, where N counts the items of the point from 0. On the wire a drop leaves a bad unit in its place; at
+/// the other points drop and vanish take the item away and dup is refused. SP_ERR_KIND where the point does not allow it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_hook_fault(
+    link: u64,
+    point: *const c_char,
+    point_length: usize,
+    way: u32,
+    fault: *const c_char,
+    fault_length: usize,
+    hook: *mut u64,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let hook = caller.place("hook", hook)?;
+        let point = HookPoint::of(&caller.text("point", point, point_length)?)?;
+        let way = way_of(way)?;
+        let fault = caller.text("fault", fault, fault_length)?;
+        LINKS.with(link, |link| {
+            let fault = Fault::parse(&fault, link.config.protocol.unit_bytes()).map_err(HookError::from)?;
+            if link.config.passive {
+                return Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one"));
+            }
+            hook.set(link.hooks_at(point)?.attach_fault(point, way, fault)?);
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Takes a hook off again. SP_ERR_RANGE if the number names none of this end.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_hook_detach(link: u64, hook: u64) -> i32 {
+    call(|| {
+        LINKS.with(link, |link| {
+            if link.hooks.is_some() && link.hooks.detach(hook)? {
+                return Ok(SP_OK);
+            }
+            Err(Failure::range("hook", hook, "one that is attached to this end"))
+        })
+    })
+}

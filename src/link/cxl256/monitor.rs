@@ -1,0 +1,339 @@
+//! Watches one end of a 256B link from outside: both directions are read, what the end sends is judged.
+//!
+//! Modelled: sequence numbers in order and where they are stated, the Prior bit, Acks and Naks of what has come alone, Naks
+//! and replays as long as they must be, replayed flits as they were, the window, the handshake, INIT.Param first,
+//! messages with credit. Detail: the watched end may act on what has come in the same flit clock or at any later one.
+//! Left out: timers, what only the inside of an end knows (why a replay begins), DLLPs and TLPs, which replays may change.
+//!
+//! A walk through one flit clock: [`Monitor::received`] follows the numbers of what comes, as the end must, and notes
+//! what that allows it: credits, acknowledged numbers, Acks to send. [`Monitor::sent`] finds the number of a flit, stated or
+//! implied, tells new payload from a replay and compares both with what is allowed.
+
+use super::number;
+use super::receiver::{NAK_FLITS, Receiver, is_payload};
+use crate::link::event::{Event, Severity, finding};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
+use scalepool_protocols::cxl::cxl256::crd::Crd;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use scalepool_protocols::cxl::cxl256::stream::{Decoded, Role, Unpacker};
+use scalepool_protocols::cxl::cxl256::{Class, Mode};
+use std::collections::BTreeMap;
+
+/// Stated numbers at the start of a replay (`cxl-256b` §9).
+const REPLAY_STATES: u8 = 3;
+/// Acks received and stated numbers sent before payload (`cxl-256b` §9).
+const HANDSHAKE: (u32, u32) = (3, 9);
+
+/// What the watched end has sent under a number.
+type Kept = Option<Flit>;
+
+/// The watcher of one end.
+#[derive(Debug, Clone)]
+pub struct Monitor {
+    mode: Mode,
+    // What has come.
+    /// One that takes implied numbers at their word and one that doubts them: the end may be either.
+    receivers: [Receiver; 2],
+    /// Number of the last payload that one of them has taken.
+    taken: u16,
+    received_at: Option<u64>,
+    acks: u32,
+    /// The highest number that the peer has acknowledged.
+    acked: u16,
+    /// The last Nak of the peer asked for one flit.
+    selective: bool,
+    incoming: Unpacker,
+    peer_init: bool,
+    spend: [u16; 12],
+    // What was sent.
+    units: u64,
+    sent_at: Option<u64>,
+    /// Whether the flit before was payload; `None`: not known.
+    before: Option<bool>,
+    naks: u8,
+    /// Number of the last Ack or Nak.
+    told: u16,
+    stated: u32,
+    /// Number of the last payload; `None`: not known.
+    last: Option<u16>,
+    /// Highest number so far.
+    newest: u16,
+    /// Flits since it that were spoilt: each may have taken a number.
+    spoilt: u16,
+    kept: BTreeMap<u16, Kept>,
+    /// Flits of the replay so far, 0: none.
+    replayed: u32,
+    /// Flits that still have to state their number.
+    to_state: u8,
+    outgoing: Unpacker,
+    init: bool,
+    events: Vec<Event>,
+}
+
+impl Monitor {
+    /// Beside an end that sends in a direction, from its first flit on; `selective`: it may ask for a single flit.
+    pub fn new(mode: Mode, dir: Dir, selective: bool) -> Monitor {
+        Monitor {
+            mode,
+            receivers: [false, true].map(|doubts| Receiver::new(selective, doubts)),
+            taken: number::LAST,
+            received_at: None,
+            acks: 0,
+            acked: number::LAST,
+            selective: false,
+            incoming: Unpacker::new(mode, dir.opposite()),
+            peer_init: false,
+            spend: [0; 12],
+            units: 0,
+            sent_at: None,
+            before: None,
+            naks: 0,
+            told: number::LAST,
+            stated: 0,
+            last: Some(number::LAST),
+            newest: number::LAST,
+            spoilt: 0,
+            kept: BTreeMap::new(),
+            replayed: 0,
+            to_state: 0,
+            outgoing: Unpacker::new(mode, dir),
+            init: false,
+            events: Vec::new(),
+        }
+    }
+
+    /// The link has been trained: numbers are agreed again and go on where they were.
+    pub fn trained(&mut self) {
+        self.receivers.iter_mut().for_each(Receiver::trained);
+        (self.acks, self.stated, self.naks, self.to_state, self.replayed) = (0, 0, 0, 0, 0);
+        (self.received_at, self.sent_at, self.before, self.last) = (None, None, None, None);
+    }
+
+    /// Events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
+        let violation = finding(rule, found, expected, text);
+        self.events.push(Event { severity: Severity::Protocol, unit: self.units, violation });
+    }
+
+    // ---- what comes to the end -----------------------------------------------------------------------------------
+
+    /// A flit has come to the end.
+    pub fn received(&mut self, flit: &Flit, now_flits: u64) {
+        if self.received_at.replace(now_flits).is_some_and(|at| at + 1 < now_flits) {
+            self.receivers.iter_mut().for_each(Receiver::nops_left_out);
+        }
+        let received = flit.receive(self.mode);
+        if !received.is_good() {
+            self.receivers.iter_mut().for_each(Receiver::bad);
+            return;
+        }
+        let header = received.flit.header();
+        // Payload with number 0 is not taken; a watcher of the peer tells.
+        for receiver in &mut self.receivers {
+            let _ = receiver.good(&received.flit);
+        }
+        if header.command != ReplayCommand::Explicit && header.seq != 0 {
+            self.acks += u32::from(header.command == ReplayCommand::Ack);
+            if header.command != ReplayCommand::Ack {
+                self.selective = header.command == ReplayCommand::NakSelective;
+            }
+            if number::steps(self.acked, header.seq) <= number::steps(self.acked, self.newest) + self.spoilt {
+                self.acked = header.seq;
+            }
+        }
+        let due =
+            self.receivers.each_mut().map(|receiver| std::iter::from_fn(|| receiver.next_due()).collect::<Vec<_>>());
+        for (n, flit) in due.into_iter().flatten() {
+            // The other one has had it already.
+            if n != number::next(self.taken) {
+                continue;
+            }
+            self.taken = n;
+            if flit.header().flit_type == FlitType::Cachemem {
+                let decoded = self.incoming.read(&flit);
+                self.peer_init |= has_init(&decoded);
+                self.refill(&flit.crd());
+            }
+        }
+    }
+
+    fn refill(&mut self, crd: &Crd) {
+        for (class, count) in crd.credits() {
+            let spend = &mut self.spend[class.index()];
+            *spend = spend.saturating_add(count.into());
+        }
+    }
+
+    // ---- what it sends -------------------------------------------------------------------------------------------
+
+    /// The end has sent a flit.
+    pub fn sent(&mut self, flit: &Flit, now_flits: u64) {
+        if self.sent_at.replace(now_flits).is_some_and(|at| at + 1 < now_flits) {
+            self.before = Some(false);
+        }
+        let received = flit.receive(self.mode);
+        if received.is_good() {
+            self.good(&received.flit);
+        } else {
+            // Spoilt on purpose, or by a fault: what its header says cannot be used.
+            (self.before, self.last, self.naks) = (None, None, 0);
+            self.spoilt += 1;
+        }
+        self.units += 1;
+    }
+
+    fn good(&mut self, flit: &Flit) {
+        let header = flit.header();
+        let payload = is_payload(header.flit_type);
+        if let Some(before) = self.before.replace(payload)
+            && before != header.prior
+        {
+            self.broken("CXL256-HDR-02", header.prior, before, "the Prior bit against the flit before");
+        }
+        if header.command == ReplayCommand::Explicit {
+            self.ends_naks();
+            self.to_state = self.to_state.saturating_sub(1);
+        } else {
+            self.acknowledges(&header);
+        }
+        let stated = (header.command == ReplayCommand::Explicit).then_some(header.seq);
+        match (payload, stated) {
+            (true, _) => self.payload(flit, stated),
+            // Of the last payload, or of the newest where a replay has ended early. 0 is IDLE.
+            (false, Some(n)) if n != 0 && self.last.is_some_and(|last| n != last && n != self.newest) => {
+                let expected = self.last.unwrap_or(self.newest);
+                self.broken("CXL256-RTY-02", n, expected, "the number of a NOP is that of the last payload");
+            }
+            _ => (),
+        }
+        self.stated += u32::from(stated.is_some());
+    }
+
+    fn ends_naks(&mut self) {
+        let naks = std::mem::take(&mut self.naks);
+        if (1..NAK_FLITS).contains(&naks) {
+            self.broken("CXL256-RTY-06", naks, "at least 3", "flits in a row with a Nak");
+        }
+    }
+
+    fn acknowledges(&mut self, header: &FlitHeader) {
+        match header.command {
+            ReplayCommand::Ack => self.ends_naks(),
+            _ => self.naks = self.naks.saturating_add(1),
+        }
+        if self.to_state > 0 {
+            self.to_state = 0;
+            let text = "a flit at the start of a replay does not state its number";
+            self.broken("CXL256-RTY-06", "an Ack or Nak", "three stated numbers", text);
+        }
+        let (n, good) = (header.seq, self.taken);
+        if n == 0 || number::steps(self.told, n) > number::steps(self.told, good) {
+            let expected = format!("{} to {good}", self.told);
+            self.broken("CXL256-RTY-04", n, expected, "acknowledges a number that has not come, or an old one");
+        } else {
+            self.told = n;
+        }
+    }
+
+    fn payload(&mut self, flit: &Flit, stated: Option<u16>) {
+        let new = number::next(self.newest);
+        let n = match stated {
+            Some(n) => n,
+            None => {
+                let Some(last) = self.last else { return };
+                let next = number::next(last);
+                // Behind a flit that went again alone the stream goes on where it was.
+                if self.selective && self.replayed == 1 && next != new && !self.same(next, flit) { new } else { next }
+            }
+        };
+        // Numbers of spoilt flits may be left out here; they come in a replay.
+        let ahead = number::steps(new, n);
+        if n == 0 || ahead > self.spoilt && number::steps(n, self.newest) > number::WINDOW {
+            self.broken("CXL256-RTY-01", n, new, "a number that is neither the next one nor has been used");
+            return;
+        }
+        let again = ahead > self.spoilt;
+        if again {
+            self.replays(n, flit);
+        } else {
+            for k in 0..ahead {
+                self.kept.insert(number::plus(new, k), None);
+            }
+            (self.newest, self.spoilt, self.replayed) = (n, 0, 0);
+        }
+        self.last = Some(n);
+        let first = !matches!(self.kept.get(&n), Some(Some(_)));
+        if first {
+            self.first_copy(n, flit);
+        }
+        while self.kept.len() > usize::from(number::WINDOW) + 1 {
+            let oldest = self.kept.keys().copied().max_by_key(|&k| number::steps(k, self.newest));
+            oldest.map(|oldest| self.kept.remove(&oldest));
+        }
+    }
+
+    fn same(&self, n: u16, flit: &Flit) -> bool {
+        let body = |flit: &Flit| flit.body(self.mode).collect::<Vec<u8>>();
+        matches!(self.kept.get(&n), Some(Some(kept)) if body(kept) == body(flit))
+    }
+
+    /// A number that was used before.
+    fn replays(&mut self, n: u16, flit: &Flit) {
+        let goes_on = self.replayed > 0 && self.last.is_some_and(|last| number::next(last) == n);
+        self.replayed = if goes_on { self.replayed + 1 } else { 1 };
+        if !goes_on {
+            self.to_state = REPLAY_STATES - 1;
+        }
+        let known = matches!(self.kept.get(&n), Some(Some(_)));
+        // TLPs are the same too; the DLLP beside them may be another one.
+        if known && flit.header().flit_type == FlitType::Cachemem && !self.same(n, flit) {
+            self.broken("CXL256-RTY-16", format!("another flit as number {n}"), "the same", "content of a replay");
+        }
+    }
+
+    fn first_copy(&mut self, n: u16, flit: &Flit) {
+        if self.acks < HANDSHAKE.0 || self.stated < HANDSHAKE.1 {
+            let found = format!("payload after {} Acks and {} stated numbers", self.acks, self.stated);
+            self.broken("CXL256-RTY-05", found, "3 Acks received and 9 numbers stated", "payload before the handshake");
+        }
+        let open = number::steps(self.acked, n);
+        if open > number::WINDOW {
+            self.broken("CXL256-RTY-07", open, "at most 511", "flits that are not acknowledged");
+        }
+        self.kept.insert(n, Some(*flit));
+        if flit.header().flit_type == FlitType::Cachemem {
+            let decoded = self.outgoing.read(flit);
+            self.messages(&decoded);
+            self.init |= has_init(&decoded);
+        }
+    }
+
+    fn messages(&mut self, decoded: &Decoded) {
+        let classes: Vec<Class> = decoded.messages().map(|(_, class, _)| class).collect();
+        let up = self.init && self.peer_init;
+        if !up && !classes.is_empty() {
+            let text = "a message before INIT.Param has gone both ways";
+            self.broken("CXL256-CTL-05", "a message", "INIT.Param", text);
+            return;
+        }
+        for class in classes {
+            let spend = &mut self.spend[class.index()];
+            if *spend == 0 {
+                let found = class.def(self.mode.routing()).name;
+                self.broken("CXL256-CRD-06", found, "a class with credits", "a message without credit");
+            } else {
+                *spend -= 1;
+            }
+        }
+    }
+}
+
+fn has_init(decoded: &Decoded) -> bool {
+    decoded.roles.iter().any(|role| matches!(role, Role::Control(Some(kind)) if kind.name == "INIT.Param"))
+}

@@ -1,0 +1,627 @@
+//! Hook points: named places in a link end where a fault, a callback or a scoreboard attaches.
+//!
+//! Modelled: nothing of a link; a hook sees an [`Item`] at its [`HookPoint`] and says with an [`Answer`] what becomes of
+//! it. Every link end has the same points, for each way, what it sends ([`Way::Tx`]) and what comes to it ([`Way::Rx`]):
+//!
+//! | point | Tx | Rx |
+//! | --- | --- | --- |
+//! | `packer_in` | a message that is queued | a payload unit that is about to be unpacked |
+//! | `packer_out` | a new payload unit | a message that was unpacked |
+//! | `credit` | credits are about to be returned; their number | credits that came, as they travel |
+//! | `replay_in` | a unit that is kept and sent for the first time | a unit, before its number and CRC are judged |
+//! | `replay_out` | a unit that goes again | a unit that was accepted: once, in order |
+//! | `wire` | a unit that leaves | a unit that arrives |
+//!
+//! A unit is what the link numbers: a flit, NVLink: a packet (flits on the wire and at `replay_in` Rx); UALink: at
+//! `packer_out`, `replay_in` Tx and `replay_out` the payload alone, segment headers and then sectors. A message is its
+//! bits as `scalepool encode` gives them, and its 64 bytes of data if it has some; NVLink: its packet with an AE; UALink:
+//! a TL flit, lower half first. What each point lets a hook do is [`RULES`]; another answer changes nothing and is kept as
+//! a [`HookError`]. Left out: answers that make a unit longer or shorter.
+//!
+//! Invariants: without hooks a point costs one test of an option; hooks that keep everything change no result; hooks of a
+//! point are asked in the order in which they were attached, and one that drops an item is the last to see it.
+//!
+//! A walk through one item: the end asks [`Hooks::watches`]; if someone does, it spells the item in bytes, [`Hooks::pass`]
+//! counts it and shows it to each hook in turn, and the end goes on with what is left.
+
+use super::fault::{Arrivals, Effect, Fault, FaultError, OnWire};
+use crate::kernel::Rng;
+use scalepool_protocols::wire::LayoutDef;
+use std::fmt;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A place in a link end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HookPoint {
+    /// In front of packing or unpacking.
+    PackerIn,
+    /// Behind it.
+    PackerOut,
+    /// The credit book.
+    Credit,
+    /// In front of the replay machine.
+    ReplayIn,
+    /// Behind it.
+    ReplayOut,
+    /// The wire.
+    Wire,
+}
+
+impl HookPoint {
+    /// All of them.
+    pub const ALL: [HookPoint; 6] = [
+        HookPoint::PackerIn,
+        HookPoint::PackerOut,
+        HookPoint::Credit,
+        HookPoint::ReplayIn,
+        HookPoint::ReplayOut,
+        HookPoint::Wire,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HookPoint::PackerIn => "packer_in",
+            HookPoint::PackerOut => "packer_out",
+            HookPoint::Credit => "credit",
+            HookPoint::ReplayIn => "replay_in",
+            HookPoint::ReplayOut => "replay_out",
+            HookPoint::Wire => "wire",
+        }
+    }
+
+    /// The point of a name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn of(name: &str) -> Result<HookPoint, HookError> {
+        let known = HookPoint::ALL.into_iter().find(|p| p.name() == name);
+        known.ok_or_else(|| HookError::Point { found: name.to_owned() })
+    }
+}
+
+/// A direction, seen from the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// What comes to it.
+    Rx,
+    /// What it sends.
+    Tx,
+}
+
+impl Way {
+    /// `rx` or `tx`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Rx => "rx",
+            Way::Tx => "tx",
+        }
+    }
+}
+
+/// What a hook sees.
+#[derive(Debug, Clone, Copy)]
+pub struct Item<'a> {
+    /// Where.
+    pub point: HookPoint,
+    /// Which way it goes.
+    pub way: Way,
+    /// Flit clock of the end.
+    pub now_flits: u64,
+    /// Items that passed this point before, counted while somebody watches it.
+    pub number: u64,
+    /// Layout of a message, protocol of a unit, `credit` for credits.
+    pub name: &'static str,
+    /// Its bytes, byte 0 first.
+    pub bytes: &'a [u8],
+}
+
+/// What becomes of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It goes on as it is.
+    Keep,
+    /// It is gone.
+    Drop,
+    /// These bytes go on; as many as there were.
+    Replace(Vec<u8>),
+    /// Not in this flit clock; it is asked for again.
+    Hold,
+}
+
+impl Answer {
+    const fn name(&self) -> &'static str {
+        match self {
+            Answer::Keep => "keep",
+            Answer::Drop => "drop",
+            Answer::Replace(_) => "replace",
+            Answer::Hold => "hold",
+        }
+    }
+}
+
+/// What a hook may answer at a point, besides [`Answer::Keep`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// The point.
+    pub point: HookPoint,
+    /// The way.
+    pub way: Way,
+    /// `drop`, `replace`, `hold`.
+    pub allowed: &'static [&'static str],
+}
+
+const fn rule(point: HookPoint, way: Way, allowed: &'static [&'static str]) -> Rule {
+    Rule { point, way, allowed }
+}
+
+/// One row a point and way. What was accepted cannot be taken back, so hooks behind the judgement only watch.
+pub const RULES: [Rule; 12] = [
+    rule(HookPoint::PackerIn, Way::Rx, &[]),
+    rule(HookPoint::PackerIn, Way::Tx, &["drop", "replace"]),
+    rule(HookPoint::PackerOut, Way::Rx, &["drop", "replace"]),
+    rule(HookPoint::PackerOut, Way::Tx, &["drop", "replace"]),
+    rule(HookPoint::Credit, Way::Rx, &["drop", "replace"]),
+    rule(HookPoint::Credit, Way::Tx, &["hold"]),
+    rule(HookPoint::ReplayIn, Way::Rx, &["drop", "replace"]),
+    rule(HookPoint::ReplayIn, Way::Tx, &["replace"]),
+    rule(HookPoint::ReplayOut, Way::Rx, &[]),
+    rule(HookPoint::ReplayOut, Way::Tx, &["drop", "replace"]),
+    rule(HookPoint::Wire, Way::Rx, &["drop", "replace"]),
+    rule(HookPoint::Wire, Way::Tx, &["drop", "replace"]),
+];
+
+/// Position of a point and way in [`RULES`] and in the lists of hooks.
+const fn slot(point: HookPoint, way: Way) -> usize {
+    2 * point as usize + way as usize
+}
+
+/// What cannot be attached, or cannot be done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HookError {
+    /// No such point.
+    #[error("hook point: found `{found}`, expected packer_in, packer_out, credit, replay_in, replay_out or wire")]
+    Point {
+        /// As it was given.
+        found: String,
+    },
+    /// An answer that the point does not allow.
+    #[error("{point} {way}, item {number}: found the answer {answer}, expected one of: keep {allowed}")]
+    Answer {
+        /// The point.
+        point: &'static str,
+        /// The way.
+        way: &'static str,
+        /// Number of the item; of a fault that is refused: of the item it names.
+        number: u64,
+        /// What was answered.
+        answer: &'static str,
+        /// What else may be.
+        allowed: String,
+    },
+    /// Bytes of another length.
+    #[error("{point} {way}, item {number}: found {found} bytes, expected {expected}")]
+    Length {
+        /// The point.
+        point: &'static str,
+        /// The way.
+        way: &'static str,
+        /// Number of the item.
+        number: u64,
+        /// Bytes of the answer.
+        found: usize,
+        /// Bytes of the item.
+        expected: usize,
+    },
+    /// A fault that cannot be read.
+    #[error(transparent)]
+    Fault(#[from] FaultError),
+    /// A hook of the end runs.
+    #[error("hooks: found a call from inside a hook, expected one from outside")]
+    Busy,
+}
+
+/// Names an attached hook.
+pub type HookId = u64;
+
+/// Bad answers that are kept one by one.
+const MAX_ERRORS: usize = 16;
+
+/// A callback.
+type Call = Box<dyn FnMut(&Item<'_>) -> Answer + Send>;
+
+enum What {
+    Call(Call),
+    Fault(Fault),
+}
+
+struct Hook {
+    id: HookId,
+    what: What,
+}
+
+struct Table {
+    hooks: [Vec<Hook>; RULES.len()],
+    counts: [u64; RULES.len()],
+    last_id: HookId,
+    now_flits: u64,
+    rng: Rng,
+    errors: Vec<HookError>,
+    bad_answers: u64,
+}
+
+struct Shared {
+    /// Bit n: somebody watches slot n.
+    watched: AtomicU16,
+    table: Mutex<Table>,
+}
+
+/// The hooks of one end; a copy is the same hooks. `Default` has none and takes none.
+#[derive(Clone, Default)]
+pub struct Hooks(Option<Arc<Shared>>);
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Hooks(attachable)" } else { "Hooks(none)" })
+    }
+}
+
+/// What a point made of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Passed {
+    /// It goes on, perhaps with other bytes.
+    On,
+    /// It is gone.
+    Dropped,
+    /// Not now.
+    Held,
+}
+
+impl Hooks {
+    /// Hooks for an end; none so far.
+    pub fn new() -> Hooks {
+        let table = Table {
+            hooks: Default::default(),
+            counts: [0; RULES.len()],
+            last_id: 0,
+            now_flits: 0,
+            // Noise of faults; any fixed seed does.
+            rng: Rng::from_seed(0),
+            errors: Vec::new(),
+            bad_answers: 0,
+        };
+        Hooks(Some(Arc::new(Shared { watched: AtomicU16::new(0), table: Mutex::new(table) })))
+    }
+
+    /// Whether hooks can be attached.
+    pub fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn change<R>(&self, work: impl FnOnce(&Shared, &mut Table) -> Result<R, HookError>) -> Result<R, HookError> {
+        let Some(shared) = &self.0 else { return Err(HookError::Busy) };
+        match shared.table.try_lock() {
+            Ok(mut table) => work(shared, &mut table),
+            Err(std::sync::TryLockError::Poisoned(table)) => work(shared, &mut table.into_inner()),
+            Err(std::sync::TryLockError::WouldBlock) => Err(HookError::Busy),
+        }
+    }
+
+    fn insert(&self, point: HookPoint, way: Way, what: What) -> Result<HookId, HookError> {
+        self.change(|shared, table| {
+            table.last_id += 1;
+            let id = table.last_id;
+            table.hooks[slot(point, way)].push(Hook { id, what });
+            shared.watched.fetch_or(1 << slot(point, way), Ordering::Relaxed);
+            Ok(id)
+        })
+    }
+
+    /// Attaches a callback.
+    ///
+    /// # Errors
+    /// [`HookError::Busy`]: a hook of the end runs.
+    pub fn attach(
+        &self,
+        point: HookPoint,
+        way: Way,
+        hook: impl FnMut(&Item<'_>) -> Answer + Send + 'static,
+    ) -> Result<HookId, HookError> {
+        self.insert(point, way, What::Call(Box::new(hook)))
+    }
+
+    /// Attaches a fault; its number counts the items of the point. On the wire it is any [`Fault`]; elsewhere a drop or a
+    /// vanishing drops the item, a flip or noise replaces its bytes.
+    ///
+    /// # Errors
+    /// One that the point does not allow; [`HookError::Busy`]: a hook of the end runs.
+    pub fn attach_fault(&self, point: HookPoint, way: Way, fault: Fault) -> Result<HookId, HookError> {
+        let (answer, number) = match fault {
+            Fault::Drop { unit } | Fault::Vanish { unit } => ("drop", unit),
+            Fault::Flip { unit, .. } | Fault::Noise { unit } => ("replace", unit),
+            Fault::Duplicate { unit } => ("duplicate", unit),
+        };
+        let allowed = RULES[slot(point, way)].allowed;
+        if point != HookPoint::Wire && !allowed.contains(&answer) {
+            return Err(refused(point, way, number, answer));
+        }
+        self.insert(point, way, What::Fault(fault))
+    }
+
+    /// Takes a hook off again; whether it was there.
+    ///
+    /// # Errors
+    /// [`HookError::Busy`]: a hook of the end runs.
+    pub fn detach(&self, id: HookId) -> Result<bool, HookError> {
+        self.change(|shared, table| {
+            let mut found = false;
+            for (n, hooks) in table.hooks.iter_mut().enumerate() {
+                let before = hooks.len();
+                hooks.retain(|hook| hook.id != id);
+                found |= hooks.len() < before;
+                if hooks.is_empty() {
+                    shared.watched.fetch_and(!(1 << n), Ordering::Relaxed);
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// The first bad answers since the last call, and how many there were in all.
+    pub fn take_errors(&self) -> (Vec<HookError>, u64) {
+        self.change(|_, table| Ok((std::mem::take(&mut table.errors), table.bad_answers))).unwrap_or_default()
+    }
+
+    /// The end begins anew: items are counted from 0, hooks stay.
+    pub fn reset(&self) {
+        // A hook that runs is of an end that is not being reset.
+        let _ = self.change(|_, table| {
+            (table.counts, table.now_flits) = ([0; RULES.len()], 0);
+            Ok(())
+        });
+    }
+
+    /// Whether a hook is attached there.
+    #[inline]
+    pub fn watches(&self, point: HookPoint, way: Way) -> bool {
+        self.0.as_ref().is_some_and(|shared| shared.watched.load(Ordering::Relaxed) >> slot(point, way) & 1 == 1)
+    }
+
+    /// Tells the flit clock of what follows.
+    #[inline]
+    pub fn clock(&self, now_flits: u64) {
+        if let Some(shared) = &self.0 {
+            shared.table.lock().unwrap_or_else(PoisonError::into_inner).now_flits = now_flits;
+        }
+    }
+
+    /// Shows an item to the hooks of its point, which may change its bytes.
+    pub fn pass(&self, point: HookPoint, way: Way, name: &'static str, bytes: &mut [u8]) -> Passed {
+        self.each(point, way, name, bytes, |fault, number, bytes, rng| match *fault {
+            Fault::Drop { unit } | Fault::Vanish { unit } if unit == number => Answer::Drop,
+            Fault::Flip { unit, bit } if unit == number => {
+                let mut bytes = bytes.to_vec();
+                if let Some(byte) = bytes.get_mut(usize::from(bit) / 8) {
+                    *byte ^= 1 << (bit % 8);
+                }
+                Answer::Replace(bytes)
+            }
+            Fault::Noise { unit } if unit == number => {
+                let mut noise = vec![0; bytes.len()];
+                rng.fill_bytes(&mut noise);
+                Answer::Replace(noise)
+            }
+            _ => Answer::Keep,
+        })
+    }
+
+    fn each(
+        &self,
+        point: HookPoint,
+        way: Way,
+        name: &'static str,
+        bytes: &mut [u8],
+        mut fault: impl FnMut(&Fault, u64, &[u8], &mut Rng) -> Answer,
+    ) -> Passed {
+        if !self.watches(point, way) {
+            return Passed::On;
+        }
+        let Some(shared) = &self.0 else { return Passed::On };
+        let mut table = shared.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let Table { hooks, counts, now_flits, rng, errors, bad_answers, .. } = &mut *table;
+        let at = slot(point, way);
+        let number = counts[at];
+        counts[at] += 1;
+        for hook in &mut hooks[at] {
+            let answer = match &mut hook.what {
+                What::Call(call) => call(&Item { point, way, now_flits: *now_flits, number, name, bytes }),
+                What::Fault(of) => fault(of, number, bytes, rng),
+            };
+            let wrong = match answer {
+                Answer::Keep => continue,
+                _ if !RULES[at].allowed.contains(&answer.name()) => refused(point, way, number, answer.name()),
+                Answer::Drop => return Passed::Dropped,
+                Answer::Hold => return Passed::Held,
+                Answer::Replace(other) if other.len() == bytes.len() => {
+                    bytes.copy_from_slice(&other);
+                    continue;
+                }
+                Answer::Replace(other) => HookError::Length {
+                    point: point.name(),
+                    way: way.name(),
+                    number,
+                    found: other.len(),
+                    expected: bytes.len(),
+                },
+            };
+            *bad_answers += 1;
+            if errors.len() < MAX_ERRORS {
+                errors.push(wrong);
+            }
+        }
+        Passed::On
+    }
+
+    /// Shows a unit on the wire; what goes on: none, one, or a unit twice, each with whether its bytes are others.
+    pub fn wire<U: OnWire>(&self, way: Way, name: &'static str, mut unit: U) -> Arrivals<(U, bool)> {
+        if !self.watches(HookPoint::Wire, way) {
+            return [Some((unit, false)), None];
+        }
+        let mut effect = Effect::default();
+        // A fault works on the unit as its link layer knows it, and the bytes follow.
+        let before = unit.bytes_mut().to_vec();
+        let mut bytes = before.clone();
+        let passed = self.each(HookPoint::Wire, way, name, &mut bytes, |fault, number, bytes, rng| {
+            unit.bytes_mut().copy_from_slice(bytes);
+            fault.apply(number, &mut unit, rng, &mut effect);
+            Answer::Replace(unit.bytes_mut().to_vec())
+        });
+        unit.bytes_mut().copy_from_slice(&bytes);
+        let (arrives, there) = ((unit, bytes != before), passed == Passed::On);
+        [(there && !effect.lost).then_some(arrives), (there && effect.twice).then_some(arrives)]
+    }
+
+    /// Shows a message of a layout: its bits and its data; `false`: it is gone.
+    pub fn message(
+        &self,
+        (point, way): (HookPoint, Way),
+        def: &'static LayoutDef,
+        bits: &mut u128,
+        data: Option<&mut [u8; 64]>,
+    ) -> bool {
+        if !self.watches(point, way) {
+            return true;
+        }
+        let length = def.bits.div_ceil(8) as usize;
+        let mut bytes = bits.to_le_bytes()[..length].to_vec();
+        bytes.extend(data.iter().flat_map(|line| line.iter()));
+        if self.pass(point, way, def.name, &mut bytes) == Passed::Dropped {
+            return false;
+        }
+        let (message, line) = bytes.split_at(length);
+        let found = message.iter().rev().fold(0, |n, &b| n << 8 | u128::from(b));
+        *bits = if def.bits < 128 { found & ((1 << def.bits) - 1) } else { found };
+        if let Some(data) = data {
+            data.copy_from_slice(line);
+        }
+        true
+    }
+
+    /// Asks whether credits may be returned now, where `pending` of them wait.
+    pub fn holds_credits(&self, pending: u64) -> bool {
+        self.watches(HookPoint::Credit, Way::Tx)
+            && self.pass(HookPoint::Credit, Way::Tx, "credit", &mut pending.to_le_bytes()) == Passed::Held
+    }
+
+    /// Shows credits that came, as they travel; none if they are dropped.
+    pub fn credits<const N: usize>(&self, mut codes: [u8; N]) -> [u8; N] {
+        match self.pass(HookPoint::Credit, Way::Rx, "credit", &mut codes) {
+            Passed::On => codes,
+            Passed::Dropped | Passed::Held => [0; N],
+        }
+    }
+}
+
+fn refused(point: HookPoint, way: Way, number: u64, answer: &'static str) -> HookError {
+    let allowed = RULES[slot(point, way)].allowed.join(" ");
+    HookError::Answer { point: point.name(), way: way.name(), number, answer, allowed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(hooks: &Hooks, point: HookPoint, way: Way) -> (Passed, Vec<u8>) {
+        let mut bytes = vec![1, 2, 3];
+        (hooks.pass(point, way, "test", &mut bytes), bytes)
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_point_and_way_in_order() {
+        for (n, rule) in RULES.iter().enumerate() {
+            assert_eq!(slot(rule.point, rule.way), n, "{}", rule.point.name());
+            assert_eq!(HookPoint::of(rule.point.name()), Ok(rule.point));
+        }
+        assert!(matches!(HookPoint::of("Wire"), Err(HookError::Point { .. })));
+    }
+
+    /// Every answer at every point: the allowed ones work, the others change nothing and are told.
+    #[test]
+    fn what_the_table_allows_works_and_nothing_else() {
+        for rule in RULES {
+            for answer in [Answer::Drop, Answer::Replace(vec![7, 7, 7]), Answer::Hold] {
+                let (hooks, of_hook) = (Hooks::new(), answer.clone());
+                hooks.attach(rule.point, rule.way, move |_| of_hook.clone()).expect("no hook runs");
+                let (passed, bytes) = ask(&hooks, rule.point, rule.way);
+                let allowed = rule.allowed.contains(&answer.name());
+                let expected = match answer {
+                    Answer::Drop if allowed => Passed::Dropped,
+                    Answer::Hold if allowed => Passed::Held,
+                    _ => Passed::On,
+                };
+                assert_eq!(passed, expected, "{} {} {answer:?}", rule.point.name(), rule.way.name());
+                assert_eq!(bytes == [7, 7, 7], allowed && answer.name() == "replace");
+                assert_eq!(hooks.take_errors().1, u64::from(!allowed));
+            }
+        }
+    }
+
+    #[test]
+    fn hooks_are_asked_in_order_and_can_be_taken_off() {
+        let hooks = Hooks::new();
+        assert!(!hooks.watches(HookPoint::Wire, Way::Tx));
+        let plus = |item: &Item<'_>| Answer::Replace(item.bytes.iter().map(|b| b + 1).collect());
+        let first = hooks.attach(HookPoint::Wire, Way::Tx, plus).expect("no hook runs");
+        let twice = |item: &Item<'_>| Answer::Replace(item.bytes.iter().map(|b| b * 2).collect());
+        hooks.attach(HookPoint::Wire, Way::Tx, twice).expect("no hook runs");
+        assert_eq!(ask(&hooks, HookPoint::Wire, Way::Tx), (Passed::On, vec![4, 6, 8]));
+        assert_eq!((hooks.detach(first), hooks.detach(first)), (Ok(true), Ok(false)));
+        assert_eq!(ask(&hooks, HookPoint::Wire, Way::Tx), (Passed::On, vec![2, 4, 6]));
+        assert!(!hooks.watches(HookPoint::Wire, Way::Rx));
+    }
+
+    #[test]
+    fn a_fault_hits_its_item_alone_and_is_refused_where_it_cannot_be() {
+        let hooks = Hooks::new();
+        let way = Way::Tx;
+        hooks.attach_fault(HookPoint::ReplayOut, way, Fault::Drop { unit: 1 }).expect("allowed");
+        hooks.attach_fault(HookPoint::ReplayOut, way, Fault::Flip { unit: 2, bit: 9 }).expect("allowed");
+        let passed: Vec<(Passed, Vec<u8>)> = (0..3).map(|_| ask(&hooks, HookPoint::ReplayOut, way)).collect();
+        assert_eq!(passed[0], (Passed::On, vec![1, 2, 3]));
+        assert_eq!(passed[1].0, Passed::Dropped);
+        assert_eq!(passed[2], (Passed::On, vec![1, 0, 3]));
+        for (point, fault) in [
+            (HookPoint::Credit, Fault::Drop { unit: 0 }),
+            (HookPoint::ReplayIn, Fault::Vanish { unit: 0 }),
+            (HookPoint::PackerIn, Fault::Duplicate { unit: 0 }),
+        ] {
+            assert!(matches!(hooks.attach_fault(point, way, fault), Err(HookError::Answer { .. })), "{point:?}");
+        }
+    }
+
+    #[test]
+    fn a_hook_cannot_change_the_hooks_that_run() {
+        let hooks = Hooks::new();
+        let inner = hooks.clone();
+        let found = Arc::new(Mutex::new(None));
+        let told = found.clone();
+        let call = move |_: &Item<'_>| {
+            *told.lock().expect("no panic") = Some(inner.detach(1));
+            Answer::Keep
+        };
+        hooks.attach(HookPoint::Credit, Way::Rx, call).expect("no hook runs");
+        ask(&hooks, HookPoint::Credit, Way::Rx);
+        assert_eq!(*found.lock().expect("no panic"), Some(Err(HookError::Busy)));
+    }
+
+    #[test]
+    fn a_wrong_length_is_told() {
+        let hooks = Hooks::new();
+        hooks.attach(HookPoint::Wire, Way::Rx, |_| Answer::Replace(vec![1])).expect("no hook runs");
+        assert_eq!(ask(&hooks, HookPoint::Wire, Way::Rx), (Passed::On, vec![1, 2, 3]));
+        let (errors, count) = hooks.take_errors();
+        assert_eq!(count, 1);
+        assert_eq!(errors[0].to_string(), "wire rx, item 0: found 1 bytes, expected 3");
+    }
+}

@@ -1,0 +1,103 @@
+//! Conservation, message by message: what a GPU sends to another one, or to a switch, is what that one gets.
+//!
+//! Modelled: for each pair of GPUs, link and channel, and for each way between a GPU and a switch that reduces, the messages
+//! in their order, as a [`Chain`] at both ends. A multicast write counts for each member of its group. The promised order:
+//! what one source sends to one destination over one link and channel comes once, unchanged, in that order (`nvlink` §3:
+//! nothing is ordered between links and channels). Left out: packets of the link itself.
+//!
+//! A walk: a GPU enters a message when it goes to its port and when it comes from there; a switch enters those that end or
+//! begin in it; when the run is over both ends of each way are compared.
+
+use crate::fabric::nvlink_switch::crossbar::SWITCH_RID;
+use crate::link::nvlink::Message;
+use crate::link::nvlink::chain::Chain;
+use crate::link::nvlink::port::CHANNELS;
+use crate::scenario::report::Broken;
+use scalepool_protocols::wire::Violation;
+use std::collections::BTreeMap;
+
+/// The other end of a way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Peer {
+    /// A GPU.
+    Gpu(u16),
+    /// The switch behind the link.
+    Switch,
+}
+
+impl Peer {
+    /// Who has asked as this requester.
+    pub const fn of_requester(rid: u16) -> Peer {
+        if rid == SWITCH_RID { Peer::Switch } else { Peer::Gpu(rid) }
+    }
+}
+
+/// A way, seen from one end: peer, link, channel by [`CHANNELS`].
+pub type Way = (Peer, usize, usize);
+
+/// What has passed at one end of all its ways.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    /// Sent.
+    pub sent: BTreeMap<Way, Chain>,
+    /// Received.
+    pub received: BTreeMap<Way, Chain>,
+}
+
+impl Ledger {
+    /// A message goes.
+    pub fn send(&mut self, way: Way, message: &Message) {
+        self.sent.entry(way).or_default().add(message);
+    }
+
+    /// A message has come.
+    pub fn receive(&mut self, way: Way, message: &Message) {
+        self.received.entry(way).or_default().add(message);
+    }
+}
+
+/// Compares both ends of all ways between GPUs, by number, and of those to switches; `switch` gives what it has taken in and
+/// sent out of itself at a GPU's link and channel.
+pub fn compare(gpus: &[&Ledger], switch: impl Fn(usize, usize, usize) -> [Chain; 2]) -> Vec<Broken> {
+    let mut broken = Vec::new();
+    let mut judge = |from: String, to: String, (link, channel): (usize, usize), sent: Chain, received: Chain| {
+        if sent != received {
+            let found = match sent.count == received.count {
+                true => "others, or in another order".to_owned(),
+                false => format!("{} messages", received.count),
+            };
+            let text = format!("from {from} over link {link} on {:?}", CHANNELS[channel]);
+            let expected = format!("the {} messages sent", sent.count);
+            broken.push(Broken { place: to, violation: Violation::at_byte("SIM-E2E-04", 0, found, expected, text) });
+        }
+    };
+    let name = |gpu: usize| format!("gpu[{gpu}]");
+    let found = |chain: Option<&Chain>| chain.copied().unwrap_or_default();
+    for (gpu, ledger) in gpus.iter().enumerate() {
+        for (&(peer, link, channel), &sent) in &ledger.sent {
+            let place = (link, channel);
+            match peer {
+                Peer::Gpu(to) => {
+                    let way = (Peer::Gpu(gpu as u16), link, channel);
+                    let received = found(gpus.get(usize::from(to)).and_then(|peer| peer.received.get(&way)));
+                    judge(name(gpu), name(to.into()), place, sent, received);
+                }
+                Peer::Switch => judge(name(gpu), "switch".into(), place, sent, switch(gpu, link, channel)[0]),
+            }
+        }
+        for (&(peer, link, channel), &received) in &ledger.received {
+            let place = (link, channel);
+            match peer {
+                // Where something was sent it has been compared.
+                Peer::Gpu(from) => {
+                    let way = (Peer::Gpu(gpu as u16), link, channel);
+                    if !gpus.get(usize::from(from)).is_some_and(|peer| peer.sent.contains_key(&way)) {
+                        judge(name(from.into()), name(gpu), place, Chain::default(), received);
+                    }
+                }
+                Peer::Switch => judge("the switch".into(), name(gpu), place, switch(gpu, link, channel)[1], received),
+            }
+        }
+    }
+    broken
+}

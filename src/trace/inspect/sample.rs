@@ -1,0 +1,136 @@
+//! Beats of data out of signals.
+
+use super::InspectError;
+use super::map::{Edge, Holds, Interface, Level, Sample};
+use super::stream::{Beat, Stream};
+use super::wave::{Bit, Part, Wave};
+
+/// The signals of an interface.
+pub(super) struct Signals {
+    clock: Part,
+    reset: Option<Part>,
+    valid: Option<Part>,
+    ready: Option<Part>,
+    first: Option<Part>,
+    pub data: Part,
+    pub unit_bits: usize,
+    pub holds: Holds,
+}
+
+impl Signals {
+    /// Finds them and reads their values.
+    pub fn find(
+        wave: &mut Wave,
+        scope: Option<&str>,
+        interface: &Interface,
+        map: &str,
+    ) -> Result<Signals, InspectError> {
+        let error =
+            |key, text| InspectError::Signal { map: map.to_owned(), interface: interface.name.clone(), key, text };
+        let find = |key, name: &str| {
+            let name = scope.map_or(name.to_owned(), |scope| format!("{scope}.{name}"));
+            wave.find(&name).map_err(|text| error(key, text))
+        };
+        let one_bit = |key, name: &str| match find(key, name)? {
+            part if part.bits == 1 => Ok(part),
+            part => Err(error(key, format!("found {} bits in `{}`, expected 1", part.bits, part.name))),
+        };
+        let control = |key, name: &Option<String>| name.as_deref().map(|name| one_bit(key, name)).transpose();
+        let (unit_bits, holds) = interface.holds().map_err(|text| error("unit_bits", text))?;
+        let signals = Signals {
+            clock: if interface.edge == Edge::Any {
+                find("clock", &interface.clock)?
+            } else {
+                one_bit("clock", &interface.clock)?
+            },
+            reset: control("reset", &interface.reset)?,
+            valid: control("valid", &interface.valid)?,
+            ready: control("ready", &interface.ready)?,
+            first: control("first", &interface.first)?,
+            data: find("data", &interface.data)?,
+            unit_bits,
+            holds,
+        };
+        let bits = signals.data.bits;
+        if bits > unit_bits || !bits.is_multiple_of(8) {
+            let text =
+                format!("found {bits} bits in `{}`, expected {unit_bits}, or less in whole bytes", signals.data.name);
+            return Err(error("data", text));
+        }
+        let options = [&signals.reset, &signals.valid, &signals.ready, &signals.first];
+        let mut parts = vec![&signals.clock, &signals.data];
+        parts.extend(options.into_iter().flatten());
+        wave.load(&parts)?;
+        Ok(signals)
+    }
+}
+
+/// Samples every edge of the clock into the stream; the number of edges outside of reset.
+pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, stream: &mut Stream) -> u64 {
+    let (mut edges, mut cycle) = (0, 0);
+    for position in edges_of(wave, interface, signals) {
+        let t_fs = wave.t_fs(position);
+        let number = cycle;
+        cycle += 1;
+        let beside = match interface.sample() {
+            Sample::Before => position.checked_sub(1),
+            Sample::After => Some(position),
+        };
+        // Nothing has a value before the first instant.
+        let Some(beside) = beside else { continue };
+        let level = |part: &Part| wave.at(part, beside).and_then(|bits| bits.first().copied()).unwrap_or(Bit::Unknown);
+        let active = if interface.reset_active == Level::High { Bit::One } else { Bit::Zero };
+        // A reset that nobody drives yet is no time for flits either.
+        if signals.reset.as_ref().is_some_and(|reset| [active, Bit::Unknown].contains(&level(reset))) {
+            stream.restart();
+            continue;
+        }
+        edges += 1;
+        let handshake = [&signals.valid, &signals.ready].into_iter().flatten();
+        let levels: Vec<(&Part, Bit)> = handshake.map(|part| (part, level(part))).collect();
+        if levels.iter().any(|(_, level)| *level == Bit::Zero) {
+            continue;
+        }
+        if let Some((part, _)) = levels.iter().find(|(_, level)| *level == Bit::Unknown) {
+            stream.unknown(t_fs, number, part, &[0]);
+            continue;
+        }
+        let first = match signals.first.as_ref().map(|first| (first, level(first))) {
+            None => None,
+            Some((first, Bit::Unknown)) => {
+                stream.unknown(t_fs, number, first, &[0]);
+                continue;
+            }
+            Some((_, level)) => Some(level == Bit::One),
+        };
+        let bits = wave.at(&signals.data, beside).unwrap_or_else(|| vec![Bit::Unknown; signals.data.bits]);
+        let unknown: Vec<usize> = (0..bits.len()).filter(|&n| bits[n] == Bit::Unknown).collect();
+        if !unknown.is_empty() {
+            stream.unknown(t_fs, number, &signals.data, &unknown);
+            continue;
+        }
+        let byte = |eight: &[Bit]| eight.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit == Bit::One));
+        stream.beat(Beat { t_fs, cycle: number, first, bytes: bits.chunks(8).map(byte).collect() });
+    }
+    edges
+}
+
+/// Positions of the edges. The first value of a clock is no edge.
+fn edges_of(wave: &Wave, interface: &Interface, signals: &Signals) -> Vec<u32> {
+    let to = match interface.edge {
+        Edge::Rising => Some(Bit::One),
+        Edge::Falling => Some(Bit::Zero),
+        Edge::Any => None,
+    };
+    let changes = wave.changes(&signals.clock);
+    let is_edge = |pair: &&[(u32, Bit)]| match to {
+        None => true,
+        Some(to) => pair[0].1 != to && pair[1].1 == to,
+    };
+    let mut positions: Vec<u32> = changes.windows(2).filter(is_edge).map(|pair| pair[1].0).collect();
+    if to.is_none() {
+        // Several changes in one instant are one: only its last values are seen.
+        positions.dedup();
+    }
+    positions
+}

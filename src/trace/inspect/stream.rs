@@ -1,0 +1,259 @@
+//! Units out of beats, and what the decoder of their stream says.
+
+use super::map::{Holds, Interface};
+use super::sample::Signals;
+use super::wave::Part;
+use crate::forms::flit::{Answer, Decoder};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::pid;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::nvlink::{FLIT_BYTES, Header, MAX_FLITS};
+use scalepool_protocols::wire::{At, Findings, Violation, Wire};
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// Data of one edge.
+pub(super) struct Beat {
+    pub t_fs: u64,
+    pub cycle: u64,
+    /// Whether it says that it is the first of a unit; `None` where nothing says so.
+    pub first: Option<bool>,
+    pub bytes: Vec<u8>,
+}
+
+/// A broken rule, and where it is in the wave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// Time of the beat \[fs\].
+    pub t_fs: u64,
+    /// Signal, with its bits.
+    pub signal: String,
+    /// The rule; a byte is one of the unit.
+    pub violation: Violation,
+}
+
+/// A unit, or something that is none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// Time of its last beat \[fs\].
+    pub t_fs: u64,
+    /// Edges of the clock before it.
+    pub cycle: u64,
+    /// Position in the map.
+    pub interface: usize,
+    /// Bytes of the unit, byte 0 first; those that the map says are not in the wave are completed.
+    pub bytes: Vec<u8>,
+    /// The flit object; `None` where there is no unit.
+    pub form: Option<Value>,
+    /// Rules that it breaks.
+    pub broken: Vec<Broken>,
+    /// Legal, but not as tight as it could be.
+    pub lints: Vec<Broken>,
+}
+
+/// A unit whose answer has not come.
+struct Waiting {
+    at: usize,
+    beats_fs: Vec<u64>,
+}
+
+/// The units of one interface.
+pub(super) struct Stream {
+    interface: usize,
+    protocol: String,
+    dir: Dir,
+    unit_bits: usize,
+    holds: Holds,
+    data: (String, usize, usize),
+    /// There is one for every protocol that a checked map can name.
+    decoder: Option<Decoder>,
+    bytes: Vec<u8>,
+    beats: Vec<(u64, u64)>,
+    /// Beats are thrown away up to the next first one.
+    lost: bool,
+    /// The open packet may end at any beat.
+    open_end: bool,
+    waiting: VecDeque<Waiting>,
+    seen: Vec<Seen>,
+}
+
+impl Stream {
+    pub fn new(n: usize, interface: &Interface, signals: &Signals) -> Stream {
+        let dir = if interface.dir == Dir::Up.name() { Dir::Up } else { Dir::Down };
+        Stream {
+            interface: n,
+            protocol: interface.protocol.clone(),
+            dir,
+            unit_bits: signals.unit_bits,
+            holds: signals.holds,
+            data: (signals.data.name.clone(), signals.data.lsb, signals.data.bits),
+            decoder: Decoder::new(&interface.protocol, dir).ok(),
+            bytes: Vec::new(),
+            beats: Vec::new(),
+            lost: false,
+            open_end: false,
+            waiting: VecDeque::new(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// A reset: nothing of what was before counts.
+    pub fn restart(&mut self) {
+        self.end_packet();
+        let answers = self.decoder.as_mut().map(Decoder::finish).unwrap_or_default();
+        self.answers(answers);
+        self.decoder = Decoder::new(&self.protocol, self.dir).ok();
+        self.bytes.clear();
+        self.beats.clear();
+        self.lost = false;
+    }
+
+    /// A value is needed and is not there.
+    pub fn unknown(&mut self, t_fs: u64, cycle: u64, part: &Part, bits: &[usize]) {
+        let (Some(&first), Some(&last)) = (bits.first(), bits.last()) else { return };
+        let (lsb, width) = ((part.lsb + first) as u32, (last - first + 1) as u32);
+        let violation = Violation {
+            rule: "SIM-WAV-01",
+            at: At::Bits { lsb, width },
+            found: format!("{} bits of x or z", bits.len()),
+            expected: "0 or 1 in every bit".into(),
+            text: "a sampled signal is not known".into(),
+        };
+        let signal = if part.bits == 1 { part.name.clone() } else { range(&part.name, lsb as usize, width as usize) };
+        self.none(t_fs, cycle, Broken { t_fs, signal, violation });
+        // The rest of the unit has lost its beginning.
+        self.lost = !self.bytes.is_empty() || self.unit_beats() > 1;
+        self.bytes.clear();
+        self.beats.clear();
+    }
+
+    fn none(&mut self, t_fs: u64, cycle: u64, broken: Broken) {
+        let (interface, bytes) = (self.interface, Vec::new());
+        self.seen.push(Seen { t_fs, cycle, interface, bytes, form: None, broken: vec![broken], lints: Vec::new() });
+    }
+
+    fn unit_beats(&self) -> usize {
+        self.unit_bits.div_ceil(self.data.2)
+    }
+
+    /// Takes a beat.
+    pub fn beat(&mut self, beat: Beat) {
+        // Where the bus says what is first, a packet ends there, whatever its header says of its length.
+        self.open_end = self.protocol == "nvlink" && beat.first.is_some();
+        if self.open_end && beat.first == Some(true) && !self.bytes.is_empty() {
+            self.unit();
+        }
+        match beat.first {
+            Some(true) if !self.bytes.is_empty() => self.cut(&beat, "1", "0, the unit before lacks bytes"),
+            Some(false) if self.bytes.is_empty() && !self.lost => {
+                self.cut(&beat, "0", "1, no unit is open");
+                self.lost = true;
+            }
+            _ => (),
+        }
+        if self.lost && beat.first != Some(true) {
+            // Without a signal that says where a unit begins, the next beat is taken for it.
+            self.lost = beat.first.is_some();
+            if self.lost {
+                return;
+            }
+        }
+        self.lost = false;
+        self.bytes.extend_from_slice(&beat.bytes);
+        self.beats.push((beat.t_fs, beat.cycle));
+        let wanted = if self.open_end { FLIT_BYTES * MAX_FLITS } else { self.wanted_bytes() };
+        if self.bytes.len() >= wanted {
+            self.bytes.truncate(wanted);
+            self.unit();
+        }
+    }
+
+    /// `first` is not what it should be; what is open is dropped.
+    fn cut(&mut self, beat: &Beat, found: &str, expected: &str) {
+        let text = format!("{} bytes of a unit of {} have come", self.bytes.len(), self.wanted_bytes());
+        let violation = Violation::at_byte("SIM-WAV-02", self.bytes.len(), found, expected, text);
+        let signal = range(&self.data.0, self.data.1, self.data.2);
+        self.none(beat.t_fs, beat.cycle, Broken { t_fs: beat.t_fs, signal, violation });
+        self.bytes.clear();
+        self.beats.clear();
+    }
+
+    /// Bytes of the unit that is open, as far as it is known.
+    fn wanted_bytes(&self) -> usize {
+        if self.protocol != "nvlink" || self.bytes.len() < FLIT_BYTES {
+            return self.unit_bits / 8;
+        }
+        let bits = self.bytes[..FLIT_BYTES].iter().rev().fold(0, |n, &b| n << 8 | u128::from(b));
+        // A packet has at most 18 flits (nvlink §1); the length of a broken header is no reason to wait for more.
+        FLIT_BYTES * (1 + usize::from(Header::from_bits(bits).len)).min(MAX_FLITS)
+    }
+
+    /// Nothing comes behind the open packet; it is whole if its header says so.
+    fn end_packet(&mut self) {
+        if self.open_end && !self.bytes.is_empty() && self.bytes.len() >= self.wanted_bytes() {
+            self.unit();
+        }
+    }
+
+    /// A unit is whole.
+    fn unit(&mut self) {
+        let found = std::mem::take(&mut self.bytes);
+        let beats = std::mem::take(&mut self.beats);
+        let bytes = match self.holds {
+            Holds::Unit => found,
+            Holds::FlitAndCrc => pid::CACHEMEM.to_le_bytes().into_iter().chain(found).collect(),
+            Holds::Slots => {
+                let slot = |n: usize| found[16 * n..16 * n + 16].iter().rev().fold(0, |s, &b| s << 8 | u128::from(b));
+                Unit::from_slots(pid::CACHEMEM, &[slot(0), slot(1), slot(2), slot(3)]).0.to_vec()
+            }
+        };
+        let answers = self.decoder.as_mut().map(|decoder| decoder.read(Ok(&bytes))).unwrap_or_default();
+        let (t_fs, cycle) = beats.last().copied().unwrap_or_default();
+        let (interface, lints, broken) = (self.interface, Vec::new(), Vec::new());
+        self.waiting.push_back(Waiting { at: self.seen.len(), beats_fs: beats.iter().map(|b| b.0).collect() });
+        self.seen.push(Seen { t_fs, cycle, interface, bytes, form: None, broken, lints });
+        self.answers(answers);
+    }
+
+    /// Answers come in the order of the units.
+    fn answers(&mut self, answers: Vec<Answer>) {
+        for answer in answers {
+            let Some(unit) = self.waiting.pop_front() else { return };
+            // Units have the length that their decoder asks for, so there is always an object.
+            let Ok((form, Findings { violations, lints })) = answer else { continue };
+            let placed = |all: Vec<Violation>| all.into_iter().map(|v| self.place(&unit.beats_fs, v)).collect();
+            let (broken, lints) = (placed(violations), placed(lints));
+            let seen = &mut self.seen[unit.at];
+            seen.form = Some(form);
+            (seen.broken, seen.lints) = (broken, lints);
+        }
+    }
+
+    /// Where a byte of a unit is in the wave.
+    fn place(&self, beats_fs: &[u64], violation: Violation) -> Broken {
+        let (name, lsb, bits) = &self.data;
+        let not_there = if self.holds == Holds::Unit { 0 } else { size_of::<u16>() };
+        let last_fs = beats_fs.last().copied().unwrap_or_default();
+        let at = match violation.at {
+            At::Byte(n) => n.checked_sub(not_there).map(|n| (8 * n / bits, 8 * n % bits)),
+            At::Bits { .. } | At::Line(_) | At::Message => None,
+        };
+        match at.and_then(|(beat, bit)| Some((beats_fs.get(beat)?, bit))) {
+            Some((&t_fs, bit)) => Broken { t_fs, signal: range(name, lsb + bit, 8), violation },
+            None => Broken { t_fs: last_fs, signal: range(name, *lsb, *bits), violation },
+        }
+    }
+
+    /// All that was seen, and the beats of a unit that is not whole.
+    pub fn finish(mut self) -> (Vec<Seen>, usize) {
+        self.end_packet();
+        let answers = self.decoder.as_mut().map(Decoder::finish).unwrap_or_default();
+        self.answers(answers);
+        let left = self.beats.len();
+        (self.seen, left)
+    }
+}
+
+fn range(name: &str, lsb: usize, bits: usize) -> String {
+    format!("{name}[{}:{lsb}]", lsb + bits - 1)
+}

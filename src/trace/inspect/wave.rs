@@ -1,0 +1,223 @@
+//! A wave file of any simulator, VCD or FST, by the crate `wellen`.
+//!
+//! Modelled: signals by name, their values before and after an instant. Left out: reals, strings.
+
+use super::InspectError;
+use crate::forms::message::most_similar;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use wellen::simple::Waveform;
+use wellen::{LoadOptions, Signal, SignalRef, SignalValue, TimescaleUnit};
+
+/// An open wave.
+pub(super) struct Wave {
+    file: String,
+    waveform: Waveform,
+    /// Signals by full path, with their bits; aliases of one signal have its reference.
+    names: BTreeMap<String, (SignalRef, usize)>,
+    /// Femtoseconds of one step of time.
+    step_fs: u64,
+}
+
+/// A part of a signal.
+pub(super) struct Part {
+    /// As the wave calls the signal.
+    pub name: String,
+    signal: SignalRef,
+    /// Lowest bit.
+    pub lsb: usize,
+    /// Number of bits.
+    pub bits: usize,
+}
+
+/// One bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bit {
+    Zero,
+    One,
+    Unknown,
+}
+
+/// The first bytes of an FST file: block type 0 and the length of the header block, 329 (seen in files of GTKWave).
+const FST_START: [u8; 9] = [0, 0, 0, 0, 0, 0, 0, 1, 0x49];
+/// First byte of an FST file that is packed as a whole.
+const FST_PACKED: u8 = 254;
+
+impl Wave {
+    pub fn open(path: &Path) -> Result<Wave, InspectError> {
+        let file = path.display().to_string();
+        let unreadable = |text: String| InspectError::Wave { path: file.clone(), text };
+        check_start(path).map_err(&unreadable)?;
+        let options = LoadOptions { multi_thread: false, remove_scopes_with_empty_name: true };
+        let read = || wellen::simple::read_with_options(path, &options).map_err(|e| e.to_string());
+        let waveform = unpanicked(read).and_then(|read| read).map_err(&unreadable)?;
+        let hierarchy = waveform.hierarchy();
+        let scale = hierarchy.timescale().ok_or_else(|| unreadable("found no timescale, expected one".into()))?;
+        let step_fs = fs_of(scale.unit).and_then(|fs| fs.checked_mul(scale.factor.into())).ok_or_else(|| {
+            unreadable(format!("found timescale {} {:?}, expected 1 fs to 1000 s", scale.factor, scale.unit))
+        })?;
+        let vars = hierarchy.iter_vars();
+        let names = vars.filter_map(|v| Some((v.full_name(hierarchy), (v.signal_ref(), v.length()? as usize))));
+        Ok(Wave { names: names.collect(), file, waveform, step_fs })
+    }
+
+    /// The signal of a name, or of `name[msb:lsb]` a part of it.
+    pub fn find(&self, asked: &str) -> Result<Part, String> {
+        if let Some((name, signal, bits)) = self.lookup(asked)? {
+            return Ok(Part { name, signal, lsb: 0, bits });
+        }
+        if let Some((base, lsb, bits)) = slice_of(asked)
+            && let Some((name, signal, width)) = self.lookup(base)?
+        {
+            if lsb + bits > width {
+                return Err(format!("found `{asked}`, expected a part of the {width} bits of `{name}`"));
+            }
+            return Ok(Part { name, signal, lsb, bits });
+        }
+        let base = slice_of(asked).map_or(asked, |(base, ..)| base);
+        let depth = base.split('.').count();
+        // Ends of paths as long as the name are compared with it.
+        let ends: BTreeMap<&str, &str> = self.names.keys().map(|path| (end_of(path, depth), path.as_str())).collect();
+        let near: Vec<_> = most_similar(base, ends.keys().copied()).into_iter().map(|end| ends[end]).collect();
+        let near = if near.is_empty() { "it has none".to_owned() } else { format!("the nearest: {}", near.join(", ")) };
+        Err(format!("found `{asked}`, expected a signal of {}; {near}", self.file))
+    }
+
+    /// By the full path, else by an end of one; `None` when there is no such signal.
+    fn lookup(&self, asked: &str) -> Result<Option<(String, SignalRef, usize)>, String> {
+        if let Some(&(signal, bits)) = self.names.get(asked) {
+            return Ok(Some((asked.to_owned(), signal, bits)));
+        }
+        let is_end = |path: &str| path.strip_suffix(asked).is_some_and(|rest| rest.ends_with('.'));
+        let found: Vec<_> = self.names.iter().filter(|(path, _)| is_end(path)).collect();
+        match found[..] {
+            [] => Ok(None),
+            [(path, &(signal, bits)), ref others @ ..] if others.iter().all(|(_, other)| other.0 == signal) => {
+                Ok(Some((path.clone(), signal, bits)))
+            }
+            [(a, _), .., (b, _)] => {
+                Err(format!("found `{asked}`, which is {} signals, such as {a} and {b}; expected one", found.len()))
+            }
+            [_] => Ok(None),
+        }
+    }
+
+    /// Reads the values of signals.
+    pub fn load(&mut self, parts: &[&Part]) -> Result<(), InspectError> {
+        let signals: Vec<_> = parts.iter().map(|part| part.signal).collect();
+        let loaded = unpanicked(|| self.waveform.load_signals(&signals));
+        loaded.map_err(|text| InspectError::Wave { path: self.file.clone(), text })
+    }
+
+    /// Position and value of every change of a 1-bit signal, or every change alone of a wider one.
+    pub fn changes(&self, part: &Part) -> Vec<(u32, Bit)> {
+        let signal = self.signal(part);
+        let value = |value| if part.bits == 1 { bit(value, part.lsb) } else { Bit::Unknown };
+        signal.into_iter().flat_map(Signal::iter_changes).map(|(at, v)| (at, value(v))).collect()
+    }
+
+    /// Bits of a part at the end of the instant of a position, lowest first; none before the first value.
+    pub fn at(&self, part: &Part, position: u32) -> Option<Vec<Bit>> {
+        let signal = self.signal(part)?;
+        let offset = signal.get_offset(position)?;
+        let value = signal.get_value_at(&offset, offset.elements.saturating_sub(1));
+        let digits = digits(value)?;
+        // A vector that has shrunk is no signal of ours.
+        let digits = digits.as_bytes();
+        let digit = |n: usize| digits.len().checked_sub(n + 1).map_or(Bit::Unknown, |at| bit_of(digits[at]));
+        Some((part.lsb..part.lsb + part.bits).map(digit).collect())
+    }
+
+    /// Time of a position.
+    pub fn t_fs(&self, position: u32) -> u64 {
+        self.waveform.time_table().get(position as usize).map_or(0, |t| t.saturating_mul(self.step_fs))
+    }
+
+    fn signal(&self, part: &Part) -> Option<&Signal> {
+        self.waveform.get_signal(part.signal)
+    }
+}
+
+/// The answer of the crate, which panics at some files that are no waves, as at an unknown digit.
+fn unpanicked<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    // What the call may leave behind half done is not looked at again.
+    panic::catch_unwind(AssertUnwindSafe(call)).map_err(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| cause.downcast_ref::<&str>().map(|text| text.to_string()));
+        let text = text.unwrap_or_else(|| "unknown content".to_owned());
+        // A message can hold a whole line of the file.
+        text.chars().take(MAX_TEXT).collect()
+    })
+}
+
+/// Characters of a message of the crate.
+const MAX_TEXT: usize = 120;
+
+/// Refuses what is neither VCD nor FST by how it begins.
+fn check_start(path: &Path) -> Result<(), String> {
+    let mut start = [0; 64];
+    let n = std::fs::File::open(path).and_then(|mut file| file.read(&mut start)).map_err(|e| e.to_string())?;
+    let start = &start[..n];
+    let text = start.trim_ascii_start();
+    if start.starts_with(&FST_START) || start.first() == Some(&FST_PACKED) || text.starts_with(b"$") {
+        return Ok(());
+    }
+    let what = if n == 0 { "an empty file" } else { "another start of the file" };
+    Err(format!("found {what}, expected VCD, which begins with a keyword such as `$date`, or FST"))
+}
+
+fn fs_of(unit: TimescaleUnit) -> Option<u64> {
+    let exponent = u32::try_from(unit.to_exponent()? + 15).ok()?;
+    10_u64.checked_pow(exponent)
+}
+
+/// `name[msb:lsb]` as name, lsb and number of bits.
+fn slice_of(asked: &str) -> Option<(&str, usize, usize)> {
+    let (base, range) = asked.strip_suffix(']')?.rsplit_once('[')?;
+    let (msb, lsb) = range.split_once(':').unwrap_or((range, range));
+    let (msb, lsb): (usize, usize) = (msb.trim().parse().ok()?, lsb.trim().parse().ok()?);
+    (lsb <= msb).then(|| (base, lsb, (msb - lsb).saturating_add(1)))
+}
+
+/// The last names of a path.
+fn end_of(path: &str, depth: usize) -> &str {
+    path.rmatch_indices('.').nth(depth.saturating_sub(1)).map_or(path, |(at, _)| &path[at + 1..])
+}
+
+fn digits(value: SignalValue<'_>) -> Option<String> {
+    match value {
+        SignalValue::String(_) | SignalValue::Real(_) => None,
+        bits => bits.to_bit_string(),
+    }
+}
+
+fn bit(value: SignalValue<'_>, lsb: usize) -> Bit {
+    let digits = digits(value).unwrap_or_default();
+    digits.bytes().rev().nth(lsb).map_or(Bit::Unknown, bit_of)
+}
+
+/// `h` and `l` are weak levels of VHDL.
+fn bit_of(digit: u8) -> Bit {
+    match digit {
+        b'0' | b'l' | b'L' => Bit::Zero,
+        b'1' | b'h' | b'H' => Bit::One,
+        _ => Bit::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart() {
+        assert_eq!(slice_of("tb.flit[543:16]"), Some(("tb.flit", 16, 528)));
+        assert_eq!(slice_of("tb.port[3]"), Some(("tb.port", 3, 1)));
+        for no in ["tb.flit", "tb.flit[3:4]", "tb.flit[a:0]", "tb.flit]"] {
+            assert_eq!(slice_of(no), None, "{no}");
+        }
+        assert_eq!((end_of("a.b.c", 1), end_of("a.b.c", 2), end_of("a.b.c", 9)), ("c", "b.c", "a.b.c"));
+    }
+}

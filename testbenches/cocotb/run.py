@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Co-simulates every device of testbenches/rtl with the model, through cocotb, in Icarus and Verilator.
+
+Each test runs on the RTL as it is in both simulators, and in Icarus on every seeded bug of testbenches/verilator/mutants.txt,
+each of which a test has to notice. The example of README.md is cut out of the page and runs as a test, too. Prints a
+table; exit status 1 when a test fails, a mutant survives, or a device has no test.
+
+usage: run.py [--only WORD] [--no-mutants] [--simulator icarus|verilator]
+
+`bash testbenches/setup/cosim.sh` installs what is needed. SCALEPOOL_SOAK=N makes the tests N times longer, COCOTB_RANDOM_SEED
+gives other random numbers; logs are in target/cocotb.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import sys
+import time
+import xml.etree.ElementTree
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+RTL = HERE.parent / "rtl"
+VENV = ROOT / ".venv-cosim"
+OUT = ROOT / "target" / "cocotb"
+SIMULATORS = ("icarus", "verilator")
+
+# The interpreter that has cocotb; a prefix, because the interpreter itself is a link to that of the system.
+if pathlib.Path(sys.prefix) != VENV:
+    if not (VENV / "bin" / "python3").exists():
+        sys.exit("missing: .venv-cosim\nto install: bash testbenches/setup/cosim.sh")
+    os.execv(VENV / "bin" / "python3", [str(VENV / "bin" / "python3"), "-B", *sys.argv])
+
+os.environ["PATH"] = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
+os.environ["PYTHONPYCACHEPREFIX"] = str(OUT / "pycache")
+os.environ.setdefault("COCOTB_RANDOM_SEED", "1")
+# The first failure says enough, of a mutant above all.
+os.environ.setdefault("COCOTB_MAX_FAILURES", "1")
+
+from cocotb_tools.runner import get_runner  # noqa: E402: of the interpreter above
+
+sys.path.append(str(HERE))
+
+import seeded  # noqa: E402
+
+
+@dataclasses.dataclass
+class Bench:
+    """`test_<name>.py` in the folder of that name, on a top module that stands for some RTL files. A wrapper is a module
+    in the folder itself."""
+
+    name: str
+    top: str
+    devices: tuple
+    parameters: dict = dataclasses.field(default_factory=dict)
+    label: str = ""
+    simulators: tuple = SIMULATORS
+
+    @property
+    def title(self):
+        return f"{self.name} {self.label}".strip()
+
+    @property
+    def stem(self):
+        return self.title.replace(" ", "_")
+
+
+BENCHES = [
+    Bench("agents", "wires", (), {"WIDTH": 544}, "cxl-68b"),
+    Bench("agents", "wires", (), {"WIDTH": 1024}, "cxl-256b", ("icarus",)),
+    Bench("agents", "wires", (), {"WIDTH": 1280}, "ualink", ("icarus",)),
+    Bench("agents", "wires", (), {"WIDTH": 128}, "nvlink", ("icarus",)),
+    Bench("arbiters", "arbiters_top", ("arb_round_robin", "arb_matrix", "arb_weighted")),
+    Bench("cxl256_check", "cxl256_check_top",
+          ("cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct")),
+    Bench("cxl68_crc", "cxl68_crc16", ("cxl68_crc16",)),
+    Bench("cxl68_packer", "cxl68_packer", ("cxl68_packer",)),
+    Bench("cxl68_retry_rx", "cxl68_retry_rx", ("cxl68_retry_rx",),
+          {"MAX_NUM_RETRY": 3, "MAX_NUM_PHY_REINIT": 2, "TIMEOUT": 8}),
+    Bench("cxl68_retry_tx", "cxl68_retry_tx", ("cxl68_retry_tx",), {"ENTRIES": 22}),
+    Bench("cxl68_unpacker", "cxl68_unpacker", ("cxl68_unpacker", "cxl68_places"), {"UP": 0}, "down"),
+    Bench("cxl68_unpacker", "cxl68_unpacker", ("cxl68_unpacker", "cxl68_places"), {"UP": 1}, "up"),
+    Bench("example", "flit_register", ("flit_register",)),
+    Bench("nvl_packetizer", "nvl_packetizer", ("nvl_packetizer", "nvl_crc25")),
+    Bench("ual_crc", "ual_crc32", ("ual_crc32",)),
+    Bench("ual_deframer", "ual_deframer", ("ual_deframer", "ual_offsets", "ual_crc32")),
+    Bench("ual_framer", "ual_framer", ("ual_framer", "ual_offsets", "ual_crc32")),
+]
+
+
+def example():
+    """Cuts the example out of README.md: the one block of Python in the section on cocotb."""
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = re.search(r"^## Co-verification with cocotb\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```python\n(.*?)^```$", section[1] if section else "", re.MULTILINE | re.DOTALL)
+    if len(blocks) != 1:
+        raise SystemExit(f"README.md: found {len(blocks)} blocks of Python in the section on cocotb, expected 1")
+    if len(blocks[0].splitlines()) > 30:
+        raise SystemExit(f"README.md: the example has {len(blocks[0].splitlines())} lines, expected 30 at most")
+    folder = OUT / "example"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "test_example.py").write_text(blocks[0], encoding="utf-8")
+    sys.path.append(str(folder))
+
+
+def build(bench, simulator, rtl, folder):
+    """Builds a bench with the RTL of a folder; the runner that can run it, or raises `RuntimeError`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    places = [place / f"{bench.top}.sv" for place in (rtl, HERE / bench.name)]
+    source = next((path for path in places if path.is_file()), None)
+    if source is None:
+        raise RuntimeError(f"{bench.title}: there is no {bench.top}.sv")
+    if simulator == "icarus":
+        arguments = ["-y", str(rtl), "-Y", ".sv"]
+    else:
+        # The objects of the simulator's own sources are the same in every build. Make takes those that are newer than the
+        # makefile, which is yet to be written.
+        later = time.time() + 3600
+        for name in (OUT / "runtime").glob("verilated*.[od]"):
+            os.utime(shutil.copy(name, folder), (later, later))
+        # Loops stay loops: it compiles in seconds and runs no slower here.
+        arguments = ["-y", str(rtl), "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", "2", "--output-split", "0", "-O1",
+                     "-CFLAGS", "-O1"]
+    runner = get_runner(simulator)
+    runner.log.setLevel("WARNING")
+    log = folder / "build.log"
+    try:
+        runner.build(sources=[source], hdl_toplevel=bench.top, includes=[rtl], parameters=bench.parameters, always=True,
+                     build_args=arguments, build_dir=folder, timescale=("1ns", "1ps"), log_file=log)
+    except RuntimeError:
+        raise RuntimeError(f"{bench.title} does not build in {simulator}:\n{log.read_text()}") from None
+    if simulator == "verilator" and not (OUT / "runtime").is_dir():
+        (OUT / "runtime").mkdir(parents=True)
+        for name in folder.glob("verilated*.[od]"):
+            shutil.copy2(name, OUT / "runtime")
+    return runner
+
+
+def passes(runner, bench, folder):
+    """How many tests ran, and why the first that failed did, if any."""
+    results, log = folder / "results.xml", folder / "test.log"
+    try:
+        runner.test(test_module=f"test_{bench.name}", hdl_toplevel=bench.top, test_dir=folder, results_xml=str(results),
+                    timescale=("1ns", "1ps"), log_file=log)
+    except (RuntimeError, SystemExit):
+        pass  # the results say more
+    try:
+        cases = list(xml.etree.ElementTree.parse(results).getroot().iter("testcase"))
+    except (FileNotFoundError, xml.etree.ElementTree.ParseError):
+        raise RuntimeError(f"{bench.title} leaves no results:\n{log.read_text()[-2000:]}") from None
+    if not cases:
+        raise RuntimeError(f"{bench.title} has no tests:\n{log.read_text()[-2000:]}")
+    for case in cases:
+        for wrong in [*case.iter("failure"), *case.iter("error")]:
+            text = " ".join((wrong.get("error_msg") or wrong.get("message") or wrong.text or "failed").split())
+            return len(cases), f"{case.get('name')}: {text[:150]}"
+    return len(cases), None
+
+
+def on_rtl(job):
+    bench, simulator = job
+    begin, folder = time.monotonic(), OUT / simulator / bench.stem
+    try:
+        count, why = passes(build(bench, simulator, RTL, folder), bench, folder)
+    except RuntimeError as error:
+        count, why = 0, str(error)
+    return bench, simulator, count, time.monotonic() - begin, why
+
+
+def on_mutant(mutant):
+    """Device, name, the bench that noticed it and why."""
+    device, name = mutant[:2]
+    folder = OUT / "mutants" / f"{device}-{name}"
+    rtl = seeded.mutate(*mutant, [RTL, HERE / "example"], folder / "rtl")
+    for bench in [bench for bench in BENCHES if device in bench.devices]:
+        place = folder / bench.stem
+        try:
+            _, why = passes(build(bench, "icarus", rtl, place), bench, place)
+        except RuntimeError as error:
+            return device, name, None, f"is no mutant: {error}"
+        if why:
+            return device, name, bench.title, why
+    return device, name, None, "survives"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("usage:")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="only benches with this in their name")
+    parser.add_argument("--no-mutants", action="store_true", help="the RTL as it is, no mutants")
+    parser.add_argument("--simulator", choices=SIMULATORS, help="this one alone")
+    options = parser.parse_args()
+    begin = time.monotonic()
+    example()
+    sys.path.extend(str(HERE / name) for name in {bench.name for bench in BENCHES})
+    benches = [bench for bench in BENCHES if options.only in bench.title]
+    shutil.rmtree(OUT / "runtime", ignore_errors=True)
+    wrong = []
+    jobs = [
+        (bench, simulator) for simulator in reversed(SIMULATORS) for bench in benches
+        if simulator in bench.simulators and options.simulator in (None, simulator)
+    ]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        # The first build in Verilator leaves the objects that the others take.
+        rows = list(map(on_rtl, jobs[:1])) + list(pool.map(on_rtl, jobs[1:]))
+    print(f"{'device':<46} {'simulator':<10} {'tests':>5} {'seconds':>8}  verdict")
+    for bench, simulator, count, seconds, why in sorted(rows, key=lambda row: (row[0].title, row[1])):
+        print(f"{bench.title:<46} {simulator:<10} {count:>5} {seconds:>8.1f}  {why or 'pass'}")
+        wrong += [why] if why else []
+    have = {device for bench in BENCHES for device in bench.devices}
+    for device in sorted({path.stem for path in RTL.glob("*.sv*")} - have):
+        wrong.append(f"{device} has no test")
+        print(wrong[-1])
+
+    if not options.no_mutants:
+        mutants = seeded.read(HERE.parent / "verilator" / "mutants.txt") + seeded.read(HERE / "example" / "mutants.txt")
+        mutants = [mutant for mutant in mutants if any(mutant[0] in bench.devices for bench in benches)]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = sorted(pool.map(on_mutant, mutants))
+        print(f"\n{'mutant':<46} noticed by")
+        for device, name, killer, why in results:
+            print(f"{device + ': ' + name:<46} {f'{killer}: {why}' if killer else why}")
+            wrong += [] if killer else [f"{device}: {name}: {why}"]
+        print(f"{len(results)} mutants, {sum(killer is not None for _, _, killer, _ in results)} noticed")
+
+    print(f"\n{len(rows)} runs, {'all as expected' if not wrong else f'{len(wrong)} surprises'}, "
+          f"{time.monotonic() - begin:.0f} s")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

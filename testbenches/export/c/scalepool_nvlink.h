@@ -1,0 +1,91 @@
+/* Made by `scalepool export c` from the layout tables; do not edit. */
+#ifndef SCALEPOOL_NVLINK_H
+#define SCALEPOOL_NVLINK_H
+
+#include "scalepool_bits.h"
+
+/* Vc (nvlink section 3 (A)). */
+#define SP_NVLINK_VC_CREQ0 0x0u
+#define SP_NVLINK_VC_DNGRD 0x1u
+#define SP_NVLINK_VC_ATR 0x2u
+#define SP_NVLINK_VC_ATSD 0x3u
+#define SP_NVLINK_VC_PROBE 0x4u
+#define SP_NVLINK_VC_RSP0 0x5u
+#define SP_NVLINK_VC_CREQ1 0x6u
+#define SP_NVLINK_VC_RSP1 0x7u
+
+/* Op (nvlink section 6.1 (D)). */
+#define SP_NVLINK_OP_IDLE 0x0u
+#define SP_NVLINK_OP_READ 0x1u
+#define SP_NVLINK_OP_WRITE_POSTED 0x2u
+#define SP_NVLINK_OP_WRITE_NONPOSTED 0x3u
+#define SP_NVLINK_OP_ATOMIC_RETURN 0x4u
+#define SP_NVLINK_OP_ATOMIC_POSTED 0x5u
+#define SP_NVLINK_OP_FLUSH 0x6u
+#define SP_NVLINK_OP_MULTICAST_WRITE 0x7u
+#define SP_NVLINK_OP_REDUCE_READ 0x8u
+#define SP_NVLINK_OP_RSP_DATA 0x10u
+#define SP_NVLINK_OP_RSP_DONE 0x11u
+#define SP_NVLINK_OP_RSP_ERROR 0x12u
+#define SP_NVLINK_OP_REPLAY_INIT 0x3eu
+#define SP_NVLINK_OP_CREDIT_INIT 0x3fu
+
+/* nvlink.header: Header flit of an NVL-M1 packet: CRC, transaction part (bits 102 to 20), link part (19 to 0). Model, no product.
+ * Source: nvlink section 6.1 (D). Basis: model. */
+#define SP_NVLINK_HEADER_BITS 128u
+#define SP_NVLINK_HEADER_BYTES 16u
+#define SP_NVLINK_HEADER_BIG_ENDIAN 0
+#define SP_NVLINK_HEADER_ACKID_LSB 0u
+#define SP_NVLINK_HEADER_ACKID_WIDTH 12u
+#define SP_NVLINK_HEADER_ACKV_LSB 12u
+#define SP_NVLINK_HEADER_ACKV_WIDTH 1u
+#define SP_NVLINK_HEADER_ATAG_LSB 13u
+#define SP_NVLINK_HEADER_ATAG_WIDTH 2u
+#define SP_NVLINK_HEADER_LEN_LSB 15u
+#define SP_NVLINK_HEADER_LEN_WIDTH 5u
+#define SP_NVLINK_HEADER_RSVD_LSB 20u
+#define SP_NVLINK_HEADER_RSVD_WIDTH 2u
+#define SP_NVLINK_HEADER_CRD_LSB 22u
+#define SP_NVLINK_HEADER_CRD_WIDTH 5u
+#define SP_NVLINK_HEADER_CRH_LSB 27u
+#define SP_NVLINK_HEADER_CRH_WIDTH 4u
+#define SP_NVLINK_HEADER_CRVC_LSB 31u
+#define SP_NVLINK_HEADER_CRVC_WIDTH 3u
+#define SP_NVLINK_HEADER_EP_LSB 34u
+#define SP_NVLINK_HEADER_EP_WIDTH 1u
+#define SP_NVLINK_HEADER_BE_LSB 35u
+#define SP_NVLINK_HEADER_BE_WIDTH 1u
+#define SP_NVLINK_HEADER_AE_LSB 36u
+#define SP_NVLINK_HEADER_AE_WIDTH 1u
+#define SP_NVLINK_HEADER_SIZE_LSB 37u
+#define SP_NVLINK_HEADER_SIZE_WIDTH 4u
+#define SP_NVLINK_HEADER_ADDRESS_LSB 41u
+#define SP_NVLINK_HEADER_ADDRESS_WIDTH 34u
+#define SP_NVLINK_HEADER_ADDRESS_ADDRESS_LSB 4u
+#define SP_NVLINK_HEADER_RID_LSB 75u
+#define SP_NVLINK_HEADER_RID_WIDTH 9u
+#define SP_NVLINK_HEADER_TAG_LSB 84u
+#define SP_NVLINK_HEADER_TAG_WIDTH 10u
+#define SP_NVLINK_HEADER_VC_LSB 94u
+#define SP_NVLINK_HEADER_VC_WIDTH 3u
+#define SP_NVLINK_HEADER_OP_LSB 97u
+#define SP_NVLINK_HEADER_OP_WIDTH 6u
+#define SP_NVLINK_HEADER_CRC_LSB 103u
+#define SP_NVLINK_HEADER_CRC_WIDTH 25u
+
+/* nvlink.ae: Address extension: sent when it differs from the last one of the channel. Model, no product.
+ * Source: nvlink section 6.1 (D). Basis: model. */
+#define SP_NVLINK_AE_BITS 128u
+#define SP_NVLINK_AE_BYTES 16u
+#define SP_NVLINK_AE_BIG_ENDIAN 0
+#define SP_NVLINK_AE_RSVD_LSB 0u
+#define SP_NVLINK_AE_RSVD_WIDTH 64u
+#define SP_NVLINK_AE_ROUTE_LSB 64u
+#define SP_NVLINK_AE_ROUTE_WIDTH 32u
+#define SP_NVLINK_AE_ATTR_LSB 96u
+#define SP_NVLINK_AE_ATTR_WIDTH 6u
+#define SP_NVLINK_AE_ADDRESS_LSB 102u
+#define SP_NVLINK_AE_ADDRESS_WIDTH 26u
+#define SP_NVLINK_AE_ADDRESS_ADDRESS_LSB 38u
+
+#endif /* SCALEPOOL_NVLINK_H */

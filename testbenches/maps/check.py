@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Reads waves of Icarus (VCD, FST) and Verilator (VCD) with `scalepool inspect` and the maps of this folder.
+
+Streams: golden flits go over the bus of stream_tb.sv, cut into beats, with waits. Read back, every flit and every broken rule
+has to be what `scalepool flit decode` says of the same flits; good ones end with status 0, the whole set, which holds
+broken ones, with status 1. Traces of two simulators are equal for `scalepool diff`, times apart.
+
+Benches: those of testbenches/verilator/ dump themselves; what their maps find has to be there in number, and to break rules
+only where the vectors of the bench do.
+
+usage: check.py [--program PROGRAM] [--only WORD]
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BENCHES = HERE.parent / "verilator"
+sys.path.insert(0, str(BENCHES))
+
+import run as benches  # noqa: E402
+import vectors as v  # noqa: E402
+
+# Map, golden set, bits of the bus.
+STREAMS = [
+    ("cxl68", "cxl68/flit_cxl-68b_down", 544),
+    ("cxl68_beats", "cxl68/flit_cxl-68b_up", 64),
+    ("cxl256", "cxl256/flit_cxl-256b_down", 512),
+    ("cxl256_lopt", "cxl256/flit_cxl-256b-lopt_up", 1024),
+    ("cxlpbr", "cxlpbr/flit_cxl-256b-pbr_down", 512),
+    ("cxlio", "cxlio/flit_cxl-io_up", 512),
+    ("ualink", "ualink/flit_ualink_down", 512),
+    ("nvlink", "nvlink/flit_nvlink_up", 128),
+]
+# Simulator and ending of its dump. FST of Verilator needs headers that no other part asks for; that of Icarus is built in.
+DUMPS = (("icarus", "vcd"), ("verilator", "vcd"), ("icarus", "fst"))
+
+
+def scalepool(program, *arguments, text=None):
+    result = subprocess.run([program, *map(str, arguments)], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, timeout=300)
+    if result.returncode == 2:
+        raise RuntimeError(f"scalepool {' '.join(map(str, arguments))}: {result.stderr}")
+    return result.returncode, [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+
+
+def build(simulator, top, sources, folder, parameters=(), include=()):
+    """Builds a bench that dumps; the command that runs it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    paths = [word for path in include for word in (f"-I{path}", "-y", path)]
+    if simulator == "icarus":
+        command = ["iverilog", "-g2012", "-s", top, *(f"-P{top}.{p}" for p in parameters), *paths]
+        command += ["-Y", ".sv"] if include else []
+        command += ["-o", folder / "tb.vvp", *sources]
+        start = ["vvp", "-n", folder / "tb.vvp"]
+    else:
+        command = [benches.VERILATOR, "--binary", "--timing", "--trace-vcd", "--trace-max-width", "8192", "--quiet", "-Wno-fatal", "-Wno-lint",
+                   "-Wno-style", "-O1", "-CFLAGS", "-O0", "--unroll-count", "2", "--output-split", "0", "--Mdir", folder,
+                   *(f"-G{p}" for p in parameters), *paths, "--top-module", top, "-o", "tb", *sources]
+        start = [folder / "tb"]
+    result = benches.run(command)
+    if result.returncode:
+        raise RuntimeError(f"{top} does not build in {simulator}:\n{result.stdout[-3000:]}")
+    return start
+
+
+def cases(golden):
+    """The flits of a golden set by case: [(flits in hex, whether the case is broken)]."""
+    found = []
+    for block in (ROOT / "golden" / f"{golden}.rsp").read_text(encoding="ascii").split("\nCount = ")[1:]:
+        flits = re.findall(r"^Flit = ([0-9a-f]+)$", block, re.MULTILINE)
+        found.append((flits, "RESULT = invalid" in block))
+    return found
+
+
+def write_beats(path, flits, bits):
+    """The flits in beats, highest bit the first of a unit; the number of beats."""
+    rows = []
+    for flit in flits:
+        raw = bytes.fromhex(flit)
+        step = bits // 8
+        for at in range(0, len(raw), step):
+            rows.append(int(at == 0) << bits | int.from_bytes(raw[at:at + step], "little"))
+    path.write_text("".join(f"{row:x}\n" for row in rows), encoding="ascii")
+    return len(rows)
+
+
+def judged(flit):
+    """What has to be the same of a flit: bytes and findings."""
+    return flit["hex"], [(b["rule"], b["at"], b["found"], b["expected"]) for b in flit["violations"]]
+
+
+def build_stream(bits, simulator, out):
+    return build(simulator, "stream_tb", [HERE / "stream_tb.sv"], out / f"stream-{bits}-{simulator}", [f"BITS={bits}"])
+
+
+def fst_flag(simulator, ending):
+    return ["-fst"] if (simulator, ending) == ("icarus", "fst") else []
+
+
+def check_stream(program, name, golden, bits, simulator, ending, built, out):
+    start = [*built.result(), *fst_flag(simulator, ending)]
+    folder = out / f"{name}-{simulator}-{ending}"
+    folder.mkdir(parents=True, exist_ok=True)
+    protocol, direction = re.match(r".*/flit_(.*)_(down|up)$", golden).groups()
+    found = cases(golden)
+    lines = []
+    for which, flits in (("good", [f for flits, bad in found if not bad for f in flits]),
+                         ("all", [f for flits, _ in found for f in flits])):
+        count = write_beats(folder / f"{which}.hex", flits, bits)
+        wave, trace = folder / f"{which}.{ending}", out / f"{name}-{which}-{simulator}-{ending}.jsonl"
+        said = benches.run([*start, f"+beats={folder / which}.hex", f"+count={count}", f"+dump={wave}"], cwd=folder)
+        if f"PASS {count}\n" not in said.stdout:
+            raise RuntimeError(f"stream_tb of {name} in {simulator}:\n{said.stdout[-2000:]}")
+        _, expected = scalepool(program, "flit", "decode", protocol, "--dir", direction, text="\n".join(flits) + "\n")
+        status, answers = scalepool(program, "inspect", wave, "--map", HERE / f"stream_{name}.toml", "--json", "--all",
+                                    "--trace", trace)
+        read = [a["flit"] for a in answers if "flit" in a]
+        for n, (is_, should) in enumerate(zip(read, expected)):
+            if judged(is_) != judged(should):
+                raise RuntimeError(f"{wave}: flit {n} is {judged(is_)}, expected {judged(should)}")
+        broken = sum(len(a["violations"]) for a in answers if "flit" in a)
+        if len(read) != len(expected) or status != int(broken > 0) or (which == "good") != (broken == 0):
+            raise RuntimeError(f"{wave}: {len(read)} flits of {len(expected)}, {broken} broken rules, status {status}")
+        lines.append(f"{which} {len(read)} flits {broken} broken")
+    return f"stream_{name:12} {simulator:10} {ending}  {', '.join(lines)}"
+
+
+def same_traces(program, name, out):
+    """The traces of the simulators, times apart."""
+    names = [out / f"{name}-all-{simulator}-{ending}.jsonl" for simulator, ending in DUMPS]
+    for other in names[1:]:
+        status, _ = scalepool(program, "diff", "--mask", "t_fs,cycle", names[0], other)
+        if status:
+            raise RuntimeError(f"{names[0]} and {other} differ")
+
+
+def check_bench(program, name, case, flits, wanted, simulator, ending, out):
+    """A bench of testbenches/verilator/ under a top that dumps it; what its map finds."""
+    folder = out / f"bench_{name}-{simulator}-{ending}"
+    folder.mkdir(parents=True, exist_ok=True)
+    arguments, _ = case(v.Vectors(program, out / f"vectors-{name}-{simulator}-{ending}"))
+    top = folder.parent / f"top_{name}.sv"
+    top.write_text(f"module top;\n  {name}_tb {name}_tb ();\n  string path;\n  initial begin\n"
+                   '    if ($value$plusargs("dump=%s", path)) $dumpfile(path);\n    $dumpvars(0, top);\n  end\nendmodule\n',
+                   encoding="ascii")
+    start = build(simulator, "top", [top, BENCHES / f"{name}_tb.sv"], folder, include=[benches.RTL])
+    wave = folder / f"wave.{ending}"
+    said = benches.run([*start, *arguments, f"+dump={wave}"], cwd=folder)
+    if "PASS " not in said.stdout:
+        raise RuntimeError(f"{name}_tb in {simulator}:\n{said.stdout[-2000:]}")
+    status, answers = scalepool(program, "inspect", wave, "--map", HERE / f"bench_{name}.toml", "--json")
+    summary = answers[-1]["summary"]
+    read, broken = sum(s["flits"] for s in summary), sum(s["violations"] for s in summary)
+    if read < flits or status != wanted or status != int(broken > 0):
+        raise RuntimeError(f"{wave}: {read} flits, at least {flits} expected, {broken} broken rules: {answers[:1]}")
+    return f"bench_{name:13} {simulator:10} {ending}  {read} flits {broken} broken"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("usage:")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+    parser.add_argument("--program", default=target / "debug" / "scalepool", help="the scalepool program")
+    parser.add_argument("--only", default="", help="only streams and benches with this word in their name")
+    options = parser.parse_args()
+    program, begin = str(pathlib.Path(options.program).resolve()), time.monotonic()
+    for needed, name in ((benches.VERILATOR, "Verilator"), (program, "the program"), (shutil.which("iverilog"), "Icarus")):
+        if not needed or not pathlib.Path(needed).exists():
+            sys.exit(f"missing: {name}\nto install: cargo build, bash testbenches/setup/cosim.sh")
+    out = target / "cosim" / "maps"
+    out.mkdir(parents=True, exist_ok=True)
+    table = [
+        ("cxl68_pack", lambda vectors: v.cxl68_pack(vectors, count=60), 60, 0),
+        ("nvl_packetizer", lambda vectors: v.nvl_packetizer(vectors, seed=1), 60, 0),
+        ("cxl68_unpack", lambda vectors: v.cxl68_unpack(vectors, name="flit_cxl-68b_down"), 100, 0),
+        # This set has flits with a bad CRC in it.
+        ("ual_frames", lambda vectors: v.ual_frames(vectors, name="flit_ualink_down"), 60, 1),
+    ]
+    failed = False
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        streams = [s for s in STREAMS if options.only in f"stream_{s[0]}"]
+        # One build for all streams of a width; those who wait for it are behind it in the queue.
+        built = {(s[2], simulator): None for s in streams for simulator in ("icarus", "verilator")}
+        built = {key: pool.submit(build_stream, *key, out) for key in built}
+        jobs = [(f"stream_{s[0]}", pool.submit(check_stream, program, *s, *dump, built[s[2], dump[0]], out))
+                for s in streams for dump in DUMPS]
+        # The format makes no difference to a bench.
+        jobs += [(f"bench_{b[0]}", pool.submit(check_bench, program, *b, *dump, out)) for b in table for dump in DUMPS[:2]
+                 if options.only in f"bench_{b[0]}"]
+        bad = set()
+        for name, job in jobs:
+            try:
+                print(job.result(), flush=True)
+            except (RuntimeError, subprocess.TimeoutExpired) as error:
+                print(f"FAILED {error}", flush=True)
+                failed = True
+                bad.add(name)
+    for name, *_ in STREAMS:
+        if options.only in f"stream_{name}" and f"stream_{name}" not in bad:
+            try:
+                same_traces(program, name, out)
+            except RuntimeError as error:
+                print(f"FAILED {error}")
+                failed = True
+    print(f"{time.monotonic() - begin:.0f} s")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+"""What drives a flit interface and what takes from it: `FlitSource` and `FlitSink`.
+
+Both look at the interface at each rising edge of the clock, before the design under test has changed it, and drive behind
+the edge. In reset they are silent; the flit under way is lost, those that wait in a queue stay.
+"""
+
+import logging
+import random
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+
+import cocotb
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import Event, RisingEdge, SimTimeoutError, with_timeout
+
+from .bus import FlitBus
+from .flit import FLIT_BYTES
+
+
+def random_pauses(share: float, seed: int) -> Iterator[bool]:
+    """A pause generator: True for so large a share of the clocks, at random, the same for the same seed."""
+    draw = random.Random(seed)
+    while True:
+        yield draw.random() < share
+
+
+def bit_flips(rate: float, seed: int) -> Callable[[bytes], bytes]:
+    """A fault for `FlitSource.set_fault`: flips one random bit in so large a share of the flits."""
+    draw = random.Random(seed)
+
+    def flip(data: bytes) -> bytes:
+        if draw.random() >= rate:
+            return data
+        wrong = bytearray(data)
+        bit = draw.randrange(8 * len(data))
+        wrong[bit // 8] ^= 1 << bit % 8
+        return bytes(wrong)
+
+    return flip
+
+
+class Agent:
+    """What all that stand at an interface have in common: bus, clock, reset, protocol, log.
+
+    `protocol` is a key of `flit.FLIT_BYTES`; left out, it is the `default_protocol` of the class.
+    """
+
+    default_protocol = "cxl-68b"
+
+    def __init__(
+        self, bus: FlitBus, clock: SimHandleBase, reset: SimHandleBase | None, reset_active_level: bool, protocol: str
+    ) -> None:
+        self.bus = bus
+        self.clock = clock
+        self.reset = reset
+        self.protocol = protocol or self.default_protocol
+        self.flit_bytes = FLIT_BYTES[self.protocol]
+        self.log = logging.getLogger(f"cocotb.{bus.name}")
+        self._active_level = int(reset_active_level)
+        self._beat_count = bus.beats(self.flit_bytes)
+        self._beat_bytes = self.flit_bytes // self._beat_count
+        self._task = cocotb.start_soon(self._run())
+
+    def _in_reset(self) -> bool:
+        return self.reset is not None and self.reset.value == self._active_level
+
+    async def _run(self) -> None:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Ends it: nothing is driven or watched any more."""
+        self._task.cancel()
+
+
+class _Pausing(Agent):
+    """Queue and pauses."""
+
+    def __init__(self, *arguments) -> None:
+        self.queue: deque[bytes] = deque()
+        self.pause = False
+        self._pauses: Iterator[bool] | None = None
+        super().__init__(*arguments)
+
+    def set_pause_generator(self, generator: Iterable[bool]) -> None:
+        """Pauses in each clock for which the generator says True; behind its end never."""
+        self._pauses = iter(generator)
+
+    def clear_pause_generator(self) -> None:
+        """Pauses no more, except while `pause` is True."""
+        self._pauses = None
+
+    def _paused(self) -> bool:
+        generated = next(self._pauses, False) if self._pauses is not None else False
+        return bool(self.pause or generated)
+
+    def count(self) -> int:
+        """Flits in the queue."""
+        return len(self.queue)
+
+    def empty(self) -> bool:
+        """Whether the queue is empty."""
+        return not self.queue
+
+    def clear(self) -> None:
+        """Forgets the flits in the queue."""
+        self.queue.clear()
+
+
+class FlitSource(_Pausing):
+    """Drives flits: `valid` and `data`, waits for `ready` where there is one.
+
+    `send` and `send_nowait` queue flits as bytes. A pause keeps `valid` low between two beats; a beat that is offered
+    stays until it is taken. `set_fault` changes flits on their way to the wire.
+    """
+
+    def __init__(
+        self,
+        bus: FlitBus,
+        clock: SimHandleBase,
+        reset: SimHandleBase | None = None,
+        *,
+        reset_active_level: bool = True,
+        protocol: str = "",
+    ) -> None:
+        self.queue_occupancy_limit = 0
+        self.sent = 0
+        self._fault: Callable[[bytes], bytes] | None = None
+        self._beats: deque[int] = deque()
+        self._done = Event()
+        self._done.set()
+        self._room = Event()
+        super().__init__(bus, clock, reset, reset_active_level, protocol)
+
+    def set_fault(self, fault: Callable[[bytes], bytes] | None) -> None:
+        """A function from the flit to what goes to the wire, such as `bit_flips(1e-2, seed)`; None for none."""
+        self._fault = fault
+
+    def full(self) -> bool:
+        """Whether the queue has reached `queue_occupancy_limit`, if that is not 0."""
+        return 0 < self.queue_occupancy_limit <= len(self.queue)
+
+    def send_nowait(self, data: bytes) -> None:
+        """Queues a flit. Raises `ValueError` for a wrong length."""
+        data = bytes(data)
+        if len(data) != self.flit_bytes:
+            raise ValueError(f"{self.bus.name}: found {len(data)} bytes, expected a flit of {self.flit_bytes}")
+        self.queue.append(data)
+        self._done.clear()
+
+    async def send(self, data: bytes) -> None:
+        """Queues a flit, when there is room."""
+        while self.full():
+            self._room.clear()
+            await self._room.wait()
+        self.send_nowait(data)
+
+    def idle(self) -> bool:
+        """Whether all flits have been taken."""
+        return not self.queue and not self._beats
+
+    async def wait(self) -> None:
+        """Waits until all flits have been taken."""
+        await self._done.wait()
+
+    def _load(self) -> None:
+        """Puts the next flit to the wire."""
+        data = self.queue.popleft()
+        self._room.set()
+        if self._fault is not None:
+            data = self._fault(data)
+        size = self._beat_bytes
+        self._beats.extend(int.from_bytes(data[n : n + size], "little") for n in range(0, len(data), size))
+
+    async def _run(self) -> None:
+        bus, edge, offered = self.bus, RisingEdge(self.clock), False
+        bus.valid.value = 0
+        bus.data.value = 0
+        while True:
+            await edge
+            paused = self._paused()
+            if self._in_reset():
+                self._beats.clear()
+                offered = False
+            else:
+                if offered:
+                    if bus.ready is not None and not bus.ready.value == 1:
+                        continue
+                    self._beats.popleft()
+                    self.sent += not self._beats
+                if not self._beats and self.queue and not paused:
+                    self._load()
+                offered = bool(self._beats) and not paused
+                if offered:
+                    bus.data.value = self._beats[0]
+            bus.valid.value = int(offered)
+            if self.idle():
+                self._done.set()
+
+
+class FlitSink(_Pausing):
+    """Takes flits: drives `ready` where there is one, low in a pause, and queues what comes as bytes."""
+
+    def __init__(
+        self,
+        bus: FlitBus,
+        clock: SimHandleBase,
+        reset: SimHandleBase | None = None,
+        *,
+        reset_active_level: bool = True,
+        protocol: str = "",
+    ) -> None:
+        self._came = Event()
+        super().__init__(bus, clock, reset, reset_active_level, protocol)
+
+    def recv_nowait(self) -> bytes:
+        """The oldest flit; raises `IndexError` when there is none."""
+        return self.queue.popleft()
+
+    async def recv(self) -> bytes:
+        """The oldest flit, when there is one."""
+        while not self.queue:
+            self._came.clear()
+            await self._came.wait()
+        return self.queue.popleft()
+
+    async def wait(self, timeout: float = 0, timeout_unit: str = "ns") -> None:
+        """Waits until a flit is there, or for so long; 0 is for ever."""
+        if self.queue:
+            return
+        self._came.clear()
+        if not timeout:
+            await self._came.wait()
+            return
+        try:
+            await with_timeout(self._came.wait(), timeout, timeout_unit)
+        except SimTimeoutError:
+            return
+
+    async def _run(self) -> None:
+        bus, edge = self.bus, RisingEdge(self.clock)
+        # Without back-pressure it is always ready.
+        ready = bus.ready is None
+        beats: list[int] = []
+        if bus.ready is not None:
+            bus.ready.value = 0
+        while True:
+            await edge
+            paused = self._paused()
+            if self._in_reset():
+                beats.clear()
+                ready = bus.ready is None
+                if bus.ready is not None:
+                    bus.ready.value = 0
+                continue
+            if ready and bus.valid.value == 1:
+                beats.append(bus.data.value.to_unsigned())
+                if len(beats) == self._beat_count:
+                    self.queue.append(b"".join(beat.to_bytes(self._beat_bytes, "little") for beat in beats))
+                    beats.clear()
+                    self._came.set()
+            if bus.ready is not None:
+                ready = not paused
+                bus.ready.value = int(ready)

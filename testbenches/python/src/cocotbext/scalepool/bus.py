@@ -1,0 +1,69 @@
+"""The signals of a flit interface: `valid`, `data` and, where there is back-pressure, `ready`.
+
+A flit moves at a rising edge of the clock with valid and ready high. `data` holds a whole flit, byte 0 in bits 7:0, or a
+part of it that divides it: then a flit takes several beats, the one with byte 0 first.
+"""
+
+from cocotb.handle import SimHandleBase
+
+
+class FlitBus:
+    """The signals of one interface. `signals` names those that are called otherwise than `valid`, `ready` and `data`."""
+
+    def __init__(self, entity: SimHandleBase, **signals: str) -> None:
+        unknown = set(signals) - {"valid", "ready", "data"}
+        if unknown:
+            raise TypeError(f"found signal `{min(unknown)}`, expected valid, ready or data")
+        self.name = signals.get("data", "data")
+        self.valid = self._find(entity, signals.get("valid", "valid"))
+        self.data = self._find(entity, signals.get("data", "data"))
+        ready = signals.get("ready", "ready")
+        # None: without back-pressure. A name that was given has to be there.
+        self.ready = self._find(entity, ready) if "ready" in signals or hasattr(entity, ready) else None
+
+    @staticmethod
+    def _find(entity: SimHandleBase, name: str) -> SimHandleBase:
+        try:
+            return getattr(entity, name)
+        except AttributeError:
+            raise AttributeError(f"{entity._path}: found no signal `{name}` for a flit interface") from None
+
+    @classmethod
+    def from_prefix(cls, entity: SimHandleBase, prefix: str, **signals: str) -> "FlitBus":
+        """The bus of `<prefix>_valid`, `<prefix>_data` and, if there is one, `<prefix>_ready`; `signals` names exceptions."""
+        names = {"valid": f"{prefix}_valid", "data": f"{prefix}_data", **signals}
+        if "ready" not in signals and hasattr(entity, f"{prefix}_ready"):
+            names["ready"] = f"{prefix}_ready"
+        bus = cls(entity, **names)
+        bus.name = prefix
+        return bus
+
+    def beats(self, flit_bytes: int) -> int:
+        """Beats of a flit; raises if `data` does not divide it."""
+        bits = len(self.data)
+        if bits == 0 or 8 * flit_bytes % bits or bits % 8:
+            raise ValueError(f"{self.name}: found {bits} bits of data, expected {8 * flit_bytes} or a divisor in bytes")
+        return 8 * flit_bytes // bits
+
+
+class _ReadOnly:
+    """A signal that can be read and not written."""
+
+    def __init__(self, handle: SimHandleBase) -> None:
+        self._handle = handle
+
+    @property
+    def value(self):
+        return self._handle.value
+
+    def __len__(self) -> int:
+        return len(self._handle)
+
+
+class WatchedBus(FlitBus):
+    """The same signals, out of reach for whoever only watches: assigning to one raises `AttributeError`."""
+
+    def __init__(self, bus: FlitBus) -> None:
+        self.name = bus.name
+        self.valid, self.data = _ReadOnly(bus.valid), _ReadOnly(bus.data)
+        self.ready = None if bus.ready is None else _ReadOnly(bus.ready)

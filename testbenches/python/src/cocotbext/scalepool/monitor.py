@@ -1,0 +1,212 @@
+"""What watches a flit interface: `FlitMonitor` decodes and checks, `FlitScoreboard` compares. Neither drives a signal."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import Event, RisingEdge
+from cocotb.utils import get_sim_time
+
+from .agents import Agent
+from .bus import FlitBus, WatchedBus
+from .flit import Decoder, Dir, Flit
+from .message import Violation, decode, layout
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule that was seen broken: when, in which flit of the interface (from 0), and which rule."""
+
+    time_ns: float
+    flit: int
+    violation: Violation
+
+    def __str__(self) -> str:
+        return f"{self.time_ns} ns, flit {self.flit}: {self.violation}"
+
+
+class FlitMonitor(Agent):
+    """Watches an interface: decodes every flit, and says which rules are broken.
+
+    `recv` gives decoded flits in order, `findings` has what was wrong so far, `check` raises if there is anything. The log
+    has a line for each finding. `on_flit` and `on_finding` are lists of functions that are called with each.
+
+    Beside the rules of the protocol the handshake is held to: valid and ready are 0 or 1 outside reset, and what is
+    offered stays until it is taken (rule `HANDSHAKE`; `stable=False` allows designs that change their mind). After a reset
+    the stream of flits starts anew. A monitor sees one direction; retry and credits need both: see `LinkPartner`.
+    """
+
+    def __init__(
+        self,
+        bus: FlitBus,
+        clock: SimHandleBase,
+        reset: SimHandleBase | None = None,
+        *,
+        reset_active_level: bool = True,
+        protocol: str = "",
+        dir: Dir = "down",
+        stable: bool = True,
+    ) -> None:
+        self.dir = dir
+        self.stable = stable
+        self.findings: list[Finding] = []
+        self.on_flit: list[Callable[[Flit], None]] = []
+        self.on_data: list[Callable[[bytes], None]] = []
+        self.on_finding: list[Callable[[Finding], None]] = []
+        self.queue: deque[Flit] = deque()
+        self.flits = 0
+        self._came = Event()
+        self._decoder = Decoder(protocol or self.default_protocol, dir)
+        self._packet = b""
+        super().__init__(WatchedBus(bus), clock, reset, reset_active_level, protocol)
+
+    @property
+    def rules(self) -> list[str]:
+        """Ids of the rules that were broken so far, each once, in the order in which they came."""
+        return list(dict.fromkeys(finding.violation.rule for finding in self.findings))
+
+    def count(self) -> int:
+        """Decoded flits that wait."""
+        return len(self.queue)
+
+    def recv_nowait(self) -> Flit:
+        """The oldest decoded flit; raises `IndexError` when there is none."""
+        return self.queue.popleft()
+
+    async def recv(self) -> Flit:
+        """The oldest decoded flit, when there is one."""
+        while not self.queue:
+            self._came.clear()
+            await self._came.wait()
+        return self.queue.popleft()
+
+    def finish(self) -> None:
+        """No more flits follow: judges what has waited for the next one (ualink)."""
+        self._answer(self._decoder.finish())
+
+    def check(self, at_least: int = 1) -> None:
+        """Raises `AssertionError` if a rule was broken, or if fewer flits than `at_least` were seen."""
+        self.finish()
+        if self.findings:
+            shown = "\n".join(map(str, self.findings[:10]))
+            raise AssertionError(f"{self.bus.name}: {len(self.findings)} findings:\n{shown}")
+        if self.flits < at_least:
+            raise AssertionError(f"{self.bus.name}: found {self.flits} flits, expected at least {at_least}")
+
+    def _find(self, violation: Violation, flit: int) -> None:
+        finding = Finding(get_sim_time("ns"), flit, violation)
+        self.log.error("%s", finding)
+        self.findings.append(finding)
+        for function in self.on_finding:
+            function(finding)
+
+    def _handshake(self, at: str, found: str, expected: str) -> None:
+        self._find(Violation("HANDSHAKE", at, found, expected, "the handshake of the interface is broken"), self.flits)
+
+    def _answer(self, answers: list[Flit]) -> None:
+        for flit in answers:
+            number = flit.form.get("index", self.flits)
+            if flit.unreadable:
+                self._find(Violation("UNREADABLE", "flit", "", "", flit.unreadable), self.flits)
+            for violation in flit.violations:
+                self._find(violation, number)
+            for function in self.on_flit:
+                function(flit)
+            self.queue.append(flit)
+            self._came.set()
+
+    def _flit(self, data: bytes) -> None:
+        for function in self.on_data:
+            function(data)
+        if self.protocol == "nvlink":
+            # A header says how many flits follow it.
+            self._packet += data
+            header = decode("nvlink.header", self._packet[: layout("nvlink.header").bytes]).fields
+            if len(self._packet) < self.flit_bytes * (1 + min(header["len"], 17)):
+                self.flits += 1
+                return
+            data, self._packet = self._packet, b""
+        self._answer(self._decoder.feed(data))
+        self.flits += 1
+
+    async def _run(self) -> None:
+        bus, edge = self.bus, RisingEdge(self.clock)
+        beats: list[int] = []
+        offered, fresh = None, True
+        while True:
+            await edge
+            if self._in_reset():
+                if not fresh:
+                    self._decoder.close()
+                    self._decoder = Decoder(self.protocol, self.dir)
+                    beats.clear()
+                    self._packet = b""
+                offered, fresh = None, True
+                continue
+            fresh = False
+            valid, ready = bus.valid.value, 1 if bus.ready is None else bus.ready.value
+            if not valid.is_resolvable:
+                self._handshake("valid", str(valid), "0 or 1")
+                continue
+            if valid == 0:
+                if offered is not None and self.stable:
+                    self._handshake("valid", "0", "1 until ready")
+                offered = None
+                continue
+            word = bus.data.value
+            if not word.is_resolvable:
+                self._handshake("data", "X or Z", "0 or 1 with valid")
+                continue
+            word = word.to_unsigned()
+            if offered is not None and word != offered and self.stable:
+                self._handshake("data", f"{word:#x}", f"{offered:#x} until ready")
+            if ready == 1:
+                offered = None
+                beats.append(word)
+                if len(beats) == self._beat_count:
+                    data = b"".join(beat.to_bytes(self._beat_bytes, "little") for beat in beats)
+                    beats.clear()
+                    self._flit(data)
+            else:
+                offered = word
+
+
+class FlitScoreboard:
+    """Compares the flits that a monitor sees, in order, with those that are expected.
+
+    A difference raises `AssertionError` at once, in the monitor, which ends the test. `check` at the end raises if
+    something that was expected has not come.
+    """
+
+    def __init__(self, monitor: FlitMonitor) -> None:
+        self.monitor = monitor
+        self.compared = 0
+        self._expected: deque[tuple[bytes, bytes | None]] = deque()
+        monitor.on_data.append(self._compare)
+
+    def expect(self, data: bytes, mask: bytes | None = None) -> None:
+        """One more flit is expected; `mask` has a 1 for each bit that counts, None for all."""
+        self._expected.append((bytes(data), mask))
+
+    def waiting(self) -> int:
+        """Flits that are expected and have not come."""
+        return len(self._expected)
+
+    def _compare(self, found: bytes) -> None:
+        number, name = self.compared, self.monitor.bus.name
+        if not self._expected:
+            raise AssertionError(f"{name}, flit {number}: found {found.hex()}, expected none")
+        expected, mask = self._expected.popleft()
+        self.compared += 1
+        for at, (f, e) in enumerate(zip(found, expected, strict=True)):
+            if (f ^ e) & (0xFF if mask is None else mask[at]):
+                whole = f"found    {found.hex()}\nexpected {expected.hex()}"
+                raise AssertionError(f"{name}, flit {number}, byte {at}: found {f:#04x}, expected {e:#04x}\n{whole}")
+
+    def check(self) -> None:
+        """Raises `AssertionError` if flits are still expected, or none was compared at all."""
+        if self._expected or not self.compared:
+            raise AssertionError(
+                f"{self.monitor.bus.name}: {self.compared} flits compared, {len(self._expected)} expected that have not come"
+            )

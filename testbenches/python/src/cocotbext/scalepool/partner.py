@@ -1,0 +1,87 @@
+"""The model's end of a link, on the two flit interfaces of a design: a link partner, or a watcher of both directions."""
+
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import RisingEdge
+
+import cocotb
+
+from .agents import FlitSink, FlitSource
+from .bus import FlitBus
+from .flit import Dir
+from .model import Event, LinkEnd
+from .monitor import FlitMonitor
+
+
+class LinkPartner:
+    """One end of a link beside a design, with credits, retry and packing, one flit clock a clock.
+
+    `rx` is the interface on which flits come to this end, `tx` that on which it sends; `dir` is the direction in which it
+    sends. With `passive=True` it drives nothing: it watches the end of the design that sends on `tx` and takes from `rx`,
+    and says which rules that one breaks. The same test runs with either by changing this flag.
+
+    `end` is the `LinkEnd` itself: `end.send(..)` queues messages, `end.take()` has those that came. `events` collects
+    what was noticed. While `tx` is held back, the end stands still.
+    """
+
+    default_protocol = "cxl-68b"
+
+    def __init__(
+        self,
+        rx: FlitBus,
+        tx: FlitBus,
+        clock: SimHandleBase,
+        reset: SimHandleBase | None = None,
+        *,
+        reset_active_level: bool = True,
+        protocol: str = "",
+        dir: Dir = "down",
+        passive: bool = False,
+        **config: int | str | bool,
+    ) -> None:
+        protocol = protocol or self.default_protocol
+        self.end = LinkEnd(protocol, dir, passive=passive, **config)
+        self.events: list[Event] = []
+        self.passive = passive
+        common = {"reset_active_level": reset_active_level, "protocol": protocol}
+        if passive:
+            other = "up" if dir == "down" else "down"
+            self.rx = FlitMonitor(rx, clock, reset, dir=other, **common)
+            self.tx = FlitMonitor(tx, clock, reset, dir=dir, **common)
+            self.rx.on_data.append(lambda data: self.end.drive(data, "rx"))
+            self.tx.on_data.append(lambda data: self.end.drive(data, "tx"))
+        else:
+            self.rx = FlitSink(rx, clock, reset, **common)
+            self.tx = FlitSource(tx, clock, reset, **common)
+        self._clock, self._reset, self._level = clock, reset, int(reset_active_level)
+        self._task = cocotb.start_soon(self._run())
+
+    @property
+    def rules(self) -> list[str]:
+        """Ids of the rules that were broken so far, each once."""
+        return list(dict.fromkeys(event.violation.rule for event in self.events))
+
+    def stop(self) -> None:
+        """Ends it: nothing is driven or watched any more."""
+        for part in (self.rx, self.tx):
+            part.stop()
+        self._task.cancel()
+
+    async def _run(self) -> None:
+        edge = RisingEdge(self._clock)
+        while True:
+            await edge
+            if self._reset is not None and self._reset.value == self._level:
+                if self.end.state()["flit_clocks"]:
+                    self.end.reset()
+                continue
+            if not self.passive:
+                if not self.tx.empty():
+                    continue
+                if not self.rx.empty():
+                    self.end.drive(self.rx.recv_nowait())
+            self.end.step()
+            if not self.passive:
+                unit = self.end.sample()
+                if unit is not None and len(unit) == self.tx.flit_bytes:
+                    self.tx.send_nowait(unit)
+            self.events += self.end.events()

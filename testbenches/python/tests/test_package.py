@@ -1,0 +1,384 @@
+"""The package without a simulator: `python3 -m unittest discover testbenches/python/tests`, where it is installed.
+
+Held against golden vectors, against checksums written out here in Python alone, and against the C header.
+"""
+
+import ctypes
+import doctest
+import inspect
+import json
+import pathlib
+import random
+import re
+import threading
+import unittest
+
+import cocotbext.scalepool as sp
+from cocotbext.scalepool import _library, agents, bus, check, errors, flit, hooks, message, model, monitor, partner
+
+TESTBENCHES = pathlib.Path(__file__).resolve().parents[2]
+GOLDEN = TESTBENCHES.parent / "golden"
+
+
+def golden(family, name):
+    with open(GOLDEN / family / f"{name}.jsonl", encoding="ascii") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def crc16_cxl68(payload):
+    """cxl-68b §1.6: 1F053h, start 0, bit 511 of the payload first."""
+    remainder = int.from_bytes(payload, "little") << 16
+    for bit in range(527, 15, -1):
+        if remainder >> bit & 1:
+            remainder ^= 0x1F053 << bit - 16
+    return remainder
+
+
+def crc32_ualink(data):
+    """ualink §5: IEEE 802.3, bit 0 of byte 0 first, the last four bytes count as 00; x^0 to x^7 in the first byte."""
+    register = 0xFFFFFFFF
+    for byte in data[:636] + bytes(4):
+        for bit in range(8):
+            out = register >> 31 ^ byte >> bit & 1
+            register = register << 1 & 0xFFFFFFFF ^ (0x04C11DB7 if out else 0)
+    return register ^ 0xFFFFFFFF
+
+
+def times(a, b, polynomial):
+    """Product in GF(2^8)."""
+    product = 0
+    while b:
+        product ^= a if b & 1 else 0
+        a = a << 1 ^ (polynomial if a & 0x80 else 0)
+        b >>= 1
+    return product
+
+
+def crc8_cxl256(data):
+    """cxl-256b §7: remainder over GF(2^8) with 12Bh, generator with the roots alpha^1 to alpha^8, byte 0 highest."""
+    generator, root = [1], 1
+    for _ in range(8):
+        root = times(root, 2, 0x12B)
+        generator = [a ^ times(b, root, 0x12B) for a, b in zip([0, *generator], [*generator, 0])]
+    remainder = [0] * 8
+    for byte in data:
+        leaving = byte ^ remainder[7]
+        remainder = [r ^ times(leaving, g, 0x12B) for r, g in zip([0, *remainder[:7]], generator)]
+    return int.from_bytes(bytes(remainder), "little")
+
+
+class Header(unittest.TestCase):
+    """The declarations of the package are those of the header."""
+
+    header = (TESTBENCHES / "c" / "scalepool.h").read_text(encoding="utf-8")
+
+    def test_the_header_of_the_package_is_that_of_the_c_programs(self):
+        self.assertEqual(_library.HEADER.read_text(encoding="utf-8"), self.header)
+
+    def test_every_function_is_declared_as_the_header_says(self):
+        # Comments and directives are no declarations.
+        code = re.sub(r"//[^\n]*|/\*.*?\*/|^#[^\n]*", " ", self.header, flags=re.DOTALL | re.MULTILINE)
+        names = set(re.findall(r"\b(sp_\w+)\s*\(", code))
+        self.assertGreater(len(names), 40)
+        self.assertEqual(set(_library.PROTOTYPES), names)
+        for name, (returns, arguments) in _library.PROTOTYPES.items():
+            function = getattr(_library.LIBRARY, name)
+            self.assertEqual((function.restype, list(function.argtypes)), (returns, arguments), name)
+            # The same twice is allowed in C.
+            (declared,) = set(re.findall(rf"(\w+)\s+{name}\s*\(([^;]*)\)\s*;", code))
+            texts = [text for text in declared[1].split(",") if text.strip() != "void"]
+            self.assertEqual(returns, _library.SCALARS[declared[0]], name)
+            self.assertEqual(len(arguments), len(texts), name)
+            for kind, text in zip(arguments, texts):
+                scalar = re.fullmatch(r"\s*(u?int(?:32|64)_t|size_t)\s+\w+\s*", text)
+                self.assertEqual(kind, _library.SCALARS[scalar[1]] if scalar else ctypes.c_void_p, f"{name}: {text}")
+
+    def test_the_structures_are_those_of_the_header(self):
+        kinds = {"uint32_t": ctypes.c_uint32, "uint64_t": ctypes.c_uint64, "sp_number": _library.Number}
+        for name, mirror in (("sp_number", _library.Number), ("sp_layout", _library.Size), ("sp_field", _library.Place)):
+            (body,) = re.findall(rf"typedef struct \{{([^}}]*)\}} {name};", self.header)
+            fields = re.findall(r"^\s+(\w+) (\w+);", body, re.MULTILINE)
+            self.assertEqual([(field, kinds[kind]) for kind, field in fields], mirror._fields_, name)
+        self.assertEqual(len(re.findall("typedef struct", self.header)), 3)
+
+    def test_every_status_is_known(self):
+        for name in re.findall(r"#define (SP_ERR_\w+)", self.header):
+            self.assertLess(_library.CONSTANTS[name], 0, name)
+
+
+class Messages(unittest.TestCase):
+    def test_golden_messages_decode_and_encode(self):
+        count = 0
+        for family, layouts in (("cxl68", "m2s_req m2s_rwd d2h_req s2m_drs"), ("cxl256", "m2s_req s2m_ndr"),
+                                ("ualink", "tl_req upli_req"), ("nvlink", "header")):
+            for name in layouts.split():
+                for record in golden(family, name)[:40]:
+                    data = bytes.fromhex(record["hex"])
+                    found = sp.decode(record["layout"], data)
+                    self.assertEqual(found.fields, record["fields"])
+                    self.assertEqual(bool(found.violations), record["result"] != "valid", record)
+                    if found.violations:
+                        self.assertEqual(found.violations[0].rule, record["rule"])
+                    self.assertEqual(sp.encode(record["layout"], record["fields"]), data)
+                    count += 1
+        self.assertGreater(count, 200)
+
+    def test_many_are_as_one(self):
+        records = [r for r in golden("cxl68", "m2s_req") if r["result"] == "valid"]
+        data = b"".join(bytes.fromhex(r["hex"]) for r in records)
+        rows = sp.decode_many("cxl68.m2s_req", data)
+        self.assertEqual(sp.encode_many("cxl68.m2s_req", rows), data)
+        self.assertEqual([row["tag"] for row in rows], [r["fields"]["tag"] for r in records])
+        self.assertEqual(sp.encode_many("cxl68.m2s_req", [{"tag": 3}]), sp.encode("cxl68.m2s_req", tag=3))
+        self.assertEqual(sp.encode_many("cxl68.m2s_req", []), b"")
+
+    def test_layouts_are_described(self):
+        self.assertIn("cxl68.m2s_req", sp.layouts())
+        for name in sp.layouts():
+            layout = sp.layout(name)
+            self.assertEqual([field.name for field in layout.fields], [f["name"] for f in sp.describe(name)["fields"]])
+            self.assertEqual(sum(field.width for field in layout.fields), layout.bits, name)
+
+
+class Flits(unittest.TestCase):
+    def test_golden_flits_decode_as_a_stream(self):
+        for family, protocol, count in (("cxl68", "cxl-68b", 200), ("cxl256", "cxl-256b", 30),
+                                        ("cxl256", "cxl-256b-lopt", 30), ("cxlpbr", "cxl-256b-pbr", 30),
+                                        ("ualink", "ualink", 30), ("nvlink", "nvlink", 60)):
+            for dir in ("down", "up"):
+                records = golden(family, f"flit_{protocol}_{dir}")[:count]
+                with flit.Decoder(protocol, dir) as decoder:
+                    answers = [a for r in records for a in decoder.feed(bytes.fromhex(r["hex"]))]
+                    # The answer of the last may wait for the next flit.
+                    for answer, record in zip(answers, records):
+                        self.assertEqual(answer.form, record)
+                        self.assertEqual([v.rule for v in answer.violations], [v["rule"] for v in record["violations"]])
+                    self.assertGreaterEqual(len(answers), len(records) - 1)
+
+    def test_what_is_encoded_decodes(self):
+        slots = [{"slot": 0, "format": "H5",
+                  "messages": [{"layout": "cxl68.m2s_req", "fields": {"opcode": "MemRd", "tag": 7}}]}]
+        data = flit.encode("cxl-68b", {"kind": "protocol", "slots": slots})
+        found = flit.decode("cxl-68b", data)
+        self.assertEqual((found.kind, found.violations, found.data), ("protocol", (), data))
+        self.assertEqual([m["fields"]["tag"] for m in found.messages], [7])
+        wrong = bytearray(data)
+        wrong[10] ^= 1
+        self.assertEqual([v.rule for v in flit.decode("cxl-68b", wrong).violations], ["CXL68-CRC-01"])
+
+    def test_many_are_as_one(self):
+        data = [bytes.fromhex(r["hex"]) for r in golden("cxl68", "flit_cxl-68b_up")[:50]]
+        with flit.Decoder("cxl-68b", "up") as one, flit.Decoder("cxl-68b", "up") as many:
+            self.assertEqual(many.feed_many(b"".join(data), 68), [a for d in data for a in one.feed(d)])
+
+
+class Checks(unittest.TestCase):
+    """Beside references in Python alone."""
+
+    draw = random.Random(1)
+
+    def test_crcs(self):
+        for kind, size, reference in ((sp.Crc.CXL68, 64, crc16_cxl68), (sp.Crc.CXL256, 242, crc8_cxl256),
+                                      (sp.Crc.UALINK, 640, crc32_ualink)):
+            items = [bytes(size), b"\xff" * size] + [self.draw.randbytes(size) for _ in range(10)]
+            expected = [reference(item) for item in items]
+            self.assertEqual([sp.crc(kind, item) for item in items], expected, kind)
+            self.assertEqual(sp.crc_many(kind, b"".join(items), size).tolist(), expected, kind)
+            self.assertEqual(len(sp.crc_many(kind, b"", size)), 0)
+
+    def test_crcs_of_golden_flits(self):
+        for record in golden("cxl68", "flit_cxl-68b_down")[:100]:
+            if "crc" in record:
+                data = bytes.fromhex(record["hex"])
+                self.assertEqual(sp.crc(sp.Crc.CXL68, data[2:66]), int(record["crc"]["expected"], 16))
+
+    def test_fec_repairs_a_byte_in_each_group(self):
+        for kind in sp.Fec:
+            good = sp.fec_encode(self.draw.randbytes(256 * 4), kind)
+            wrong = bytearray(good)
+            for at in (0, 256 + 10, 256 + 11, 512 + 255, 768 + 3, 768 + 6):
+                wrong[at] ^= 0x5A
+            fixed, corrected = sp.fec_correct(bytes(wrong), kind)
+            self.assertEqual(corrected[:3], [1, 2, 1])
+            self.assertEqual(fixed[:768], good[:768])
+
+
+class Models(unittest.TestCase):
+    def test_a_scenario_runs_the_same_twice(self):
+        with sp.Model('scenario = "cxl68-expander"\nhost.accesses = 30') as simulation:
+            self.assertEqual(simulation.metrics(), {})
+            self.assertTrue(simulation.run())
+            first = simulation.metrics()
+            self.assertEqual(first["violations"], [])
+            self.assertTrue(simulation.run())
+            self.assertEqual(simulation.metrics(), first)
+            simulation.set("host.accesses=40")
+            simulation.seed(3)
+            self.assertTrue(simulation.run())
+            self.assertNotEqual(simulation.metrics(), first)
+            simulation.reset()
+            self.assertTrue(simulation.run())
+            self.assertEqual(simulation.metrics(), first)
+
+    def test_two_ends_talk_and_a_third_watches(self):
+        host, device = sp.Model.link("cxl-68b", "down", buffers=8), sp.LinkEnd("cxl-68b", "up")
+        watcher, twin = sp.LinkEnd("cxl-68b", "down", passive=True), sp.LinkEnd("cxl-68b", "down", buffers=8)
+        for end in (host, twin):
+            end.send({"layout": "cxl68.m2s_req", "fields": {"tag": 9}})
+        taken = []
+        for _ in range(60):
+            for end in (host, device, twin):
+                end.step()
+            down, up = host.sample(), device.sample()
+            if down is not None:
+                twin.expect(down)
+                device.drive(down)
+                watcher.drive(down, "tx")
+            if up is not None:
+                for end in (host, twin, watcher):
+                    end.drive(up)
+            watcher.step()
+            message = device.take()
+            taken += [message] if message else []
+        self.assertEqual([m["fields"]["tag"] for m in taken], [9])
+        self.assertEqual((host.events(), watcher.events()), ([], []))
+        self.assertTrue(host.state()["up"])
+        twin.step()
+        with self.assertRaises(errors.ComparisonError):
+            twin.expect(b"\xff" * 68)
+        with self.assertRaises(errors.KindError):
+            watcher.send({"layout": "cxl68.m2s_req", "fields": {}})
+        watcher.drive(b"\x01" * 68, "tx")
+        watcher.step()
+        self.assertTrue(all(event.port == "tx" and event.violation.rule for event in watcher.events()))
+        host.reset()
+        self.assertFalse(host.state()["up"])
+
+
+class Hooks(unittest.TestCase):
+    def test_a_function_sees_changes_drops_and_raises(self):
+        host, seen = sp.LinkEnd("cxl-68b", "down"), []
+        watch = host.attach("wire", seen.append)
+        host.step(2)
+        self.assertEqual([(item.point, item.way, item.number, len(item.data)) for item in seen],
+                         [("wire", "tx", 0, 68), ("wire", "tx", 1, 68)])
+        self.assertEqual([host.sample(), host.sample()], [item.data for item in seen])
+        host.detach(watch)
+        change = host.attach("wire", lambda item: bytes(len(item.data)))
+        host.step()
+        self.assertEqual((len(seen), host.sample()), (2, bytes(68)))
+        host.detach(change)
+        host.attach("packer_in", lambda item: hooks.Answer.DROP if item.name == "cxl68.m2s_req" else None)
+        host.send({"layout": "cxl68.m2s_req", "fields": {}})
+        host.attach("wire", lambda item: item.data[1:])
+        with self.assertRaisesRegex(ValueError, "found 67 bytes, expected 68"):
+            host.step()
+        with self.assertRaises(errors.RangeError):
+            host.detach(change)
+        with self.assertRaises(errors.InputError):
+            host.attach("nowhere", seen.append)
+
+    def test_a_fault_damages_one_unit(self):
+        host, twin = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "down")
+        host.fault("wire", "flip:1:100")
+        differ = []
+        for _ in range(3):
+            host.step()
+            twin.step()
+            differ.append(host.sample() != twin.sample())
+        self.assertEqual(differ, [False, True, False])
+
+
+class Errors(unittest.TestCase):
+    def test_each_kind_of_refusal_has_its_class(self):
+        closed = flit.Decoder("cxl-68b")
+        closed.close()
+        closed.close()
+        for kind, function in (
+            (errors.InputError, lambda: sp.encode("cxl68.m2s_req", tag=1 << 16)),
+            (errors.InputError, lambda: sp.encode("cxl68.m2s_req", nothing=1)),
+            (errors.InputError, lambda: sp.layout("cxl68.nothing")),
+            (errors.InputError, lambda: sp.decode("cxl68.m2s_req", b"1")),
+            (errors.InputError, lambda: sp.encode_many("cxl68.m2s_req", [{"nothing": 1}])),
+            (errors.RangeError, lambda: sp.encode_many("cxl68.m2s_req", [{"tag": -1}])),
+            (errors.RangeError, lambda: sp.decode_many("cxl68.m2s_req", bytes(12))),
+            (errors.RangeError, lambda: sp.crc(sp.Crc.CXL68, bytes(63))),
+            (errors.RangeError, lambda: sp.crc(99, bytes(64))),
+            (errors.RangeError, lambda: sp.crc_many(sp.Crc.CXL68, bytes(65), 64)),
+            (errors.RangeError, lambda: sp.crc_many(sp.Crc.CXL68, bytes(64), 0)),
+            (errors.RangeError, lambda: sp.fec_correct(bytes(255))),
+            (errors.InputError, lambda: flit.decode("cxl-69b", bytes(68))),
+            (errors.InputError, lambda: flit.decode("cxl-68b", bytes(67))),
+            (errors.InputError, lambda: flit.decode("cxl-68b", bytes(68), "sideways")),
+            (errors.HandleError, lambda: closed.feed(bytes(68))),
+            (errors.InputError, lambda: sp.Model("scenario = 'nothing'")),
+            (errors.InputError, lambda: sp.LinkEnd("cxl-68b", buffers="many")),
+        ):
+            with self.assertRaises(kind) as caught:
+                function()
+            self.assertTrue(str(caught.exception), kind)
+            self.assertIsInstance(caught.exception, sp.ScalepoolError)
+
+    def test_the_text_is_that_of_the_library(self):
+        with self.assertRaises(sp.InputError) as caught:
+            sp.encode("cxl68.m2s_req", tag=1 << 16)
+        self.assertIn("`tag` at bits 27:12: found 0x10000, expected at most 0xffff", str(caught.exception))
+        self.assertEqual(caught.exception.function, "sp_encode_json")
+        self.assertEqual(caught.exception.status, _library.CONSTANTS["SP_ERR_INPUT"])
+
+    def test_threads_have_errors_of_their_own(self):
+        wrong = []
+
+        def work(tag):
+            for _ in range(50):
+                try:
+                    sp.encode("cxl68.m2s_req", tag=tag)
+                except sp.InputError as error:
+                    if hex(tag) not in str(error):
+                        wrong.append(str(error))
+
+        threads = [threading.Thread(target=work, args=(0x10000 + n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class Documentation(unittest.TestCase):
+    def test_examples_in_the_docs_are_true(self):
+        for module in (message, check, flit, model, hooks):
+            found = doctest.testmod(module)
+            self.assertEqual(found.failed, 0, module.__name__)
+            self.assertGreater(found.attempted, 0, module.__name__)
+
+    def test_everything_public_is_documented_and_typed(self):
+        missing = []
+        for module in (message, check, flit, model, hooks, agents, bus, monitor, partner, errors):
+            missing += [module.__name__] if not module.__doc__ else []
+            for name, thing in vars(module).items():
+                if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:
+                    continue
+                members = [(name, thing)]
+                if inspect.isclass(thing):
+                    members += [(f"{name}.{n}", m) for n, m in vars(thing).items() if n[0] != "_"]
+                for path, member in members:
+                    function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+                    if inspect.isfunction(function):
+                        parameters = list(inspect.signature(function).parameters.values())
+                        typed = inspect.signature(function).return_annotation is not inspect.Signature.empty
+                        typed &= all(p.annotation is not p.empty for p in parameters if p.name not in ("self", "cls"))
+                        if not function.__doc__ or not typed:
+                            missing.append(f"{module.__name__}.{path}")
+                    elif inspect.isclass(member) and not member.__doc__:
+                        missing.append(f"{module.__name__}.{path}")
+        self.assertEqual(missing, [])
+
+    def test_every_name_of_the_package_has_help(self):
+        for name in vars(sp):
+            if not name.startswith("_"):
+                self.assertTrue(getattr(sp, name).__doc__, name)
+
+
+if __name__ == "__main__":
+    unittest.main()

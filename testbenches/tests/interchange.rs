@@ -1,0 +1,34 @@
+//! Waves between this program and others: what we write, others read, and what others write, we read.
+#![forbid(unsafe_code)]
+
+#[path = "interchange/bus.rs"]
+mod bus;
+#[path = "interchange/fst.rs"]
+mod fst;
+#[path = "interchange/gtkwave.rs"]
+mod gtkwave;
+#[path = "interchange/inspect.rs"]
+mod inspect;
+#[path = "interchange/own.rs"]
+mod own;
+
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::report::Report;
+use scalepool::scenario::{self, Request};
+use std::path::{Path, PathBuf};
+
+/// A run of a scenario with these settings and outputs.
+fn run(scenario: &str, set: &[&str], outputs: Outputs) -> Report {
+    let set = set.iter().map(|s| s.to_string()).collect();
+    let request = Request { scenario: scenario.into(), seed: 1, threads: 1, set, outputs, ..Request::default() };
+    scenario::run(&request, &mut |_| ()).expect("the scenario runs")
+}
+
+/// A file of the repository.
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}

@@ -1,0 +1,291 @@
+//! Waves in: buses of other people, good, broken and unreadable.
+
+use crate::bus::{PERIOD_NS, beats, dump};
+use crate::{read, repository};
+use scalepool::trace::inspect::{InspectError, Inspection, Map, inspect};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The flits of a golden set, byte 0 first, with the rule that their case breaks.
+fn golden(set: &str) -> Vec<(Vec<u8>, Option<String>)> {
+    let text = read(&repository(&format!("golden/{set}.rsp")));
+    let mut found: Vec<(Vec<u8>, Option<String>)> = Vec::new();
+    let mut of_case = 0;
+    for line in text.lines() {
+        if let Some(hex) = line.strip_prefix("Flit = ") {
+            let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex");
+            found.push(((0..hex.len()).step_by(2).map(byte).collect(), None));
+        } else if let Some(rule) = line.strip_prefix("RULE = ") {
+            for (_, of_flit) in &mut found[of_case..] {
+                *of_flit = Some(rule.to_owned());
+            }
+        }
+        if line.starts_with("Count = ") {
+            of_case = found.len();
+        }
+    }
+    found
+}
+
+/// Units of the cases of a golden set that break nothing.
+fn good(set: &str) -> Vec<Vec<u8>> {
+    golden(set).into_iter().filter(|(_, rule)| rule.is_none()).map(|(unit, _)| unit).collect()
+}
+
+fn map(protocol: &str, dir: &str, more: &str) -> String {
+    format!(
+        "[[interface]]\nname = \"port\"\nprotocol = \"{protocol}\"\ndir = \"{dir}\"\nclock = \"clk\"\nreset = \"rst_n\"\n\
+         valid = \"valid\"\nready = \"ready\"\ndata = \"data\"\n{more}"
+    )
+}
+
+fn inspected(wave: &str, map: &str) -> Result<Inspection, InspectError> {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("w.vcd");
+    std::fs::write(&path, wave).expect("a wave");
+    inspect(&path, Map::read(map, "m.toml")?, "m.toml")
+}
+
+fn units(inspection: &Inspection) -> Vec<Vec<u8>> {
+    inspection.seen.iter().filter(|s| s.form.is_some()).map(|s| s.bytes.clone()).collect()
+}
+
+fn rules(inspection: &Inspection) -> Vec<&str> {
+    inspection.seen.iter().flat_map(|s| &s.broken).map(|b| b.violation.rule).collect()
+}
+
+/// A pattern of waits that repeats after 35 cycles.
+fn stalls(cycle: u64) -> (bool, bool) {
+    (!cycle.is_multiple_of(5), cycle % 7 != 3)
+}
+
+#[test]
+fn every_protocol_comes_through_a_bus_of_any_width() {
+    for (protocol, set, dir, widths) in [
+        ("cxl-68b", "cxl68/flit_cxl-68b", "down", &[68, 8, 4][..]),
+        ("cxl-68b", "cxl68/flit_cxl-68b", "up", &[68, 17]),
+        ("cxl-256b", "cxl256/flit_cxl-256b", "down", &[256, 64, 32]),
+        ("cxl-256b-lopt", "cxl256/flit_cxl-256b-lopt", "up", &[128]),
+        ("cxl-256b-pbr", "cxlpbr/flit_cxl-256b-pbr", "down", &[64]),
+        ("cxl-io", "cxlio/flit_cxl-io", "up", &[64]),
+        ("ualink", "ualink/flit_ualink", "down", &[640, 64]),
+        ("nvlink", "nvlink/flit_nvlink", "up", &[16]),
+    ] {
+        let sent = good(&format!("{set}_{dir}"));
+        assert!(sent.len() > 20, "{protocol}: {} flits", sent.len());
+        for &width in widths {
+            for more in ["", "first = \"first\"\n"] {
+                let found = inspected(&dump(&beats(&sent, width), stalls), &map(protocol, dir, more)).expect("a wave");
+                assert!(units(&found) == sent, "{protocol} {dir} {width}: other flits");
+                assert_eq!(rules(&found), [""; 0], "{protocol} {dir} {width}");
+                assert_eq!(found.counts[0].left_over_beats, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_flit_breaks_has_a_time_and_a_signal() {
+    for (protocol, set) in [("cxl-68b", "cxl68/flit_cxl-68b_down"), ("ualink", "ualink/flit_ualink_down")] {
+        let cases = golden(set);
+        let sent: Vec<Vec<u8>> = cases.iter().map(|(unit, _)| unit.clone()).collect();
+        let found = inspected(&dump(&beats(&sent, sent[0].len()), stalls), &map(protocol, "down", "")).expect("a wave");
+        let expected: BTreeSet<&str> = cases.iter().filter_map(|(_, rule)| rule.as_deref()).collect();
+        let broken: BTreeSet<&str> = rules(&found).into_iter().collect();
+        assert!(expected.is_subset(&broken), "{protocol}: {expected:?} are not all in {broken:?}");
+    }
+    // In beats of 4 bytes the CRC of a 68-byte unit is in the upper half of beat 16.
+    let mut sent = good("cxl68/flit_cxl-68b_down");
+    sent.truncate(1);
+    sent[0][67] ^= 0x80;
+    let found = inspected(&dump(&beats(&sent, 4), |_| (true, true)), &map("cxl-68b", "down", "")).expect("a wave");
+    let broken = &found.seen[0].broken[0];
+    assert_eq!((broken.violation.rule, broken.signal.as_str()), ("CXL68-CRC-01", "tb.dut.data[23:16]"));
+    // Three cycles of reset, sixteen beats, half a period.
+    assert_eq!(broken.t_fs, ((3 + 16) * PERIOD_NS + PERIOD_NS / 2) * 1_000_000);
+}
+
+#[test]
+fn slots_alone_get_their_id_and_crc() {
+    let whole: Vec<Vec<u8>> = good("cxl68/flit_cxl-68b_down").into_iter().filter(|u| u[..2] == [0x55, 0x55]).collect();
+    for (bits, cut) in [(512, 2..66), (528, 2..68)] {
+        let sent: Vec<Vec<u8>> = whole.iter().map(|unit| unit[cut.clone()].to_vec()).collect();
+        let more = format!("unit_bits = {bits}\n");
+        let wave = dump(&beats(&sent, sent[0].len()), stalls);
+        let found = inspected(&wave, &map("cxl-68b", "down", &more)).expect("a wave");
+        assert!(units(&found) == whole, "{bits}: other flits");
+        assert_eq!(rules(&found), [""; 0]);
+    }
+    let mut sent = vec![whole[0][2..68].to_vec()];
+    sent[0][64] ^= 1;
+    let wave = dump(&beats(&sent, 66), stalls);
+    let found = inspected(&wave, &map("cxl-68b", "down", "unit_bits = 528\n")).expect("a wave");
+    assert_eq!(found.seen[0].broken[0].signal, "tb.dut.data[519:512]");
+}
+
+#[test]
+fn a_part_of_a_signal_another_edge_and_a_reset_that_is_high() {
+    let sent = good("cxl68/flit_cxl-68b_up");
+    let padded: Vec<Vec<u8>> = sent.iter().map(|u| [&[0xa5], &u[..], &[0x5a]].concat()).collect();
+    let wave = dump(&beats(&padded, 70), stalls);
+    let text = map("cxl-68b", "up", "").replace("\"data\"", "\"tb.dut.data[551:8]\"");
+    assert!(units(&inspected(&wave, &text).expect("a wave")) == sent);
+    // All edges the other way round; `scope` in the place of the path.
+    let inverted = wave.replace("\n0c", "\nLc").replace("\n1c", "\n0c").replace("\nLc", "\n1c");
+    let inverted = inverted.replace("\n0r", "\nLr").replace("\n1r", "\n0r").replace("\nLr", "\n1r");
+    let text = format!("scope = \"tb.dut\"\n{text}edge = \"falling\"\nreset_active = \"high\"\n")
+        .replace("tb.dut.data", "data");
+    assert!(units(&inspected(&inverted, &text).expect("a wave")) == sent);
+    // Values that change with the edge are those behind it when asked for.
+    let text = map("cxl-68b", "up", "sample = \"after\"\n").replace("data = \"data\"", "data = \"data[551:8]\"");
+    assert!(units(&inspected(&wave, &text).expect("a wave")) == sent);
+}
+
+#[test]
+fn sim_wav_01_p() {
+    // Without valid the bus is x all the time, and so is everything before the reset.
+    let sent = good("cxl68/flit_cxl-68b_down");
+    let found = inspected(&dump(&beats(&sent, 68), stalls), &map("cxl-68b", "down", "")).expect("a wave");
+    assert_eq!(rules(&found), [""; 0]);
+}
+
+#[test]
+fn sim_wav_01_n() {
+    let sent = good("cxl68/flit_cxl-68b_down")[..4].to_vec();
+    let wave = dump(&beats(&sent, 68), |_| (true, true));
+    // The third unit has an x in its highest bits; a leading x stands for all of them.
+    let start = format!("#{}\n", 5 * PERIOD_NS);
+    let (before, behind) = wave.split_once(&start).expect("a sixth cycle");
+    let spoilt = format!("{before}{start}{}", behind.replacen("\nb1", "\nbx", 1).replacen("\nb0", "\nbx", 1));
+    let found = inspected(&spoilt, &map("cxl-68b", "down", "")).expect("a wave");
+    assert_eq!(rules(&found), ["SIM-WAV-01"]);
+    let broken = found.seen.iter().find(|s| s.form.is_none()).expect("no unit");
+    assert_eq!(broken.t_fs, (5 * PERIOD_NS + PERIOD_NS / 2) * 1_000_000);
+    assert!(broken.broken[0].signal.starts_with("tb.dut.data[543:"), "{}", broken.broken[0].signal);
+    assert_eq!(units(&found).len(), 3, "the others are there");
+    // A valid that is not known, in reset and behind it.
+    let unknown = wave.replace("\n1v", "\nxv");
+    let found = inspected(&unknown, &map("cxl-68b", "down", "")).expect("a wave");
+    assert_eq!(rules(&found), ["SIM-WAV-01"; 4][..rules(&found).len()]);
+    assert!(!found.seen.is_empty() && units(&found).is_empty());
+}
+
+#[test]
+fn sim_wav_02_p() {
+    let sent = good("cxl68/flit_cxl-68b_down");
+    let text = map("cxl-68b", "down", "first = \"first\"\n");
+    let found = inspected(&dump(&beats(&sent, 4), stalls), &text).expect("a wave");
+    assert_eq!((rules(&found), units(&found).len()), (vec![], sent.len()));
+}
+
+#[test]
+fn sim_wav_02_n() {
+    let sent = good("cxl68/flit_cxl-68b_down")[..4].to_vec();
+    let text = map("cxl-68b", "down", "first = \"first\"\n");
+    let whole = beats(&sent, 4);
+    let without =
+        |at: usize| whole.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, b)| b.clone()).collect::<Vec<_>>();
+    // The second unit lacks a beat: it is not there, and nothing else is hurt.
+    let found = inspected(&dump(&without(20), stalls), &text).expect("a wave");
+    assert_eq!((rules(&found), units(&found)), (vec!["SIM-WAV-02"], [&sent[..1], &sent[2..]].concat()));
+    // It lacks its first one.
+    let found = inspected(&dump(&without(17), stalls), &text).expect("a wave");
+    assert_eq!((rules(&found), units(&found)), (vec!["SIM-WAV-02"], [&sent[..1], &sent[2..]].concat()));
+    // The end of the wave is no fault of the bus.
+    let found = inspected(&dump(&whole[..20], stalls), &text).expect("a wave");
+    assert_eq!((rules(&found), found.counts[0].left_over_beats), (vec![], 3));
+}
+
+#[test]
+fn a_reset_in_the_middle_begins_anew() {
+    let sent = good("cxl68/flit_cxl-68b_down")[..3].to_vec();
+    let wave = dump(&beats(&sent[..2], 4), |_| (true, true));
+    // The last beat of the second unit is in reset: the unit is not there, its beats are not left over.
+    let at = format!("#{}\n0c", (3 + 33) * PERIOD_NS);
+    let (before, behind) = wave.split_once(&at).expect("the last beat");
+    let wave = format!("{before}{at}{}", behind.replacen("1r", "0r", 1));
+    let found = inspected(&wave, &map("cxl-68b", "down", "")).expect("a wave");
+    assert_eq!((units(&found), found.counts[0].left_over_beats), (sent[..1].to_vec(), 0));
+}
+
+#[test]
+fn maps_and_waves_that_cannot_be_used_say_why() {
+    let sent = good("cxl68/flit_cxl-68b_down")[..1].to_vec();
+    let wave = dump(&beats(&sent, 68), |_| (true, true));
+    let good = map("cxl-68b", "down", "");
+    let error = |wave: &str, map: &str| inspected(wave, map).map(|i| i.counts).expect_err("an error").to_string();
+    for (from, to, expected) in [
+        ("\"valid\"", "\"vaild\"", "interface `port`, key `valid`: found `vaild`, expected a signal of "),
+        ("\"valid\"", "\"vaild\"", "w.vcd; the nearest: tb.dut.valid, "),
+        ("\"valid\"", "\"data\"", "key `valid`: found 544 bits in `tb.dut.data`, expected 1"),
+        ("\"data\"", "\"data[544:1]\"", "found `data[544:1]`, expected a part of the 544 bits of `tb.dut.data`"),
+        ("\"data\"", "\"data[542:0]\"", "found 543 bits in `tb.dut.data`, expected 544, or less in whole bytes"),
+        ("cxl-68b", "cxl-69b", "key `protocol`: found `cxl-69b`, expected one of cxl-68b, "),
+        ("\"down\"", "\"sideways\"", "key `dir`: found `sideways`, expected `down` or `up`"),
+        ("valid =", "vaild =", "unknown field `vaild`"),
+        ("clock =", "unit_bits = 100\nclock =", "key `unit_bits`: found 100, expected 544, 528 or 512"),
+        ("clock =", "edge = \"left\"\nclock =", "unknown variant `left`"),
+        ("name = \"port\"", "name = \"\"", "interface 0, key `name`: found ``, expected names joined by dots"),
+        (&good, "", "found no [[interface]], expected at least one"),
+        (&good, &format!("{good}{good}"), "interface 1, key `name`: found `port` again"),
+    ] {
+        let found = error(&wave, &good.replacen(from, to, 1));
+        assert!(found.contains(expected), "`{found}` does not say `{expected}`");
+    }
+    for (broken, expected) in [
+        (String::new(), "found an empty file, expected VCD"),
+        ("a text\n".into(), "found another start of the file, expected VCD"),
+        (wave.replace("$timescale 1ns $end\n", ""), "found no timescale"),
+    ] {
+        let found = error(&broken, &good);
+        assert!(found.contains(expected), "`{found}` does not say `{expected}`");
+    }
+    let missing = inspect(Path::new("no/such.vcd"), Map::read(&good, "m.toml").expect("a map"), "m.toml");
+    assert!(missing.expect_err("no file").to_string().starts_with("no/such.vcd: cannot be read as a wave"));
+    // The same name in two scopes.
+    let twice = wave.replace(
+        "$upscope $end\n$upscope",
+        "$upscope $end\n$scope module other $end\n$var wire 1 z clk $end\n$upscope $end\n$upscope",
+    );
+    let found = error(&twice, &good);
+    assert!(found.contains("found `clk`, which is 2 signals, such as tb.dut.clk and tb.other.clk"), "{found}");
+}
+
+/// A wave that is cut off or spoilt anywhere is read or refused, and nothing else.
+#[test]
+fn spoilt_waves_are_read_or_refused() {
+    let sent = good("cxl68/flit_cxl-68b_down")[..3].to_vec();
+    let wave = dump(&beats(&sent, 34), stalls);
+    let text = map("cxl-68b", "down", "");
+    let mut outcomes = [0, 0];
+    for n in 0..400 {
+        let mut bytes = wave.clone().into_bytes();
+        match n % 4 {
+            0 => bytes.truncate(bytes.len() * n / 400),
+            1 => bytes[(n * 7919) % wave.len()] = b"$#bxz01 \n!"[n % 10],
+            2 => drop(bytes.drain((n * 31) % 900..(n * 31) % 900 + 9)),
+            _ => bytes[(n * 104_729) % 700] ^= 1 << (n % 7),
+        }
+        let spoilt = String::from_utf8_lossy(&bytes).into_owned();
+        outcomes[usize::from(inspected(&spoilt, &text).is_ok())] += 1;
+    }
+    assert!(outcomes.iter().all(|n| *n > 20), "{outcomes:?}");
+}
+
+/// Dumps of stream_tb.sv by Icarus and Verilator, with a bad CRC and a reserved slot format behind six good flits. The
+/// co-simulation makes such dumps of every protocol (testbenches/maps/check.py).
+#[test]
+fn dumps_of_simulators_are_read() {
+    let map = "testbenches/maps/stream_cxl68.toml";
+    let seen = ["icarus", "verilator"].map(|simulator| {
+        let wave = repository(&format!("testbenches/tests/interchange/samples/{simulator}.vcd"));
+        let found = inspect(&wave, Map::read(&read(&repository(map)), map).expect("a map"), map).expect("a wave");
+        assert_eq!(rules(&found), ["CXL68-CRC-01", "CXL68-SLT-01"], "{simulator}");
+        let places: Vec<&str> = found.seen.iter().flat_map(|s| &s.broken).map(|b| b.signal.as_str()).collect();
+        assert_eq!(places, ["stream_tb.data[535:528]", "stream_tb.data[23:16]"], "{simulator}");
+        units(&found)
+    });
+    let golden = good("cxl68/flit_cxl-68b_down");
+    assert_eq!(seen[0][..6], golden[..6]);
+    assert_eq!((&seen[0], seen[0].len()), (&seen[1], 8));
+}

@@ -19,6 +19,8 @@ mod cache_requests;
 mod cache_snoops;
 #[path = "coh/catalogue.rs"]
 mod catalogue;
+#[path = "coh/flows.rs"]
+mod flows;
 #[path = "coh/hops.rs"]
 mod hops;
 #[path = "coh/litmus.rs"]
@@ -39,6 +41,8 @@ mod mem_rules;
 mod peers;
 #[path = "coh/routes.rs"]
 mod routes;
+#[path = "coh/scenarios.rs"]
+mod scenarios;
 #[path = "coh/stress.rs"]
 mod stress;
 #[path = "coh/waits.rs"]

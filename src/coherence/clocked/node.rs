@@ -6,6 +6,7 @@
 //! What the agent sent goes to the channels of its class as far as they have room; the rest stays in a queue.
 
 use super::core::{Core, Wants};
+use super::coverage::Point;
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr};
@@ -16,7 +17,7 @@ use crate::kernel::{self, Cx, In, Module, Next, Pending, Time};
 use crate::trace::{Body, Kind, Stamp, Tap};
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Order in which the classes of a link are offered to the agent: what waits for nothing first.
@@ -72,6 +73,14 @@ pub trait Watch<A> {
     /// A step of node `node`. What is wrong ends the run.
     fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], at: Stamp) -> Vec<Event>;
 
+    /// A message is about to be taken.
+    fn before(&mut self, _agent: &A, _msg: &Msg<Line>) {}
+
+    /// Rows of tables by which messages were taken.
+    fn met(&self) -> BTreeSet<Point> {
+        BTreeSet::new()
+    }
+
     /// An invariant is broken: nothing that follows means anything, the run ends.
     fn has_stopped(&self) -> bool;
 
@@ -88,11 +97,13 @@ pub struct NodeResult<A, C> {
     pub events: Vec<(u64, Event)>,
     /// Messages sent, by class in [`ORDER`].
     pub sent: [u64; 12],
+    /// Rows of tables that its watch has seen used.
+    pub met: BTreeSet<Point>,
 }
 
 impl<A, C> Default for NodeResult<A, C> {
     fn default() -> Self {
-        Self { end: None, events: Vec::new(), sent: [0; 12] }
+        Self { end: None, events: Vec::new(), sent: [0; 12], met: BTreeSet::new() }
     }
 }
 
@@ -217,6 +228,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         self.links[port].link.rx[place].1.pop(cx);
         if let Some(watch) = &mut self.watch {
             watch.message(self.number, port as Port, &msg, true, at);
+            watch.before(self.agent.as_ref().expect("it is there until the node is dropped"), &msg);
         }
         let line = msg.line();
         let form = self.links[port].link.form;
@@ -386,6 +398,7 @@ impl<A, C> Drop for Node<A, C> {
     fn drop(&mut self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.end = self.agent.take().zip(self.core.take());
+        result.met = self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met());
     }
 }
 

@@ -461,6 +461,11 @@ impl<D: Content> MemHost<D> {
         self.lines.retain(|l| !l.is_gone());
     }
 
+    /// The line of an open tag, and whether the tag is that of a write.
+    pub fn tagged(&self, tag: u16) -> Option<(LineAddr, bool)> {
+        self.lines.iter().find(|l| Self::uses_tag(l, tag)).map(|l| (l.line, l.write == Some(tag)))
+    }
+
     fn uses_tag(l: &HostLine<D>, tag: u16) -> bool {
         l.open.as_ref().is_some_and(|o| o.tag == tag)
             || l.write == Some(tag)

@@ -317,6 +317,11 @@ impl MemSystem {
         did
     }
 
+    /// The hosts.
+    pub fn hosts(&self) -> &[MemHost<Token>] {
+        &self.hosts
+    }
+
     /// The view that the monitors ask for.
     pub fn view(&self, line: LineAddr) -> View<Token> {
         let mut copies = Vec::new();

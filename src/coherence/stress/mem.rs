@@ -204,7 +204,7 @@ impl Rig for MemRig {
         } else {
             [ReadOnce, ReadShared, ReadOwn, Evict, Evict, Reclaim][dice.below(6)]
         };
-        let block = LineAddr(line.0 & !3 | 1 + dice.below(3) as u64);
+        let block = LineAddr(line.0 & !3 | (1 + dice.below(3) as u64));
         let last = block.0 & !3 | 3;
         if dice.once_in(4) && last < self.lines && op != Evict {
             self.dcoh.issue_block(config, block, op, out);

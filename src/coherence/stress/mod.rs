@@ -75,7 +75,7 @@ impl Stress {
         config.mem.filter_sets = seed.is_multiple_of(2).into();
         config.mem.filter_ways = 3;
         config.mem.trackers = 1;
-        config.silent_drop_e = seed % 3 == 0;
+        config.silent_drop_e = seed.is_multiple_of(3);
         config.grant_dirty = seed % 3 == 1;
         config.home_queue_requests = (seed % 4) as usize;
         Self {

@@ -20,11 +20,14 @@ pub(super) fn message_layouts(form: Form) -> &'static [&'static LayoutDef] {
     LAYOUTS[form as usize].get_or_init(|| Class::ALL.iter().filter_map(|class| form.layout(*class)).collect())
 }
 
+/// Both ends of one direction of a wire.
+type Wire<U> = (LinkOutEnd<OnWire<U>>, LinkInEnd<OnWire<U>>);
+
 /// One link before it is built: its ends, its wires, what watches it.
 pub(super) struct Strand<E: Counted> {
     index: usize,
     ends: [E; 2],
-    wires: [(LinkOutEnd<OnWire<E::Unit>>, LinkInEnd<OnWire<E::Unit>>); 2],
+    wires: [Wire<E::Unit>; 2],
     taps: [(Tap, Tap); 2],
     /// Results of the host's port and the device's.
     pub results: [Arc<Mutex<PortResult<E>>>; 2],

@@ -5,7 +5,8 @@
 //! a replay comes is held against its CRC and protocol ID alone, and a replay against the flits that it repeats.
 //!
 //! The others: each direction goes through the decoder of its stream with all its checks, beside it, for the 256B modes, the
-//! monitor of the end. For UALink and NVLink retry and credits are left out: what the decoder of a stream sees is all.
+//! monitor of the end. Its flit clocks are the flits themselves: an interface may take several clocks for one, so silence
+//! between two is no NOP that was left out. For UALink and NVLink retry and credits are left out: what the decoder of a stream sees is all.
 
 use super::active::cxl68_config;
 use super::config::{Config, Protocol};
@@ -143,7 +144,7 @@ impl Watch {
             Judge::Streams([rx, _], monitor) => {
                 rx.read(unit, &mut self.events);
                 if let Some(monitor) = monitor {
-                    monitor.received(&Flit::from_bytes(unit)?, now);
+                    monitor.received(&Flit::from_bytes(unit)?, rx.units);
                 }
             }
         }
@@ -160,7 +161,7 @@ impl Watch {
             Judge::Streams([_, tx], monitor) => {
                 tx.read(unit, &mut self.events);
                 if let Some(monitor) = monitor {
-                    monitor.sent(&Flit::from_bytes(unit)?, now);
+                    monitor.sent(&Flit::from_bytes(unit)?, tx.units);
                 }
             }
         }

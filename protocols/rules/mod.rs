@@ -5,6 +5,7 @@
 
 pub mod coh;
 pub mod coh_mem;
+pub mod coh_system;
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
@@ -27,9 +28,19 @@ pub struct Rule {
 
 /// All rules, family by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    [cxl68::RULES, cxl256::RULES, cxlio::RULES, ual::RULES, nvl::RULES, coh::RULES, coh_mem::RULES, sim::RULES]
-        .into_iter()
-        .flatten()
+    [
+        cxl68::RULES,
+        cxl256::RULES,
+        cxlio::RULES,
+        ual::RULES,
+        nvl::RULES,
+        coh::RULES,
+        coh_mem::RULES,
+        coh_system::RULES,
+        sim::RULES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The row of an id.

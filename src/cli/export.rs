@@ -1,7 +1,8 @@
 //! `scalepool export`: derived artefacts.
 
 use super::Status;
-use crate::export::{self, plan::Extras};
+use crate::coherence::{docs, flows};
+use crate::export::{self, File, plan::Extras};
 use crate::golden;
 use crate::link::{cxl68, cxl256};
 use clap::{Args, Subcommand};
@@ -19,7 +20,7 @@ pub(super) struct Export {
 
 #[derive(Debug, Subcommand)]
 enum Format {
-    /// Markdown: field tables of all layouts, slot formats, rules.
+    /// Markdown: field tables of all layouts, slot formats, rules, tables and flows of the coherence engine.
     Md(Out),
     /// SystemVerilog: a package a family with packed structs, enums, positions, slot formats.
     Sv(Out),
@@ -65,7 +66,13 @@ const RUNS: &[(&str, &str, &str)] = &[
 impl Export {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let (folder, files) = match self.format {
-            Format::Md(to) => (to.out, export::markdown::files()),
+            Format::Md(to) => {
+                let mut files = export::markdown::files();
+                files.push(File { name: "coherence_flows.md".into(), text: flows::markdown()? });
+                files.push(File { name: "coherence_tables.md".into(), text: docs::markdown() });
+                files.sort_by(|a, b| a.name.cmp(&b.name));
+                (to.out, files)
+            }
             Format::Sv(to) => (to.out, export::systemverilog::files()),
             Format::C(to) => (to.out, export::c_header::files()),
             Format::Sva(to) => (to.out, export::sva::files()),

@@ -40,13 +40,19 @@ pub(super) struct Run {
     /// Write a transaction trace, JSON lines.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write a message sequence chart with times, a picture (.svg) or text; for coherent scenarios.
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// Show the line of this address alone in the chart.
+    #[arg(long, value_name = "ADDRESS", requires = "chart", value_parser = address)]
+    chart_line: Option<u64>,
     /// Trace and show these places alone; `*` stands for any text. May be repeated.
     #[arg(long, value_name = "GLOB")]
     wave_scope: Vec<String>,
-    /// Start of the time window of traces and waves.
+    /// Start of the time window of traces, waves and charts.
     #[arg(long, value_name = "FS")]
     wave_from: Option<u64>,
-    /// End of the time window of traces and waves.
+    /// End of the time window of traces, waves and charts.
     #[arg(long, value_name = "FS")]
     wave_to: Option<u64>,
     /// Print what happens to stderr, a line an event: LEVEL or LAYER=LEVEL,.. such as link=debug,scenario=info.
@@ -61,6 +67,15 @@ pub(super) struct Run {
     /// With --json: add the simulator's own speed as the last key.
     #[arg(long, requires = "json")]
     timing: bool,
+}
+
+/// A byte address, decimal or hexadecimal.
+fn address(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| format!("found `{text}`, expected a number or 0x and hexadecimal digits"))
 }
 
 /// Redraws of the progress line a second, few enough to cost nothing.
@@ -79,6 +94,8 @@ impl Run {
                 vcd: self.vcd,
                 fst: self.fst,
                 trace: self.trace,
+                chart: self.chart,
+                chart_line: self.chart_line,
                 scopes: self.wave_scope,
                 from_fs: self.wave_from,
                 to_fs: self.wave_to,

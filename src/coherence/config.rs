@@ -2,6 +2,7 @@
 //!
 //! The default of each is what the sheet marks \[D\] as ours. A scenario or a litmus case may set any of them.
 
+use super::clocked::waiting::WaitTable;
 use super::content::LineAddr;
 use super::mem::options::MemConfig;
 use super::mutant::Mutant;
@@ -90,6 +91,18 @@ pub struct ErrorRange {
     pub answer: ErrorAnswer,
 }
 
+/// HDM-DB of a caching device, as the home knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnMemory {
+    /// First byte address.
+    pub first: u64,
+    /// Last byte address.
+    pub last: u64,
+    /// Whose it is: the device with this CacheID.
+    pub device: u8,
+}
+
 /// The choices. `deny_unknown_fields`: a name that is not here is an error of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -122,6 +135,11 @@ pub struct CoherenceConfig {
     pub mem: MemConfig,
     /// Lines that get error answers.
     pub error_ranges: Vec<ErrorRange>,
+    /// Device memory that caching devices have themselves, below the home (§3.3).
+    pub own_memory: Vec<OwnMemory>,
+    /// Which class waits for which in a clocked node (§3.6).
+    #[serde(skip)]
+    pub waits: WaitTable,
     /// One rule that is off; tests only.
     #[serde(skip)]
     pub mutant: Option<Mutant>,
@@ -144,6 +162,8 @@ impl Default for CoherenceConfig {
             home_filter_lines: 0,
             mem: MemConfig::default(),
             error_ranges: Vec::new(),
+            own_memory: Vec::new(),
+            waits: WaitTable::default(),
             mutant: None,
         }
     }
@@ -153,6 +173,12 @@ impl CoherenceConfig {
     /// Whether this rule is off.
     pub fn has(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant)
+    }
+
+    /// Whether a line is memory of this caching device.
+    pub fn is_own_memory(&self, device: u8, line: LineAddr) -> bool {
+        let address = line.address();
+        self.own_memory.iter().any(|r| r.device == device && (r.first..=r.last).contains(&address))
     }
 
     /// What a line that cannot be served is answered.

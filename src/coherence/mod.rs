@@ -10,6 +10,7 @@
 //! * [`config::CoherenceConfig`]: every choice that the sheet leaves open.
 //! * [`net`]: messages under way and which may pass which. [`monitor`]: the invariants V1 to V14.
 //! * [`litmus`]: all outcomes of small programs. [`chart`]: message sequence charts.
+//! * [`flows`]: every flow of the protocol as a chart. [`docs`]: the tables as a page.
 //!
 //! Invariants: an agent never panics on a message; a wrong message changes nothing and is reported; equal inputs give
 //! equal outputs.
@@ -26,12 +27,16 @@ pub mod chart;
 pub mod clocked;
 pub mod config;
 pub mod content;
+pub mod docs;
 pub mod event;
 pub mod explore;
+pub mod flows;
 pub mod litmus;
 pub mod mem;
 pub mod message;
 pub mod monitor;
 pub mod mutant;
 pub mod net;
+pub mod passing;
+pub mod stress;
 pub mod wire;

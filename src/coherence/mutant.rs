@@ -41,6 +41,12 @@ pub enum Mutant {
     DirtyDropped,
     /// 2.3: a device keeps its S copy under SnpInv.
     CopyKeptUnderSnpInv,
+    /// 2.2: the home hands clean data over with GO-M.
+    CleanGrantedDirty,
+    /// 2.6 O13: the home ends WrInv before its data is in.
+    WriteEndsBeforeData,
+    /// 2.9: a port lets messages of other CacheIDs down.
+    ForeignCacheId,
     // CXL.mem
     /// 3.5: BIConflictAck overtakes a Cmp of the same Tag.
     AckPassesCmp,
@@ -78,6 +84,14 @@ pub enum Mutant {
     OneConflictForBlock,
     /// 3.5: a granted line is given up before its access.
     GrantNotUsed,
+    /// 3.7: a device with two interfaces answers a snoop of one from what it got through the other.
+    InterfaceForgotten,
+    /// 3.7: an access of UIO that is refused has the effect of the part that was hit.
+    PartOfUio,
+    /// 3.7: a UIO write leaves the holders their copies.
+    UioSkipsHolders,
+    /// 3.8: an overloaded device leaves back-invalidates out.
+    LoadSkipsSnoops,
     // HDM-D
     /// 3.3: Mem*Fwd is sent with the write back, not after its Cmp.
     FwdBeforeWriteDone,

@@ -14,14 +14,8 @@ use crate::kernel::{Cx, In, Out};
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
-/// A message with its place among all that its agent sent on this link.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Posted {
-    /// Counts the messages of the agent on this link.
-    pub number: u64,
-    /// The message.
-    pub message: Message,
-}
+/// A message behind its number, which counts all messages that the agent sent on this link.
+pub type Posted = (u64, Message);
 
 /// A link end whose buffers are emptied class by class.
 pub trait ByClass: Carries<Message> {
@@ -43,7 +37,7 @@ pub struct ClassChannels {
 impl ClassChannels {
     /// Number of the oldest message of a class that waits to be fetched.
     fn oldest(&mut self, class: Class, cx: &Cx) -> Option<u64> {
-        self.tx.iter_mut().find(|(c, _)| *c == class)?.1.peek(cx).map(|posted| posted.number)
+        self.tx.iter_mut().find(|(c, _)| *c == class)?.1.peek(cx).map(|(number, _)| *number)
     }
 }
 
@@ -64,27 +58,25 @@ impl<E: ByClass> Agent<E> for ClassChannels {
         let snoop = self.oldest(Class::H2dReq, cx);
         for n in 0..self.tx.len() {
             let class = self.tx[n].0;
-            while let Some(posted) = self.tx[n].1.peek(cx).copied() {
-                if !end.has_room(&posted.message) {
+            while let Some((number, message)) = self.tx[n].1.peek(cx).copied() {
+                if !end.has_room(&message) {
                     break;
                 }
                 let waits = match class {
                     // O1: earlier responses have to be in flits.
                     Class::H2dReq => {
                         end.waits(Class::H2dRsp) > 0
-                            || self.oldest(Class::H2dRsp, cx).is_some_and(|number| number < posted.number)
+                            || self.oldest(Class::H2dRsp, cx).is_some_and(|earlier| earlier < number)
                     }
                     // A later response lets the snoop go first, unless the snoop itself is stuck.
-                    Class::H2dRsp => {
-                        snoop.is_some_and(|number| number < posted.number) && end.waits(Class::H2dReq) == 0
-                    }
+                    Class::H2dRsp => snoop.is_some_and(|earlier| earlier < number) && end.waits(Class::H2dReq) == 0,
                     _ => false,
                 };
                 if waits {
                     break;
                 }
                 self.tx[n].1.pop(cx);
-                refused.extend(end.send(posted.message).err());
+                refused.extend(end.send(message).err());
             }
         }
         refused

@@ -505,9 +505,9 @@ impl<E: LinkEnd> Module for Port<E> {
         }
         self.busy_since = if self.end.is_quiet() { None } else { self.busy_since.or(Some(cx.now())) };
         let half_at = self.half.as_ref().map(|half| half.whole_at);
-        // Items that came between two flit clocks are fetched at the next one.
-        let is_due = || self.ports.agents.iter().any(|agent| agent.is_due(cx));
-        let fetch_at = (!is_flit_edge && is_due()).then(|| self.next_flit(at.cycle));
+        // Items that came between two flit clocks, or stay behind what has left in this flit, are fetched at the next one.
+        let is_due = self.ports.agents.iter().any(|agent| agent.is_due(cx));
+        let fetch_at = is_due.then(|| self.next_flit(at.cycle));
         let own = half_at.into_iter().chain(fetch_at).min();
         if self.training != Training::Over {
             // Without the peer's word there is nothing to do until it arrives, and that wakes the module.

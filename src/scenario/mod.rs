@@ -6,6 +6,7 @@
 //! counters and broken rules become the report.
 
 pub mod coherent;
+mod drive;
 pub mod enumerate;
 pub mod expander;
 pub mod faults;
@@ -48,6 +49,7 @@ pub static SCENARIOS: &[Scenario] = &[
     coherent::CACHE_PAIR,
     coherent::DB_SHARE,
     coherent::FILTER_THRASH,
+    coherent::BIAS_FLIP,
     Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
     Scenario { name: nvlink::pair::NAME, doc: nvlink::pair::DOC, keys: nvlink::pair::KEYS, run: nvlink::pair::run },
     Scenario { name: nvlink::pod::NAME, doc: nvlink::pod::DOC, keys: nvlink::pod::KEYS, run: nvlink::pod::run },
@@ -130,6 +132,14 @@ pub enum RunError {
     Modes {
         /// How many.
         found: usize,
+    },
+    /// A chart of something that has no coherence messages.
+    #[error("scenario `{found}`: found a chart to draw, expected a coherent scenario: {expected}")]
+    NoChart {
+        /// The scenario.
+        found: String,
+        /// Those that have charts.
+        expected: String,
     },
     /// Traces or waves of several modes would be written over one another.
     #[error("{MODE}: found a trace or a wave of several modes, expected one mode")]
@@ -236,6 +246,9 @@ fn read(request: &Request) -> Result<(&'static Scenario, Settings), RunError> {
         let expected = names().collect::<Vec<_>>().join(", ");
         return Err(RunError::Unknown { found: request.scenario.clone(), expected });
     };
+    if request.outputs.chart.is_some() && !coherent::NAMES.contains(&scenario.name) {
+        return Err(RunError::NoChart { found: scenario.name.into(), expected: coherent::NAMES.join(", ") });
+    }
     let mut settings = Settings::new(scenario.keys);
     for text in &request.set {
         settings.set(text)?;

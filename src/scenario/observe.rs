@@ -5,6 +5,7 @@
 //! and the save file and code files of GTKWave are written beside the wave. A pipe or a device cannot be replaced by a
 //! file, so it is written as it is, and nothing beside it.
 
+use crate::coherence::chart::Chart;
 use crate::trace::filter::FilterError;
 use crate::trace::fst::FstSink;
 use crate::trace::jsonl::JsonlSink;
@@ -12,7 +13,7 @@ use crate::trace::log::{LogSink, LogTo};
 use crate::trace::vcd::VcdSink;
 use crate::trace::{Filter, Header, Hub, OpenError, Sink, gtkw};
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// What a user wants to see.
@@ -24,6 +25,10 @@ pub struct Outputs {
     pub fst: Option<PathBuf>,
     /// Transaction trace, JSON lines.
     pub trace: Option<PathBuf>,
+    /// Message sequence chart: a picture (`.svg`) or text.
+    pub chart: Option<PathBuf>,
+    /// Byte address of the only line that the chart shows.
+    pub chart_line: Option<u64>,
     /// Globs of places; none means all.
     pub scopes: Vec<String>,
     /// Start of the time window \[fs\].
@@ -35,7 +40,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Whether anything is observed.
+    /// Whether a module has to record anything.
     pub fn any(&self) -> bool {
         self.files() || self.log.is_some()
     }
@@ -137,7 +142,7 @@ fn resolved(path: &Path) -> PathBuf {
 fn check_apart(outputs: &Outputs) -> Result<(), OutputError> {
     let mut saves: Vec<PathBuf> = outputs.waves().map(|path| path.with_extension("gtkw")).collect();
     saves.dedup();
-    let files = outputs.waves().chain(&outputs.trace).chain(&saves);
+    let files = outputs.waves().chain(&outputs.trace).chain(&outputs.chart).chain(&saves);
     let mut taken = Vec::new();
     for path in files.filter(|path| !is_special(path)) {
         let place = resolved(path);
@@ -154,6 +159,7 @@ pub struct Observer {
     outputs: Outputs,
     filter: Filter,
     files: Vec<(Part, Box<dyn Sink>)>,
+    chart: Option<(Part, File)>,
     log: Option<LogSink>,
 }
 
@@ -183,7 +189,20 @@ impl Observer {
             files.push((part, Box::new(sink)));
         }
         let log = outputs.log.clone().map(LogSink::new);
-        Ok(Observer { outputs: outputs.clone(), filter, files, log })
+        let chart = outputs.chart.as_deref().map(Part::create).transpose()?;
+        Ok(Observer { outputs: outputs.clone(), filter, files, chart, log })
+    }
+
+    /// Writes the chart, if one is wanted, and gives it its name.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn draw(&mut self, chart: &Chart) -> Result<(), OutputError> {
+        let Some((mut part, mut file)) = self.chart.take() else { return Ok(()) };
+        let is_picture = part.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"));
+        let text = if is_picture { chart.svg() } else { chart.text() };
+        file.write_all(text.as_bytes()).map_err(of_file(&part.path))?;
+        part.keep()
     }
 
     /// Takes what the modules have recorded.

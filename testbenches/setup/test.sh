@@ -47,6 +47,11 @@ pcie() {
     SCALEPOOL_PCIE_VECTORS=$vectors cargo test --workspace --test pcie_vectors
 }
 
+# Outcomes of litmus programs, against an exploration written from the sheet by another hand.
+litmus() {
+    python3 -B testbenches/litmus/compare.py --program "$target/debug/scalepool" --cases 150
+}
+
 oracle() {
     if [ -z "${ORACLE+set}" ]; then
         echo 'oracle: not run'
@@ -63,5 +68,6 @@ step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 step tests tests
 step profiles profiles
 step pcie pcie
+step litmus litmus
 step oracle oracle
 step cosim bash testbenches/setup/cosimulate.sh

@@ -656,6 +656,8 @@ fn a_stream_comes_back_through_the_program() {
 fn markdown_holds_every_table_and_is_the_same_each_time() {
     let (a, b) = (folder("export_md_a/deep"), folder("export_md_b"));
     let names = [
+        "coherence_flows.md",
+        "coherence_tables.md",
         "layouts_cxl256.md",
         "layouts_cxl68.md",
         "layouts_cxlio.md",

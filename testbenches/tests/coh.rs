@@ -1,10 +1,14 @@
 //! Coherence: rules of family COH, explorations, mutants and litmus cases. One file an area.
 #![forbid(unsafe_code)]
 
+#[path = "coh/c14.rs"]
+mod c14;
 #[path = "coh/cache_bench.rs"]
 mod cache_bench;
 #[path = "coh/cache_explore.rs"]
 mod cache_explore;
+#[path = "coh/cache_issue.rs"]
+mod cache_issue;
 #[path = "coh/cache_mutants.rs"]
 mod cache_mutants;
 #[path = "coh/cache_orders.rs"]
@@ -13,8 +17,16 @@ mod cache_orders;
 mod cache_requests;
 #[path = "coh/cache_snoops.rs"]
 mod cache_snoops;
+#[path = "coh/catalogue.rs"]
+mod catalogue;
+#[path = "coh/flows.rs"]
+mod flows;
+#[path = "coh/hops.rs"]
+mod hops;
 #[path = "coh/litmus.rs"]
 mod litmus;
+#[path = "coh/load.rs"]
+mod load;
 #[path = "coh/mem_bench.rs"]
 mod mem_bench;
 #[path = "coh/mem_explore.rs"]
@@ -25,3 +37,13 @@ mod mem_litmus;
 mod mem_mutants;
 #[path = "coh/mem_rules.rs"]
 mod mem_rules;
+#[path = "coh/peers.rs"]
+mod peers;
+#[path = "coh/routes.rs"]
+mod routes;
+#[path = "coh/scenarios.rs"]
+mod scenarios;
+#[path = "coh/stress.rs"]
+mod stress;
+#[path = "coh/waits.rs"]
+mod waits;

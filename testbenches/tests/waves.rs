@@ -29,11 +29,15 @@ const RUNS: &[(&str, &str, &[&str])] = &[
         &["traffic.operations=6", "traffic.start_cycles=1600", "link.pipeline_fs=1000000", FLIP],
     ),
     ("nvlink-pair", "nvlink-pair", &["traffic.requests=12", "link.count=2", "link.latency_fs=10000000"]),
+    ("hdm-db-conflict", "hdm-db-share", &["core.pattern=migratory", "core.lines=2", "core.accesses=2"]),
     ("cxlio-256b-shared", "cxlio-enumerate", &[FLITS, RATE, SHARED, "mem.accesses=12", TX, RX, WIRE, DEVICE]),
 ];
 
 /// Time behind which a reference run is not shown \[fs\], by name: both protocols are open and in use by then.
 const SHOWN_UNTIL_FS: &[(&str, u64)] = &[("cxlio-256b-shared", 200_000_000)];
+
+/// Run whose agents alone are shown, with a chart of its messages beside the wave: both have the same times.
+const CHARTED: &str = "hdm-db-conflict";
 
 const FLITS: &str = "link.mode=cxl-256b";
 const RATE: &str = "link.rate_gtps=64";
@@ -55,8 +59,10 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../waves")
 }
 
-fn write(into: &Path) {
-    for (name, scenario, set) in RUNS {
+/// Makes the reference runs, or one of them.
+fn write(into: &Path, only: Option<&str>) {
+    for (name, scenario, set) in RUNS.iter().filter(|(name, ..)| only.is_none_or(|n| n == *name)) {
+        let charted = *name == CHARTED;
         let request = Request {
             scenario: (*scenario).into(),
             seed: 1,
@@ -65,6 +71,8 @@ fn write(into: &Path) {
             outputs: Outputs {
                 vcd: Some(into.join(format!("{name}.vcd"))),
                 trace: Some(into.join(format!("{name}.jsonl"))),
+                chart: charted.then(|| into.join(format!("{name}.txt"))),
+                scopes: if charted { vec!["*.dcoh".into(), "*.mem*".into()] } else { Vec::new() },
                 to_fs: SHOWN_UNTIL_FS.iter().find(|(of, _)| of == name).map(|(_, until)| *until),
                 ..Outputs::default()
             },
@@ -72,7 +80,43 @@ fn write(into: &Path) {
         };
         let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
         assert!(report.violations.is_empty(), "{name}: {}", report.violations[0].violation);
+        if charted {
+            let outputs = Outputs { chart: Some(into.join(format!("{name}.svg"))), ..Outputs::default() };
+            scenario::run(&Request { outputs, ..request }, &mut |_| ()).expect("the scenario runs");
+        }
     }
+}
+
+/// The times of a chart are those of the wave, and a BIConflict leaves and arrives when the trace says so.
+#[test]
+fn chart_and_wave_agree() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    write(dir.path(), Some(CHARTED));
+    let file = |ending: &str| {
+        std::fs::read_to_string(dir.path().join(format!("{CHARTED}.{ending}"))).expect("a file of the run")
+    };
+    let (chart, wave, trace) = (file("txt"), file("vcd"), file("jsonl"));
+    let fs = |ns: &str| (ns.parse::<f64>().expect("a time in ns") * 1e6).round() as u64;
+    let rows = || {
+        chart.lines().skip(1).filter_map(|l| Some((l.split_whitespace().next()?, l))).filter(|(t, _)| t.contains('.'))
+    };
+    let changes: std::collections::BTreeSet<u64> =
+        wave.lines().filter_map(|l| l.strip_prefix('#')).map(|t| t.parse().expect("a time")).collect();
+    assert!(rows().count() > 20, "{chart}");
+    for (ns, row) in rows() {
+        assert!(changes.contains(&fs(ns)), "nothing changes in the wave at `{row}`");
+    }
+    let mut in_chart: Vec<u64> = rows().filter(|(_, row)| row.contains("BIConflict ")).map(|(ns, _)| fs(ns)).collect();
+    let mut in_trace: Vec<u64> = trace
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON lines"))
+        .filter(|r| r["message"] == "cxl256.m2s_rwd" && r["fields"]["opcode"] == "BIConflict")
+        .map(|r| r["t_fs"].as_u64().expect("a time"))
+        .collect();
+    in_chart.sort_unstable();
+    in_trace.sort_unstable();
+    assert!(in_chart.len() >= 2, "{chart}");
+    assert_eq!(in_chart, in_trace);
 }
 
 /// Files below a folder, by path relative to it.
@@ -97,10 +141,10 @@ fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn reference_waves_are_fresh() {
     if std::env::var_os("SCALEPOOL_BLESS").is_some() {
         std::fs::create_dir_all(folder()).expect("waves/ can be made");
-        write(&folder());
+        write(&folder(), None);
     }
     let dir = tempfile::tempdir().expect("a temporary folder");
-    write(dir.path());
+    write(dir.path(), None);
     let (new, committed) = (files(dir.path()), files(&folder()));
     let names = |f: &BTreeMap<PathBuf, Vec<u8>>| f.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&committed), names(&new), "files in waves/");
@@ -156,7 +200,7 @@ fn assert_messages(name: &str, wave: &str, trace: &str) {
 fn every_message_is_in_the_wave_once() {
     let text = |path: PathBuf| std::fs::read_to_string(path).expect("text");
     let dir = tempfile::tempdir().expect("a temporary folder");
-    write(dir.path());
+    write(dir.path(), None);
     for (name, ..) in RUNS {
         let [wave, trace] = ["vcd", "jsonl"].map(|ending| text(dir.path().join(format!("{name}.{ending}"))));
         assert_messages(name, &wave, &trace);

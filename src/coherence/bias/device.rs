@@ -102,6 +102,11 @@ impl<D: Content> BiasDevice<D> {
         self.cells.get(&line).map_or((Copy4::I, None), |c| (c.state, c.own.clone()))
     }
 
+    /// Lines that are in use: held, or asked for.
+    pub fn lines(&self) -> impl Iterator<Item = LineAddr> {
+        self.cells.iter().filter(|(_, c)| c.state != Copy4::I || c.pending.is_some()).map(|(line, _)| *line)
+    }
+
     /// Whether a request is open on a line.
     pub fn is_pending(&self, line: LineAddr) -> bool {
         self.cells.get(&line).is_some_and(|c| c.pending.is_some())
@@ -132,14 +137,20 @@ impl<D: Content> BiasDevice<D> {
             self.serve_inside(line, opcode, data, out);
             return;
         }
+        let cqid = self.free_cqid();
         let cell = self.cell(line);
         if row.served == Served::Cache {
             // The host will write the line: until then the device asks like anybody.
             cell.bias = Bias::Host;
         }
-        let cqid = line.0 as u16;
         cell.pending = Some(Pending { opcode, cqid, data, pulled: false });
         out.send(0, Msg::D2hReq { opcode, line, cqid });
+    }
+
+    /// The smallest CQID that no open request has.
+    fn free_cqid(&self) -> u16 {
+        let used = |id| self.cells.values().any(|c| c.pending.as_ref().is_some_and(|p| p.cqid == id));
+        (0..=u16::MAX).find(|&id| !used(id)).unwrap_or(u16::MAX)
     }
 
     /// What needs no message: own evicts, and everything but writes by the host in device bias.

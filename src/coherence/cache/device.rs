@@ -305,6 +305,11 @@ impl<D: Content> Device<D> {
         }
     }
 
+    /// The line of an open request.
+    pub fn asked(&self, cqid: u16) -> Option<LineAddr> {
+        self.line_of(cqid).map(|at| self.lines[at].0)
+    }
+
     fn line_of(&self, cqid: u16) -> Option<usize> {
         self.lines.iter().position(|(_, e)| e.op != NO_OP && e.cqid == cqid)
     }

@@ -344,11 +344,12 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                     // What the requester itself is tracked for is gone: it asks from I.
                     self.change(line, |h| h.forget(port));
                     let alone = !t.kept && self.holders(line) == Holders::default();
+                    let dirty = t.dirty || alone && config.has(Mutant::CleanGrantedDirty);
                     let go = match op {
                         Op::RdShared => Answer::GoS,
-                        Op::RdAny if t.dirty => Answer::GoM,
+                        Op::RdAny if dirty => Answer::GoM,
                         Op::RdAny if !alone || !config.rd_any_exclusive => Answer::GoS,
-                        _ if t.dirty => Answer::GoM,
+                        _ if dirty => Answer::GoM,
                         _ => Answer::GoE,
                     };
                     self.change(line, |h| match go {
@@ -375,6 +376,9 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 Op::WrInv => {
                     self.change(line, |h| *h = Holders::default());
                     send(Answer::Pull, cqid);
+                    if config.has(Mutant::WriteEndsBeforeData) {
+                        send(Answer::GoI, cqid);
+                    }
                     self.open[i].phase = Phase::Pulling { expected: true };
                     return;
                 }
@@ -509,6 +513,10 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     fn requested(&mut self, config: &CoherenceConfig, port: Port, op: Op, line: LineAddr, cqid: u16, out: &mut Out<D>) {
         if requests::request(op).is_none() {
             return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a request of the sheet");
+        }
+        if config.is_own_memory(port, line) && ![Op::ItoMWr, Op::WrCur, Op::WrInv].contains(&op) {
+            let found = format!("{} for the device's own HDM-DB", op.name().unwrap_or("?"));
+            return event(out, "COH-BIA-10", Some(line), found, "ItoMWr, WrCur or WrInv");
         }
         if op == Op::CacheFlushed {
             // The device holds nothing and asks for nothing: all its tracking goes. Its own snoops may be under way.
@@ -672,6 +680,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
         };
         match op {
+            Op::WrInv if config.has(Mutant::WriteEndsBeforeData) => {}
             Op::WrInv => last(match refused {
                 None => Answer::GoI,
                 Some(ErrorAnswer::GoInvalid | ErrorAnswer::GoError) => Answer::GoErr,

@@ -15,6 +15,7 @@ pub mod device;
 pub mod docs;
 pub mod home;
 pub mod requests;
+pub mod route;
 pub mod snoops;
 pub mod state;
 pub mod system;

@@ -5,9 +5,9 @@
 
 use super::backing::{Backing, Flat};
 use super::device::{Bytes, Device};
-use super::home::{Holders, Home, Phase, Task};
+use super::home::{Holders, Home, Phase, Task, Transaction};
 use super::requests;
-use super::state::At;
+use super::state::{Answer, At};
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
@@ -400,6 +400,32 @@ impl CacheSystem {
         }
     }
 
+    /// What a grant or an end under way says must be true already: GO-M of dirty data only, WrInv after its data.
+    fn check_answers(&self, line: LineAddr, events: &mut Vec<Event>) {
+        let state = &self.state;
+        for (link, device) in state.devices.iter().enumerate() {
+            let Some(entry) = device.entry(line) else { continue };
+            let of_line = state.net.of(link, Dir::Down).iter().filter_map(|m| match m {
+                Msg::H2dRsp { opcode, rsp_data, cqid } if *cqid == entry.cqid => Answer::of(*opcode, *rsp_data),
+                _ => None,
+            });
+            for answer in of_line {
+                if answer == Answer::GoM && state.home.memory.read(line).age == Age::Current {
+                    let (at, found) = (format!("device {link}"), "GO-M for what memory has");
+                    events.push(Event::new("COH-REQ-17", line, at, found, "GO-M for dirty data"));
+                }
+                let pulled = |t: &&Transaction<Token>| {
+                    let write = matches!(t.task, Task::Request { op: Op::WrInv, cqid } if cqid == entry.cqid);
+                    write && usize::from(t.port) == link && t.line == line
+                };
+                if answer == Answer::GoI && state.home.open().iter().any(|t| pulled(&t)) {
+                    let (at, found) = (format!("device {link}"), "the end of WrInv before its data is in");
+                    events.push(Event::new("COH-ORD-13", line, at, found, "a strong write is visible when it ends"));
+                }
+            }
+        }
+    }
+
     /// V6, V8: what the home has open on a line, and what it has sent under it.
     fn check_orders(&self, line: LineAddr, events: &mut Vec<Event>) {
         let state = &self.state;
@@ -570,6 +596,7 @@ impl System for CacheSystem {
     fn check(&self, events: &mut Vec<Event>) {
         for line in self.lines() {
             monitor::check_copies(&self.view(line), events);
+            self.check_answers(line, events);
             if self.setup.orders {
                 self.check_orders(line, events);
             }

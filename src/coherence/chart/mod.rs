@@ -3,8 +3,12 @@
 //! Time goes down, one row a step. In the picture an arrow leaves in the row in which the message was sent and arrives in
 //! the row in which it was delivered, so messages that overtake each other cross. The text form has one row a delivery and
 //! names the step in which the message was sent. Messages that never arrive have no arrow.
+//!
+//! A chart of a clocked run ([`Chart::timed`]) has times \[ns\] in the place of steps, and a row of its own for each
+//! departure.
 
 use super::explore::{Step, Violation};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A chart.
@@ -12,6 +16,8 @@ use std::fmt::Write;
 pub struct Chart {
     columns: Vec<String>,
     rows: Vec<Row>,
+    /// Time of each row \[fs\]; empty for a way through states.
+    times_fs: Vec<u64>,
     /// What stands under the chart.
     caption: String,
 }
@@ -32,10 +38,35 @@ enum Row {
     },
 }
 
+/// A message of a clocked run that leaves or arrives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passing {
+    /// When \[fs\].
+    pub t_fs: u64,
+    /// Column it leaves.
+    pub from: usize,
+    /// Column it goes to.
+    pub to: usize,
+    /// Its label.
+    pub label: String,
+    /// For an arrival: when it left \[fs\]; `None`: it leaves now.
+    pub sent_fs: Option<u64>,
+}
+
+/// A time in ns without a rounding, at least one digit behind the point.
+pub fn in_ns(fs: u64) -> String {
+    let text = format!("{}.{:06}", fs / 1_000_000, fs % 1_000_000);
+    let kept = text.trim_end_matches('0').len();
+    let least = text.len() - 5;
+    text[..kept.max(least)].to_owned()
+}
+
 /// Width of a column in characters.
-const COLUMN_CHARS: usize = 30;
+const COLUMN_CHARS: usize = 34;
 /// Width of a column in pixels.
 const COLUMN_PX: usize = 220;
+/// Width of the times of a clocked run in pixels.
+const TIMES_PX: usize = 90;
 /// Height of a row in pixels.
 const ROW_PX: usize = 26;
 
@@ -66,13 +97,43 @@ impl Chart {
             };
             under_way.extend(sent.iter().map(|s| (s.from, s.to, s.label.as_str(), number)));
         }
-        Self { columns: columns.to_vec(), rows, caption }
+        Self { columns: columns.to_vec(), rows, times_fs: Vec::new(), caption }
+    }
+
+    /// The chart of messages of a clocked run, in order of time.
+    pub fn timed(columns: &[String], passing: &[Passing], caption: String) -> Self {
+        let mut rows: Vec<Row> = Vec::new();
+        let mut left = BTreeMap::new();
+        for (number, message) in passing.iter().enumerate() {
+            let Passing { t_fs, from, to, label, sent_fs } = message.clone();
+            rows.push(match sent_fs {
+                None => {
+                    left.entry((t_fs, from, to, &message.label)).or_insert(number);
+                    Row::Note { column: from, text: format!("sends {label}") }
+                }
+                Some(t_fs) => {
+                    let sent = left.get(&(t_fs, from, to, &message.label)).copied();
+                    Row::Arrow { from, to, label, sent, note: String::new() }
+                }
+            });
+        }
+        let times_fs = passing.iter().map(|p| p.t_fs).collect();
+        Self { columns: columns.to_vec(), rows, times_fs, caption }
+    }
+
+    /// What stands in front of a row: its step or its time.
+    fn gutter(&self, row: usize) -> String {
+        match self.times_fs.get(row) {
+            Some(&fs) => in_ns(fs),
+            None => (row + 1).to_string(),
+        }
     }
 
     /// The chart as text, LF at the end of each line.
     pub fn text(&self) -> String {
         let centre = |column: usize| column * COLUMN_CHARS + 8;
-        let mut out = String::from("      ");
+        let width = if self.times_fs.is_empty() { 4 } else { 14 };
+        let mut out = if self.times_fs.is_empty() { " ".repeat(width + 2) } else { format!("{:>width$}  ", "ns") };
         for name in &self.columns {
             let _ = write!(out, "{name:^16}{:w$}", "", w = COLUMN_CHARS - 16);
         }
@@ -98,7 +159,7 @@ impl Chart {
                     let (left, right) = (centre(*from.min(to)), centre(*from.max(to)));
                     put(left + 1, &"-".repeat(right.saturating_sub(left + 1)));
                     put(if from < to { right - 1 } else { left + 1 }, if from < to { ">" } else { "<" });
-                    let sent = sent.map_or_else(|| "start".to_owned(), |s| (s + 1).to_string());
+                    let sent = sent.map_or_else(|| "start".to_owned(), |s| self.gutter(s));
                     let label = format!(" {label} ({sent}) ");
                     let room = (right - left).saturating_sub(label.len()) / 2;
                     put(left + room.max(2), &label);
@@ -108,7 +169,7 @@ impl Chart {
                 }
             }
             let line: String = cells.into_iter().collect();
-            let _ = writeln!(out, "{:>4}  {}", number + 1, line.trim_end());
+            let _ = writeln!(out, "{:>width$}  {}", self.gutter(number), line.trim_end());
         }
         if !self.caption.is_empty() {
             let _ = writeln!(out, "{}", self.caption);
@@ -118,9 +179,10 @@ impl Chart {
 
     /// The chart as an SVG picture.
     pub fn svg(&self) -> String {
-        let x = |column: usize| COLUMN_PX / 2 + column * COLUMN_PX;
+        let left_px = if self.times_fs.is_empty() { 0 } else { TIMES_PX };
+        let x = |column: usize| left_px + COLUMN_PX / 2 + column * COLUMN_PX;
         let y = |row: usize| 60 + row * ROW_PX;
-        let (width, height) = (self.columns.len() * COLUMN_PX, y(self.rows.len()) + 40);
+        let (width, height) = (left_px + self.columns.len() * COLUMN_PX, y(self.rows.len()) + 40);
         let mut out = String::new();
         let _ = writeln!(
             out,
@@ -140,7 +202,14 @@ impl Chart {
             let (x, end) = (x(column), y(self.rows.len()));
             let _ = writeln!(out, "<line x1=\"{x}\" y1=\"34\" x2=\"{x}\" y2=\"{end}\" stroke=\"silver\"/>");
         }
+        if let (Some(first), Some(last)) = (self.times_fs.first(), self.times_fs.last()) {
+            let _ = writeln!(out, "<desc>{first} fs to {last} fs</desc>");
+            out.push_str(&text(10, 24, "start", "ns"));
+        }
         for (number, row) in self.rows.iter().enumerate() {
+            if !self.times_fs.is_empty() {
+                out.push_str(&text(10, y(number) + 4, "start", &self.gutter(number)));
+            }
             match row {
                 Row::Note { column, text: note } => {
                     let _ = writeln!(out, "<circle cx=\"{}\" cy=\"{}\" r=\"3\"/>", x(*column), y(number));

@@ -11,7 +11,7 @@
 use super::core::{Core, Wants};
 use crate::coherence::agent::{Effect, Out};
 use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, Line, LineAddr};
+use crate::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a core does to a line.
@@ -26,6 +26,13 @@ pub enum Act {
         /// One bit a byte.
         enables: u64,
     },
+}
+
+impl Act {
+    /// It writes every byte.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Act::Store { enables: WHOLE_LINE, .. })
+    }
 }
 
 /// An access.

@@ -1,14 +1,16 @@
 //! The agents of CXL.cache in front of cores, and as the watcher reads them.
 
 use super::accessor::{Act, Asked, Caching};
+use super::coverage::{self, Point};
 use super::watcher::{HomeView, Watched};
 use crate::coherence::agent::Out;
 use crate::coherence::cache::backing::Backing;
 use crate::coherence::cache::device::{Bytes, Device};
 use crate::coherence::cache::home::Home;
-use crate::coherence::cache::state::At;
+use crate::coherence::cache::state::{Answer, At, Snoop};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, Line, LineAddr};
+use crate::coherence::message::Msg;
 use crate::coherence::monitor::CopyView;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 use std::collections::BTreeMap;
@@ -92,6 +94,17 @@ impl Watched for Device<Line> {
         None
     }
 
+    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+        match *msg {
+            Msg::H2dReq { opcode, line, .. } => coverage::snoop(self.at(line), Snoop::of(opcode)?),
+            Msg::H2dRsp { opcode, rsp_data, cqid } => {
+                coverage::answer(self.at(self.asked(cqid)?), Some(Answer::of(opcode, rsp_data)?))
+            }
+            Msg::H2dData { cqid, .. } => coverage::answer(self.at(self.asked(cqid)?), None),
+            _ => None,
+        }
+    }
+
     fn early(&self) -> Vec<Line> {
         let early = Device::lines(self).filter(|(_, e)| !e.at.has_copy());
         early.filter_map(|(_, e)| e.data.as_ref().map(|b| b.data)).collect()
@@ -99,13 +112,26 @@ impl Watched for Device<Line> {
 }
 
 impl<B: Backing<Line>> Watched for Home<Line, B> {
+    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+        match *msg {
+            Msg::D2hReq { opcode, .. } => coverage::request(opcode),
+            Msg::D2hRsp { opcode, .. } => coverage::reading(opcode),
+            _ => None,
+        }
+    }
+
     fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
         Vec::new()
     }
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
         let kept = self.open().iter().filter(|t| t.line == line).flat_map(|t| t.values()).copied().collect();
-        Some(HomeView { value: self.memory.read(line), tracked: u32::from(self.holders(line).all()) << 1, kept })
+        Some(HomeView {
+            value: self.memory.read(line),
+            tracked: u32::from(self.holders(line).all()) << 1,
+            kept,
+            device_bias: None,
+        })
     }
 
     fn early(&self) -> Vec<Line> {

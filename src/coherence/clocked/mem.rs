@@ -1,14 +1,18 @@
 //! The agents of HDM-DB in front of cores, and as the watcher reads them.
 
 use super::accessor::{Act, Asked, Caching};
+use super::coverage::{self, Point};
 use super::watcher::{HomeView, Watched};
 use crate::coherence::agent::Out;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr, WHOLE_LINE};
 use crate::coherence::mem::dcoh::Dcoh;
-use crate::coherence::mem::host::{HostReq, MemHost, Want};
+use crate::coherence::mem::host::{HostCopy, HostReq, MemHost, Want};
+use crate::coherence::mem::host_rows::Input;
 use crate::coherence::mem::tables::Copy4;
+use crate::coherence::message::Msg;
 use crate::coherence::monitor::CopyView;
+use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
 
 impl Caching for MemHost<Line> {
     fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
@@ -26,22 +30,21 @@ impl Caching for MemHost<Line> {
         MemHost::store(self, config, line, *bytes, enables, out)
     }
 
-    fn ask(&mut self, _: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
-        let copy = self.copy(line);
-        let (request, want) = match act {
-            Act::Load if copy.state == Copy4::I => (HostReq::RD_SHARED, Want::Load),
+    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+        let whole = matches!(act, Act::Store { enables, .. } if *enables == WHOLE_LINE);
+        let without_bytes = |copy: &HostCopy<Line>| copy.state == Copy4::E && copy.data.is_none();
+        if without_bytes(&self.copy(line)) && !whole {
+            // Ownership without bytes is of no use to this access: it is given up (`coherence` §3.4), and the line read.
+            self.decline(config, line, out);
+            self.drop_clean(line);
+        }
+        let (request, want) = match (act, self.copy(line).state) {
+            (Act::Load, Copy4::I) => (HostReq::RD_SHARED, Want::Load),
             // With the bytes here, or about to be overwritten, ownership is enough.
-            Act::Store { enables, .. } if copy.state == Copy4::S || *enables == WHOLE_LINE => {
-                (HostReq::INV, Want::Store)
-            }
-            Act::Store { .. } if copy.state == Copy4::I => (HostReq::RD_ANY, Want::Store),
-            // Ownership without bytes is given up (`coherence` §3.4); the line is read next time.
-            _ => {
-                if copy.state == Copy4::E && copy.data.is_none() {
-                    self.drop_clean(line);
-                }
-                return Asked::NotNow;
-            }
+            (Act::Store { .. }, Copy4::S) => (HostReq::INV, Want::Store),
+            (Act::Store { .. }, Copy4::I) if whole => (HostReq::INV, Want::Store),
+            (Act::Store { .. }, Copy4::I) => (HostReq::RD_ANY, Want::Store),
+            _ => return Asked::NotNow,
         };
         if !self.can_issue(line, request) {
             return Asked::NotNow;
@@ -82,19 +85,46 @@ impl Watched for MemHost<Line> {
         None
     }
 
+    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+        let (line, input) = match *msg {
+            Msg::S2mBisnp { line, .. } => (line, Input::Snoop),
+            Msg::S2mNdr { opcode, tag, .. } => {
+                let (line, writes) = self.tagged(tag)?;
+                let cmp = if writes { Input::WriteCmp } else { Input::Cmp };
+                (line, if opcode == NdrOpcode::BIConflictAck { Input::Ack } else { cmp })
+            }
+            Msg::S2mDrs { tag, .. } => (self.tagged(tag)?.0, Input::Data),
+            _ => return None,
+        };
+        coverage::host(self.phase(line), input)
+    }
+
     fn early(&self) -> Vec<Line> {
         MemHost::lines(self).filter_map(|line| self.arrived(line).copied()).collect()
     }
 }
 
+/// The row of a CXL.mem message at a device.
+pub(super) fn device_row(msg: &Msg<Line>) -> Option<Point> {
+    match *msg {
+        Msg::M2sReq { opcode, snp, meta_field, meta, .. } => coverage::mem_request(opcode, meta_field, meta, snp),
+        Msg::M2sRwd { opcode, snp, meta_field, meta, .. } => coverage::mem_write(opcode, meta_field, meta, snp),
+        _ => None,
+    }
+}
+
 impl Watched for Dcoh<Line> {
+    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+        device_row(msg)
+    }
+
     fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
         Vec::new()
     }
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
         let tracked = self.holders(line).map_or(0, |h| u32::from(h.mask())) << 1;
-        Some(HomeView { value: self.memory(line), tracked, kept: Vec::new() })
+        Some(HomeView { value: self.memory(line), tracked, kept: Vec::new(), device_bias: None })
     }
 
     fn early(&self) -> Vec<Line> {

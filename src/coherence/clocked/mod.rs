@@ -8,10 +8,12 @@
 //! * [`core`](mod@core): what issues operations to a caching agent.
 
 pub mod accessor;
+pub mod bias;
 pub mod cache;
 pub mod core;
+pub mod coverage;
 pub mod mem;
 pub mod node;
+pub mod sequence;
 pub mod waiting;
 pub mod watcher;
-pub mod wiring;

@@ -1,12 +1,12 @@
 //! An agent with its links and its core as a module of the kernel.
 //!
 //! A walk through one cycle: of each class of each link the first message is offered to the agent, those that wait for
-//! nothing first; it is taken if the agent accepts it and the classes that it may wait for have room ([`may_wait_for`]).
+//! nothing first; it is taken if the agent accepts it and the classes that it may wait for have room ([`WaitTable`](super::waiting::WaitTable)).
 //! A response is offered before the snoop behind it (`coherence` §2.6 O1). Then the core sees what has ended and issues.
 //! What the agent sent goes to the channels of its class as far as they have room; the rest stays in a queue.
 
 use super::core::{Core, Wants};
-use super::waiting::may_wait_for;
+use super::coverage::Point;
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr};
@@ -14,11 +14,10 @@ use crate::coherence::event::Event;
 use crate::coherence::message::{Class, Msg};
 use crate::coherence::wire::{Route, from_link};
 use crate::kernel::{self, Cx, In, Module, Next, Pending, Time};
-use crate::link::classes::Posted;
 use crate::trace::{Body, Kind, Stamp, Tap};
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Order in which the classes of a link are offered to the agent: what waits for nothing first.
@@ -40,9 +39,13 @@ pub const ORDER: [Class; 12] = [
 /// Most messages of a class in a queue on the way out for which another class still counts as free.
 const QUEUE_MESSAGES: usize = 4;
 
+/// A message with its place among all that its agent sent on this link, so that the link can keep the orders that cross
+/// classes.
+pub type Numbered = (u64, Message);
+
 /// Kernel channels of one class in one direction.
 type Rx = (Class, In<Message>);
-type Tx = (Class, kernel::Out<Posted>);
+type Tx = (Class, kernel::Out<Numbered>);
 
 /// One link of a node.
 pub struct NodeLink {
@@ -60,7 +63,7 @@ pub struct NodeLink {
 struct Linked {
     link: NodeLink,
     /// What the agent sent and a channel has not taken, by position in `link.tx`.
-    queues: Vec<VecDeque<Posted>>,
+    queues: Vec<VecDeque<Numbered>>,
     /// Messages sent so far.
     sent: u64,
 }
@@ -69,6 +72,14 @@ struct Linked {
 pub trait Watch<A> {
     /// A step of node `node`. What is wrong ends the run.
     fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], at: Stamp) -> Vec<Event>;
+
+    /// A message is about to be taken.
+    fn before(&mut self, _agent: &A, _msg: &Msg<Line>) {}
+
+    /// Rows of tables by which messages were taken.
+    fn met(&self) -> BTreeSet<Point> {
+        BTreeSet::new()
+    }
 
     /// An invariant is broken: nothing that follows means anything, the run ends.
     fn has_stopped(&self) -> bool;
@@ -86,11 +97,13 @@ pub struct NodeResult<A, C> {
     pub events: Vec<(u64, Event)>,
     /// Messages sent, by class in [`ORDER`].
     pub sent: [u64; 12],
+    /// Rows of tables that its watch has seen used.
+    pub met: BTreeSet<Point>,
 }
 
 impl<A, C> Default for NodeResult<A, C> {
     fn default() -> Self {
-        Self { end: None, events: Vec::new(), sent: [0; 12] }
+        Self { end: None, events: Vec::new(), sent: [0; 12], met: BTreeSet::new() }
     }
 }
 
@@ -128,6 +141,10 @@ pub struct Node<A, C> {
     open: BTreeMap<LineAddr, u64>,
     wants: Wants,
     busy_since: Option<Time>,
+    /// A message was refused for want of room in this cycle: nothing but the node itself will offer it again.
+    refused: bool,
+    /// Forbidden waits that were reported.
+    reported: Vec<(Class, Class)>,
     result: Arc<Mutex<NodeResult<A, C>>>,
 }
 
@@ -148,6 +165,8 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             open: BTreeMap::new(),
             wants: Wants::NextCycle,
             busy_since: None,
+            refused: false,
+            reported: Vec::new(),
             result,
         }
     }
@@ -167,12 +186,23 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         }
     }
 
-    /// Whether the classes that `class` may wait for have room.
-    fn has_room_for(&self, class: Class) -> bool {
-        let waits = may_wait_for(class);
-        self.links.iter().all(|l| {
-            l.link.tx.iter().zip(&l.queues).all(|((c, _), queue)| !waits.contains(c) || queue.len() < QUEUE_MESSAGES)
-        })
+    /// The class without room that `class` waits for; `None`: it waits for nothing.
+    fn full_for(&self, class: Class) -> Option<Class> {
+        let waits = &self.config.waits;
+        let full = |((c, _), queue): (&Tx, &VecDeque<Numbered>)| {
+            (queue.len() >= QUEUE_MESSAGES && waits.waits(class, *c)).then_some(*c)
+        };
+        self.links.iter().find_map(|l| l.link.tx.iter().zip(&l.queues).find_map(full))
+    }
+
+    /// V9: a wait that the tables do not have is reported, once a pair.
+    fn watch_wait(&mut self, incoming: Class, outgoing: Class, at: Stamp) {
+        let Some(rule) = self.config.waits.forbids(incoming, outgoing) else { return };
+        if !self.reported.contains(&(incoming, outgoing)) {
+            self.reported.push((incoming, outgoing));
+            let found = format!("{} waits for {}", incoming.name(), outgoing.name());
+            self.report([Event::new(rule, None, format!("node {}", self.number), found, "it does not wait")], at);
+        }
     }
 
     /// Offers the first message of a class to the agent; whether it was taken.
@@ -187,12 +217,18 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         }
         let msg = from_link(&message);
         let agent = self.agent.as_mut().expect("it is there until the node is dropped");
-        if agent.accepts(&self.config, port as Port, &msg) == Accept::Wait || !self.has_room_for(class) {
+        if agent.accepts(&self.config, port as Port, &msg) == Accept::Wait {
+            return false;
+        }
+        if let Some(full) = self.full_for(class) {
+            self.refused = true;
+            self.watch_wait(class, full, at);
             return false;
         }
         self.links[port].link.rx[place].1.pop(cx);
         if let Some(watch) = &mut self.watch {
             watch.message(self.number, port as Port, &msg, true, at);
+            watch.before(self.agent.as_ref().expect("it is there until the node is dropped"), &msg);
         }
         let line = msg.line();
         let form = self.links[port].link.form;
@@ -245,7 +281,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             None => (Kind::Mark, 0),
         };
         self.tap.record(at, kind, id, 0, || shown(&message, form));
-        let posted = Posted { number: linked.sent, message };
+        let posted = (linked.sent, message);
         linked.sent += 1;
         if let Some(n) = linked.link.tx.iter().position(|(c, _)| *c == class) {
             linked.queues[n].push_back(posted);
@@ -262,7 +298,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
                 while let Some(posted) = queues[n].front().copied() {
                     let class = link.tx[n].0;
                     let is_earlier = |(m, (c, _)): (usize, &Tx)| {
-                        *c == Class::H2dRsp && queues[m].front().is_some_and(|r| r.number < posted.number)
+                        *c == Class::H2dRsp && queues[m].front().is_some_and(|r| r.0 < posted.0)
                     };
                     if class == Class::H2dReq && link.tx.iter().enumerate().any(is_earlier) {
                         break;
@@ -333,6 +369,7 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
         };
         // After a step anything may be acceptable that was not before, effects may be new.
         let more = taken
+            || std::mem::take(&mut self.refused)
             || !self.effects.is_empty()
             || self.wants == Wants::NextCycle
             || self.links.iter().any(|l| l.queues.iter().any(|q| !q.is_empty()));
@@ -361,6 +398,7 @@ impl<A, C> Drop for Node<A, C> {
     fn drop(&mut self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         result.end = self.agent.take().zip(self.core.take());
+        result.met = self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met());
     }
 }
 

@@ -3,7 +3,8 @@
 //! An incoming message is taken only when the classes that it may wait for have room on their way out. A class that it
 //! must not wait for is never asked: its queue grows by what the protocol bounds, the requests of the agent itself.
 
-use crate::coherence::message::Class;
+use crate::coherence::event::Event;
+use crate::coherence::message::{Class, Dir};
 
 /// Outgoing classes that an incoming message may wait for, at a device and at a host. Deadlock freedom is the order
 /// D2H Req > M2S Req > S2M BISnp > {M2S RwD, H2D Req} > {NDR, DRS, D2H Rsp, D2H Data} > {H2D Rsp, H2D Data, BIRsp}.
@@ -18,6 +19,96 @@ pub const fn may_wait_for(incoming: Class) -> &'static [Class] {
         S2mNdr | S2mDrs | D2hRsp | D2hData => &[H2dRsp, H2dData, M2sBirsp],
         S2mBisnp => &[M2sRwd, H2dReq, H2dRsp, H2dData, M2sBirsp],
         D2hReq => &[H2dReq, H2dRsp, H2dData, M2sReq, M2sRwd, M2sBirsp],
+    }
+}
+
+/// All classes.
+const CLASSES: [Class; 12] = {
+    use Class::*;
+    [D2hReq, D2hRsp, D2hData, H2dReq, H2dRsp, H2dData, M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs]
+};
+
+/// The rule of an incoming class: its row in the device's or the host's table.
+pub const fn row(incoming: Class) -> &'static str {
+    use Class::*;
+    match incoming {
+        M2sReq => "COH-DLK-08",
+        M2sRwd => "COH-DLK-09",
+        H2dReq => "COH-DLK-10",
+        H2dRsp | H2dData | M2sBirsp => "COH-DLK-11",
+        S2mNdr | S2mDrs | D2hRsp | D2hData => "COH-DLK-12",
+        S2mBisnp => "COH-DLK-13",
+        D2hReq => "COH-DLK-14",
+    }
+}
+
+/// Who waits for whom in one agent: the table above, what a direct peer adds, and what a test adds to break it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WaitTable {
+    peer: bool,
+    extra: Vec<(Class, Class)>,
+}
+
+impl WaitTable {
+    /// Of a device that drives CXL.mem towards a peer itself (`coherence` §3.7).
+    pub fn peer() -> Self {
+        Self { peer: true, extra: Vec::new() }
+    }
+
+    /// With one more wait, which the sheet does not have; tests only.
+    pub fn with(mut self, incoming: Class, outgoing: Class) -> Self {
+        self.extra.push((incoming, outgoing));
+        self
+    }
+
+    /// The rule that forbids `incoming` to wait for `outgoing`; `None` when it may.
+    pub fn forbids(&self, incoming: Class, outgoing: Class) -> Option<&'static str> {
+        use Class::*;
+        if self.peer && outgoing.dir() == Dir::Down {
+            // Towards the peer it is a host, and it holds little: a Req nothing, a RwD Req and BISnp.
+            let may = match outgoing {
+                M2sRwd => matches!(incoming, M2sReq | S2mBisnp),
+                M2sBirsp => !matches!(incoming, H2dRsp | H2dData | M2sBirsp),
+                _ => false,
+            };
+            return (!may).then_some("COH-P2P-03");
+        }
+        (!may_wait_for(incoming).contains(&outgoing)).then(|| row(incoming))
+    }
+
+    /// Whether `incoming` waits for `outgoing` in this agent.
+    pub fn waits(&self, incoming: Class, outgoing: Class) -> bool {
+        self.forbids(incoming, outgoing).is_none() || self.extra.contains(&(incoming, outgoing))
+    }
+
+    /// A cycle of classes in which each waits for the next, where all other agents keep the sheet. The event names the
+    /// row of the wait that closes it.
+    pub fn cycle(&self) -> Option<Event> {
+        let mut waits: Vec<(Class, Class)> = Vec::new();
+        for incoming in CLASSES {
+            waits.extend(may_wait_for(incoming).iter().map(|&outgoing| (incoming, outgoing)));
+            waits.extend(CLASSES.into_iter().filter(|&o| self.waits(incoming, o)).map(|o| (incoming, o)));
+        }
+        for (incoming, outgoing) in CLASSES.into_iter().flat_map(|i| CLASSES.into_iter().map(move |o| (i, o))) {
+            let Some(rule) = self.forbids(incoming, outgoing).filter(|_| self.waits(incoming, outgoing)) else {
+                continue;
+            };
+            // From what it waits for back to itself.
+            let mut chain = vec![outgoing];
+            let mut reached = 0;
+            while reached < chain.len() {
+                let at = chain[reached];
+                let next = waits.iter().filter(|(from, _)| *from == at).map(|(_, to)| *to);
+                let new: Vec<_> = next.filter(|c| !chain.contains(c)).collect();
+                chain.extend(new);
+                reached += 1;
+            }
+            if chain.contains(&incoming) {
+                let found = format!("{} waits for {}, which waits for it", incoming.name(), outgoing.name());
+                return Some(Event::new(rule, None, "agent", found, "no cycle"));
+            }
+        }
+        None
     }
 }
 

@@ -1,4 +1,4 @@
-//! The invariants V1 to V4 in a clocked run: one view of all agents, checked behind every step.
+//! The invariants V1 to V4 and V13 in a clocked run: one view of all agents, checked behind every step.
 //!
 //! All nodes of a watched run stand in one partition, so that the watcher sees them at one instant. Detail: the value of
 //! the last store is taken from the copy in which it was done, or from the home where a write by message was taken. Left
@@ -7,13 +7,14 @@
 //! A walk through one step: what the agent holds now replaces what it held; every line that changed is checked against all
 //! other holders, the home's value and the data under way.
 
+use super::coverage::Point;
 use super::node::Watch;
 use crate::coherence::agent::{Effect, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, Line, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
-use crate::coherence::monitor::{CopyView, View, check_copies};
+use crate::coherence::monitor::{CopyView, View, check_bias, check_copies};
 use crate::trace::Stamp;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -28,6 +29,8 @@ pub struct HomeView {
     pub tracked: u32,
     /// Values that it has received and not put in place.
     pub kept: Vec<Line>,
+    /// Bias of the line, for a device with a bias table: device (`true`) or host.
+    pub device_bias: Option<bool>,
 }
 
 /// An agent as the watcher reads it.
@@ -40,10 +43,18 @@ pub trait Watched {
 
     /// Values that it has received and not made a copy of.
     fn early(&self) -> Vec<Line>;
+
+    /// The row of a table by which it will take a message; `None`: no row, or the message needs none.
+    fn row(&self, _msg: &Msg<Line>) -> Option<Point> {
+        None
+    }
 }
 
 /// Messages that the watcher remembers, to show them with a violation.
 const REMEMBERED: usize = 256;
+
+/// Number of the node that is the home.
+const HOME: usize = 0;
 
 /// Of them those that a violation shows.
 const SHOWN: usize = 16;
@@ -60,6 +71,7 @@ pub struct Watcher {
     touched: BTreeSet<LineAddr>,
     last: VecDeque<(Option<LineAddr>, String)>,
     stopped: bool,
+    met: BTreeSet<Point>,
     /// Steps checked.
     pub checks: u64,
 }
@@ -78,6 +90,7 @@ impl Watcher {
             touched: BTreeSet::new(),
             last: VecDeque::new(),
             stopped: false,
+            met: BTreeSet::new(),
             checks: 0,
         }))
     }
@@ -121,6 +134,9 @@ impl Watcher {
             };
             self.checks += 1;
             check_copies(&view, &mut events);
+            if let Some(in_device_bias) = home.device_bias {
+                check_bias(&view, HOME, in_device_bias, &mut events);
+            }
         }
         for event in &mut events {
             if let Some(n) = event.at.strip_prefix("agent ").and_then(|n| n.parse::<usize>().ok())
@@ -160,6 +176,14 @@ impl Watcher {
 pub struct Handle(pub Rc<RefCell<Watcher>>);
 
 impl<A: Watched> Watch<A> for Handle {
+    fn before(&mut self, agent: &A, msg: &Msg<Line>) {
+        self.0.borrow_mut().met.extend(agent.row(msg));
+    }
+
+    fn met(&self) -> BTreeSet<Point> {
+        self.0.borrow().met.clone()
+    }
+
     fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], _: Stamp) -> Vec<Event> {
         let mut watcher = self.0.borrow_mut();
         let watcher = &mut *watcher;
@@ -167,8 +191,10 @@ impl<A: Watched> Watch<A> for Handle {
         for effect in effects {
             let value = match effect {
                 Effect::Stored(line) => {
-                    // A copy that has gone in the same step left as data under way, which is the newest value there.
+                    // A copy that has gone in the same step went to the agent's own memory, or left as data under way,
+                    // which is the newest value there.
                     let here = copies.iter().find(|(l, _)| l == line).map(|(_, c)| c.value);
+                    let here = here.or_else(|| agent.home(*line).map(|home| home.value));
                     here.or_else(|| watcher.in_flight.last().copied()).map(|value| (*line, value))
                 }
                 Effect::Written(line) => agent.home(*line).map(|home| (*line, home.value)),

@@ -15,6 +15,7 @@
 
 use super::filter::{Filter, Holders};
 use super::host::block_lines;
+use super::load;
 use super::options::BlockRelease;
 use super::tables::{self, Copy4, Region};
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
@@ -31,7 +32,7 @@ use std::collections::BTreeMap;
 /// What the device itself, or a peer through it, does with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceOp {
-    /// Reads the current value once; nothing is cached (also a UIO read).
+    /// Reads the current value once; nothing is cached.
     ReadOnce,
     /// Takes an S copy.
     ReadShared,
@@ -39,8 +40,12 @@ pub enum DeviceOp {
     ReadOwn,
     /// Gives its own copy up; a dirty one goes to memory.
     Evict,
-    /// Takes the line back from every host, e.g. before a UIO write.
+    /// Takes the line back from every host.
     Reclaim,
+    /// Reads the current value for a peer (UIO): nobody loses a copy, nobody gets one.
+    UioRead,
+    /// Takes the line back from every holder, the own cache too, and writes a peer's bytes to memory (UIO).
+    UioWrite,
 }
 
 /// A line of device memory.
@@ -107,6 +112,8 @@ pub struct Dcoh<D> {
     own: BTreeMap<LineAddr, (Copy4, D)>,
     open: Vec<Open>,
     trackers: Vec<Tracker>,
+    /// Bytes of UIO writes that wait for their holders.
+    uio: BTreeMap<LineAddr, (D, u64)>,
 }
 
 impl<D: Content> Dcoh<D> {
@@ -119,6 +126,7 @@ impl<D: Content> Dcoh<D> {
             own: BTreeMap::new(),
             open: Vec::new(),
             trackers: Vec::new(),
+            uio: BTreeMap::new(),
         }
     }
 
@@ -178,7 +186,7 @@ impl<D: Content> Dcoh<D> {
             DeviceOp::ReadOnce | DeviceOp::ReadShared => own == Copy4::I,
             DeviceOp::ReadOwn => own <= Copy4::S,
             DeviceOp::Evict => own != Copy4::I,
-            DeviceOp::Reclaim => true,
+            DeviceOp::Reclaim | DeviceOp::UioRead | DeviceOp::UioWrite => true,
         };
         starts && !self.is_busy(config, line) && self.has_trackers(config)
     }
@@ -190,6 +198,23 @@ impl<D: Content> Dcoh<D> {
             return;
         }
         self.begin(config, Open { line, count: 1, victim: None, cause: Cause::Device(op) }, out);
+    }
+
+    /// Starts a UIO write of a peer, for which [`Dcoh::can_issue`] holds; [`Effect::Written`] says when it is done.
+    pub fn uio_write(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        data: D,
+        enables: u64,
+        out: &mut Out<D>,
+    ) -> bool {
+        let starts = self.can_issue(config, line, DeviceOp::UioWrite);
+        if starts {
+            self.uio.insert(line, (data, enables));
+            self.issue(config, line, DeviceOp::UioWrite, out);
+        }
+        starts
     }
 
     /// Starts an operation on 2 or 4 lines with block back-invalidates; `block` has the enable in bits 1:0.
@@ -248,18 +273,9 @@ impl<D: Content> Dcoh<D> {
     }
 
     fn devload(&self, config: &CoherenceConfig) -> DevLoad {
-        let depth = self.trackers.len() + self.open.len();
-        let reached = |at: usize| at != 0 && depth >= at;
-        let [optimal, moderate, severe] = config.mem.devload;
-        if reached(severe) {
-            DevLoad(3)
-        } else if reached(moderate) {
-            DevLoad(2)
-        } else if reached(optimal) {
-            DevLoad(1)
-        } else {
-            DevLoad(0)
-        }
+        let internal = load::of_depth(self.trackers.len() + self.open.len(), config.mem.devload);
+        let (egress, reduction) = (DevLoad(0), DevLoad(config.mem.throughput_reduction));
+        load::Parts { internal, egress, reduction }.reported()
     }
 
     /// Meta0 that an answer to a Req returns.
@@ -321,9 +337,9 @@ impl<D: Content> Dcoh<D> {
     fn snp_of(cause: &Cause) -> SnpType {
         match cause {
             Cause::Host { snp, .. } => *snp,
-            Cause::Device(DeviceOp::ReadOnce) => SnpType::SnpCur,
+            Cause::Device(DeviceOp::ReadOnce | DeviceOp::UioRead) => SnpType::SnpCur,
             Cause::Device(DeviceOp::ReadShared) => SnpType::SnpData,
-            Cause::Device(DeviceOp::ReadOwn | DeviceOp::Reclaim) => SnpType::SnpInv,
+            Cause::Device(DeviceOp::ReadOwn | DeviceOp::Reclaim | DeviceOp::UioWrite) => SnpType::SnpInv,
             Cause::Device(DeviceOp::Evict) => SnpType::NoOp,
         }
     }
@@ -355,6 +371,11 @@ impl<D: Content> Dcoh<D> {
             if config.has(Mutant::OwnerNotAsked) && snp == SnpType::SnpData {
                 mask = 0;
             }
+        }
+        let skipped = config.has(Mutant::LoadSkipsSnoops) && self.devload(config) != DevLoad(0)
+            || config.has(Mutant::UioSkipsHolders) && open.cause == Cause::Device(DeviceOp::UioWrite);
+        if skipped {
+            mask = 0;
         }
         let opcode = match snp {
             SnpType::SnpInv => BisnpOpcode::BISnpInv,
@@ -425,6 +446,19 @@ impl<D: Content> Dcoh<D> {
             DeviceOp::ReadOnce => {
                 let value = self.memory(line);
                 out.effects.push(Effect::Used { line, value, current: false });
+            }
+            DeviceOp::UioRead => {
+                let value = self.own(line).map_or_else(|| self.memory(line), |(_, own)| own);
+                out.effects.push(Effect::Used { line, value, current: false });
+            }
+            DeviceOp::UioWrite => {
+                if let Some((Copy4::M, own)) = self.own.remove(&line) {
+                    self.stored(line).data = own;
+                }
+                if let Some((data, enables)) = self.uio.remove(&line) {
+                    self.stored(line).data.merge(&data, enables);
+                    out.effects.push(Effect::Written(line));
+                }
             }
             DeviceOp::ReadShared => {
                 let value = self.memory(line);
@@ -796,5 +830,6 @@ impl<D: Content> Agent<D> for Dcoh<D> {
     fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
         self.memory.values_mut().for_each(|s| f(&mut s.data));
         self.own.values_mut().for_each(|o| f(&mut o.1));
+        self.uio.values_mut().for_each(|w| f(&mut w.0));
     }
 }

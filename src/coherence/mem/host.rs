@@ -406,6 +406,16 @@ impl<D: Content> MemHost<D> {
         true
     }
 
+    /// The core cannot make the access that is due, since the grant came without bytes: a snoop waits for it no longer.
+    pub fn decline(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) {
+        if self.due(line) != Want::Nothing {
+            let at = self.slot(line);
+            self.lines[at].due = Want::Nothing;
+            self.answer_after_fill(config, at, out);
+            self.tidy();
+        }
+    }
+
     fn access_made(&mut self, config: &CoherenceConfig, line: LineAddr, access: Want, out: &mut Out<D>) {
         let at = self.slot(line);
         self.lines[at].due = Want::Nothing;
@@ -449,6 +459,11 @@ impl<D: Content> MemHost<D> {
     /// Entries that say nothing are removed, so that equal caches are equal states. Ends every step: indices change.
     fn tidy(&mut self) {
         self.lines.retain(|l| !l.is_gone());
+    }
+
+    /// The line of an open tag, and whether the tag is that of a write.
+    pub fn tagged(&self, tag: u16) -> Option<(LineAddr, bool)> {
+        self.lines.iter().find(|l| Self::uses_tag(l, tag)).map(|l| (l.line, l.write == Some(tag)))
     }
 
     fn uses_tag(l: &HostLine<D>, tag: u16) -> bool {
@@ -923,6 +938,13 @@ impl<D: Content> Agent<D> for MemHost<D> {
 impl<D: Content> MemHost<D> {
     fn take_one(&mut self, config: &CoherenceConfig, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         match msg {
+            Msg::S2mNdr { meta_field, tag, .. }
+                if meta_field != MetaField::NoOp && self.lines.iter().any(|l| l.write == Some(tag)) =>
+            {
+                let line = self.lines.iter().find(|l| l.write == Some(tag)).map(|l| l.line);
+                let found = format!("meta in the answer to the write with tag {tag}");
+                out.events.push(self.event("COH-MEM-03", line, found, "MetaField NoOp"));
+            }
             Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
             Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),
             Msg::S2mBisnp { opcode, line, bi_tag } => self.take_bisnp(config, opcode, line, bi_tag, way, out),

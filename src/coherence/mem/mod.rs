@@ -4,18 +4,24 @@
 //! * [`host`]: the host agent, whose steps are the rows of [`host_rows`].
 //! * [`dcoh`]: the device agent; [`filter`]: its inclusive snoop filter.
 //! * [`hdm_h`]: the device of memory that only its host caches.
+//! * [`load`]: DevLoad and what a host does about it. [`uio`]: accesses of CXL.io peers. [`peer`]: a device that is a host
+//!   towards another device. [`boundary`]: what the states inside a host are outside.
 //! * [`docs`]: the tables as Markdown.
 //! * [`system`]: hosts and a device with channels between them, for the exploration.
 
+pub mod boundary;
 pub mod dcoh;
 pub mod docs;
 pub mod filter;
 pub mod hdm_h;
 pub mod host;
 pub mod host_rows;
+pub mod load;
 pub mod options;
+pub mod peer;
 pub mod system;
 pub mod tables;
+pub mod uio;
 
 pub use dcoh::{Dcoh, DeviceOp};
 pub use filter::{Filter, Holders};

@@ -82,6 +82,8 @@ pub struct MemConfig {
     pub no_range_poison: bool,
     /// Open back-invalidates and transactions at which DevLoad becomes optimal, moderate and severe; 0 = never (§3.8).
     pub devload: [usize; 3],
+    /// DevLoad that a throughput reduced for a while asks for, 0 to 3; the most loaded part is reported (§3.8).
+    pub throughput_reduction: u8,
     /// The host keeps an S copy under CLFlush of HDM-D; the device assumes one anyway (§3.3).
     pub flush_keeps_shared: bool,
     /// GO-E is taken as the answer to a bias flip (§3.3, §5 point 2).
@@ -105,6 +107,7 @@ impl Default for MemConfig {
             no_range: Vec::new(),
             no_range_poison: false,
             devload: [0; 3],
+            throughput_reduction: 0,
             flush_keeps_shared: false,
             flip_by_go: false,
         }

@@ -225,14 +225,18 @@ pub struct MemSystem {
     /// Hosts (a bit each, 4 a line) with a store that they wait to make, and those that were granted it and have not.
     wanting: u32,
     unused: u32,
+    /// Lines (the bit of host 0) with a UIO read under way, and those of them that were stored to since it began.
+    reading: u32,
+    moved: u32,
     /// Programs: next operation of each host, and whether it has asked for ownership.
     at: Vec<(u8, bool)>,
 }
 
 impl PartialEq for MemSystem {
     fn eq(&self, other: &Self) -> bool {
-        (&self.hosts, &self.dcoh, &self.net, self.wanting, self.unused, &self.at)
-            == (&other.hosts, &other.dcoh, &other.net, other.wanting, other.unused, &other.at)
+        let ghosts = |s: &Self| (s.wanting, s.unused, s.reading, s.moved);
+        (&self.hosts, &self.dcoh, &self.net, ghosts(self), &self.at)
+            == (&other.hosts, &other.dcoh, &other.net, ghosts(other), &other.at)
     }
 }
 
@@ -240,7 +244,8 @@ impl Eq for MemSystem {}
 
 impl Hash for MemSystem {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.hosts, &self.dcoh, &self.net, self.wanting, self.unused, &self.at).hash(state);
+        let ghosts = (self.wanting, self.unused, self.reading, self.moved);
+        (&self.hosts, &self.dcoh, &self.net, ghosts, &self.at).hash(state);
     }
 }
 
@@ -263,6 +268,8 @@ impl MemSystem {
             setup: Arc::new(setup),
             wanting: 0,
             unused: 0,
+            reading: 0,
+            moved: 0,
         }
     }
 
@@ -308,6 +315,11 @@ impl MemSystem {
             self.settle(host, out, sent, events);
         }
         did
+    }
+
+    /// The hosts.
+    pub fn hosts(&self) -> &[MemHost<Token>] {
+        &self.hosts
     }
 
     /// The view that the monitors ask for.
@@ -359,7 +371,20 @@ impl MemSystem {
             {
                 self.unused |= self.wanting & flag(agent as u8, line.0 as u8);
             }
+            if let Effect::Used { line, value, .. } = effect
+                && agent == device
+                && self.reading & flag(0, line.0 as u8) != 0
+            {
+                let moved = self.moved & flag(0, line.0 as u8) != 0;
+                if value.age != Age::Current && !moved {
+                    let found = format!("a read of {value:?}");
+                    events.push(Event::new("COH-INV-02", line, "device", found, "the newest value since it began"));
+                }
+                self.reading &= !flag(0, line.0 as u8);
+                self.moved &= !flag(0, line.0 as u8);
+            }
             if let Effect::Stored(line) | Effect::Written(line) = effect {
+                self.moved |= self.reading & flag(0, line.0 as u8);
                 let mut age = |t: &mut Token| t.grow_old(line);
                 self.hosts.iter_mut().for_each(|h| h.visit(&mut age));
                 self.dcoh.visit(&mut age);
@@ -460,7 +485,15 @@ impl MemSystem {
                 self.hosts[usize::from(host)].drop_clean(LineAddr(line.into()));
                 usize::from(host)
             }
+            Move::Device { line, op: DeviceOp::UioWrite } => {
+                let at = LineAddr(line.into());
+                self.dcoh.uio_write(config, at, Token::of(at, Age::New), 1, &mut out);
+                device
+            }
             Move::Device { line, op } => {
+                if op == DeviceOp::UioRead {
+                    self.reading |= flag(0, line);
+                }
                 self.dcoh.issue(config, LineAddr(line.into()), op, &mut out);
                 device
             }

@@ -1,8 +1,14 @@
 //! The invariants of `coherence` §4 over a read-only view of any system: exploration, litmus or clocked run.
 
+mod bias;
 mod copies;
+mod credits;
+mod issue;
 
+pub use bias::check_bias;
 pub use copies::check_copies;
+pub use credits::CreditWatch;
+pub use issue::IssueWatch;
 
 use super::content::LineAddr;
 

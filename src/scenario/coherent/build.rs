@@ -1,8 +1,8 @@
 //! Nodes and links as one partition of a simulation, so that a watcher sees all agents at one instant.
 
 use super::links::{Counted, Line};
+use super::wiring::{NodeEnds, PortEnds, channels};
 use crate::coherence::clocked::node::NodeLink;
-use crate::coherence::clocked::wiring::{NodeEnds, PortEnds, channels};
 use crate::coherence::message::Dir;
 use crate::coherence::wire::Route;
 use crate::kernel::{Binder, BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};

@@ -34,7 +34,8 @@ macro_rules! table {
             key("core.lines", $lines, "lines", Range::Int(1, 1 << 32), "lines that they share"),
             key("core.outstanding", "4", "accesses", Range::Int(1, 64), "accesses of a core that may be open; 1 is sequential"),
             key("core.cache_lines", $cached, "lines", Range::Int(1, 1 << 20), "lines that a core's cache holds"),
-            key("watch", "on", "-", ON_OFF, "the invariants V1 to V4 are checked behind every step (coherence §4)"),
+            key("core.trace_block", "64", "accesses", Range::Int(1, 1 << 24), "a trace (--stimulus) is dealt to the cores in blocks of so many line accesses in turn; it replaces core.pattern, core.accesses and core.lines"),
+            key("watch", "on", "-", ON_OFF, "the invariants V1 to V4, for HDM-D V13 too, are checked behind every step (coherence §4)"),
         ]
     };
 }
@@ -76,3 +77,15 @@ pub static DB_SHARE: &[Key] = table_db!(pattern "read-mostly" over "16", cached 
 
 /// Settings of `snoop-filter-thrash`.
 pub static FILTER_THRASH: &[Key] = table_db!(pattern "walk" over "1000", cached "2048", hosts "1", filter "4" by "4");
+
+/// Settings of `bias-flip`.
+pub static BIAS_FLIP: &[Key] = table!(
+    pattern "migratory" over "16", cached "64",
+    key(
+        "link.mode",
+        "cxl-68b",
+        "-",
+        Range::Words(&["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"]),
+        "flits of the link; HDM-D needs no back-invalidate snoops, so 68B flits carry it (coherence §3.3)",
+    ),
+);

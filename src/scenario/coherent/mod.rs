@@ -8,6 +8,7 @@
 //! out of its buffer, snoops the other holders over their links and waits; their answers bring the line home; GO-E and
 //! data travel to the device, which stores. Behind each of these steps the watcher checks the line.
 
+mod bias_flip;
 mod build;
 mod cache_pair;
 mod db_share;
@@ -16,9 +17,14 @@ mod links;
 mod outcome;
 mod star;
 mod stimulus;
+mod wiring;
 
+pub use bias_flip::BIAS_FLIP;
 pub use cache_pair::CACHE_PAIR;
 pub use db_share::{DB_SHARE, FILTER_THRASH};
+
+/// Names of the coherent scenarios: those with messages for a chart.
+pub const NAMES: [&str; 4] = [CACHE_PAIR.name, DB_SHARE.name, FILTER_THRASH.name, BIAS_FLIP.name];
 
 /// Runs a star over the links of `link.mode`.
 macro_rules! by_mode {

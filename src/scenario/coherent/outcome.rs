@@ -2,8 +2,10 @@
 
 use super::build::place;
 use super::links::{Counted, Line};
-use crate::coherence::clocked::accessor::{Accessor, Measured};
+use crate::coherence::clocked::accessor::Measured;
+use crate::coherence::clocked::coverage::{Point, groups};
 use crate::coherence::clocked::node::{NodeResult, ORDER};
+use crate::coherence::clocked::sequence::Sequence;
 use crate::coherence::event::Event;
 use crate::kernel::{RunOptions, RunReport, SimError, Simulation, Time};
 use crate::link::port::PortResult;
@@ -14,6 +16,7 @@ use crate::scenario::{Request, RunError};
 use crate::trace::{Header, Hub};
 use scalepool_protocols::wire::{At, Violation};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A settling limit above all time-outs of a link.
@@ -27,7 +30,9 @@ pub(super) fn start(
     sim: Simulation,
     request: &Request,
     settings: &Settings,
+    stimulus: &[u8],
     hub: &mut Hub,
+    sequence: Option<&Mutex<Sequence>>,
     on_window: &mut dyn FnMut(Time),
 ) -> Result<Result<RunReport, SimError>, RunError> {
     let mut sha = Sha256::new();
@@ -36,6 +41,7 @@ pub(super) fn start(
         sha.update(format!("\n{key}={value}"));
     }
     sha.update(format!("\ncycles={:?}\n", request.cycles));
+    sha.update(stimulus);
     let header = Header {
         model_version: env!("CARGO_PKG_VERSION").into(),
         scenario_hash: crate::forms::number::hex(&sha.finalize()),
@@ -59,6 +65,9 @@ pub(super) fn start(
         }
     });
     output?;
+    if let Some(sequence) = sequence {
+        observer.draw(&locked(sequence, Sequence::chart))?;
+    }
     observer.finish(hub)?;
     Ok(ended)
 }
@@ -67,9 +76,12 @@ fn locked<T, R>(result: &Mutex<T>, f: impl FnOnce(&T) -> R) -> R {
     f(&result.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What an accessor has measured, with its node's result.
-pub(super) fn measured<A>(result: &Arc<Mutex<NodeResult<A, Accessor>>>) -> Option<Measured> {
-    locked(result, |r| r.end.as_ref().map(|(_, core)| core.measured.clone()))
+/// What a core has measured, of its node's result.
+pub(super) fn measured<A, C>(
+    result: &Arc<Mutex<NodeResult<A, C>>>,
+    of: impl FnOnce(&C) -> Option<Measured>,
+) -> Option<Measured> {
+    locked(result, |r| r.end.as_ref().and_then(|(_, core)| of(core)))
 }
 
 /// Events and counts of a node.
@@ -77,12 +89,18 @@ pub(super) struct Watching {
     place: String,
     events: Vec<(u64, Event)>,
     sent: [u64; 12],
+    met: BTreeSet<Point>,
 }
 
 impl Watching {
     /// Of a node.
     pub fn of<A, C>(place: &str, result: &Mutex<NodeResult<A, C>>) -> Watching {
-        locked(result, |r| Watching { place: place.to_owned(), events: r.events.clone(), sent: r.sent })
+        locked(result, |r| Watching {
+            place: place.to_owned(),
+            events: r.events.clone(),
+            sent: r.sent,
+            met: r.met.clone(),
+        })
     }
 }
 
@@ -196,7 +214,7 @@ impl<E: Counted> Outcome<'_, E> {
                 ("cache hits".into(), sum(|m| m.hits)),
                 ("evictions".into(), sum(|m| m.evictions)),
             ],
-            coverage: Vec::new(),
+            coverage: groups(&nodes.iter().flat_map(|n| n.met.iter().copied()).collect()),
             violations,
         })
     }

@@ -1,26 +1,86 @@
 //! Stars: hubs that own the lines, each with its leaves that cache them, a link from every leaf to its hub.
 //!
-//! Under CXL.cache the hub is the home agent of the host and a leaf is a device; under HDM-DB the hub is the device and a
-//! leaf is a host. Lines of different hubs have nothing to do with one another, so each hub has a watcher of its own.
+//! Under CXL.cache the hub is the home agent of the host and a leaf is a device; under HDM-DB and HDM-D the hub is the
+//! device and a leaf is a host. Every leaf has a core; a hub has one if its agent caches lines too. Lines of different hubs have nothing to do with one another, so each hub has a watcher of its own.
 
 use super::build::{Common, Strand, attach, message_layouts};
 use super::links::{Counted, Line};
 use super::outcome::{Outcome, Watching, measured, start};
 use super::stimulus;
 use crate::coherence::agent::Agent;
-use crate::coherence::clocked::accessor::{Accessor, Caching};
-use crate::coherence::clocked::core::NoCore;
+use crate::coherence::bias::BiasDevice;
+use crate::coherence::cache::home::Home;
+use crate::coherence::clocked::accessor::{Access, Accessor, Caching, Measured};
+use crate::coherence::clocked::cache::Sparse;
+use crate::coherence::clocked::core::{Core, NoCore};
 use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Watch};
+use crate::coherence::clocked::sequence::{Extent, Recorded, Sequence};
 use crate::coherence::clocked::watcher::{Handle, Watched, Watcher};
 use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content;
-use crate::kernel::{Clock, Rng, SimError, Simulation, Time};
+use crate::coherence::content::{self, LineAddr};
+use crate::coherence::mem::dcoh::Dcoh;
+use crate::kernel::{Clock, SimError, Simulation, Time};
 use crate::scenario::faults::faults;
 use crate::scenario::report::Report;
 use crate::scenario::settings::Settings;
 use crate::scenario::{Request, RunError};
 use crate::trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
+
+/// What may stand in front of a hub.
+pub(super) trait HubCore<H>: Core<H> + Send + 'static {
+    /// It has accesses to do.
+    const ACTS: bool;
+    /// A core with its accesses, its window and the lines of its cache.
+    fn new(accesses: Vec<Access>, window: usize, capacity_lines: usize) -> Self;
+    /// What it has measured.
+    fn measured(&self) -> Option<Measured>;
+}
+
+impl<H> HubCore<H> for NoCore {
+    const ACTS: bool = false;
+
+    fn new(_: Vec<Access>, _: usize, _: usize) -> Self {
+        NoCore
+    }
+
+    fn measured(&self) -> Option<Measured> {
+        None
+    }
+}
+
+impl<H: Caching> HubCore<H> for Accessor {
+    const ACTS: bool = true;
+
+    fn new(accesses: Vec<Access>, window: usize, capacity_lines: usize) -> Self {
+        Accessor::new(accesses, window, capacity_lines)
+    }
+
+    fn measured(&self) -> Option<Measured> {
+        Some(self.measured.clone())
+    }
+}
+
+/// An agent that can be a hub.
+pub(super) trait HubAgent: Agent<content::Line> + Watched + Send + 'static {
+    /// Its core.
+    type Core: HubCore<Self>;
+}
+
+impl HubAgent for Home<content::Line, Sparse> {
+    type Core = NoCore;
+}
+
+impl HubAgent for Dcoh<content::Line> {
+    type Core = NoCore;
+}
+
+impl HubAgent for BiasDevice<content::Line> {
+    type Core = Accessor;
+}
+
+/// Where a node leaves its result.
+type Ends<A, C> = Arc<Mutex<NodeResult<A, C>>>;
 
 /// A star, or several.
 pub(super) struct Star<L, H> {
@@ -42,10 +102,42 @@ pub(super) struct Star<L, H> {
     pub config: CoherenceConfig,
 }
 
+/// What a chart shall show.
+fn extent(request: &Request) -> Extent {
+    let outputs = &request.outputs;
+    Extent {
+        from_fs: outputs.from_fs.unwrap_or(0),
+        to_fs: outputs.to_fs,
+        line: outputs.chart_line.map(LineAddr::of_address),
+    }
+}
+
+/// The watch of a node, which writes its messages down if there is a chart to draw.
+fn recorded<A: 'static>(
+    watch: Option<Box<dyn Watch<A>>>,
+    sequence: &Option<Arc<Mutex<Sequence>>>,
+    column: usize,
+    peers: Vec<usize>,
+) -> Option<Box<dyn Watch<A>>> {
+    match sequence {
+        Some(sequence) => Some(Box::new(Recorded { watch, sequence: sequence.clone(), column, peers })),
+        None => watch,
+    }
+}
+
+impl<L, H> Star<L, H> {
+    /// Columns of a chart: the hubs, then the leaves.
+    fn columns(&self) -> Vec<String> {
+        let hubs = (0..self.hubs).map(self.hub_name);
+        let leaves = (0..self.hubs * self.leaves).map(|n| (self.leaf_name)(n / self.leaves, n % self.leaves));
+        hubs.chain(leaves).collect()
+    }
+}
+
 impl<L, H> Star<L, H>
 where
     L: Agent<content::Line> + Caching + Watched + Send + 'static,
-    H: Agent<content::Line> + Watched + Send + 'static,
+    H: HubAgent,
 {
     /// Runs it.
     ///
@@ -77,21 +169,31 @@ where
             strands.push(Strand::new(&mut sim, &mut hub, &common, n, &line, faults).map_err(build_error)?);
         }
         let ports: Vec<_> = strands.iter().map(|s| s.results.clone()).collect();
-        let hub_results: Vec<Arc<Mutex<NodeResult<H, NoCore>>>> = (0..self.hubs).map(|_| Arc::default()).collect();
-        let leaf_results: Vec<Arc<Mutex<NodeResult<L, Accessor>>>> =
-            (0..self.hubs * self.leaves).map(|_| Arc::default()).collect();
+        let hub_results: Vec<Ends<H, H::Core>> = (0..self.hubs).map(|_| Arc::default()).collect();
+        let leaf_results: Vec<Ends<L, Accessor>> = (0..self.hubs * self.leaves).map(|_| Arc::default()).collect();
 
-        let (pattern, lines) = (settings.word("core.pattern").to_owned(), settings.int("core.lines"));
-        let (count, window) = (settings.int("core.accesses"), settings.int("core.outstanding") as usize);
-        let cache_lines = settings.int("core.cache_lines") as usize;
-        let (seed, watch) = (request.seed, settings.is_on("watch"));
+        let names_of = |hub: usize| {
+            let own = <H::Core as HubCore<H>>::ACTS.then(|| (self.hub_name)(hub));
+            own.into_iter().chain((0..self.leaves).map(|leaf| (self.leaf_name)(hub, leaf))).collect()
+        };
+        let programs = stimulus::programs(request, settings, (0..self.hubs).map(names_of).collect())?;
+        let (lists, digest) = (programs.lists, programs.digest);
+        let (window, cache_lines) =
+            (settings.int("core.outstanding") as usize, settings.int("core.cache_lines") as usize);
+        let watch = settings.is_on("watch");
+        let sequence = request.outputs.chart.is_some().then(|| Sequence::new(self.columns(), extent(request)));
+        let recorder = sequence.clone();
         let (at_hub, at_leaf) = if self.host_is_hub { (0, 1) } else { (1, 0) };
         let names = (self.hub_name, self.leaf_name);
         let results = (hub_results.clone(), leaf_results.clone());
         sim.partition(move |p| {
             let core = p.clock("agents", agent_clock)?;
             let mut strands = strands.into_iter().zip(leaf_taps).zip(results.1).enumerate();
-            for (n, (tap, result)) in hub_taps.into_iter().zip(results.0).enumerate() {
+            let hubs = hub_taps.into_iter().zip(results.0).zip(lists).enumerate();
+            for (n, ((tap, result), lists)) in hubs {
+                let mut lists = lists.into_iter();
+                let hub_list = if <H::Core as HubCore<H>>::ACTS { lists.next() } else { None };
+                let hub_core = H::Core::new(hub_list.unwrap_or_default(), window, cache_lines);
                 let name = (self.hub_name)(n);
                 let all = std::iter::once(name.clone()).chain((0..self.leaves).map(|l| (self.leaf_name)(n, l)));
                 let watcher = watch.then(|| Watcher::new(self.config.clone(), all.collect()));
@@ -102,10 +204,9 @@ where
                     let mut nodes = strand.build(p, &common)?.map(Some);
                     let own = nodes[at_leaf].take().expect("each end is used once");
                     ends.extend(nodes[at_hub].take().map(|end| (index, end)));
-                    let mut rng = Rng::for_name(seed, &leaf_name);
-                    let accesses = stimulus::accesses(&pattern, leaf, lines, count, &mut rng);
-                    let accessor = Accessor::new(accesses, window, cache_lines);
+                    let accessor = Accessor::new(lists.next().unwrap_or_default(), window, cache_lines);
                     let watch = watcher.clone().map(|w| Box::new(Handle(w)) as Box<dyn Watch<L>>);
+                    let watch = recorded(watch, &recorder, self.hubs + index, vec![n]);
                     let config = self.config.clone();
                     let agent = (self.leaf)(leaf);
                     p.module(&leaf_name, core, |bind| {
@@ -117,6 +218,8 @@ where
                     })?;
                 }
                 let watch = watcher.map(|w| Box::new(Handle(w)) as Box<dyn Watch<H>>);
+                let peers = (0..self.leaves).map(|leaf| self.hubs + n * self.leaves + leaf).collect();
+                let watch = recorded(watch, &recorder, n, peers);
                 let agent = (self.hub)(&self.config, self.leaves);
                 let config = self.config.clone();
                 p.module(&name, core, |bind| {
@@ -124,18 +227,20 @@ where
                         .into_iter()
                         .map(|(index, end)| attach(bind, end, index, common.form, self.host_is_hub))
                         .collect();
-                    Node::new(NodeConfig { number: 0, agent, core: NoCore, config, links, tap, watch }, result)
+                    Node::new(NodeConfig { number: 0, agent, core: hub_core, config, links, tap, watch }, result)
                 })?;
             }
             Ok(())
         });
 
-        let ended = start(sim, request, settings, &mut hub, on_window)?;
+        let ended = start(sim, request, settings, &digest, &mut hub, sequence.as_deref(), on_window)?;
         let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
         let of_leaves =
             leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&names.1(n / self.leaves, n % self.leaves), r));
         let nodes = of_hubs.chain(of_leaves).collect();
-        let measured = leaf_results.iter().filter_map(|r| measured(r)).collect();
+        let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
+        let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));
+        let measured = of_hubs.chain(of_leaves).collect();
         Outcome { request, settings, line: &line, ports: &ports }.report(ended, nodes, measured)
     }
 }

@@ -23,8 +23,8 @@ mod root;
 mod tlps;
 mod walk;
 
+use super::drive::Drive;
 use super::faults::faults;
-use super::observe::Observer;
 use super::report::Report;
 use super::settings::{SettingError, Settings};
 use super::{Request, RunError};
@@ -32,7 +32,7 @@ use crate::endpoint::config_space::ConfigSpace;
 use crate::endpoint::config_space::port::port as root_port;
 use crate::endpoint::config_space::type3::{Type3Config, type3};
 use crate::endpoint::tlp::Form;
-use crate::kernel::{RunOptions, SimError, Time};
+use crate::kernel::{SimError, Time};
 use crate::link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};
 use crate::link::arbmux::cxl256::{ArbMux as ArbMux256, ArbMuxConfig as ArbMux256Config};
 use crate::link::arbmux::{Ask, Instance};
@@ -43,7 +43,7 @@ use crate::link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
 use crate::link::cxl256::port::PortEnd;
 use crate::link::cxlio::{FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig};
 use crate::link::fault::Fault;
-use crate::trace::{Header, Hub};
+use crate::trace::Hub;
 use build::{Results, Taps, build};
 use ends::{Beside, HasIo, PidLog, Units};
 use scalepool_protocols::cxl::Dir;
@@ -53,7 +53,6 @@ use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::cxlio::dvsec::{ConnectedMode, FlexBus, Trained, negotiate};
-use sha2::{Digest, Sha256};
 
 pub use keys::KEYS;
 
@@ -102,16 +101,6 @@ fn forms(mode: ConnectedMode) -> ([Form; 2], Option<Mode>) {
 }
 
 /// Hash of everything that decides the result, but the seed.
-fn scenario_hash(settings: &Settings, cycles: Option<u64>) -> String {
-    let mut sha = Sha256::new();
-    sha.update(NAME);
-    for (key, value) in settings.iter() {
-        sha.update(format!("\n{key}={value}"));
-    }
-    sha.update(format!("\ncycles={cycles:?}\n"));
-    crate::forms::number::hex(&sha.finalize())
-}
-
 /// What was read from the settings, apart from clocks.
 struct Plan {
     pace: Pace,
@@ -288,33 +277,12 @@ fn run_on<E: HasIo>(
     let cachemem = settings.is_on("link.cachemem");
     let taps =
         Taps::new::<E>(ends[0].protocol(), plan.forms[0], cachemem.then(|| build::message_form(plan.flits)), &mut hub);
-    let header = Header {
-        model_version: env!("CARGO_PKG_VERSION").into(),
-        scenario_hash: scenario_hash(settings, request.cycles),
-        seed: request.seed,
-    };
-    let mut observer = Observer::open(&request.outputs, &header, &hub)?;
     let results = Results::default();
     let accesses = if cachemem { build::accesses(settings)? } else { Vec::new() };
     let sim = build(request.seed, settings, plan, ends, accesses, taps, &results)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let clock_fs = settings.int("host.clock_fs");
-    let options = RunOptions {
-        limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(clock_fs))),
-        open_at_limit_allowed: true,
-        stall_limit_fs: Some(STALL_LIMIT_FS),
-        threads: request.threads.max(1),
-        shuffle: request.modes.shuffle,
-        evaluate_idle: request.modes.evaluate_idle,
-    };
-    let mut output = Ok(());
-    let outcome = sim.run(&options, |window_end| {
-        on_window(window_end);
-        if output.is_ok() {
-            output = observer.drain(&mut hub);
-        }
-    });
-    output?;
-    observer.finish(&mut hub)?;
+    let drive = Drive { request, settings, clock_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &[] };
+    let outcome = drive.run(sim, &mut hub, on_window)?;
     outcome::report(request, mode, pace.unit_bytes_per_s(), clock_fs, outcome, &results)
 }

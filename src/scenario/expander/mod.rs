@@ -17,21 +17,20 @@ mod keys;
 mod links;
 mod outcome;
 
+use super::drive::Drive;
 use super::faults::faults;
-use super::observe::Observer;
 use super::report::Report;
 use super::settings::{SettingError, Settings};
 use super::{Request, RunError, Scenario};
-use crate::kernel::{RunOptions, SimError, Time};
+use crate::kernel::{SimError, Time};
 use crate::memory::LINE_BYTES;
 use crate::memory::cache::{Cache, CacheConfig};
-use crate::trace::{Body, Header, Hub};
-use accesses::{Accesses, accesses};
+use crate::trace::{Body, Hub};
+use accesses::accesses;
 use build::{DEVICE_PORT, HOST_PORT, Program, Taps, build};
 use links::{Link, Reported};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::message::{Form, Message};
-use sha2::{Digest, Sha256};
 
 /// The scenario over 68B flits. Its mode is the default of `link.mode`.
 pub const CXL68: Scenario = Scenario {
@@ -77,18 +76,6 @@ fn shown(message: &Message, form: Form) -> Body {
     message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
 }
 
-/// Hash of everything that decides the result, but the seed.
-fn scenario_hash(request: &Request, settings: &Settings, accesses: &Accesses) -> String {
-    let mut sha = Sha256::new();
-    sha.update(&request.scenario);
-    for (key, value) in settings.iter() {
-        sha.update(format!("\n{key}={value}"));
-    }
-    sha.update(format!("\ncycles={:?}\n", request.cycles));
-    sha.update(accesses.digest);
-    crate::forms::number::hex(&sha.finalize())
-}
-
 /// The program of the host.
 fn program(request: &Request, settings: &Settings) -> Result<Program, RunError> {
     if !settings.int("device.bytes").is_multiple_of(LINE_BYTES) {
@@ -124,33 +111,12 @@ fn run<E: Reported>(
     }
     let mut hub = Hub::new(request.outputs.any());
     let taps = Taps::new(&link, &mut hub);
-    let header = Header {
-        model_version: env!("CARGO_PKG_VERSION").into(),
-        scenario_hash: scenario_hash(request, settings, &program.accesses),
-        seed: request.seed,
-    };
-    let mut observer = Observer::open(&request.outputs, &header, &hub)?;
-
+    let digest = program.accesses.digest;
     let run =
         outcome::Run { request, clock_fs: settings.int("host.clock_fs"), unit_bytes_per_s: link.unit_bytes_per_s() };
     let (sim, results) =
         build(request, settings, link, faults, program, taps).map_err(|e| RunError::Build(SimError::Build(e)))?;
-    let options = RunOptions {
-        limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(run.clock_fs))),
-        open_at_limit_allowed: true,
-        stall_limit_fs: Some(STALL_LIMIT_FS),
-        threads: request.threads.max(1),
-        shuffle: request.modes.shuffle,
-        evaluate_idle: request.modes.evaluate_idle,
-    };
-    let mut output = Ok(());
-    let outcome = sim.run(&options, |window_end| {
-        on_window(window_end);
-        if output.is_ok() {
-            output = observer.drain(&mut hub);
-        }
-    });
-    output?;
-    observer.finish(&mut hub)?;
+    let drive = Drive { request, settings, clock_fs: run.clock_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &digest };
+    let outcome = drive.run(sim, &mut hub, on_window)?;
     run.report(outcome, &results)
 }

@@ -27,7 +27,6 @@ use crate::trace::{Hub, PlaceKind};
 use gpu::{Gpu, GpuConfig, GpuResult, LinkEnds};
 use scalepool_protocols::nvlink::{Ae, C2C, C2C_RATE, GENERATIONS, Generation, Header};
 use scalepool_protocols::wire::{LayoutDef, Wire};
-use sha2::{Digest, Sha256};
 use std::sync::{Arc, Mutex};
 
 pub(super) const fn key(
@@ -131,17 +130,6 @@ pub(super) fn link_kind(settings: &Settings, generation: &Generation) -> LinkKin
         stall_percent: settings.int("link.stall"),
         channel_depth: CHANNEL_DEPTH,
     }
-}
-
-/// Hash of everything that decides the result, but the seed.
-pub(super) fn scenario_hash(request: &super::Request, settings: &Settings) -> String {
-    let mut sha = Sha256::new();
-    sha.update(&request.scenario);
-    for (key, value) in settings.iter() {
-        sha.update(format!("\n{key}={value}"));
-    }
-    sha.update(format!("\ncycles={:?}\n", request.cycles));
-    crate::forms::number::hex(&sha.finalize())
 }
 
 /// Puts a GPU into a partition of its own.

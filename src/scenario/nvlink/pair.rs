@@ -9,10 +9,10 @@ use super::outcome::{Results, Run};
 use super::program::Program;
 use super::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use super::*;
-use crate::kernel::{Rng, RunOptions, SimError, Time};
+use crate::kernel::{Rng, SimError, Time};
 use crate::link::nvlink::wiring;
+use crate::scenario::drive::Drive;
 use crate::scenario::faults::faults;
-use crate::scenario::observe::Observer;
 use crate::scenario::report::Report;
 use crate::scenario::settings::SettingError;
 use crate::scenario::{Request, RunError};
@@ -94,7 +94,8 @@ pub fn run_with(
     let sim = build(request, settings, mutant, faults, &mut hub, &mut results)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let flit_fs = generation(settings).flit_fs();
-    let outcome = observe(request, settings, sim, &mut hub, flit_fs, on_window)?;
+    let drive = Drive { request, settings, clock_fs: flit_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &[] };
+    let outcome = drive.run(sim, &mut hub, on_window)?;
     let directions = 2 * settings.int("link.count");
     Run { request, flit_fs, directions, own: Default::default(), extra: Default::default() }.report(outcome, &results)
 }
@@ -107,41 +108,6 @@ pub(super) fn check_sizes(settings: &Settings) -> Result<(), SettingError> {
         }
     }
     Ok(())
-}
-
-/// Runs a built simulation with its outputs.
-pub(super) fn observe(
-    request: &Request,
-    settings: &Settings,
-    sim: Simulation,
-    hub: &mut Hub,
-    flit_fs: u64,
-    on_window: &mut dyn FnMut(Time),
-) -> Result<Result<crate::kernel::RunReport, SimError>, RunError> {
-    let header = crate::trace::Header {
-        model_version: env!("CARGO_PKG_VERSION").into(),
-        scenario_hash: scenario_hash(request, settings),
-        seed: request.seed,
-    };
-    let mut observer = Observer::open(&request.outputs, &header, hub)?;
-    let options = RunOptions {
-        limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(flit_fs))),
-        open_at_limit_allowed: true,
-        stall_limit_fs: Some(STALL_LIMIT_FS),
-        threads: request.threads.max(1),
-        shuffle: request.modes.shuffle,
-        evaluate_idle: request.modes.evaluate_idle,
-    };
-    let mut output = Ok(());
-    let outcome = sim.run(&options, |window_end| {
-        on_window(window_end);
-        if output.is_ok() {
-            output = observer.drain(hub);
-        }
-    });
-    output?;
-    observer.finish(hub)?;
-    Ok(outcome)
 }
 
 fn build(

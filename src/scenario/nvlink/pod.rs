@@ -7,7 +7,7 @@
 use super::collective::{AllReduce, Vectors, Way};
 use super::gpu::{GpuConfig, Mutant};
 use super::outcome::{Results, Run, read};
-use super::pair::{check_sizes, observe};
+use super::pair::check_sizes;
 use super::program::Program;
 use super::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use super::*;
@@ -20,6 +20,7 @@ use crate::kernel::{Rng, SimError, Time};
 use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::CHANNELS;
 use crate::link::nvlink::wiring;
+use crate::scenario::drive::Drive;
 use crate::scenario::report::{Broken, FabricFigures, Report};
 use crate::scenario::settings::SettingError;
 use crate::scenario::{Request, RunError};
@@ -181,7 +182,8 @@ pub fn run_with(
     let sim = build(request, settings, &shape, mutants, vectors.as_ref(), &mut hub, &mut results, &mut switches)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let flit_fs = shape.generation().flit_fs();
-    let outcome = observe(request, settings, sim, &mut hub, flit_fs, on_window)?;
+    let drive = Drive { request, settings, clock_fs: flit_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &[] };
+    let outcome = drive.run(sim, &mut hub, on_window)?;
     let bytes = vectors.as_ref().map(|(_, v)| v.bytes());
     let extra = figures(settings, &shape, &results, &switches, bytes);
     let directions = u64::from(shape.gpus) * shape.links as u64;

@@ -22,13 +22,12 @@ mod traffic;
 
 pub use keys::{PAIR_KEYS, POD_KEYS};
 
-use super::observe::Observer;
+use super::drive::Drive;
 use super::report::Report;
 use super::settings::Settings;
 use super::{Request, RunError};
-use crate::kernel::{RunOptions, SimError, Time};
-use crate::trace::{Header, Hub};
-use sha2::{Digest, Sha256};
+use crate::kernel::{SimError, Time};
+use crate::trace::Hub;
 
 /// Names on the command line.
 pub const NAMES: [&str; 2] = ["ualink-pair", "ualink-pod"];
@@ -43,16 +42,6 @@ pub const DOCS: [&str; 2] = [
 const STALL_LIMIT_FS: u64 = 5_000_000_000_000;
 
 /// Hash of everything that decides the result, but the seed.
-fn scenario_hash(name: &str, settings: &Settings, cycles: Option<u64>) -> String {
-    let mut sha = Sha256::new();
-    sha.update(name);
-    for (key, value) in settings.iter() {
-        sha.update(format!("\n{key}={value}"));
-    }
-    sha.update(format!("\ncycles={cycles:?}\n"));
-    crate::forms::number::hex(&sha.finalize())
-}
-
 /// Runs `ualink-pair`.
 ///
 /// # Errors
@@ -76,31 +65,10 @@ fn run(
     on_window: &mut dyn FnMut(Time),
 ) -> Result<Report, RunError> {
     let design = build::Design::read(scenario, settings)?;
-    let header = Header {
-        model_version: env!("CARGO_PKG_VERSION").into(),
-        scenario_hash: scenario_hash(NAMES[scenario], settings, request.cycles),
-        seed: request.seed,
-    };
     let mut hub = Hub::new(request.outputs.any());
     let (sim, results) =
         build::build(&design, request.seed, &mut hub).map_err(|e| RunError::Build(SimError::Build(e)))?;
-    let mut observer = Observer::open(&request.outputs, &header, &hub)?;
-    let options = RunOptions {
-        limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(design.accel_clock_fs))),
-        open_at_limit_allowed: true,
-        stall_limit_fs: Some(STALL_LIMIT_FS),
-        threads: request.threads.max(1),
-        shuffle: request.modes.shuffle,
-        evaluate_idle: request.modes.evaluate_idle,
-    };
-    let mut output = Ok(());
-    let outcome = sim.run(&options, |window_end| {
-        on_window(window_end);
-        if output.is_ok() {
-            output = observer.drain(&mut hub);
-        }
-    });
-    output?;
-    observer.finish(&mut hub)?;
+    let (clock_fs, stall_limit_fs) = (design.accel_clock_fs, STALL_LIMIT_FS);
+    let outcome = Drive { request, settings, clock_fs, stall_limit_fs, stimulus: &[] }.run(sim, &mut hub, on_window)?;
     result::report(NAMES[scenario], request, &design, outcome, &results)
 }

@@ -8,6 +8,7 @@
 //! take turns, round after round, so that a change of the machine's speed meets them all; the best turn of each counts,
 //! because whatever disturbs a turn makes it slower. Turns are shorter than the time slices of a busy machine. All variants of a group are first shown to give the same result.
 
+mod coherence;
 mod crc16;
 mod flits;
 mod flits256;
@@ -52,6 +53,7 @@ pub fn report(quick: bool) -> String {
     crc16::measure(effort, &mut table);
     kernel::measure(effort, &mut table);
     pods::measure(effort, &mut table);
+    coherence::measure(effort, &mut table);
     table.to_string()
 }
 

@@ -6,7 +6,7 @@
 use super::cache_bench::*;
 
 /// What the size hints of the sheet (§4) cover: reads, ItoMWr, evicts and drops.
-const HINTED: &[Op] = &[
+pub(crate) const HINTED: &[Op] = &[
     Op::RdShared,
     Op::RdOwn,
     Op::RdOwnNoData,
@@ -18,7 +18,7 @@ const HINTED: &[Op] = &[
     Op::DirtyEvict,
 ];
 
-fn drops() -> CoherenceConfig {
+pub(crate) fn drops() -> CoherenceConfig {
     CoherenceConfig { silent_drop_e: true, ..CoherenceConfig::default() }
 }
 

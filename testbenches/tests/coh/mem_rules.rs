@@ -84,7 +84,18 @@ fn coh_mem_03_p() {
 
 #[test]
 fn coh_mem_03_n() {
-    // Meta in the answer to a write is never sent, whatever is stored.
+    let config = CoherenceConfig::default();
+    let mut from = host(Copy4::M);
+    let mut out = Out::default();
+    from.write_back(X, Copy4::I, &mut out);
+    let Msg::M2sRwd { tag, .. } = out.sends[0].1 else { panic!("no write") };
+    let before = from.clone();
+    let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Any);
+    let wrong = Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag, devload: DevLoad(0) };
+    let out = give(&mut from, &config, 0, wrong);
+    assert_eq!(rules(&out), ["COH-MEM-03"]);
+    assert!(from == before && out.sends.is_empty());
+    // Our device does not send it, whatever it stores.
     let config = with(MemConfig { meta_stored: true, ..MemConfig::default() });
     let mut dcoh = device(&config, 2, Holders::Owner(0));
     let out = give(&mut dcoh, &config, 0, write(M2sRwdOpcode::MemWr, Some(MetaValue::Any), SnpType::NoOp, 2));
@@ -824,8 +835,26 @@ fn coh_blk_02_n() {
 
 #[test]
 fn coh_blk_03_p() {
-    assert!(tables::check_answer(BisnpOpcode::BISnpDataBlk, BirspOpcode::BIRspSBlk).is_ok());
-    assert!(tables::check_answer(BisnpOpcode::BISnpCurBlk, BirspOpcode::BIRspEBlk).is_ok());
+    let config = CoherenceConfig::default();
+    let cases = [
+        (DeviceOp::ReadOwn, &[BirspOpcode::BIRspIBlk][..]),
+        (DeviceOp::ReadShared, &[BirspOpcode::BIRspIBlk, BirspOpcode::BIRspSBlk]),
+        (DeviceOp::ReadOnce, &[BirspOpcode::BIRspIBlk, BirspOpcode::BIRspSBlk, BirspOpcode::BIRspEBlk]),
+    ];
+    for (op, answer) in cases.iter().flat_map(|(op, answers)| answers.iter().map(move |a| (*op, *a))) {
+        let mut dcoh = Dcoh::new(&config, 2);
+        for line in [8, 9].map(LineAddr) {
+            dcoh.preset(line, bytes(1), Holders::Owner(0));
+        }
+        assert!(dcoh.issue_block(&config, LineAddr(8 | 1), op, &mut Out::default()));
+        assert_eq!(rules(&give(&mut dcoh, &config, 0, birsp(answer, 0))), [""; 0], "{op:?}, {answer:?}");
+        let kept = match answer {
+            BirspOpcode::BIRspIBlk => None,
+            BirspOpcode::BIRspSBlk => Some(Holders::Shared(1)),
+            _ => Some(Holders::Owner(0)),
+        };
+        assert!(dcoh.is_idle() && dcoh.holders(LineAddr(9)) == kept, "{op:?}, {answer:?}");
+    }
 }
 
 #[test]
@@ -1466,7 +1495,23 @@ fn coh_qos_01_p() {
 
 #[test]
 fn coh_qos_01_n() {
-    // Off by default: always light.
+    use scalepool::coherence::wire::Route;
+    use scalepool_protocols::cxl::message::Form;
+    let has_field = |msg: M, form| {
+        let (layout, _) = Route::default().to_link(&msg).spell(form).expect("it fits");
+        layout.fields.iter().any(|f| f.name.to_lowercase().replace('_', "").contains("devload"))
+    };
+    // The field is on NDR and DRS alone; a load that it cannot hold is refused.
+    for form in [Form::Hbr, Form::Pbr] {
+        assert!(has_field(ndr(NdrOpcode::Cmp, 1), form) && has_field(drs(1, 1), form));
+        for other in [bisnp(BisnpOpcode::BISnpInv, X), birsp(BirspOpcode::BIRspI, 0)] {
+            assert!(!has_field(other, form));
+        }
+        let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
+        let wrong: M = Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag: 1, devload: DevLoad(4) };
+        assert!(Route::default().to_link(&wrong).spell(form).is_err());
+    }
+    // Back-invalidates are not counted by a device whose thresholds are off.
     let config = CoherenceConfig::default();
     let mut dcoh = device(&config, 2, Holders::Owner(0));
     dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());

@@ -1,10 +1,10 @@
 //! Channels between a node and the port of its link: one for each class of messages and direction.
 
-use super::node::{NodeLink, ORDER};
+use crate::coherence::clocked::node::{NodeLink, Numbered, ORDER};
 use crate::coherence::message::{Class, Dir};
 use crate::coherence::wire::Route;
 use crate::kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
-use crate::link::classes::{ClassChannels, Posted};
+use crate::link::classes::ClassChannels;
 use scalepool_protocols::cxl::message::{self, Form, Message};
 
 /// Messages of a class between a node and its port; more wait in the packer of the link or in the node.
@@ -13,12 +13,12 @@ const CHANNEL_MESSAGES: u32 = 8;
 /// The node's side of the channels.
 pub struct NodeEnds {
     rx: Vec<(Class, InEnd<Message>)>,
-    tx: Vec<(Class, OutEnd<Posted>)>,
+    tx: Vec<(Class, OutEnd<Numbered>)>,
 }
 
 /// The port's side.
 pub struct PortEnds {
-    tx: Vec<(message::Class, InEnd<Posted>)>,
+    tx: Vec<(message::Class, InEnd<Numbered>)>,
     rx: Vec<(message::Class, OutEnd<Message>)>,
 }
 

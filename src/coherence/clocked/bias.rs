@@ -1,0 +1,146 @@
+//! The agents of HDM-D in front of cores, and as the watcher reads them.
+//!
+//! A core of the device reads with RdShared and owns with RdOwn or, from S, RdOwnNoData: each takes the line to device
+//! bias when it owns. A core of the host reads with MemRd and owns with MemRd or MemInv, which takes the line back.
+
+use super::accessor::{Act, Asked, Caching};
+use super::coverage::{self, Point};
+use super::mem::device_row;
+use super::watcher::{HomeView, Watched};
+use crate::coherence::agent::Out;
+use crate::coherence::bias::{Bias, BiasDevice, BiasHost};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Line, LineAddr};
+use crate::coherence::mem::tables::Copy4;
+use crate::coherence::message::Msg;
+use crate::coherence::monitor::CopyView;
+use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
+
+impl Caching for BiasDevice<Line> {
+    fn value(&mut self, _: &CoherenceConfig, line: LineAddr, _: &mut Out<Line>) -> Option<Line> {
+        self.own(line).1.filter(|_| self.can_load(line))
+    }
+
+    fn store(&mut self, _: &CoherenceConfig, line: LineAddr, bytes: &Line, enables: u64, out: &mut Out<Line>) -> bool {
+        BiasDevice::store(self, line, bytes, enables, out)
+    }
+
+    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+        let opcode = match (act, self.own(line).0) {
+            (Act::Load, Copy4::I) => D2hReqOpcode::RdShared,
+            (Act::Store { .. }, Copy4::I) => D2hReqOpcode::RdOwn,
+            (Act::Store { .. }, Copy4::S) => D2hReqOpcode::RdOwnNoData,
+            _ => return Asked::NotNow,
+        };
+        if !self.can_issue(line, opcode) {
+            return Asked::NotNow;
+        }
+        self.issue(config, line, opcode, None, out);
+        Asked::Copy
+    }
+
+    fn evict(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool {
+        let opcode = match self.own(line).0 {
+            Copy4::I => return false,
+            Copy4::S => D2hReqOpcode::CleanEvictNoData,
+            Copy4::E => D2hReqOpcode::CleanEvict,
+            Copy4::M => D2hReqOpcode::DirtyEvict,
+        };
+        let can = self.can_issue(line, opcode);
+        if can {
+            self.issue(config, line, opcode, None, out);
+        }
+        can
+    }
+
+    fn lines(&self) -> Vec<LineAddr> {
+        BiasDevice::lines(self).collect()
+    }
+}
+
+impl Caching for BiasHost<Line> {
+    fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
+        if self.is_busy(line) { None } else { self.mem.value(config, line, out) }
+    }
+
+    fn store(
+        &mut self,
+        config: &CoherenceConfig,
+        line: LineAddr,
+        bytes: &Line,
+        enables: u64,
+        out: &mut Out<Line>,
+    ) -> bool {
+        !self.is_busy(line) && Caching::store(&mut self.mem, config, line, bytes, enables, out)
+    }
+
+    fn ask(&mut self, config: &CoherenceConfig, line: LineAddr, act: &Act, out: &mut Out<Line>) -> Asked {
+        if self.is_busy(line) { Asked::NotNow } else { self.mem.ask(config, line, act, out) }
+    }
+
+    /// Clean copies go without a message: HDM-D has no MemClnEvct (`coherence` §3.2).
+    fn evict(&mut self, _: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> bool {
+        if !self.is_free(line) {
+            return false;
+        }
+        match self.mem.copy(line).state {
+            Copy4::I => return false,
+            Copy4::M => self.mem.write_back(line, Copy4::I, out),
+            _ => self.mem.drop_clean(line),
+        }
+        true
+    }
+
+    fn lines(&self) -> Vec<LineAddr> {
+        Caching::lines(&self.mem)
+    }
+}
+
+impl Watched for BiasDevice<Line> {
+    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+        device_row(msg)
+    }
+
+    fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
+        let copy = |line| {
+            let (state, value) = self.own(line);
+            let value = value.filter(|_| state != Copy4::I)?;
+            let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
+            Some((line, CopyView { agent: 0, usable: true, writable, dirty, value }))
+        };
+        BiasDevice::lines(self).filter_map(copy).collect()
+    }
+
+    /// The device itself is always tracked, the host in host bias.
+    fn home(&self, line: LineAddr) -> Option<HomeView> {
+        let in_device_bias = self.bias(line) == Bias::Device;
+        let tracked = if in_device_bias { 0b01 } else { 0b11 };
+        let value = self.memory(line);
+        Some(HomeView { value, tracked, kept: Vec::new(), device_bias: Some(in_device_bias) })
+    }
+
+    fn early(&self) -> Vec<Line> {
+        Vec::new()
+    }
+}
+
+impl Watched for BiasHost<Line> {
+    fn row(&self, msg: &Msg<Line>) -> Option<Point> {
+        match *msg {
+            Msg::D2hReq { opcode, .. } => coverage::bias_request(opcode),
+            _ => self.mem.row(msg),
+        }
+    }
+
+    fn copies(&self, config: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
+        self.mem.copies(config)
+    }
+
+    fn home(&self, _: LineAddr) -> Option<HomeView> {
+        None
+    }
+
+    fn early(&self) -> Vec<Line> {
+        self.mem.early()
+    }
+}

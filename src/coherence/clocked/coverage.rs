@@ -1,0 +1,138 @@
+//! Coverage points: which rows of the agents' tables a run has used.
+//!
+//! A point is a row that can be used, so impossible pairs are no points. Detail: a row counts when a message is taken by
+//! it. Left out: rows that concern no message (what a core does with its copy).
+
+use crate::coherence::bias::tables as bias;
+use crate::coherence::cache::state::{Answer, At, Snoop};
+use crate::coherence::cache::{answers, requests, snoops};
+use crate::coherence::mem::host_rows;
+use crate::coherence::mem::tables as mem;
+use scalepool_protocols::cxl::cxl256::code::{
+    D2hReqOpcode, D2hRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,
+};
+use std::collections::BTreeSet;
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Table {
+    /// CXL.cache requests at the home.
+    Requests,
+    /// Snoops at a device cache, by state.
+    Snoops,
+    /// Snoop answers at the home.
+    Readings,
+    /// Answers at a device cache, by state.
+    Answers,
+    /// CXL.mem requests at the device.
+    MemRequests,
+    /// CXL.mem writes at the device.
+    MemWrites,
+    /// What a host does, by situation and event.
+    Host,
+    /// Requests of an HDM-D device at the host.
+    Bias,
+}
+
+/// A row: the table, and the place of the row in it.
+pub type Point = (Table, usize);
+
+impl Table {
+    /// All of them.
+    pub const ALL: [Table; 8] = [
+        Table::Requests,
+        Table::Snoops,
+        Table::Readings,
+        Table::Answers,
+        Table::MemRequests,
+        Table::MemWrites,
+        Table::Host,
+        Table::Bias,
+    ];
+
+    /// Name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Table::Requests => "cache request",
+            Table::Snoops => "snoop in state",
+            Table::Readings => "snoop answer",
+            Table::Answers => "answer in state",
+            Table::MemRequests => "mem request",
+            Table::MemWrites => "mem write",
+            Table::Host => "host situation",
+            Table::Bias => "bias request",
+        }
+    }
+
+    /// Rows that can be used.
+    pub fn rows(self) -> usize {
+        match self {
+            Table::Requests => requests::REQUESTS.len(),
+            Table::Snoops => snoops::rows().filter(|r| !r.replies.is_empty()).count(),
+            Table::Readings => snoops::READINGS.len(),
+            Table::Answers => answers::ROWS.len(),
+            Table::MemRequests => mem::REQ_ROWS.len(),
+            Table::MemWrites => mem::RWD_ROWS.iter().filter(|r| r.legal).count(),
+            Table::Host => host_rows::ROWS.iter().filter(|r| r.act.is_some()).count(),
+            Table::Bias => bias::ROWS.len(),
+        }
+    }
+}
+
+/// Groups of a report: name, rows met, rows in all; tables of which no row was met are left out.
+pub fn groups(met: &BTreeSet<Point>) -> Vec<(String, u64, u64)> {
+    let of = |table: Table| {
+        let count = met.iter().filter(|(t, _)| *t == table).count();
+        (count > 0).then(|| (table.name().to_owned(), count as u64, table.rows() as u64))
+    };
+    Table::ALL.into_iter().filter_map(of).collect()
+}
+
+/// A request at the home.
+pub fn request(opcode: D2hReqOpcode) -> Option<Point> {
+    Some((Table::Requests, requests::REQUESTS.iter().position(|r| r.op == opcode)?))
+}
+
+/// A request of an HDM-D device at its host.
+pub fn bias_request(opcode: D2hReqOpcode) -> Option<Point> {
+    Some((Table::Bias, bias::ROWS.iter().position(|r| r.opcodes.contains(&opcode))?))
+}
+
+/// A snoop at a device cache.
+pub fn snoop(at: At, snoop: Snoop) -> Option<Point> {
+    let place = snoops::rows().position(|r| r.at == at && r.snoop == snoop && !r.replies.is_empty())?;
+    Some((Table::Snoops, place))
+}
+
+/// A snoop answer at the home.
+pub fn reading(opcode: D2hRspOpcode) -> Option<Point> {
+    Some((Table::Readings, snoops::READINGS.iter().position(|r| r.rsp == opcode)?))
+}
+
+/// An answer (`None`: data) at a device cache.
+pub fn answer(at: At, answer: Option<Answer>) -> Option<Point> {
+    let got = answer.map_or(answers::Got::Data, answers::Got::Answer);
+    Some((Table::Answers, answers::ROWS.iter().position(|r| r.at == at && r.got == got)?))
+}
+
+/// A request at a device with coherent memory.
+pub fn mem_request(opcode: M2sReqOpcode, field: MetaField, meta: MetaValue, snp: SnpType) -> Option<Point> {
+    let meta = (field == MetaField::Meta0State).then_some(meta);
+    let fits = |r: &mem::ReqRow| r.opcodes.contains(&opcode) && (r.meta_ignored || r.meta == meta) && r.snp == snp;
+    Some((Table::MemRequests, mem::REQ_ROWS.iter().position(fits)?))
+}
+
+/// A write at a device with coherent memory.
+pub fn mem_write(opcode: M2sRwdOpcode, field: MetaField, meta: MetaValue, snp: SnpType) -> Option<Point> {
+    let fits = |r: &mem::RwdRow| {
+        let meta_fits = if field == MetaField::Meta0State { r.metas.contains(&meta) } else { r.metas.is_empty() };
+        r.legal && r.opcodes.contains(&opcode) && meta_fits && r.snps.contains(&snp)
+    };
+    Some((Table::MemWrites, mem::RWD_ROWS.iter().position(fits)?))
+}
+
+/// An event at a host.
+pub fn host(phase: host_rows::Phase, input: host_rows::Input) -> Option<Point> {
+    let place = host_rows::ROWS.iter().position(|r| r.phase == phase && r.input == input && r.act.is_some())?;
+    Some((Table::Host, place))
+}

@@ -1,0 +1,173 @@
+//! The messages of a clocked run as a chart with times: one column an agent.
+//!
+//! Modelled: each message of each link when its sender posts it and when its receiver takes it, which are the times that
+//! traces and waves show. Detail: a class of a link keeps its order, so departures and arrivals are paired first in, first
+//! out. Answers carry no address; their line is that of the transaction whose identifier they echo. Left out: the state
+//! of the agents.
+
+use super::coverage::Point;
+use super::node::Watch;
+use crate::coherence::agent::{Effect, Port};
+use crate::coherence::cache::requests::is_go;
+use crate::coherence::chart::{Chart, Passing};
+use crate::coherence::content::{Line, LineAddr};
+use crate::coherence::event::Event;
+use crate::coherence::message::{Class, Msg};
+use crate::trace::Stamp;
+use scalepool_protocols::cxl::cxl256::code::{H2dRspOpcode, M2sReqOpcode};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a chart shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// First time \[fs\].
+    pub from_fs: u64,
+    /// Last time \[fs\]; `None`: to the end.
+    pub to_fs: Option<u64>,
+    /// One line; `None`: all, each message with its address.
+    pub line: Option<LineAddr>,
+}
+
+/// Which identifier an answer echoes (`coherence` §1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Id {
+    Cqid(u16),
+    Uqid(u16),
+    Tag(u16),
+    BiTag(u16),
+}
+
+/// A link, by the columns of its ends, the smaller first.
+type Link = (usize, usize);
+
+/// A message that has left and not arrived.
+struct UnderWay {
+    t_fs: u64,
+    label: String,
+    shown: bool,
+}
+
+/// Collects the messages of a run.
+pub struct Sequence {
+    columns: Vec<String>,
+    extent: Extent,
+    lines: BTreeMap<(Link, Id), LineAddr>,
+    under_way: BTreeMap<(usize, usize, Class), VecDeque<UnderWay>>,
+    passing: Vec<Passing>,
+}
+
+impl Sequence {
+    /// Of agents with these names.
+    pub fn new(columns: Vec<String>, extent: Extent) -> Arc<Mutex<Sequence>> {
+        let (lines, under_way, passing) = Default::default();
+        Arc::new(Mutex::new(Sequence { columns, extent, lines, under_way, passing }))
+    }
+
+    /// The line of a message, and what its identifiers mean from now on.
+    fn line_of(&mut self, link: Link, msg: &Msg<Line>) -> Option<LineAddr> {
+        let known = |id| self.lines.get(&(link, id)).copied();
+        let (begins, line) = match *msg {
+            Msg::D2hReq { line, cqid, .. } => (Some(Id::Cqid(cqid)), Some(line)),
+            Msg::H2dReq { line, uqid, .. } => (Some(Id::Uqid(uqid)), Some(line)),
+            // Their tag is a CQID.
+            Msg::M2sReq { opcode: M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd, line, .. } => (None, Some(line)),
+            Msg::M2sReq { line, tag, .. } | Msg::M2sRwd { line, tag, .. } => (Some(Id::Tag(tag)), Some(line)),
+            Msg::S2mBisnp { line, bi_tag, .. } => (Some(Id::BiTag(bi_tag)), Some(line)),
+            Msg::H2dRsp { opcode, rsp_data, cqid } => {
+                let pulls = !is_go(opcode) && opcode != H2dRspOpcode::ExtCmp;
+                (pulls.then_some(Id::Uqid(rsp_data)), known(Id::Cqid(cqid)))
+            }
+            Msg::H2dData { cqid, .. } => (None, known(Id::Cqid(cqid))),
+            Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => (None, known(Id::Uqid(uqid))),
+            Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => (None, known(Id::Tag(tag))),
+            Msg::M2sBirsp { bi_tag, .. } => (None, known(Id::BiTag(bi_tag))),
+        };
+        if let (Some(id), Some(line)) = (begins, line) {
+            self.lines.insert((link, id), line);
+        }
+        line
+    }
+
+    fn sent(&mut self, from: usize, to: usize, msg: &Msg<Line>, t_fs: u64) {
+        let line = self.line_of((from.min(to), from.max(to)), msg);
+        let label = match line {
+            Some(line) if self.extent.line.is_none() => format!("{} {:#x}", msg.label(), line.address()),
+            _ => msg.label(),
+        };
+        let shown = self.extent.line.is_none() || self.extent.line == line;
+        if shown && self.covers(t_fs) {
+            self.passing.push(Passing { t_fs, from, to, label: label.clone(), sent_fs: None });
+        }
+        self.under_way.entry((from, to, msg.class())).or_default().push_back(UnderWay { t_fs, label, shown });
+    }
+
+    fn taken(&mut self, from: usize, to: usize, class: Class, t_fs: u64) {
+        let left = self.under_way.get_mut(&(from, to, class)).and_then(VecDeque::pop_front);
+        if let Some(left) = left.filter(|left| left.shown && self.covers(t_fs)) {
+            self.passing.push(Passing { t_fs, from, to, label: left.label, sent_fs: Some(left.t_fs) });
+        }
+    }
+
+    fn covers(&self, t_fs: u64) -> bool {
+        t_fs >= self.extent.from_fs && self.extent.to_fs.is_none_or(|to| t_fs <= to)
+    }
+
+    /// The chart so far.
+    pub fn chart(&self) -> Chart {
+        let mut passing = self.passing.clone();
+        // Within a time by column, so that the order in which nodes take their cycles does not show.
+        passing.sort_by_key(|p| (p.t_fs, if p.sent_fs.is_none() { p.from } else { p.to }));
+        let caption = match self.extent.line {
+            Some(line) => format!("line {:#x}; behind a message: when it was sent [ns]", line.address()),
+            None => "behind a message: when it was sent [ns]".to_owned(),
+        };
+        Chart::timed(&self.columns, &passing, caption)
+    }
+}
+
+/// A watch that writes a node's messages down and passes everything on.
+pub struct Recorded<A> {
+    /// What else watches the node.
+    pub watch: Option<Box<dyn Watch<A>>>,
+    /// Where to.
+    pub sequence: Arc<Mutex<Sequence>>,
+    /// Column of the node.
+    pub column: usize,
+    /// Columns of its peers, by port.
+    pub peers: Vec<usize>,
+}
+
+impl<A> Watch<A> for Recorded<A> {
+    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], at: Stamp) -> Vec<Event> {
+        self.watch.as_mut().map_or_else(Vec::new, |w| w.step(node, agent, effects, at))
+    }
+
+    fn before(&mut self, agent: &A, msg: &Msg<Line>) {
+        if let Some(watch) = &mut self.watch {
+            watch.before(agent, msg);
+        }
+    }
+
+    fn met(&self) -> BTreeSet<Point> {
+        self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met())
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.watch.as_ref().is_some_and(|w| w.has_stopped())
+    }
+
+    fn message(&mut self, node: usize, port: Port, msg: &Msg<Line>, taken: bool, at: Stamp) {
+        if let Some(&peer) = self.peers.get(usize::from(port)) {
+            let mut sequence = self.sequence.lock().unwrap_or_else(PoisonError::into_inner);
+            if taken {
+                sequence.taken(peer, self.column, msg.class(), at.t_fs);
+            } else {
+                sequence.sent(self.column, peer, msg, at.t_fs);
+            }
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.message(node, port, msg, taken, at);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! A device that is a host towards another device: direct peer-to-peer CXL.mem (`coherence` §3.7).
+//!
+//! Modelled: its CXL.cache interface (port 0) and its reversed CXL.mem interface (port 1) towards an HDM-DB device, for
+//! which it is one more holder. Each line is held through one of the two, and a snoop of the other finds nothing. Left
+//! out: the fabric between.
+//!
+//! One snoop: H2D SnpInv arrives for a line that came through CXL.mem. The line is not in the table of CXL.cache, so the
+//! answer is RspIHitI, and the copy stays until the BISnp of its own interface.
+
+use super::host::{HostReq, MemHost, Want};
+use super::host_rows::Phase;
+use super::tables::Copy4;
+use crate::coherence::agent::{Accept, Agent, Out, Port};
+use crate::coherence::cache::device::{Bytes, Device};
+use crate::coherence::cache::state::At;
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Content, LineAddr};
+use crate::coherence::event::Event;
+use crate::coherence::message::Msg;
+use crate::coherence::mutant::Mutant;
+use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
+
+/// The interface towards the own host.
+pub const CACHE: Port = 0;
+
+/// The interface towards the other device.
+pub const MEM: Port = 1;
+
+/// The device.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Peer<D> {
+    /// Lines of CXL.cache.
+    pub cache: Device<D>,
+    /// Lines of the other device.
+    pub mem: MemHost<D>,
+}
+
+impl<D: Content> Peer<D> {
+    /// Without copies; `id` names it in events.
+    pub fn new(id: u8) -> Self {
+        Self { cache: Device::new(), mem: MemHost::new(id) }
+    }
+
+    /// The interface through which a line is held or being asked for; `None`: through none.
+    pub fn interface(&self, line: LineAddr) -> Option<Port> {
+        if self.mem.copy(line).state != Copy4::I || self.mem.phase(line) != Phase::Idle {
+            Some(MEM)
+        } else if self.cache.at(line) != At::I {
+            Some(CACHE)
+        } else {
+            None
+        }
+    }
+
+    /// Asks through CXL.cache; `false`: the line is held through the other interface, or its state does not allow it.
+    pub fn ask_host(&mut self, op: D2hReqOpcode, line: LineAddr, bytes: Option<Bytes<D>>, out: &mut Out<D>) -> bool {
+        self.interface(line) != Some(MEM) && self.cache.issue(op, line, bytes, out)
+    }
+
+    /// Asks the other device; `false` as in [`Peer::ask_host`].
+    pub fn ask_peer(&mut self, line: LineAddr, req: HostReq, want: Want, out: &mut Out<D>) -> bool {
+        let may = self.interface(line) != Some(CACHE) && self.mem.can_issue(line, req);
+        if may {
+            self.mem.issue(line, req, want, out);
+            // What the host's half sends to its port 0 leaves through this port.
+            out.sends.iter_mut().for_each(|(port, _)| *port = MEM);
+        }
+        may
+    }
+}
+
+/// What the two interfaces hold of a line.
+fn held<D: Content>(peer: &Peer<D>, line: LineAddr) -> (At, Copy4) {
+    (peer.cache.at(line), peer.mem.copy(line).state)
+}
+
+impl<D: Content> Agent<D> for Peer<D> {
+    fn accepts(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> Accept {
+        match port {
+            MEM => self.mem.accepts(config, 0, msg),
+            _ => self.cache.accepts(config, 0, msg),
+        }
+    }
+
+    fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
+        let snooped = match msg {
+            Msg::H2dReq { line, .. } | Msg::S2mBisnp { line, .. } => Some(line),
+            _ => None,
+        };
+        let elsewhere = snooped.filter(|line| self.interface(*line).is_some_and(|own| own != port));
+        let before = elsewhere.map(|line| held(self, line));
+        let mut own = Out::default();
+        match port {
+            MEM => self.mem.take(config, 0, msg, way, &mut own),
+            _ => self.cache.take(config, 0, msg, way, &mut own),
+        }
+        out.sends.extend(own.sends.into_iter().map(|(_, msg)| (port, msg)));
+        out.events.append(&mut own.events);
+        out.effects.append(&mut own.effects);
+        let Some(line) = elsewhere else { return };
+        if config.has(Mutant::InterfaceForgotten) {
+            self.mem.preset(line, Copy4::I, D::ones());
+            self.cache.preset(line, At::I, D::ones());
+        }
+        if before != Some(held(self, line)) {
+            let found = format!("{:?} after a snoop of the other interface", held(self, line));
+            let expected = format!("{before:?}");
+            out.events.push(Event::new("COH-P2P-02", line, "peer", found, expected));
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.cache.is_idle() && self.mem.is_idle()
+    }
+
+    fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
+        self.cache.visit(f);
+        self.mem.visit(f);
+    }
+}

@@ -1,0 +1,243 @@
+//! One direction of a hop, as the passing table of `coherence` §3.6 wants it.
+//!
+//! Modelled: credits of each channel, delivery past a channel that is stuck, the pairs that keep their order, CXL.io
+//! beside CXL.cachemem, and the six channels of a direct peer a second time. Detail: one message a delivery, in order of
+//! arrival where nothing is stuck, so that no channel starves. Left out: time and flits.
+//!
+//! A walk through one delivery: the oldest message whose channel is not stuck, which has no earlier message of its own
+//! channel before it and none that it must stay behind, leaves and gives its credit back. The watch behind it says which
+//! row of the table was broken, if one was.
+
+use super::config::CoherenceConfig;
+use super::content::Line;
+use super::event::Event;
+use super::message::{Class, Msg};
+use super::monitor::CreditWatch;
+use super::net::must_stay_behind;
+use std::collections::BTreeMap;
+
+/// What has credits of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Channel {
+    /// A class between host and device.
+    Own(Class),
+    /// A CXL.mem class of a direct peer, which drives it the other way round (`coherence` §3.7).
+    Peer(Class),
+    /// CXL.io but completions of UIO.
+    Io,
+    /// Completions of UIO.
+    UioCompletion,
+}
+
+impl Channel {
+    /// Channels of CXL.cachemem: twelve, with direct peers six more.
+    pub fn of(peers: bool) -> Vec<Channel> {
+        use Class::*;
+        let cache = [D2hReq, D2hRsp, D2hData, H2dReq, H2dRsp, H2dData];
+        let mem = [M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs];
+        let own = cache.into_iter().chain(mem).map(Channel::Own);
+        own.chain(mem.into_iter().filter(|_| peers).map(Channel::Peer)).collect()
+    }
+
+    fn class(self) -> Option<Class> {
+        match self {
+            Channel::Own(class) | Channel::Peer(class) => Some(class),
+            Channel::Io | Channel::UioCompletion => None,
+        }
+    }
+}
+
+/// The row of a class in the passing table.
+pub const fn row(class: Class) -> &'static str {
+    use Class::*;
+    match class {
+        S2mNdr | S2mDrs | D2hRsp | D2hData => "COH-DLK-01",
+        S2mBisnp => "COH-DLK-02",
+        D2hReq => "COH-DLK-03",
+        M2sReq => "COH-DLK-04",
+        M2sRwd => "COH-DLK-05",
+        H2dReq => "COH-DLK-06",
+        H2dRsp | H2dData | M2sBirsp => "COH-DLK-07",
+    }
+}
+
+/// The rule by which `later` must be able to pass `earlier` when that is stuck; `None` when it may wait. `fabric`: a PBR
+/// switch, an inter-switch link or a device with direct peers.
+pub fn must_pass(later: Channel, earlier: Channel, fabric: bool) -> Option<&'static str> {
+    use Class::*;
+    match (later, earlier) {
+        (Channel::Own(_) | Channel::Peer(_), Channel::Io | Channel::UioCompletion)
+        | (Channel::UioCompletion, Channel::Own(_) | Channel::Peer(_)) => Some("COH-DLK-16"),
+        (Channel::Own(_), Channel::Peer(_)) | (Channel::Peer(_), Channel::Own(_)) => Some("COH-CHN-01"),
+        (Channel::Own(later), Channel::Own(earlier)) | (Channel::Peer(later), Channel::Peer(earlier)) => {
+            let passes = match later {
+                S2mNdr | S2mDrs | D2hRsp | D2hData => matches!(earlier, D2hReq | S2mBisnp),
+                S2mBisnp => matches!(earlier, D2hReq),
+                D2hReq | M2sReq => false,
+                M2sRwd => matches!(earlier, M2sReq),
+                H2dReq => matches!(earlier, M2sReq) || fabric && matches!(earlier, M2sRwd),
+                H2dRsp | H2dData | M2sBirsp => matches!(earlier, M2sReq | M2sRwd | H2dReq),
+            };
+            passes.then(|| row(later))
+        }
+        _ => None,
+    }
+}
+
+/// A deliberate fault of a hop; tests only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaneFault {
+    /// One pool of credits for all channels.
+    SharedPool,
+    /// One queue: a stuck message holds everything behind it.
+    InOrder,
+    /// A channel is served only when nothing else waits.
+    Starves(Channel),
+    /// Pairs that keep their order do not.
+    PassesAll,
+    /// A credit is not returned.
+    KeepsCredit,
+    /// A message is sent without a credit.
+    SendsWithout,
+}
+
+/// Messages that a waiting one may be passed by although it could go, before it counts as starved.
+const STARVED_DELIVERIES: u32 = 32;
+
+#[derive(Debug, Clone)]
+struct Held {
+    channel: Channel,
+    msg: Option<Msg<Line>>,
+    passed_by: u32,
+}
+
+/// One direction of a hop.
+#[derive(Debug, Clone)]
+pub struct Lane {
+    credits: u64,
+    fabric: bool,
+    fault: Option<LaneFault>,
+    held: Vec<Held>,
+    used: BTreeMap<Channel, u64>,
+    watches: BTreeMap<Channel, CreditWatch>,
+    /// Broken rules that the watch saw.
+    pub events: Vec<Event>,
+}
+
+impl Lane {
+    /// A hop with so many credits a channel.
+    pub fn new(credits: u64, fabric: bool, fault: Option<LaneFault>) -> Self {
+        let (used, watches) = (BTreeMap::new(), BTreeMap::new());
+        Self { credits, fabric, fault, held: Vec::new(), used, watches, events: Vec::new() }
+    }
+
+    /// Sends a message; `false`: its channel has no credit. A message without content stands for CXL.io.
+    pub fn send(&mut self, channel: Channel, msg: Option<Msg<Line>>) -> bool {
+        let own = self.used.get(&channel).copied().unwrap_or(0);
+        let free = match self.fault {
+            Some(LaneFault::SharedPool) => self.used.values().sum::<u64>() < self.credits,
+            Some(LaneFault::SendsWithout) => true,
+            _ => own < self.credits,
+        };
+        if !free {
+            if own < self.credits {
+                let (at, found) = (format!("{channel:?}"), "no credit while others hold all of them".to_owned());
+                self.events.push(Event::new("COH-CHN-01", None, at, found, "credits of its own"));
+            }
+            return false;
+        }
+        *self.used.entry(channel).or_insert(0) += 1;
+        let credits = self.credits;
+        let watch = self.watches.entry(channel).or_insert_with(|| CreditWatch::new(format!("{channel:?}"), credits));
+        watch.send(&mut self.events);
+        self.held.push(Held { channel, msg, passed_by: 0 });
+        true
+    }
+
+    /// Whether message `at` has to stay where it is; `config` says which order rules are on.
+    fn is_behind(&self, config: &CoherenceConfig, at: usize) -> bool {
+        let later = &self.held[at];
+        self.held[..at].iter().any(|earlier| match (&later.msg, &earlier.msg) {
+            (Some(l), Some(e)) => later.channel == earlier.channel || must_stay_behind(config, l, e).is_some(),
+            _ => later.channel == earlier.channel,
+        })
+    }
+
+    /// Delivers one message while the receiver takes nothing of the channels `stuck`.
+    pub fn deliver(&mut self, config: &CoherenceConfig, stuck: &[Channel]) -> Option<(Channel, Option<Msg<Line>>)> {
+        let goes = |at: usize| !stuck.contains(&self.held[at].channel);
+        let free = |at: &usize| goes(*at) && (self.fault == Some(LaneFault::PassesAll) || !self.is_behind(config, *at));
+        let all = 0..self.held.len();
+        let found = match self.fault {
+            Some(LaneFault::InOrder) => all.take(1).find(free),
+            // The newest first, so that whatever may be passed is passed.
+            Some(LaneFault::PassesAll) => all.rev().find(free),
+            Some(LaneFault::Starves(last)) => {
+                let mut waiting: Vec<_> = all.filter(free).collect();
+                waiting.sort_by_key(|at| self.held[*at].channel == last);
+                waiting.first().copied()
+            }
+            _ => all.into_iter().find(free),
+        };
+        let Some(at) = found else {
+            self.watch_stuck(stuck);
+            return None;
+        };
+        self.watch_order(at);
+        self.watch_starved(at, stuck);
+        let held = self.held.remove(at);
+        if self.fault != Some(LaneFault::KeepsCredit) {
+            if let Some(used) = self.used.get_mut(&held.channel) {
+                *used = used.saturating_sub(1);
+            }
+            if let Some(watch) = self.watches.get_mut(&held.channel) {
+                watch.give_back(&mut self.events);
+            }
+        }
+        Some((held.channel, held.msg))
+    }
+
+    /// Nothing moves: a message that must be able to pass what is stuck names its row.
+    fn watch_stuck(&mut self, stuck: &[Channel]) {
+        for (at, later) in self.held.iter().enumerate().filter(|(_, h)| !stuck.contains(&h.channel)) {
+            let mut before = self.held[..at].iter().filter(|e| stuck.contains(&e.channel));
+            if let Some((earlier, rule)) =
+                before.find_map(|e| must_pass(later.channel, e.channel, self.fabric).map(|rule| (e, rule)))
+            {
+                let found = format!("{:?} waits behind {:?}", later.channel, earlier.channel);
+                self.events.push(Event::new(rule, None, "hop", found, "it passes"));
+            }
+        }
+    }
+
+    /// What leaves must not pass an earlier message of its line.
+    fn watch_order(&mut self, at: usize) {
+        let sheet = CoherenceConfig::default();
+        let (Some(later), Some(class)) = (self.held[at].msg, self.held[at].channel.class()) else { return };
+        let passed =
+            self.held[..at].iter().filter_map(|e| e.msg).find(|e| must_stay_behind(&sheet, &later, e).is_some());
+        if let Some(earlier) = passed {
+            let found = format!("{} passes {}", later.label(), earlier.label());
+            self.events.push(Event::new(row(class), later.line(), "hop", found, "it stays behind"));
+        }
+    }
+
+    /// Passing never starves what could go.
+    fn watch_starved(&mut self, at: usize, stuck: &[Channel]) {
+        for held in self.held[..at].iter_mut().filter(|h| !stuck.contains(&h.channel)) {
+            held.passed_by += 1;
+            if held.passed_by == STARVED_DELIVERIES {
+                let rule = held.channel.class().map_or("COH-DLK-16", row);
+                let found = format!("{:?} was passed {STARVED_DELIVERIES} times", held.channel);
+                self.events.push(Event::new(rule, None, "hop", found, "no channel starves"));
+            }
+        }
+    }
+
+    /// Nothing is under way any more: all credits are back.
+    pub fn check_idle(&mut self) {
+        for watch in self.watches.values() {
+            watch.idle(&mut self.events);
+        }
+    }
+}

@@ -11,11 +11,12 @@ DEMO      = target/demo
 # The flit of README.md: a read in slot 0, slots 1 to 3 are empty.
 FLIT := 5555a00000000370000008$(shell printf '%0110d' 0)e29b
 
-.PHONY: help demo test bench soak golden waves clean program
+.PHONY: help demo test cosim bench soak golden waves clean program
 .DEFAULT_GOAL := help
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@echo '  make cosim FULL=1      with every mutant and the full number of random flits; FRESH=1 forgets what is built'
 	@echo '  make test ORACLE=DIR   also compares the program with the fact sheets in DIR'
 
 demo: program ## a memory trace of a real program through a CXL link; waves and trace in target/demo
@@ -27,8 +28,12 @@ demo: program ## a memory trace of a real program through a CXL link; waves and 
 test: ## every check there is; installs what is missing, ends with a table of durations
 	@bash testbenches/setup/test.sh
 
-bench: ## speed of codecs and kernel beside their peers, in one run
+cosim: ## the RTL of testbenches/rtl beside the model, in Verilator, Icarus and cocotb; installs what is missing
+	@bash testbenches/setup/cosimulate.sh
+
+bench: ## speed of codecs and kernel beside their peers, of calls from Python and SystemVerilog, in one run
 	cargo bench -p scalepool-testbenches --bench '*'
+	@bash testbenches/setup/calls.sh
 
 # The suites read the number of flits, packets or flit clocks of a run, see the text of each.
 soak: export SCALEPOOL_SOAK ?= 1000000
@@ -42,6 +47,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 	done; done
 	cargo test --profile $(PROFILE) -p scalepool-testbenches --test cxl256_link --test cxlio_link --test ual_link \
 		--test nvl --test arbiters --test ual_fabric -- --nocapture soak in_all_states large_pods
+	FULL=1 bash testbenches/setup/cosimulate.sh
 
 golden: program ## write the committed vectors anew
 	$(SCALEPOOL) golden --out golden

@@ -5,7 +5,9 @@ Each test runs on the RTL as it is in both simulators, and in Icarus on every se
 each of which a test has to notice. The example of README.md is cut out of the page and runs as a test, too. Prints a
 table; exit status 1 when a test fails, a mutant survives, or a device has no test.
 
-usage: run.py [--only WORD] [--no-mutants] [--simulator icarus|verilator]
+What was built and what came out is kept in target/cocotb with a hash of all that went into it: RTL, tests, package, library.
+
+usage: run.py [--only WORD] [--no-mutants] [--simulator icarus|verilator] [--full] [--fresh]
 
 `bash testbenches/setup/cosim.sh` installs what is needed. SCALEPOOL_SOAK=N makes the tests N times longer, COCOTB_RANDOM_SEED
 gives other random numbers; logs are in target/cocotb.
@@ -14,6 +16,8 @@ gives other random numbers; logs are in target/cocotb.
 import argparse
 import concurrent.futures
 import dataclasses
+import functools
+import json
 import os
 import pathlib
 import re
@@ -43,9 +47,10 @@ os.environ.setdefault("COCOTB_MAX_FAILURES", "1")
 
 from cocotb_tools.runner import get_runner  # noqa: E402: of the interpreter above
 
-sys.path.append(str(HERE))
+sys.path.extend([str(HERE), str(HERE.parent / "verilator")])
 
 import seeded  # noqa: E402
+from contents import hash_of  # noqa: E402
 
 
 @dataclasses.dataclass
@@ -107,25 +112,42 @@ def example():
     sys.path.append(str(folder))
 
 
-def build(bench, simulator, rtl, folder):
-    """Builds a bench with the RTL of a folder; the runner that can run it, or raises `RuntimeError`."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+@functools.cache
+def hash_of_package():
+    """Of the installed package with its library, and of what is common to all tests."""
+    package = next(VENV.glob("lib/python3*/site-packages/cocotbext/scalepool"))
+    said = [f"{name}={os.environ.get(name)}" for name in ("SCALEPOOL_SOAK", "COCOTB_RANDOM_SEED", "COCOTB_MAX_FAILURES")]
+    return hash_of(package, HERE / "common.py", HERE.parent / "verilator" / "vectors.py", ROOT / "golden", *said)
+
+
+def command_of(bench, simulator, rtl):
+    """Top module and arguments of a build."""
     places = [place / f"{bench.top}.sv" for place in (rtl, HERE / bench.name)]
     source = next((path for path in places if path.is_file()), None)
     if source is None:
         raise RuntimeError(f"{bench.title}: there is no {bench.top}.sv")
     if simulator == "icarus":
-        arguments = ["-y", str(rtl), "-Y", ".sv"]
-    else:
+        return source, ["-y", str(rtl), "-Y", ".sv"]
+    # Loops stay loops: it compiles in seconds and runs no slower here.
+    return source, ["-y", str(rtl), "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", "2", "--output-split", "0", "-O1",
+                    "-CFLAGS", "-O0"]
+
+
+def build(bench, simulator, rtl, folder):
+    """Builds a bench with the RTL of a folder, if that has not been done; what it was built of, or raises `RuntimeError`."""
+    source, arguments = command_of(bench, simulator, rtl)
+    key = hash_of(rtl, source, bench.parameters, arguments[2:])
+    built = folder / "built"
+    if built.is_file() and built.read_text(encoding="ascii") == key:
+        return key
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    if simulator == "verilator":
         # The objects of the simulator's own sources are the same in every build. Make takes those that are newer than the
         # makefile, which is yet to be written.
         later = time.time() + 3600
         for name in (OUT / "runtime").glob("verilated*.[od]"):
             os.utime(shutil.copy(name, folder), (later, later))
-        # Loops stay loops: it compiles in seconds and runs no slower here.
-        arguments = ["-y", str(rtl), "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", "2", "--output-split", "0", "-O1",
-                     "-CFLAGS", "-O1"]
     runner = get_runner(simulator)
     runner.log.setLevel("WARNING")
     log = folder / "build.log"
@@ -138,15 +160,30 @@ def build(bench, simulator, rtl, folder):
         (OUT / "runtime").mkdir(parents=True)
         for name in folder.glob("verilated*.[od]"):
             shutil.copy2(name, OUT / "runtime")
-    return runner
+    built.write_text(key, encoding="ascii")
+    return key
 
 
-def passes(runner, bench, folder):
-    """How many tests ran, and why the first that failed did, if any."""
+def passes(bench, simulator, rtl, folder):
+    """How many tests ran, and why the first that failed did, if any. What came out of the same run before is believed."""
+    tests = OUT / "example" if bench.name == "example" else HERE / bench.name
+    key = hash_of(build(bench, simulator, rtl, folder), tests, hash_of_package())
+    kept = folder / f"verdict-{key}.json"
+    if kept.is_file():
+        return tuple(json.loads(kept.read_text(encoding="utf-8")))
+    verdict = passes_now(bench, simulator, folder)
+    kept.write_text(json.dumps(verdict), encoding="utf-8")
+    return verdict
+
+
+def passes_now(bench, simulator, folder):
     results, log = folder / "results.xml", folder / "test.log"
+    results.unlink(missing_ok=True)
+    runner = get_runner(simulator)
+    runner.log.setLevel("WARNING")
     try:
-        runner.test(test_module=f"test_{bench.name}", hdl_toplevel=bench.top, test_dir=folder, results_xml=str(results),
-                    timescale=("1ns", "1ps"), log_file=log)
+        runner.test(test_module=f"test_{bench.name}", hdl_toplevel=bench.top, hdl_toplevel_lang="verilog", build_dir=folder,
+                    test_dir=folder, results_xml=str(results), timescale=("1ns", "1ps"), log_file=log)
     except (RuntimeError, SystemExit):
         pass  # the results say more
     try:
@@ -166,7 +203,7 @@ def on_rtl(job):
     bench, simulator = job
     begin, folder = time.monotonic(), OUT / simulator / bench.stem
     try:
-        count, why = passes(build(bench, simulator, RTL, folder), bench, folder)
+        count, why = passes(bench, simulator, RTL, folder)
     except RuntimeError as error:
         count, why = 0, str(error)
     return bench, simulator, count, time.monotonic() - begin, why
@@ -180,7 +217,7 @@ def on_mutant(mutant):
     for bench in [bench for bench in BENCHES if device in bench.devices]:
         place = folder / bench.stem
         try:
-            _, why = passes(build(bench, "icarus", rtl, place), bench, place)
+            _, why = passes(bench, "icarus", rtl, place)
         except RuntimeError as error:
             return device, name, None, f"is no mutant: {error}"
         if why:
@@ -193,12 +230,15 @@ def main():
     parser.add_argument("--only", default="", help="only benches with this in their name")
     parser.add_argument("--no-mutants", action="store_true", help="the RTL as it is, no mutants")
     parser.add_argument("--simulator", choices=SIMULATORS, help="this one alone")
+    parser.add_argument("--full", action="store_true", help="every mutant, not one of each device")
+    parser.add_argument("--fresh", action="store_true", help="forget what was built before, and what came out")
     options = parser.parse_args()
     begin = time.monotonic()
+    if options.fresh:
+        shutil.rmtree(OUT, ignore_errors=True)
     example()
     sys.path.extend(str(HERE / name) for name in {bench.name for bench in BENCHES})
     benches = [bench for bench in BENCHES if options.only in bench.title]
-    shutil.rmtree(OUT / "runtime", ignore_errors=True)
     wrong = []
     jobs = [
         (bench, simulator) for simulator in reversed(SIMULATORS) for bench in benches
@@ -219,6 +259,9 @@ def main():
     if not options.no_mutants:
         mutants = seeded.read(HERE.parent / "verilator" / "mutants.txt") + seeded.read(HERE / "example" / "mutants.txt")
         mutants = [mutant for mutant in mutants if any(mutant[0] in bench.devices for bench in benches)]
+        if not options.full:
+            # The last of each device.
+            mutants = list({mutant[0]: mutant for mutant in mutants}.values())
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             results = sorted(pool.map(on_mutant, mutants))
         print(f"\n{'mutant':<46} noticed by")

@@ -65,10 +65,10 @@ def cocotb(library, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("usage:")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
     default = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "scalepool"
-    parser.add_argument("--program", default=default, help="the scalepool program; the library lies beside it")
+    parser.add_argument("--program", default=default, help="the scalepool program; the library lies beside it, or is named by SCALEPOOL_LIB")
     parser.add_argument("--count", type=int, default=1_000_000, help="vectors of a run through DPI-C, a twentieth by cocotb")
     options = parser.parse_args()
-    library = pathlib.Path(options.program).resolve().parent / "libscalepool.so"
+    library = pathlib.Path(os.environ.get("SCALEPOOL_LIB") or pathlib.Path(options.program).parent / "libscalepool.so").resolve()
     if not library.is_file():
         print(f"missing: {library}\nto build: cargo build --release", file=sys.stderr)
         return 2

@@ -448,3 +448,12 @@ int sp_dpi_link_state(unsigned long long link, const char **json)
     *json = sp_dpi_end(&json_text, status);
     return status;
 }
+
+int sp_dpi_hook_fault(unsigned long long link, const char *point, unsigned int way, const char *fault, unsigned long long *hook)
+{
+    int status;
+    uint64_t hook_out = 0;
+    status = sp_hook_fault(link, point, strlen(point), way, fault, strlen(fault), &hook_out);
+    *hook = hook_out;
+    return status;
+}

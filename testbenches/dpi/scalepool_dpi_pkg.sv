@@ -11,7 +11,7 @@
 // * Where null means something, a dynamic array of no items does. Verilator passes arrays of a fixed size alone.
 package scalepool_dpi_pkg;
     localparam int SP_ABI_MAJOR = 1;
-    localparam int SP_ABI_MINOR = 0;
+    localparam int SP_ABI_MINOR = 1;
     localparam int SP_ABI_PATCH = 0;
     localparam int SP_ABI_VERSION = (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH);
     localparam int SP_OK = 0;
@@ -47,6 +47,10 @@ package scalepool_dpi_pkg;
     localparam int SP_RX = 0;
     localparam int SP_TX = 1;
     localparam int SP_MAX_STEPS = (1 << 16);
+    localparam int SP_HOOK_KEEP = 0;
+    localparam int SP_HOOK_DROP = 1;
+    localparam int SP_HOOK_REPLACE = 2;
+    localparam int SP_HOOK_HOLD = 3;
     localparam int CONTROL_BYTES = 1;
 
     // Version of the library, in the form of SP_ABI_VERSION. May come before sp_open.
@@ -322,7 +326,7 @@ package scalepool_dpi_pkg;
         output longint unsigned link
     );
 
-    // As it was made: all that waits is gone.
+    // As it was made: all that waits is gone. Hooks stay, and count their items anew.
     import "DPI-C" function int sp_link_reset(
         input longint unsigned link
     );
@@ -383,7 +387,8 @@ package scalepool_dpi_pkg;
     );
 
     // State and counters as a JSON object: flit clocks, what waits, what was compared; of an active end whether it is `up`,
-    // `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`).
+    // `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`); answers of hooks that were not
+    // allowed (`bad_answers`, the first one as `bad_answer`).
     import "DPI-C" sp_dpi_link_state = function int sp_link_state(
         input longint unsigned link,
         output string json
@@ -399,5 +404,22 @@ package scalepool_dpi_pkg;
     // Ends a link end; its handle names nothing any more.
     import "DPI-C" function int sp_link_destroy(
         input longint unsigned link
+    );
+
+    // Attaches a fault to a point of a link end, as `link.fault` of scenarios spells it: `flip:N:BIT`, `noise:N`, `drop:N`,
+    // `dup:N`, `vanish:N`, where N counts the items of the point from 0. On the wire a drop leaves a bad unit in its place; at
+    // the other points drop and vanish take the item away and dup is refused. SP_ERR_KIND where the point does not allow it.
+    import "DPI-C" sp_dpi_hook_fault = function int sp_hook_fault(
+        input longint unsigned link,
+        input string point,
+        input int unsigned way,
+        input string fault,
+        output longint unsigned hook
+    );
+
+    // Takes a hook off again. SP_ERR_RANGE if the number names none of this end.
+    import "DPI-C" function int sp_hook_detach(
+        input longint unsigned link,
+        input longint unsigned hook
     );
 endpackage

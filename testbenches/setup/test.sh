@@ -8,36 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 target=${CARGO_TARGET_DIR:-target}
 log=$target/test.log
-names=() seconds=()
-now= begin=0
-
-# step NAME COMMAND...: runs it and remembers how long it took.
-step() {
-    now=$1
-    begin=$SECONDS
-    shift
-    printf '\n== %s\n' "$now"
-    "$@"
-    names+=("$now")
-    seconds+=($((SECONDS - begin)))
-    now=
-}
-
-table() {
-    local status=$? i
-    [ -z "$now" ] || { names+=("$now") && seconds+=($((SECONDS - begin))); }
-    if [ ${#names[@]} -gt 0 ]; then
-        printf '\n%-10s %7s\n' step seconds
-        for i in "${!names[@]}"; do printf '%-10s %7d\n' "${names[i]}" "${seconds[i]}"; done
-        printf '%-10s %7d\n' all "$SECONDS"
-    fi
-    if [ "$status" -ne 0 ]; then
-        printf '\nfailed: %s\n' "$now" >&2
-    else
-        printf '\n%s\n' "$total"
-    fi
-}
-trap table EXIT
+. testbenches/setup/steps.sh
 
 python_files() {
     # -B and ast: nothing is written beside the sources.
@@ -99,3 +70,4 @@ step profiles profiles
 step pcie pcie
 step litmus litmus
 step oracle oracle
+step cosim bash testbenches/setup/cosimulate.sh

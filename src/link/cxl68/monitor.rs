@@ -193,20 +193,38 @@ impl Monitor {
 
     // ---- what comes to the end -----------------------------------------------------------------------------------
 
-    /// A unit has arrived at the end in flit clock `now`.
-    pub fn received(&mut self, unit: &Unit, now: u64) {
+    /// A unit has arrived at the end in flit clock `now`. The unit as the end reads it, each flit of the stream once; `None`
+    /// if the end throws it away unread, because a replay brings it again.
+    pub fn received(&mut self, unit: &Unit, now: u64) -> Option<Decoded> {
         let action = pid::receive(unit.pid(), self.config.enabled);
-        match action.accept.map(|p| p.kind) {
-            None => self.error(),
-            Some(PidKind::Cachemem) if !unit.crc_ok() => self.error(),
+        let read = match action.accept.map(|p| p.kind) {
+            None => {
+                self.error();
+                Some(self.rx.read_as(unit, action))
+            }
+            Some(PidKind::Cachemem) if !unit.crc_ok() => {
+                self.error();
+                Some(self.rx.read_as(unit, action))
+            }
             Some(PidKind::Cachemem) if self.lrsm == Lrsm::Normal => {
                 let decoded = self.rx.read_as(unit, action);
                 self.good_unit(&decoded);
+                Some(decoded)
             }
-            Some(PidKind::Cachemem) => self.retry_flit_alone(unit.slot(0)),
-            Some(_) => (),
-        }
+            Some(PidKind::Cachemem) => {
+                self.retry_flit_alone(unit.slot(0));
+                let alone = || self.outside_the_stream(unit, self.config.dir.opposite());
+                retry_control(unit.slot(0)).is_some().then(alone)
+            }
+            Some(_) => Some(self.rx.read_as(unit, action)),
+        };
         self.time_acks(now);
+        read
+    }
+
+    /// A unit without what is owed before it.
+    fn outside_the_stream(&self, unit: &Unit, dir: Dir) -> Decoded {
+        Unpacker::new(dir, self.config.link.revision, self.config.enabled).read(unit)
     }
 
     fn error(&mut self) {
@@ -342,11 +360,12 @@ impl Monitor {
 
     // ---- what the end sends --------------------------------------------------------------------------------------
 
-    /// The end has sent a unit in flit clock `now`.
-    pub fn sent(&mut self, unit: &Unit, now: u64) {
+    /// The end has sent a unit in flit clock `now`. The unit if it can be judged by itself, beside what the monitor judges:
+    /// RETRY flits, what is no CXL.cachemem, and flits with a CRC that does not fit.
+    pub fn sent(&mut self, unit: &Unit, now: u64) -> Option<Decoded> {
         let action = pid::receive(unit.pid(), self.config.enabled);
         if action.accept.map(|p| p.kind) != Some(PidKind::Cachemem) {
-            return;
+            return Some(self.outside_the_stream(unit, self.config.dir));
         }
         // A spoiled CRC signals viral; the flit itself is stored with the right one.
         let mut good = *unit;
@@ -356,12 +375,14 @@ impl Monitor {
         if let Lrsm::Waiting(flits) = &mut self.lrsm {
             *flits += 1;
         }
-        match self.sent_retry(&good) {
-            Some(control) => self.sent_retry_flit(&control, now),
+        let control = self.sent_retry(&good);
+        match &control {
+            Some(control) => self.sent_retry_flit(control, now),
             None => self.sent_retryable(good, now),
         }
         self.sent += 1;
         self.time_acks(now);
+        (control.is_some() || good != *unit).then(|| self.outside_the_stream(unit, self.config.dir))
     }
 
     /// An end that has given up sends nothing, one whose TIMEOUT is over asks again.

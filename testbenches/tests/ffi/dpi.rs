@@ -2,7 +2,8 @@
 //! `SCALEPOOL_BLESS=1` writes them anew.
 //!
 //! A function of plain numbers is imported as it is. One with texts or arrays is imported through the shim, which takes
-//! `string` for a text with its length, open arrays for buffers, and single numbers for the fields of a structure.
+//! `string` for a text with its length, open arrays for buffers, and single numbers for the fields of a structure. One that
+//! takes a function is left out: SystemVerilog has none to give.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -26,6 +27,16 @@ struct Function {
     result: String,
     name: String,
     parameters: Vec<Parameter>,
+}
+
+/// Names of the functions that take a function.
+fn callers(header: &str) -> Vec<String> {
+    let code: String = header.lines().filter(|line| !line.starts_with("//")).flat_map(|line| [line, "\n"]).collect();
+    let types = code.lines().filter_map(|line| line.strip_prefix("typedef ")?.split_once("(*")?.1.split_once(')'));
+    let types: Vec<_> = types.map(|(name, _)| format!(" {name} ")).collect();
+    let declarations = code.split(';').filter(|text| !text.contains("typedef") || !text.contains("(*"));
+    let takes = declarations.filter(|text| types.iter().any(|name| text.contains(name.as_str())));
+    takes.filter_map(|text| text[..text.rfind('(')?].split_whitespace().last().map(str::to_owned)).collect()
 }
 
 /// A structure that a function fills: name, members as type and name.
@@ -80,7 +91,7 @@ fn parse_parameter(text: &str) -> Parameter {
 
 /// The functions of a header: a comment, a result and a name in one line, arguments up to `);`.
 fn functions(header: &str) -> Vec<Function> {
-    let mut found = Vec::new();
+    let (mut found, callers) = (Vec::new(), callers(header));
     let mut doc = String::new();
     let mut lines = header.lines();
     while let Some(line) = lines.next() {
@@ -103,7 +114,10 @@ fn functions(header: &str) -> Vec<Function> {
             "void" => Vec::new(),
             _ => arguments.split(',').map(|text| parse_parameter(text.trim())).collect(),
         };
-        found.push(Function { doc: std::mem::take(&mut doc), result: result.into(), name: name.into(), parameters });
+        let doc = std::mem::take(&mut doc);
+        if !callers.iter().any(|caller| caller == name) {
+            found.push(Function { doc, result: result.into(), name: name.into(), parameters });
+        }
     }
     found
 }
@@ -366,6 +380,9 @@ fn every_function_of_the_header_is_imported() {
     let code = header.lines().filter(|line| !line.trim_start().starts_with(['/', '*']));
     let names = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '('));
     let names = names.filter_map(|word| word.strip_prefix("sp_").and_then(|word| word.split_once('(')));
+    let callers = callers(&header);
+    assert_eq!(callers, ["sp_sim_log", "sp_hook_attach"]);
+    let names = names.filter(|(name, _)| !callers.contains(&format!("sp_{name}")));
     let mut count = 0;
     for (name, _) in names {
         assert!(package.contains(&format!(" sp_{name}(")), "sp_{name} is not imported");

@@ -196,3 +196,99 @@ fn what_an_end_refuses() {
     assert_eq!((sp_link_train(active, 1), sp_link_train(active, 2)), (SP_OK, SP_ERR_RANGE));
     destroy([active, passive]);
 }
+
+/// What a run of random messages both ways gives: what the watchers of both ends say, and how many flits were hit on their
+/// way, which is one in `one_in`. In the middle the host sends `extra`.
+fn noisy(seed: u64, one_in: u64, extra: Option<Value>) -> (Vec<Value>, u64) {
+    let mut state_of_draw = seed;
+    let mut draw = move |below: u64| {
+        state_of_draw = state_of_draw.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state_of_draw >> 33) % below
+    };
+    // A Req that was hit is sent again soon.
+    let config = "{\"timeout_flits\":100}";
+    let both = |mode| [SP_DOWN, SP_UP].map(|dir| link("cxl-68b", dir, config, mode).1);
+    let (ends, watchers) = (both(SP_ACTIVE), both(SP_PASSIVE));
+    let kinds = [
+        [("cxl68.m2s_req", "MemRd"), ("cxl68.m2s_rwd", "MemWr")],
+        [("cxl68.s2m_ndr", "Cmp"), ("cxl68.s2m_drs", "MemData")],
+    ];
+    let send = |end: u64, message: &Value| {
+        let message = message.to_string();
+        assert_eq!(unsafe { sp_link_send(end, start(&message), message.len()) }, SP_OK, "{}", last_error());
+    };
+    let (mut found, mut hits) = (Vec::new(), 0);
+    for clock in 0..2000 {
+        if clock % 16 == 0 && ends.iter().any(|&end| state(end)["wants_training"] == true) {
+            ends.into_iter().chain(watchers).for_each(|link| {
+                assert_eq!((sp_link_train(link, 0), sp_link_train(link, 1)), (SP_OK, SP_OK));
+            });
+        }
+        let mut sent = [None, None];
+        for n in [0, 1] {
+            if draw(4) == 0 {
+                let with_data = draw(2) as usize;
+                let (layout, opcode) = kinds[n][with_data];
+                let mut message = json!({"layout": layout, "fields": {"opcode": opcode, "tag": draw(1 << 16)}});
+                if with_data == 1 {
+                    message["data"] = (0..64).map(|_| format!("{:02x}", draw(256))).collect::<String>().into();
+                }
+                send(ends[n], &message);
+            }
+            if let (0, 1000, Some(message)) = (n, clock, &extra) {
+                send(ends[0], message);
+            }
+            assert_eq!(sp_link_step(ends[n], 1), SP_OK, "{}", last_error());
+            sent[n] = sample(ends[n]);
+            while take(ends[n]).is_some() {}
+        }
+        for n in [0, 1] {
+            if let Some(unit) = &mut sent[n] {
+                drive(watchers[n], SP_TX, unit);
+                if draw(one_in) == 0 {
+                    unit[2 + draw(66) as usize] ^= 1 << draw(8);
+                    hits += 1;
+                }
+                drive(ends[1 - n], SP_RX, unit);
+            }
+        }
+        // What is sent in a flit clock is sent without what arrives in it.
+        for n in [0, 1] {
+            assert_eq!(sp_link_step(watchers[n], 1), SP_OK);
+            if let Some(unit) = &sent[1 - n] {
+                drive(watchers[n], SP_RX, unit);
+            }
+            found.extend(std::iter::from_fn(|| event(watchers[n])));
+        }
+    }
+    assert_eq!(state(ends[0])["halted"], Value::Null, "seed {seed}");
+    destroy(ends.into_iter().chain(watchers));
+    (found, hits)
+}
+
+/// Replays are no new flits: with bit errors both ways the watchers speak of the CRCs that were hit, and of nothing else.
+#[test]
+fn replays_are_judged_once() {
+    open();
+    for seed in 1..=4 {
+        let (found, hits) = noisy(seed, 40, None);
+        assert!(hits >= 30, "seed {seed}: {hits}");
+        let other: Vec<_> = found.iter().filter(|f| f["rule"] != "CXL68-CRC-01" || f["port"] != "rx").collect();
+        assert!(other.is_empty(), "seed {seed}: {} of {}, the first {}", other.len(), found.len(), other[0]);
+        assert_eq!(found.len() as u64, hits, "seed {seed}: each hit is seen, once");
+    }
+}
+
+/// A message with a reserved code is found at both ends, once each, however often its flit is sent.
+#[test]
+fn content_is_judged_between_replays() {
+    open();
+    for seed in 1..=4 {
+        let message = json!({"layout": "cxl68.m2s_rwd", "fields": {"opcode": 0}, "data": "00".repeat(64)});
+        let (found, _) = noisy(seed, 40, Some(message));
+        let ports = ["tx", "rx"]
+            .map(|port| found.iter().filter(|f| f["port"] == port && f["rule"] != "CXL68-CRC-01").collect::<Vec<_>>());
+        assert_eq!(ports.each_ref().map(Vec::len), [1, 1], "seed {seed}: {ports:?}");
+        assert!(ports.iter().flatten().all(|f| f["rule"] == "CXL68-ENC-02"), "seed {seed}: {ports:?}");
+    }
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Everything that runs in Verilator, Icarus or cocotb, at the end a table of durations; stops at the first part that fails.
+# Called by `make cosim` and, as one of its steps, by `make test`.
+#
+# The library and the program are those of the release profile, which `make test` builds anyway. What has not changed since
+# it was last built or run is not done again (target/cosim, target/cocotb); FRESH=1 forgets all that. FULL=1 has the full
+# number of random flits, of streams and of tests, see the README of each folder.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. testbenches/setup/steps.sh
+
+target=${CARGO_TARGET_DIR:-$PWD/target}
+program=$target/release/scalepool
+# Where cargo leaves the library when the program is asked for.
+export SCALEPOOL_LIB=$target/release/deps/libscalepool.so
+# The packages of .venv-cosim need no other place, and no file is to be written beside a source.
+export PYTHONDONTWRITEBYTECODE=1
+
+full=()
+# To cocotb, how many times longer its tests are; to other suites it means something else.
+unset SCALEPOOL_SOAK
+if [ -n "${FULL:-}" ]; then
+    full=(--full)
+    export SCALEPOOL_SOAK=10
+fi
+[ -z "${FRESH:-}" ] || rm -rf target/cosim target/cocotb
+
+python=.venv-cosim/bin/python3
+step program cargo build --quiet --release --workspace --bin scalepool
+step setup bash testbenches/setup/cosim.sh
+step package "$python" -m unittest discover -s testbenches/python/tests
+step verilator "$python" testbenches/verilator/run.py --program "$program" "${full[@]}"
+step cocotb "$python" testbenches/cocotb/run.py "${full[@]}"
+step export "$python" testbenches/export/check.py --program "$program"
+step maps "$python" testbenches/maps/check.py --program "$program" "${full[@]}"
+total='co-simulation: all as expected'

@@ -23,7 +23,7 @@ use super::{Body, Kind, Places, Record};
 use crate::forms::flit::Decoder;
 use crate::forms::{message, number};
 use scalepool_protocols::cxl::Dir;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -284,6 +284,9 @@ impl LogSink {
         for (form, _) in decoder.read(Ok(bytes)).into_iter().flatten() {
             if form["crc"]["ok"] != false {
                 collect(&form, &mut messages);
+                // The header of a packet stands in its form without a name.
+                let header = json!({"layout": "nvlink.header", "fields": form["packet"]["header"]});
+                messages.extend(Names::of(&header).map(|_| header));
             }
         }
         messages

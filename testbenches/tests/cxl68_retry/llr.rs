@@ -435,7 +435,9 @@ fn cxl68_llr_13_n() {
     // On the wire a sender of such flits is seen.
     for alone in [vec![req(0, 0)], vec![ack(0, 0, false)], vec![control("RETRY.Frame"), control("RETRY.Idle")]] {
         let mut solo = Solo::up(link());
-        alone.iter().for_each(|u| solo.monitor.sent(u, solo.now));
+        alone.iter().for_each(|u| {
+            solo.monitor.sent(u, solo.now);
+        });
         assert!(solo.seen().contains(&"CXL68-LLR-13"), "{}", name(&alone[0]));
     }
 }
@@ -492,7 +494,9 @@ fn cxl68_llr_15_n() {
         assert_eq!(solo.end.halted(), None);
         // At the sender.
         let mut solo = Solo::up(link());
-        framed(5, ack(3, 0, empty)).iter().for_each(|u| solo.monitor.sent(u, solo.now));
+        framed(5, ack(3, 0, empty)).iter().for_each(|u| {
+            solo.monitor.sent(u, solo.now);
+        });
         assert_eq!(solo.seen(), ["CXL68-LLR-15"]);
     }
 }
@@ -554,7 +558,9 @@ fn cxl68_llr_16_n() {
     }
     while let Some(unit) = solo.sends() {
         let mut cut = solo.monitor.clone();
-        framed(5, req(solo.end.eseq(), 0)).iter().for_each(|u| cut.sent(u, solo.now));
+        framed(5, req(solo.end.eseq(), 0)).iter().for_each(|u| {
+            cut.sent(u, solo.now);
+        });
         let seen = crate::solo::rules(&cut.take_events());
         found |= seen.contains(&"CXL68-LLR-16");
         others += u32::from(name(&unit) == "flit");

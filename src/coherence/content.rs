@@ -35,6 +35,8 @@ pub trait Content: Clone + Eq + Ord + Hash + Debug {
     fn initial(line: LineAddr) -> Self;
     /// The value of an answer that reports an error: all ones (`coherence` §2.2).
     fn ones() -> Self;
+    /// The 64 bytes that stand for it in a trace.
+    fn bytes(&self) -> [u8; LINE_BYTES];
     /// Takes over the bytes of `other` that `enables` selects, bit i for byte i.
     fn merge(&mut self, other: &Self, enables: u64);
 }
@@ -56,6 +58,10 @@ impl Content for Line {
 
     fn ones() -> Self {
         Self([0xff; LINE_BYTES])
+    }
+
+    fn bytes(&self) -> [u8; LINE_BYTES] {
+        self.0
     }
 
     fn merge(&mut self, other: &Self, enables: u64) {
@@ -117,6 +123,17 @@ impl Content for Token {
 
     fn ones() -> Self {
         Self { line: u8::MAX, age: Age::Ones }
+    }
+
+    /// Every byte is its age: 0 stale, 1 the last store, 2 a store that has no place yet, ff error data.
+    fn bytes(&self) -> [u8; LINE_BYTES] {
+        let byte = match self.age {
+            Age::Stale => 0,
+            Age::Current => 1,
+            Age::New => 2,
+            Age::Ones => 0xff,
+        };
+        [byte; LINE_BYTES]
     }
 
     /// A part of a new value over a part of an old one is neither: only over the current value is the mix a new value.

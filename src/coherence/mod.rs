@@ -38,5 +38,6 @@ pub mod monitor;
 pub mod mutant;
 pub mod net;
 pub mod passing;
+pub mod replay;
 pub mod stress;
 pub mod wire;

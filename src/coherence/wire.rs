@@ -3,12 +3,15 @@
 //! Agents name a peer by a port; what a link needs to find it (CacheID, logical device, ports of a fabric) is the
 //! [`Route`] of that port. Left out: traffic classes and hints, which are 0.
 
-use super::content::{Line, LineAddr, WHOLE_LINE};
+use super::content::{Content, Line, LineAddr, WHOLE_LINE};
 use super::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
 use scalepool_protocols::cxl::message::{
-    D2hData, D2hReq, D2hRsp, Data, H2dData, H2dReq, H2dRsp, M2sBirsp, M2sReq, M2sRwd, Message, S2mBisnp, S2mDrs, S2mNdr,
+    Class, D2hData, D2hReq, D2hRsp, Data, Form, H2dData, H2dReq, H2dRsp, M2sBirsp, M2sReq, M2sRwd, Message, S2mBisnp,
+    S2mDrs, S2mNdr,
 };
+use scalepool_protocols::wire::LayoutDef;
+use std::sync::OnceLock;
 
 /// What a link needs to know of the peer behind a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,15 +29,15 @@ pub struct Route {
 }
 
 /// Bytes with their enables; a whole line has no trailer.
-fn data(line: &Line, enables: u64) -> Data {
-    Data { byte_enables: (enables != WHOLE_LINE).then_some(enables), ..Data::line(line.0) }
+fn data<D: Content>(line: &D, enables: u64) -> Data {
+    Data { byte_enables: (enables != WHOLE_LINE).then_some(enables), ..Data::line(line.bytes()) }
 }
 
 impl Route {
     /// A message of an agent for the link.
-    pub fn to_link(self, msg: &Msg<Line>) -> Message {
+    pub fn to_link<D: Content>(self, msg: &Msg<D>) -> Message {
         let Route { cache_id, ld_id, bi_id, spid, dpid } = self;
-        match *msg {
+        match msg.clone() {
             Msg::D2hReq { opcode, line, cqid } => {
                 let address = line.address();
                 Message::D2hReq(D2hReq { opcode, cqid, nt: false, address, cache_id, spid, dpid })
@@ -96,6 +99,17 @@ impl Route {
             ),
         }
     }
+}
+
+/// Messages of CXL.cache and CXL.mem, for waves; the list of a form is made once.
+pub fn layouts(form: Form) -> &'static [&'static LayoutDef] {
+    static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 3] = [const { OnceLock::new() }; 3];
+    LAYOUTS[form as usize].get_or_init(|| Class::ALL.iter().filter_map(|class| form.layout(*class)).collect())
+}
+
+/// A message as traces show it, whoever its peer is.
+pub fn shown<D: Content>(msg: &Msg<D>) -> Message {
+    Route::default().to_link(msg)
 }
 
 /// A message of a link for the agent.

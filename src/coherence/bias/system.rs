@@ -14,6 +14,7 @@ use crate::coherence::mem::{HostReq, Want};
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{CopyView, View, check_copies};
 use crate::coherence::net::Net;
+use crate::coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -181,7 +182,7 @@ impl BiasSystem {
             }
         }
         for (_, msg) in out.sends.drain(..) {
-            sent.push(Sent { from: agent, to: 1 - agent, label: msg.label() });
+            sent.push(Sent { from: agent, to: 1 - agent, label: msg.label(), message: shown(&msg) });
             self.net.send(&self.setup.config, 0, msg);
         }
         events.append(&mut out.events);
@@ -394,9 +395,9 @@ impl System for BiasSystem {
         let act = |agent, text: String, sent| Step::Act { agent, text, sent };
         match mv {
             Move::Deliver { dir, index } => {
-                let label = self.net.of(0, dir)[usize::from(index)].label();
+                let msg = &self.net.of(0, dir)[usize::from(index)];
                 let (from, to) = if dir == Dir::Down { (HOST, DEVICE) } else { (DEVICE, HOST) };
-                Step::Deliver { from, to, label, did, sent }
+                Step::Deliver { from, to, label: msg.label(), message: shown(msg), did, sent }
             }
             Move::Device(opcode) => act(DEVICE, opcode.name().unwrap_or("?").to_owned(), sent),
             Move::DeviceStore => act(DEVICE, "Store".into(), sent),

@@ -16,6 +16,7 @@ use crate::coherence::explore::system::{Sent, Step, System};
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{self, CopyView, View};
 use crate::coherence::net::Net;
+use crate::coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -569,8 +570,8 @@ impl System for CacheSystem {
             .sends
             .iter()
             .map(|(port, msg)| match actor {
-                Actor::Home => Sent { from: 0, to: column(*port), label: msg.label() },
-                Actor::Device(n) => Sent { from: column(n), to: 0, label: msg.label() },
+                Actor::Home => Sent { from: 0, to: column(*port), label: msg.label(), message: shown(msg) },
+                Actor::Device(n) => Sent { from: column(n), to: 0, label: msg.label(), message: shown(msg) },
             })
             .collect();
         let act = |agent: usize, text: String| (agent, text);
@@ -578,7 +579,7 @@ impl System for CacheSystem {
             Move::Deliver { link, dir, index, .. } => {
                 let msg = &self.state.net.of(usize::from(link), dir)[usize::from(index)];
                 let (from, to) = if dir == Dir::Down { (0, column(link)) } else { (column(link), 0) };
-                return Step::Deliver { from, to, label: msg.label(), did, sent };
+                return Step::Deliver { from, to, label: msg.label(), message: shown(msg), did, sent };
             }
             Move::Issue { device, op, store, .. } => {
                 let text = format!("{}{}", op.name().unwrap_or("?"), if store { ", a store waits" } else { "" });

@@ -87,7 +87,7 @@ impl Chart {
                     rows.push(Row::Note { column: *agent, text: text.clone() });
                     sent
                 }
-                Step::Deliver { from, to, label, did, sent } => {
+                Step::Deliver { from, to, label, did, sent, .. } => {
                     let at = under_way.iter().position(|(f, t, l, _)| (f, t, *l) == (from, to, label));
                     let left = at.map(|i| under_way.remove(i).3);
                     let (label, note) = (label.clone(), did.join(", "));

@@ -1,6 +1,7 @@
 //! What can be explored.
 
 use crate::coherence::event::Event;
+use scalepool_protocols::cxl::message::Message;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -24,6 +25,8 @@ pub enum Step {
         to: usize,
         /// Its label.
         label: String,
+        /// The message itself.
+        message: Message,
         /// What the receiver's program did at once.
         did: Vec<String>,
         /// Messages that left in this step.
@@ -40,6 +43,8 @@ pub struct Sent {
     pub to: usize,
     /// Its label.
     pub label: String,
+    /// The message itself.
+    pub message: Message,
 }
 
 /// A whole system as one state.

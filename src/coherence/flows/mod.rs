@@ -13,7 +13,7 @@ pub mod cache;
 pub mod mem;
 mod play;
 
-pub use play::{FlowError, play};
+pub use play::{FlowError, name, play};
 
 use super::chart::Chart;
 use std::fmt::Write;

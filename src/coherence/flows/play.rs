@@ -12,7 +12,7 @@ pub enum FlowError {
         /// Flow.
         flow: &'static str,
         /// The step.
-        word: &'static str,
+        word: String,
         /// What is possible.
         possible: String,
     },
@@ -36,7 +36,7 @@ const MOST_STEPS: usize = 200;
 ///
 /// # Errors
 /// A step that is not possible, a rule that is broken.
-pub fn play<S: System>(flow: &'static str, mut system: S, script: &[&'static str]) -> Result<Chart, FlowError> {
+pub fn play<S: System>(flow: &'static str, mut system: S, script: &[&str]) -> Result<Chart, FlowError> {
     let columns = system.columns();
     let mut steps = Vec::new();
     let mut make = |system: &mut S, mv: S::Move| {
@@ -70,7 +70,7 @@ pub fn play<S: System>(flow: &'static str, mut system: S, script: &[&'static str
         let mut fitting = all.iter().filter(|mv| name(&columns, &system.describe(**mv)) == text);
         let Some(&mv) = fitting.nth(nth - 1) else {
             let possible: Vec<_> = all.iter().map(|mv| name(&columns, &system.describe(*mv))).collect();
-            return Err(FlowError::Step { flow, word, possible: possible.join("; ") });
+            return Err(FlowError::Step { flow, word: word.to_owned(), possible: possible.join("; ") });
         };
         make(&mut system, mv)?;
     }
@@ -86,7 +86,8 @@ pub fn play<S: System>(flow: &'static str, mut system: S, script: &[&'static str
     Ok(Chart::new(&columns, &steps, format!("end: {letters}, memory {memory}")))
 }
 
-fn name(columns: &[String], step: &Step) -> String {
+/// A step in the words of a script.
+pub fn name(columns: &[String], step: &Step) -> String {
     let column = |n: &usize| columns.get(*n).map_or("?", String::as_str);
     match step {
         Step::Act { agent, text, .. } => format!("{}: {text}", column(agent)),

@@ -18,6 +18,7 @@ use crate::coherence::explore::{Step, System};
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{CopyView, View, check_copies};
 use crate::coherence::net::Net;
+use crate::coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -401,7 +402,7 @@ impl MemSystem {
         for (port, msg) in out.sends.drain(..) {
             let link = if agent == device { usize::from(port) } else { agent };
             let to = if agent == device { link } else { device };
-            sent.push(Sent { from: agent, to, label: msg.label() });
+            sent.push(Sent { from: agent, to, label: msg.label(), message: shown(&msg) });
             self.net.send(config, link, msg);
         }
         events.append(&mut out.events);
@@ -617,10 +618,10 @@ impl System for MemSystem {
         let device = self.hosts.len();
         match mv {
             Move::Deliver { link, dir, index, .. } => {
-                let label = self.net.of(usize::from(link), dir)[usize::from(index)].label();
+                let msg = &self.net.of(usize::from(link), dir)[usize::from(index)];
                 let host = usize::from(link);
                 let (from, to) = if dir == Dir::Down { (host, device) } else { (device, host) };
-                Step::Deliver { from, to, label, did, sent }
+                Step::Deliver { from, to, label: msg.label(), message: shown(msg), did, sent }
             }
             Move::Issue { host, request, want, .. } => {
                 let opcode = self.setup.requests[usize::from(request)].opcode;

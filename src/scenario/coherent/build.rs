@@ -10,15 +10,8 @@ use crate::link::fault::{Fault, FaultyWire};
 use crate::link::port::{OnWire, Port, PortConfig, PortResult, Ports};
 use crate::scenario::settings::Settings;
 use crate::trace::{Hub, PlaceKind, Tap};
-use scalepool_protocols::cxl::message::{Class, Form};
-use scalepool_protocols::wire::LayoutDef;
-use std::sync::{Arc, Mutex, OnceLock};
-
-/// Messages of CXL.cache and CXL.mem, for waves; the list of a form is made once.
-pub(super) fn message_layouts(form: Form) -> &'static [&'static LayoutDef] {
-    static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 3] = [const { OnceLock::new() }; 3];
-    LAYOUTS[form as usize].get_or_init(|| Class::ALL.iter().filter_map(|class| form.layout(*class)).collect())
-}
+use scalepool_protocols::cxl::message::Form;
+use std::sync::{Arc, Mutex};
 
 /// Both ends of one direction of a wire.
 type Wire<U> = (LinkOutEnd<OnWire<U>>, LinkInEnd<OnWire<U>>);

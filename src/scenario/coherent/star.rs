@@ -3,7 +3,7 @@
 //! Under CXL.cache the hub is the home agent of the host and a leaf is a device; under HDM-DB and HDM-D the hub is the
 //! device and a leaf is a host. Every leaf has a core; a hub has one if its agent caches lines too. Lines of different hubs have nothing to do with one another, so each hub has a watcher of its own.
 
-use super::build::{Common, Strand, attach, message_layouts};
+use super::build::{Common, Strand, attach};
 use super::links::{Counted, Line};
 use super::outcome::{Outcome, Watching, measured, start};
 use super::stimulus;
@@ -19,6 +19,7 @@ use crate::coherence::clocked::watcher::{Handle, Watched, Watcher};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{self, LineAddr};
 use crate::coherence::mem::dcoh::Dcoh;
+use crate::coherence::wire::layouts;
 use crate::kernel::{Clock, SimError, Simulation, Time};
 use crate::scenario::faults::faults;
 use crate::scenario::report::Report;
@@ -156,7 +157,7 @@ where
         let mut sim = Simulation::new(request.seed);
         let common = Common::of(settings, &line).map_err(build_error)?;
         let agent_clock = Clock::with_period_fs(settings.int("host.clock_fs")).map_err(build_error)?;
-        let layouts = message_layouts(line.form);
+        let layouts = layouts(line.form);
 
         let hub_taps: Vec<_> =
             (0..self.hubs).map(|n| hub.tap(&(self.hub_name)(n), PlaceKind::Messages(layouts))).collect();

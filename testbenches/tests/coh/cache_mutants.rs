@@ -6,8 +6,13 @@
 use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, Setup};
 use scalepool::coherence::chart::Chart;
 use scalepool::coherence::config::{CleanEvictAnswer, CoherenceConfig};
-use scalepool::coherence::explore::{Limits, Violation, search};
+use scalepool::coherence::explore::{Limits, Step, Violation, search};
+use scalepool::coherence::flows::{FlowError, play};
 use scalepool::coherence::mutant::Mutant;
+use scalepool::coherence::replay;
+use scalepool::trace::jsonl::JsonlSink;
+use scalepool::trace::vcd::VcdSink;
+use scalepool::trace::{Filter, Header, Hub, Sink};
 
 /// The way to the first fault of a mutant.
 fn counterexample(mutant: Mutant, devices: usize, orders: bool) -> Option<Violation> {
@@ -62,4 +67,43 @@ fn a_counterexample_is_a_chart() {
     assert!(text.contains("device 1") && text.ends_with(&format!("{}\n", violation.event)), "{text}");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert_eq!(svg.matches("marker-end").count(), text.lines().filter(|l| l.contains('>') || l.contains('<')).count());
+}
+
+/// The way to the fault as trace and wave, with a message at each step, and followed again to the same end.
+#[test]
+fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
+    let config = CoherenceConfig { mutant: Some(Mutant::SharersNotSnooped), ..CoherenceConfig::default() };
+    let start = CacheSystem::new(Setup { orders: false, ..Setup::free(config, 2, ALL_REQUESTS) });
+    let violation = search(&start, Limits::default()).violation.expect("a counterexample");
+
+    let mut hub = Hub::new(true);
+    let mut taps = replay::places(&violation, &mut hub);
+    replay::record(&violation, &mut taps);
+    let header = Header { model_version: "0".into(), scenario_hash: String::new(), seed: 0 };
+    let filter = || Filter::new(&[], None, None).expect("everything");
+    let (mut trace, mut wave) = (Vec::new(), Vec::new());
+    {
+        let mut jsonl = JsonlSink::new(&mut trace, &header, hub.places(), filter()).expect("a trace");
+        let mut vcd = VcdSink::new(&mut wave, &header, hub.places(), filter()).expect("a wave");
+        hub.drain_into(&mut [&mut jsonl, &mut vcd]).expect("written");
+        jsonl.finish().expect("written");
+        vcd.finish().expect("written");
+    }
+    let (trace, wave) = (String::from_utf8(trace).expect("UTF-8"), String::from_utf8(wave).expect("UTF-8"));
+    let records: Vec<serde_json::Value> =
+        trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let taken = violation.steps.iter().filter(|s| matches!(s, Step::Deliver { .. })).count();
+    let of = |kind: &str| records.iter().filter(|r| r["kind"] == kind && r["message"].is_string()).count();
+    assert_eq!(of("mark"), taken, "each delivery has its message");
+    let last = records.last().expect("records");
+    assert_eq!(last["rule"], violation.event.rule, "{last}");
+    assert_eq!(last["t_fs"], (violation.steps.len() as u64 + 1) * replay::STEP_FS);
+    assert!(wave.contains("$scope module device_0 $end") && wave.contains("#1000000\n"), "{}", &wave[..2000]);
+
+    let script = replay::script(&violation);
+    let words: Vec<&str> = script.iter().map(String::as_str).collect();
+    match play("again", start, &words) {
+        Err(FlowError::Broken { event, .. }) => assert_eq!(event, violation.event.to_string()),
+        other => panic!("found {other:?}, expected {}", violation.event),
+    }
 }

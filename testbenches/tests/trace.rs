@@ -462,7 +462,7 @@ fn what_a_wave_cannot_show_is_an_error_that_says_where() {
     assert!(open("a b", DOWN).contains("found path `a b`"));
     assert_eq!(
         open("a", PlaceKind::Flits { protocol: "cxl-68b", dir: "left" }),
-        "wave place `a`: found flits of `cxl-68b`, `left`, expected protocol `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr` or `ualink` and `down` or `up`"
+        "wave place `a`: found flits of `cxl-68b`, `left`, expected protocol `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `ualink` or `nvlink` and `down` or `up`"
     );
     assert!(open("a", PlaceKind::Flits { protocol: "none", dir: "up" }).contains("found flits of `none`"));
     for width in [0, 65] {

@@ -27,6 +27,9 @@ pub fn with(mem: MemConfig) -> CoherenceConfig {
     CoherenceConfig { mem, ..CoherenceConfig::default() }
 }
 
+/// CQID of the first request of a device that has none open.
+pub const CQID: u16 = 0;
+
 pub fn m2s(opcode: M2sReqOpcode, meta: Option<MetaValue>, snp: SnpType) -> M {
     let meta_field = if meta.is_some() { MetaField::Meta0State } else { MetaField::NoOp };
     Msg::M2sReq { opcode, snp, meta_field, meta: meta.unwrap_or(MetaValue::Invalid), line: X, tag: TAG }
@@ -117,7 +120,7 @@ pub fn req_obeys(rule: &str) {
             let Msg::M2sReq { opcode, snp, meta_field, meta, line, .. } = m2s(opcode, row.meta, row.snp) else {
                 return;
             };
-            let answer = Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: X.0 as u16 };
+            let answer = Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: CQID };
             let out = give(&mut device, &config, 0, answer);
             assert!(out.events.is_empty() && out.sends.is_empty());
             let expected = if forwards_read { Bias::Device } else { Bias::Host };

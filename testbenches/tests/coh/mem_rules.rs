@@ -1164,7 +1164,7 @@ fn coh_bia_02_n() {
         meta_field: MetaField::Meta0State,
         meta: MetaValue::Any,
         line: X,
-        tag: X.0 as u16,
+        tag: CQID,
     };
     assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-BIA-02"]);
     assert!(device == before);
@@ -1192,7 +1192,7 @@ fn coh_bia_03_n() {
         meta_field: MetaField::Meta0State,
         meta: MetaValue::Any,
         line: X,
-        tag: X.0 as u16,
+        tag: CQID,
     };
     assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-BIA-03"]);
     assert!(device == before);
@@ -1220,7 +1220,7 @@ fn coh_bia_04_n() {
         meta_field: MetaField::Meta0State,
         meta: MetaValue::Any,
         line: X,
-        tag: X.0 as u16,
+        tag: CQID,
     };
     assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-BIA-04"]);
     assert!(device == before);
@@ -1248,7 +1248,7 @@ fn coh_bia_05_n() {
         meta_field: MetaField::Meta0State,
         meta: MetaValue::Shared,
         line: X,
-        tag: X.0 as u16,
+        tag: CQID,
     };
     assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-BIA-05"]);
     assert!(device == before);
@@ -1276,7 +1276,7 @@ fn coh_bia_06_n() {
         meta_field: MetaField::Meta0State,
         meta: MetaValue::Shared,
         line: X,
-        tag: X.0 as u16,
+        tag: CQID,
     };
     assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-BIA-06"]);
     assert!(device == before);
@@ -1304,7 +1304,7 @@ fn coh_bia_07_n() {
         meta_field: MetaField::Meta0State,
         meta: MetaValue::Shared,
         line: X,
-        tag: X.0 as u16,
+        tag: CQID,
     };
     assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-BIA-07"]);
     assert!(device == before);
@@ -1335,7 +1335,7 @@ fn coh_bia_08_n() {
     else {
         return;
     };
-    let wrong = Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: X.0 as u16 };
+    let wrong = Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: CQID };
     assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-BIA-08"]);
 }
 
@@ -1422,7 +1422,7 @@ fn coh_bia_16_p() {
     let config = with(MemConfig { flip_by_go: true, ..MemConfig::default() });
     let mut device = bias_device(Copy4::I);
     device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
-    let go = Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Exclusive.0.into(), cqid: X.0 as u16 };
+    let go = Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Exclusive.0.into(), cqid: CQID };
     let out = give(&mut device, &config, 0, go);
     assert_eq!((rules(&out), device.bias(X)), (vec![], Bias::Device));
 }
@@ -1432,7 +1432,7 @@ fn coh_bia_16_n() {
     let config = CoherenceConfig::default();
     let mut device = bias_device(Copy4::I);
     device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
-    let go = Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Exclusive.0.into(), cqid: X.0 as u16 };
+    let go = Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Exclusive.0.into(), cqid: CQID };
     let out = give(&mut device, &config, 0, go);
     assert_eq!((rules(&out), device.bias(X)), (vec!["COH-BIA-16"], Bias::Host));
 }
@@ -1465,7 +1465,12 @@ fn coh_ids_03_n() {
     let config = CoherenceConfig::default();
     let mut device = bias_device(Copy4::I);
     device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
-    let wrong = m2s(M2sReqOpcode::MemRdFwd, Some(MetaValue::Invalid), SnpType::NoOp);
+    let Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } =
+        m2s(M2sReqOpcode::MemRdFwd, Some(MetaValue::Invalid), SnpType::NoOp)
+    else {
+        return;
+    };
+    let wrong = Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: tag + CQID + 1 };
     assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-IDS-03"]);
 }
 

@@ -30,7 +30,7 @@ step program cargo build --quiet --release --workspace --bin scalepool
 step setup bash testbenches/setup/cosim.sh
 step package "$python" -m unittest discover -s testbenches/python/tests
 step verilator "$python" testbenches/verilator/run.py --program "$program" "${full[@]}"
-step cocotb "$python" testbenches/cocotb/run.py "${full[@]}"
+step cocotb "$python" testbenches/cocotb/run.py --full
 step export "$python" testbenches/export/check.py --program "$program"
 step maps "$python" testbenches/maps/check.py --program "$program" "${full[@]}"
 total='co-simulation: all as expected'

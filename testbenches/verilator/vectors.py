@@ -210,10 +210,10 @@ def ual_files(vectors, name, kept, tl):
 UAL_SECTORS = (32, 32, 32, 31, 30)
 
 
-def ual_made(vectors, seed):
-    """Flits of the program with what the golden ones lack: TL flits that start in the second half alone, all message
-    indicators with content, and flits without payload while a TL flit is carried over."""
-    draw = random.Random(seed)
+def ual_forms(draw):
+    """Flits as forms, and the TL flits in them with their message indicators in bits 513:512, with what the golden flits
+    lack: TL flits that start in the second half alone, all message indicators with content, and flits without payload
+    while a TL flit is carried over."""
     forms, tl, carried = [], [], b""
     for n in range(40):
         last = n == 39
@@ -238,6 +238,12 @@ def ual_made(vectors, seed):
             carried = data[size:]
             segments.append({"segment": segment, "header": fields, "data": data[:size].ljust(size, b"\0").hex()})
         forms.append({"header": header, "segments": segments})
+    return forms, tl
+
+
+def ual_made(vectors, seed):
+    """The flits of `ual_forms`, encoded by the program, which has to find the same TL flits in them."""
+    forms, tl = ual_forms(random.Random(seed))
     answer = subprocess.run(
         [vectors.program, "flit", "encode", "ualink", "--dir", "down"], input="\n".join(map(json.dumps, forms)),
         stdout=subprocess.PIPE, text=True, check=False,

@@ -7,7 +7,8 @@ import re
 import cocotb
 import common
 from cocotb.triggers import FallingEdge, RisingEdge
-from cocotbext.scalepool import Decoder, UalFlitBus, UalFlitSource, random_pauses
+from cocotbext.scalepool import Decoder, Encoder, UalFlitBus, UalFlitSource, random_pauses
+from vectors import ual_forms
 
 
 def word_and_starts(segment: dict) -> tuple[int | None, int]:
@@ -86,6 +87,16 @@ async def traffic_of_the_model_arrives(dut):
     arrived = await run(dut, draw, [flit for flit in flits if len(flit) == 640])
     bits = [int.from_bytes(bytes.fromhex(tl["lower"] + tl["upper"]), "little") for tl in sent]
     assert arrived == [(value, tl["indicators"]) for value, tl in zip(bits, sent)], "other TL flits than were sent"
+
+
+@common.test()
+async def tl_flits_that_start_anywhere_arrive(dut):
+    draw = common.draw()
+    forms, tl = ual_forms(draw)
+    with Encoder("ualink", "down") as encoder:
+        flits = [flit.data for form in forms for flit in encoder.feed(form)] + [flit.data for flit in encoder.finish()]
+    arrived = await run(dut, draw, flits)
+    assert [value for value, _ in arrived] == [flit & (1 << 512) - 1 for flit in tl], "other TL flits than were put in"
 
 
 @common.test()

@@ -6,6 +6,7 @@
 use super::observe::Observer;
 use super::settings::Settings;
 use super::{Request, RunError};
+use crate::coherence::chart::Chart;
 use crate::kernel::{RunOptions, RunReport, SimError, Simulation, Time};
 use crate::trace::{Header, Hub};
 use sha2::{Digest, Sha256};
@@ -33,6 +34,20 @@ impl Drive<'_> {
         hub: &mut Hub,
         on_window: &mut dyn FnMut(Time),
     ) -> Result<Result<RunReport, SimError>, RunError> {
+        self.run_with_chart(sim, hub, || None, on_window)
+    }
+
+    /// As [`Drive::run`]; `chart` is asked for when the run is over.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_with_chart(
+        &self,
+        sim: Simulation,
+        hub: &mut Hub,
+        chart: impl FnOnce() -> Option<Chart>,
+        on_window: &mut dyn FnMut(Time),
+    ) -> Result<Result<RunReport, SimError>, RunError> {
         let request = self.request;
         let mut observer = Observer::open(&request.outputs, &self.header(), hub)?;
         let options = RunOptions {
@@ -51,6 +66,9 @@ impl Drive<'_> {
             }
         });
         output?;
+        if let Some(chart) = chart() {
+            observer.draw(&chart)?;
+        }
         observer.finish(hub)?;
         Ok(ended)
     }

@@ -5,74 +5,20 @@ use super::links::{Counted, Line};
 use crate::coherence::clocked::accessor::Measured;
 use crate::coherence::clocked::coverage::{Point, groups};
 use crate::coherence::clocked::node::{NodeResult, ORDER};
-use crate::coherence::clocked::sequence::Sequence;
 use crate::coherence::event::Event;
-use crate::kernel::{RunOptions, RunReport, SimError, Simulation, Time};
+use crate::kernel::{RunReport, SimError, Time};
 use crate::link::port::PortResult;
-use crate::scenario::observe::Observer;
 use crate::scenario::report::{Broken, Report, Spread};
 use crate::scenario::settings::Settings;
 use crate::scenario::{Request, RunError};
-use crate::trace::{Header, Hub};
 use scalepool_protocols::wire::{At, Violation};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A settling limit above all time-outs of a link.
-const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
+pub(super) const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
 
-/// Runs a simulation with its observers.
-///
-/// # Errors
-/// An output that cannot be written.
-pub(super) fn start(
-    sim: Simulation,
-    request: &Request,
-    settings: &Settings,
-    stimulus: &[u8],
-    hub: &mut Hub,
-    sequence: Option<&Mutex<Sequence>>,
-    on_window: &mut dyn FnMut(Time),
-) -> Result<Result<RunReport, SimError>, RunError> {
-    let mut sha = Sha256::new();
-    sha.update(&request.scenario);
-    for (key, value) in settings.iter() {
-        sha.update(format!("\n{key}={value}"));
-    }
-    sha.update(format!("\ncycles={:?}\n", request.cycles));
-    sha.update(stimulus);
-    let header = Header {
-        model_version: env!("CARGO_PKG_VERSION").into(),
-        scenario_hash: crate::forms::number::hex(&sha.finalize()),
-        seed: request.seed,
-    };
-    let mut observer = Observer::open(&request.outputs, &header, hub)?;
-    let clock_fs = settings.int("host.clock_fs");
-    let options = RunOptions {
-        limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(clock_fs))),
-        open_at_limit_allowed: true,
-        stall_limit_fs: Some(STALL_LIMIT_FS),
-        threads: request.threads.max(1),
-        shuffle: request.modes.shuffle,
-        evaluate_idle: request.modes.evaluate_idle,
-    };
-    let mut output = Ok(());
-    let ended = sim.run(&options, |window_end| {
-        on_window(window_end);
-        if output.is_ok() {
-            output = observer.drain(hub);
-        }
-    });
-    output?;
-    if let Some(sequence) = sequence {
-        observer.draw(&locked(sequence, Sequence::chart))?;
-    }
-    observer.finish(hub)?;
-    Ok(ended)
-}
-
-fn locked<T, R>(result: &Mutex<T>, f: impl FnOnce(&T) -> R) -> R {
+pub(super) fn locked<T, R>(result: &Mutex<T>, f: impl FnOnce(&T) -> R) -> R {
     f(&result.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

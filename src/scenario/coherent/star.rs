@@ -5,7 +5,7 @@
 
 use super::build::{Common, Strand, attach};
 use super::links::{Counted, Line};
-use super::outcome::{Outcome, Watching, measured, start};
+use super::outcome::{Outcome, STALL_LIMIT_FS, Watching, locked, measured};
 use super::stimulus;
 use crate::coherence::agent::Agent;
 use crate::coherence::bias::BiasDevice;
@@ -21,6 +21,7 @@ use crate::coherence::content::{self, LineAddr};
 use crate::coherence::mem::dcoh::Dcoh;
 use crate::coherence::wire::layouts;
 use crate::kernel::{Clock, SimError, Simulation, Time};
+use crate::scenario::drive::Drive;
 use crate::scenario::faults::faults;
 use crate::scenario::report::Report;
 use crate::scenario::settings::Settings;
@@ -234,7 +235,10 @@ where
             Ok(())
         });
 
-        let ended = start(sim, request, settings, &digest, &mut hub, sequence.as_deref(), on_window)?;
+        let clock_fs = settings.int("host.clock_fs");
+        let drive = Drive { request, settings, clock_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &digest };
+        let chart = || sequence.as_deref().map(|s| locked(s, Sequence::chart));
+        let ended = drive.run_with_chart(sim, &mut hub, chart, on_window)?;
         let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
         let of_leaves =
             leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&names.1(n / self.leaves, n % self.leaves), r));

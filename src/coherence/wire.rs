@@ -101,6 +101,24 @@ impl Route {
     }
 }
 
+/// Port of a fabric to which a message goes.
+pub fn dpid(message: &Message) -> u16 {
+    match message {
+        Message::H2dReq(m) => m.dpid,
+        Message::H2dRsp(m) => m.dpid,
+        Message::H2dData(m, _) => m.dpid,
+        Message::D2hReq(m) => m.dpid,
+        Message::D2hRsp(m) => m.dpid,
+        Message::D2hData(m, _) => m.dpid,
+        Message::M2sReq(m) => m.dpid,
+        Message::M2sRwd(m, _) => m.dpid,
+        Message::M2sBirsp(m) => m.dpid,
+        Message::S2mBisnp(m) => m.dpid,
+        Message::S2mNdr(m) => m.dpid,
+        Message::S2mDrs(m, _) => m.dpid,
+    }
+}
+
 /// Messages of CXL.cache and CXL.mem, for waves; the list of a form is made once.
 pub fn layouts(form: Form) -> &'static [&'static LayoutDef] {
     static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 3] = [const { OnceLock::new() }; 3];

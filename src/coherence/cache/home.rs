@@ -728,6 +728,11 @@ pub fn uqid(slot: u8, port: Port) -> u16 {
     u16::from(slot) << 4 | u16::from(port & 15)
 }
 
+/// The port to which an UQID was given: D2H Rsp and D2H Data carry no CacheID (`coherence` §1).
+pub fn port_of(uqid: u16) -> Port {
+    (uqid & 15) as Port
+}
+
 impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
     fn accepts(&self, config: &CoherenceConfig, _port: Port, msg: &Msg<D>) -> Accept {
         let Msg::D2hReq { opcode, line, .. } = msg else { return Accept::Take };

@@ -5,6 +5,7 @@
 //! agent does takes the cycle in which it does it.
 //!
 //! * [`node`]: an agent with its links and its core. [`waiting`]: which class may wait for which (`coherence` §3.6).
+//! * [`linked`]: a link as a node uses it. [`switch`]: links that share one on their way.
 //! * [`core`](mod@core): what issues operations to a caching agent.
 
 pub mod accessor;
@@ -12,8 +13,10 @@ pub mod bias;
 pub mod cache;
 pub mod core;
 pub mod coverage;
+pub mod linked;
 pub mod mem;
 pub mod node;
 pub mod sequence;
+pub mod switch;
 pub mod waiting;
 pub mod watcher;

@@ -7,17 +7,18 @@
 
 use super::core::{Core, Wants};
 use super::coverage::Point;
+use super::linked::{Linked, NodeLink};
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::message::{Class, Msg};
 use crate::coherence::wire::{Route, from_link};
-use crate::kernel::{self, Cx, In, Module, Next, Pending, Time};
+use crate::kernel::{Cx, Module, Next, Pending, Time};
 use crate::trace::{Body, Kind, Stamp, Tap};
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Order in which the classes of a link are offered to the agent: what waits for nothing first.
@@ -35,38 +36,6 @@ pub const ORDER: [Class; 12] = [
     Class::M2sReq,
     Class::D2hReq,
 ];
-
-/// Most messages of a class in a queue on the way out for which another class still counts as free.
-const QUEUE_MESSAGES: usize = 4;
-
-/// A message with its place among all that its agent sent on this link, so that the link can keep the orders that cross
-/// classes.
-pub type Numbered = (u64, Message);
-
-/// Kernel channels of one class in one direction.
-type Rx = (Class, In<Message>);
-type Tx = (Class, kernel::Out<Numbered>);
-
-/// One link of a node.
-pub struct NodeLink {
-    /// Received messages, in [`ORDER`].
-    pub rx: Vec<Rx>,
-    /// Messages to send.
-    pub tx: Vec<Tx>,
-    /// How the link finds the peer.
-    pub route: Route,
-    /// How it spells messages, for traces.
-    pub form: Form,
-}
-
-/// A link with what waits for it.
-struct Linked {
-    link: NodeLink,
-    /// What the agent sent and a channel has not taken, by position in `link.tx`.
-    queues: Vec<VecDeque<Numbered>>,
-    /// Messages sent so far.
-    sent: u64,
-}
 
 /// Sees every agent behind every step that changed it.
 pub trait Watch<A> {
@@ -117,7 +86,7 @@ pub struct NodeConfig<A, C> {
     pub core: C,
     /// Choices.
     pub config: CoherenceConfig,
-    /// Its links; the position is the agent's port.
+    /// Its links; their peers in order are the agent's ports.
     pub links: Vec<NodeLink>,
     /// Messages and transactions.
     pub tap: Tap,
@@ -132,6 +101,8 @@ pub struct Node<A, C> {
     core: Option<C>,
     config: CoherenceConfig,
     links: Vec<Linked>,
+    /// Link and route of each port of the agent.
+    ports: Vec<(usize, Route)>,
     tap: Tap,
     watch: Option<Box<dyn Watch<A>>>,
     out: Out<Line>,
@@ -151,13 +122,14 @@ pub struct Node<A, C> {
 impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     /// A node; agent and core are in `result` when it is dropped.
     pub fn new(config: NodeConfig<A, C>, result: Arc<Mutex<NodeResult<A, C>>>) -> Self {
-        let linked = |link: NodeLink| Linked { queues: vec![VecDeque::new(); link.tx.len()], link, sent: 0 };
+        let ports = config.links.iter().enumerate().flat_map(|(n, link)| link.routes.iter().map(move |r| (n, *r)));
         Node {
             number: config.number,
             agent: Some(config.agent),
             core: Some(config.core),
             config: config.config,
-            links: config.links.into_iter().map(linked).collect(),
+            ports: ports.collect(),
+            links: config.links.into_iter().map(Linked::new).collect(),
             tap: config.tap,
             watch: config.watch,
             out: Out::default(),
@@ -189,10 +161,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     /// The class without room that `class` waits for; `None`: it waits for nothing.
     fn full_for(&self, class: Class) -> Option<Class> {
         let waits = &self.config.waits;
-        let full = |((c, _), queue): (&Tx, &VecDeque<Numbered>)| {
-            (queue.len() >= QUEUE_MESSAGES && waits.waits(class, *c)).then_some(*c)
-        };
-        self.links.iter().find_map(|l| l.link.tx.iter().zip(&l.queues).find_map(full))
+        self.links.iter().flat_map(Linked::full).find(|full| waits.waits(class, *full))
     }
 
     /// V9: a wait that the tables do not have is reported, once a pair.
@@ -206,18 +175,20 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     }
 
     /// Offers the first message of a class to the agent; whether it was taken.
-    fn offer(&mut self, port: usize, place: usize, cx: &mut Cx, at: Stamp) -> bool {
-        let (class, channel) = &mut self.links[port].link.rx[place];
-        let class = *class;
-        let Some(message) = channel.peek(cx).copied() else { return false };
-        // O1: responses that came before the snoop are taken before it, however many a cycle takes.
-        let is_response = |(c, channel): &Rx| *c == Class::H2dRsp && channel.is_due(cx);
-        if class == Class::H2dReq && self.links[port].link.rx.iter().any(is_response) {
-            return false;
-        }
+    fn offer(&mut self, link: usize, place: usize, cx: &mut Cx, at: Stamp) -> bool {
+        let Some(message) = self.links[link].offered(place, cx) else { return false };
+        let class = self.links[link].link.rx[place].0;
         let msg = from_link(&message);
+        let Some(peer) = self.links[link].link.peer(&message) else {
+            self.links[link].take(place, cx);
+            let (node, found) = (format!("node {}", self.number), format!("{} of nobody known", msg.label()));
+            self.report([Event::new("COH-IDS-01", msg.line(), node, found, "a peer of the link")], at);
+            cx.progress();
+            return true;
+        };
+        let port = (self.ports.partition_point(|(n, _)| *n < link) + peer) as Port;
         let agent = self.agent.as_mut().expect("it is there until the node is dropped");
-        if agent.accepts(&self.config, port as Port, &msg) == Accept::Wait {
+        if agent.accepts(&self.config, port, &msg) == Accept::Wait {
             return false;
         }
         if let Some(full) = self.full_for(class) {
@@ -225,17 +196,17 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             self.watch_wait(class, full, at);
             return false;
         }
-        self.links[port].link.rx[place].1.pop(cx);
+        self.links[link].take(place, cx);
         if let Some(watch) = &mut self.watch {
-            watch.message(self.number, port as Port, &msg, true, at);
+            watch.message(self.number, port, &msg, true, at);
             watch.before(self.agent.as_ref().expect("it is there until the node is dropped"), &msg);
         }
         let line = msg.line();
-        let form = self.links[port].link.form;
+        let form = self.links[link].link.form;
         let id = line.and_then(|line| self.open.get(&line)).copied().unwrap_or(0);
         self.tap.record(at, Kind::Mark, id, 0, || shown(&message, form));
         let agent = self.agent.as_mut().expect("it is there until the node is dropped");
-        agent.take(&self.config, port as Port, msg, 0, &mut self.out);
+        agent.take(&self.config, port, msg, 0, &mut self.out);
         self.settle(at);
         cx.progress();
         true
@@ -266,9 +237,10 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     }
 
     fn post(&mut self, port: Port, msg: &Msg<Line>, at: Stamp) {
-        let Some(linked) = self.links.get_mut(usize::from(port)) else { return };
+        let Some(&(link, route)) = self.ports.get(usize::from(port)) else { return };
+        let linked = &mut self.links[link];
         let class = msg.class();
-        let message = linked.link.route.to_link(msg);
+        let message = route.to_link(msg);
         let form = linked.link.form;
         let begins = matches!(class, Class::D2hReq | Class::M2sReq | Class::M2sRwd);
         let (kind, id) = match msg.line() {
@@ -281,34 +253,9 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             None => (Kind::Mark, 0),
         };
         self.tap.record(at, kind, id, 0, || shown(&message, form));
-        let posted = (linked.sent, message);
-        linked.sent += 1;
-        if let Some(n) = linked.link.tx.iter().position(|(c, _)| *c == class) {
-            linked.queues[n].push_back(posted);
-        }
+        linked.post(class, message);
         if let Some(n) = ORDER.iter().position(|c| *c == class) {
             self.result.lock().unwrap_or_else(PoisonError::into_inner).sent[n] += 1;
-        }
-    }
-
-    /// Gives the channels what they have room for; a snoop stays behind responses that were sent before it.
-    fn flush(&mut self, cx: &mut Cx) {
-        for Linked { link, queues, .. } in &mut self.links {
-            for n in 0..queues.len() {
-                while let Some(posted) = queues[n].front().copied() {
-                    let class = link.tx[n].0;
-                    let is_earlier = |(m, (c, _)): (usize, &Tx)| {
-                        *c == Class::H2dRsp && queues[m].front().is_some_and(|r| r.0 < posted.0)
-                    };
-                    if class == Class::H2dReq && link.tx.iter().enumerate().any(is_earlier) {
-                        break;
-                    }
-                    if link.tx[n].1.push(cx, posted).is_err() {
-                        break;
-                    }
-                    queues[n].pop_front();
-                }
-            }
         }
     }
 
@@ -330,7 +277,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     }
 
     fn open_work(&self) -> Option<String> {
-        let queued: usize = self.links.iter().flat_map(|l| &l.queues).map(VecDeque::len).sum();
+        let queued: usize = self.links.iter().map(Linked::queued).sum();
         let agent_idle = self.agent.as_ref().is_some_and(A::is_idle);
         let core = self.core.as_ref().and_then(C::open_work);
         match (queued, agent_idle, core) {
@@ -352,9 +299,9 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
             return Next::Idle;
         }
         let mut taken = false;
-        for port in 0..self.links.len() {
-            for place in 0..self.links[port].link.rx.len() {
-                if self.offer(port, place, cx, at) {
+        for link in 0..self.links.len() {
+            for place in 0..self.links[link].link.rx.len() {
+                if self.offer(link, place, cx, at) {
                     taken = true;
                     // A core uses what it was granted before a snoop of the same cycle takes it away (V10).
                     self.run_core(true, at);
@@ -362,7 +309,7 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
             }
         }
         self.run_core(false, at);
-        self.flush(cx);
+        self.links.iter_mut().for_each(|l| l.flush(cx));
         self.busy_since = match self.open_work() {
             None => None,
             Some(_) => self.busy_since.or(Some(cx.now())),
@@ -372,7 +319,7 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
             || std::mem::take(&mut self.refused)
             || !self.effects.is_empty()
             || self.wants == Wants::NextCycle
-            || self.links.iter().any(|l| l.queues.iter().any(|q| !q.is_empty()));
+            || self.links.iter().any(|l| l.queued() > 0);
         match self.wants {
             _ if more => Next::Busy,
             Wants::Cycle(when) if when > at.cycle => Next::At(cx.in_cycles(when - at.cycle)),
@@ -402,7 +349,8 @@ impl<A, C> Drop for Node<A, C> {
     }
 }
 
-fn shown(message: &Message, form: Form) -> Body {
+/// A message as the trace shows it.
+pub(super) fn shown(message: &Message, form: Form) -> Body {
     let data = message.data().map(|d| d.line.to_vec());
     message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
 }

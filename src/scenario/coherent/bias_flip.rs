@@ -1,29 +1,35 @@
 //! `bias-flip`: a device and its host over HDM-D; the bias table says who uses a line without asking.
 
+use super::keys;
+use super::links::kind;
 use super::star::Star;
-use super::{by_mode, keys};
 use crate::coherence::bias::{BiasDevice, BiasHost};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
-use crate::scenario::Scenario;
+use crate::scenario::settings::Settings;
+use crate::scenario::{RunError, Scenario};
+use std::sync::Arc;
 
 /// The scenario.
 pub const BIAS_FLIP: Scenario = Scenario {
     name: "bias-flip",
     doc: "a device and its host, each with a core, that use the device's memory in turn; its bias flips both ways (HDM-D)",
     keys: keys::BIAS_FLIP,
-    run: |request, settings, on_window| by_mode!(star(), request, settings, on_window),
+    run: |request, settings, on_window| star(settings)?.run(request, settings, on_window),
 };
 
-fn star() -> Star<BiasHost<Line>, BiasDevice<Line>> {
-    Star {
+fn star(settings: &Settings) -> Result<Star<BiasHost<Line>, BiasDevice<Line>>, RunError> {
+    Ok(Star {
         hubs: 1,
         leaves: 1,
+        peers: 0,
         host_is_hub: false,
         hub_name: |_| "dev[0].bias".to_owned(),
-        leaf_name: |_, _| "host.mem".to_owned(),
+        leaf_name: Arc::new(|_, _| "host.mem".to_owned()),
         hub: |_, _| BiasDevice::new(),
         leaf: |_| BiasHost::new(0),
         config: CoherenceConfig::default(),
-    }
+        link: kind(settings.word("link.mode"), settings)?,
+        switch: None,
+    })
 }

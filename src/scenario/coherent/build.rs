@@ -1,120 +1,144 @@
 //! Nodes and links as one partition of a simulation, so that a watcher sees all agents at one instant.
 
-use super::links::{Counted, Line};
+use super::links::{Counted, Spec};
 use super::wiring::{NodeEnds, PortEnds, channels};
-use crate::coherence::clocked::node::NodeLink;
 use crate::coherence::message::Dir;
-use crate::coherence::wire::Route;
-use crate::kernel::{Binder, BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
+use crate::kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
+use crate::link::event::Event;
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::port::{OnWire, Port, PortConfig, PortResult, Ports};
 use crate::scenario::settings::Settings;
 use crate::trace::{Hub, PlaceKind, Tap};
-use scalepool_protocols::cxl::message::Form;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a strand shall be.
+pub(super) struct Wants<'a> {
+    /// Its number, in names of wires and clocks.
+    pub index: usize,
+    /// Places of its ports: of the one that sends down, of the one that sends up.
+    pub places: [String; 2],
+    /// Faults of what each of them sends.
+    pub faults: [Vec<Fault>; 2],
+    /// Numbers that all links share.
+    pub settings: &'a Settings,
+}
+
+/// What a port has counted.
+pub(super) struct PortSummary {
+    /// Its place.
+    pub place: String,
+    /// Broken rules of its peer.
+    pub violations: Vec<Event>,
+    /// Units that faults changed.
+    pub damaged: u64,
+    /// Units sent, times that it asked for something again, flit clocks in which a message waited for a credit.
+    pub counted: (u64, u64, u64),
+    /// Its link layer has stopped.
+    pub halted: bool,
+}
+
+/// Reads both ports of a strand when the run is over.
+pub(super) type Summary = Box<dyn Fn() -> [PortSummary; 2]>;
+
+/// Builds both ports of a strand; gives back the channels of the nodes: of the one above it, of the one below.
+type Build = Box<dyn FnOnce(&mut PartitionBuilder) -> Result<[NodeEnds; 2], BuildError> + Send>;
+
+/// One link before it is built.
+pub(super) struct Strand {
+    /// Builds it.
+    pub build: Build,
+    /// Reads it.
+    pub summary: Summary,
+}
 
 /// Both ends of one direction of a wire.
 type Wire<U> = (LinkOutEnd<OnWire<U>>, LinkInEnd<OnWire<U>>);
 
-/// One link before it is built: its ends, its wires, what watches it.
-pub(super) struct Strand<E: Counted> {
+/// What becomes the ports of a strand.
+struct Parts<E: Counted> {
     index: usize,
+    places: [String; 2],
     ends: [E; 2],
     wires: [Wire<E::Unit>; 2],
     taps: [(Tap, Tap); 2],
-    /// Results of the host's port and the device's.
-    pub results: [Arc<Mutex<PortResult<E>>>; 2],
+    results: [Arc<Mutex<PortResult<E>>>; 2],
     faults: [Vec<Fault>; 2],
+    spec: Spec,
+    flit_clock: Clock,
+    ber: f64,
+    retrain_fs: u64,
+    hold_credits_flits: u64,
 }
 
-/// Numbers that all links share.
-#[derive(Clone, Copy)]
-pub(super) struct Common {
-    pub form: Form,
-    pub halves: bool,
-    pub flit_clock: Clock,
-    pub latency_fs: u64,
-    pub ber: f64,
-    pub retrain_fs: u64,
-    pub hold_credits_flits: u64,
-}
-
-impl Common {
-    /// Of the settings.
+impl Strand {
+    /// A link with these ends.
     ///
     /// # Errors
-    /// A clock that the kernel refuses.
-    pub fn of<E>(settings: &Settings, line: &Line<E>) -> Result<Common, BuildError> {
-        let (num, den) = line.unit_time_fs;
-        let parts = if line.halves { 2 } else { 1 };
-        Ok(Common {
-            form: line.form,
-            halves: line.halves,
-            flit_clock: Clock::new(num, den * parts, 0)?,
-            latency_fs: settings.int("link.tx_pipeline_fs")
-                + settings.int("link.propagation_fs")
-                + settings.int("link.rx_pipeline_fs")
-                + num.div_ceil(den * parts),
+    /// A clock or a latency that the kernel refuses.
+    pub fn new<E: Counted>(
+        sim: &mut Simulation,
+        hub: &mut Hub,
+        spec: Spec,
+        ends: [E; 2],
+        wants: Wants,
+    ) -> Result<Strand, BuildError> {
+        let Wants { index, places, faults, settings } = wants;
+        let (num, den) = spec.unit_time_fs;
+        let den = den * if spec.halves { 2 } else { 1 };
+        let latency_fs = settings.int("link.tx_pipeline_fs")
+            + settings.int("link.propagation_fs")
+            + settings.int("link.rx_pipeline_fs")
+            + num.div_ceil(den);
+        let down = sim.link(&format!("wire[{index}].down"), latency_fs)?;
+        let up = sim.link(&format!("wire[{index}].up"), latency_fs)?;
+        let protocol = ends[0].protocol();
+        let mut taps = |place: &str, dir: &'static str| {
+            let flits = hub.tap(place, PlaceKind::Flits { protocol, dir });
+            (flits, hub.tap(place, PlaceKind::Values(E::SIGNALS)))
+        };
+        // A port shows what it receives.
+        let taps = [taps(&places[0], "up"), taps(&places[1], "down")];
+        let results: [Arc<Mutex<PortResult<E>>>; 2] = Default::default();
+        let (names, read) = (places.clone(), results.clone());
+        let parts = Parts {
+            index,
+            places,
+            ends,
+            wires: [down, up],
+            taps,
+            results,
+            faults,
+            spec,
+            flit_clock: Clock::new(num, den, 0)?,
             ber: settings.real("link.ber"),
             retrain_fs: settings.int("link.retrain_fs"),
             hold_credits_flits: settings.int("link.credits_hold"),
-        })
-    }
-}
-
-/// Place of a port: `host.port[i]` or `dev[i].link`.
-pub(super) fn place(index: usize, end: usize) -> String {
-    if end == 0 { format!("host.port[{index}]") } else { format!("dev[{index}].link") }
-}
-
-impl<E: Counted> Strand<E> {
-    /// Link number `index`.
-    ///
-    /// # Errors
-    /// A latency that the kernel refuses.
-    pub fn new(
-        sim: &mut Simulation,
-        hub: &mut Hub,
-        common: &Common,
-        index: usize,
-        line: &Line<E>,
-        faults: [Vec<Fault>; 2],
-    ) -> Result<Self, BuildError> {
-        let down = sim.link(&format!("wire[{index}].down"), common.latency_fs)?;
-        let up = sim.link(&format!("wire[{index}].up"), common.latency_fs)?;
-        let protocol = line.ends[0].protocol();
-        let mut taps = |end: usize, dir: &'static str| {
-            let flits = hub.tap(&place(index, end), PlaceKind::Flits { protocol, dir });
-            (flits, hub.tap(&place(index, end), PlaceKind::Values(E::SIGNALS)))
         };
-        // A port shows what it receives.
-        let taps = [taps(0, "up"), taps(1, "down")];
-        Ok(Strand { index, ends: line.ends.clone(), wires: [down, up], taps, results: Default::default(), faults })
+        let summary = move || [0, 1].map(|n| summary(&names[n], &read[n]));
+        Ok(Strand { build: Box::new(move |p| parts.build(p)), summary: Box::new(summary) })
     }
+}
 
-    /// Builds both ports and gives back the channels of the nodes: of the one at the host, of the one at the device.
-    ///
-    /// # Errors
-    /// What the kernel refuses.
-    pub fn build(self, p: &mut PartitionBuilder, common: &Common) -> Result<[NodeEnds; 2], BuildError> {
-        let flit = p.clock(&format!("flit[{}]", self.index), common.flit_clock)?;
-        let edges = if common.halves { 2 } else { 1 };
+impl<E: Counted> Parts<E> {
+    fn build(self, p: &mut PartitionBuilder) -> Result<[NodeEnds; 2], BuildError> {
+        let Spec { form, halves, .. } = self.spec;
+        let flit = p.clock(&format!("flit[{}]", self.index), self.flit_clock)?;
+        let edges = if halves { 2 } else { 1 };
         let [down, up] = self.wires;
         let wires = [(down.0, up.1), (up.0, down.1)];
         let mut nodes = Vec::new();
-        let sides = self.ends.into_iter().zip(wires).zip(self.taps).zip(self.results).zip(self.faults);
-        for (n, ((((end, (wire_out, wire_in)), (flits, signals)), result), faults)) in sides.enumerate() {
-            let name = place(self.index, n);
+        let sides = self.ends.into_iter().zip(wires).zip(self.taps).zip(self.results).zip(self.faults).zip(self.places);
+        for (n, (((((end, (wire_out, wire_in)), (flits, signals)), result), faults), name)) in sides.enumerate() {
             let sends = if n == 0 { Dir::Down } else { Dir::Up };
-            let (node, port): (NodeEnds, PortEnds) = channels(p, &format!("{name}.node"), sends, common.form, edges)?;
-            let hold = if n == 0 { 0 } else { common.hold_credits_flits };
+            let (node, port): (NodeEnds, PortEnds) = channels(p, &format!("{name}.node"), sends, form, edges)?;
+            let hold = if n == 0 { 0 } else { self.hold_credits_flits };
             p.module(&name, flit, |bind| {
                 let config = PortConfig {
                     end,
-                    wire: FaultyWire::new(faults, common.ber, bind.rng()),
-                    retrain_fs: common.retrain_fs,
+                    wire: FaultyWire::new(faults, self.ber, bind.rng()),
+                    retrain_fs: self.retrain_fs,
                     hold_credits_flits: hold,
-                    halves: common.halves,
+                    halves,
                 };
                 let ports = Ports {
                     agents: vec![Box::new(port.attach(bind))],
@@ -127,21 +151,19 @@ impl<E: Counted> Strand<E> {
             })?;
             nodes.push(node);
         }
-        let device = nodes.pop();
-        let host = nodes.pop();
-        Ok([host, device].map(|node| node.expect("both ends were built")))
+        let below = nodes.pop();
+        let above = nodes.pop();
+        Ok([above, below].map(|node| node.expect("both ends were built")))
     }
 }
 
-/// Attaches a node's end of link `index`.
-pub(super) fn attach(bind: &mut Binder, node: NodeEnds, index: usize, form: Form, host_side: bool) -> NodeLink {
-    // Ports of a fabric: the host is 1, device n is 2 + n.
-    let device = 2 + index as u16;
-    let (spid, dpid) = match form {
-        Form::Pbr if host_side => (1, device),
-        Form::Pbr => (device, 1),
-        _ => (0, 0),
-    };
-    let route = Route { cache_id: index as u8, ld_id: 0, bi_id: index as u16, spid, dpid };
-    node.attach(bind, route, form)
+fn summary<E: Counted>(place: &str, result: &Mutex<PortResult<E>>) -> PortSummary {
+    let port = result.lock().unwrap_or_else(PoisonError::into_inner);
+    PortSummary {
+        place: place.to_owned(),
+        violations: port.violations.clone(),
+        damaged: port.damaged,
+        counted: port.end.as_ref().map_or((0, 0, 0), Counted::counted),
+        halted: port.end.as_ref().is_some_and(|end| end.halted().is_some()),
+    }
 }

@@ -54,6 +54,15 @@ pub static CACHE_PAIR: &[Key] = table!(
         "flits of every link; 68B flits have no CacheID, so one device each root port (coherence §2.9)",
     ),
     key("devices", "2", "devices", Range::Int(1, 16), "caching devices below the host (coherence §2.9)"),
+    key("switch", "off", "-", ON_OFF, "all devices stand behind one switch; the link above it carries CacheIDs (coherence §2.9), ports with cxl-256b-pbr"),
+    key("switch.device_mode", "same", "-", Range::Words(&["same", "cxl-68b"]), "flits between switch and devices; 68B ones count as CacheID 0 (coherence §2.9)"),
+    key(
+        "switch.table",
+        "",
+        "-",
+        Range::List("CACHEID:DEVICE, CACHEID:none"),
+        "entries of the switch that are not CacheID n to device n; what has no entry is discarded (coherence §2.9)",
+    ),
     key("home.filter_lines", "0", "lines", Range::Int(0, 1 << 20), "lines that the home can track, 0 for all (coherence §2.9)"),
 );
 
@@ -65,6 +74,8 @@ macro_rules! table_db {
             key("link.mode", "cxl-256b", "-", MODES_256, "flits of every link; 68B flits have no back-invalidate snoops"),
             key("hosts", $hosts, "hosts", Range::Int(1, 16), "hosts of every device"),
             key("devices", "1", "devices", Range::Int(1, 16), "devices; every host has a link to each"),
+            key("peers", "0", "accelerators", Range::Int(0, 15), "devices that read and write the memory of every device directly, as one more holder; they need switch=on (coherence §3.7)"),
+            key("switch", "off", "-", ON_OFF, "a switch of a fabric stands before each device, whose one link carries the messages of all; link.mode=cxl-256b-pbr only (coherence §3.7)"),
             key("device.filter_sets", $sets, "sets", Range::Int(0, 1 << 20), "sets of the snoop filter, 0: it tracks every line (coherence §3.4)"),
             key("device.filter_ways", $ways, "entries a set", Range::Int(1, 1 << 10), "ways of the snoop filter"),
             key("device.trackers", "16", "snoops", Range::Int(1, 4096), "back-invalidate snoops that may be open (coherence §3.4)"),

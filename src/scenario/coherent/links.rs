@@ -1,5 +1,7 @@
 //! Links that carry CXL.cache and CXL.mem, in every flit mode.
 
+use super::build::{Strand, Wants};
+use crate::kernel::{BuildError, Simulation};
 use crate::link::classes::ByClass;
 use crate::link::cxl68::end::{End as End68, EndConfig};
 use crate::link::cxl68::timing::LineRate;
@@ -8,6 +10,7 @@ use crate::link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
 use crate::link::cxl256::port::PortEnd;
 use crate::scenario::RunError;
 use crate::scenario::settings::Settings;
+use crate::trace::Hub;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::lanes::Width;
@@ -17,10 +20,9 @@ use scalepool_protocols::cxl::cxl256::class::Routing;
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::message::Form;
 
-/// A kind of link: how an end of it is made, how long a unit takes.
-pub(super) struct Line<E> {
-    /// End that sends down, end that sends up.
-    pub ends: [E; 2],
+/// What a kind of link is, whoever its ends are.
+#[derive(Clone, Copy)]
+pub(super) struct Spec {
     /// How it spells messages.
     pub form: Form,
     /// Bytes of a unit.
@@ -29,6 +31,47 @@ pub(super) struct Line<E> {
     pub unit_time_fs: (u64, u64),
     /// Units are used by halves.
     pub halves: bool,
+}
+
+/// A kind of link with its ends: the one that sends down, the one that sends up.
+pub(super) struct Line<E> {
+    ends: [E; 2],
+    spec: Spec,
+}
+
+/// A kind of link, to put strands of it in.
+pub(super) trait Kind {
+    /// What it is.
+    fn spec(&self) -> Spec;
+
+    /// A strand of it.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    fn strand(&self, sim: &mut Simulation, hub: &mut Hub, wants: Wants) -> Result<Strand, BuildError>;
+}
+
+impl<E: Counted> Kind for Line<E> {
+    fn spec(&self) -> Spec {
+        self.spec
+    }
+
+    fn strand(&self, sim: &mut Simulation, hub: &mut Hub, wants: Wants) -> Result<Strand, BuildError> {
+        Strand::new(sim, hub, self.spec, self.ends.clone(), wants)
+    }
+}
+
+/// The kind of link that a setting names.
+///
+/// # Errors
+/// Choices that the link layer refuses.
+pub(super) fn kind(mode: &str, settings: &Settings) -> Result<Box<dyn Kind>, RunError> {
+    Ok(match mode {
+        "cxl-68b" => Box::new(cxl68(settings)?),
+        "cxl-256b-lopt" => Box::new(cxl256(Mode::LatencyOptimised, settings)),
+        "cxl-256b-pbr" => Box::new(cxl256(Mode::Pbr, settings)),
+        _ => Box::new(cxl256(Mode::Standard, settings)),
+    })
 }
 
 /// What a report wants of an end.
@@ -54,28 +97,23 @@ impl Counted for PortEnd<Cachemem> {
 ///
 /// # Errors
 /// Choices that the link layer refuses.
-pub(super) fn cxl68(settings: &Settings) -> Result<Line<End68>, RunError> {
+fn cxl68(settings: &Settings) -> Result<Line<End68>, RunError> {
     let width = settings.int("link.width");
     let width = Width::new(width as u8).ok_or_else(|| settings.refuse("link.width", width))?;
     let rate_gtps = settings.int("link.rate_gtps") as u32;
     let line = LineRate { rate_gtps, width, sync_headers: false, skip_ordered_sets: false };
     let end = |dir| End68::new(EndConfig::cachemem(dir, Cxl68Config::default(), settings.int("link.buffers") as u16));
-    Ok(Line {
-        ends: [end(Dir::Down)?, end(Dir::Up)?],
-        form: Form::Cxl68,
-        unit_bytes: UNIT_BYTES,
-        unit_time_fs: line.unit_time_fs(),
-        halves: false,
-    })
+    let spec =
+        Spec { form: Form::Cxl68, unit_bytes: UNIT_BYTES, unit_time_fs: line.unit_time_fs(), halves: false };
+    Ok(Line { ends: [end(Dir::Down)?, end(Dir::Up)?], spec })
 }
 
 /// A link with 256B flits.
-pub(super) fn cxl256(mode: Mode, settings: &Settings) -> Line<PortEnd<Cachemem>> {
+fn cxl256(mode: Mode, settings: &Settings) -> Line<PortEnd<Cachemem>> {
     let (lanes, rate_gtps) = (settings.int("link.width"), settings.int("link.rate_gtps"));
     let config = LinkConfig::of_line(mode, lanes as u32, rate_gtps as u32);
     let end = |dir| PortEnd::cachemem(config, CachememConfig::cachemem(dir, mode, settings.int("link.buffers") as u16));
-    Line {
-        ends: [end(Dir::Down), end(Dir::Up)],
+    let spec = Spec {
         form: match mode.routing() {
             Routing::Hbr => Form::Hbr,
             Routing::Pbr => Form::Pbr,
@@ -83,5 +121,6 @@ pub(super) fn cxl256(mode: Mode, settings: &Settings) -> Line<PortEnd<Cachemem>>
         unit_bytes: FLIT_BYTES,
         unit_time_fs: flit_time_fs(lanes, rate_gtps),
         halves: mode.is_lopt(),
-    }
+    };
+    Line { ends: [end(Dir::Down), end(Dir::Up)], spec }
 }

@@ -1,13 +1,16 @@
 //! Results of nodes and ports to the report of a run.
 
-use super::build::place;
-use super::links::{Counted, Line};
+use super::build::PortSummary;
+use super::links::Spec;
+use crate::coherence::agent::Agent;
 use crate::coherence::clocked::accessor::Measured;
 use crate::coherence::clocked::coverage::{Point, groups};
+use crate::coherence::clocked::core::Core;
 use crate::coherence::clocked::node::{NodeResult, ORDER};
+use crate::coherence::clocked::switch::{SwitchResult, Table};
+use crate::coherence::content::Line;
 use crate::coherence::event::Event;
 use crate::kernel::{RunReport, SimError, Time};
-use crate::link::port::PortResult;
 use crate::scenario::report::{Broken, Report, Spread};
 use crate::scenario::settings::Settings;
 use crate::scenario::{Request, RunError};
@@ -36,74 +39,98 @@ pub(super) struct Watching {
     events: Vec<(u64, Event)>,
     sent: [u64; 12],
     met: BTreeSet<Point>,
+    /// It had open work at the end.
+    pub waits: bool,
 }
 
 impl Watching {
     /// Of a node.
-    pub fn of<A, C>(place: &str, result: &Mutex<NodeResult<A, C>>) -> Watching {
+    pub fn of<A: Agent<Line>, C: Core<A>>(place: &str, result: &Mutex<NodeResult<A, C>>) -> Watching {
         locked(result, |r| Watching {
             place: place.to_owned(),
             events: r.events.clone(),
             sent: r.sent,
             met: r.met.clone(),
+            waits: r.end.as_ref().is_some_and(|(agent, core)| !agent.is_idle() || core.open_work().is_some()),
         })
     }
 }
 
-/// What the report needs besides the nodes.
-pub(super) struct Outcome<'a, E> {
+/// What a switch has counted and seen.
+pub(super) struct Switched {
+    place: String,
+    events: Vec<Event>,
+    forwarded: u64,
+    discarded: u64,
+}
+
+impl Switched {
+    /// Of a switch; `waiting` are the leaves that had open work at the end.
+    pub fn of(place: &str, result: &SwitchResult, waiting: &[usize]) -> Switched {
+        let mut events = result.events.clone();
+        if let Some(Table::CacheId(routes)) = &result.table {
+            events.extend(routes.watchdog(waiting));
+        }
+        Switched { place: place.to_owned(), events, forwarded: result.forwarded, discarded: result.discarded }
+    }
+}
+
+/// What the report is made of.
+pub(super) struct Outcome<'a> {
     pub request: &'a Request,
     pub settings: &'a Settings,
-    pub line: &'a Line<E>,
-    pub ports: &'a [[Arc<Mutex<PortResult<E>>>; 2]],
+    /// The link of a leaf.
+    pub spec: Spec,
+    /// Of each link the upper port, then the lower one.
+    pub ports: Vec<PortSummary>,
+    pub nodes: Vec<Watching>,
+    pub switches: Vec<Switched>,
+    pub measured: Vec<Measured>,
 }
 
 /// Bytes of a line.
 const LINE_BYTES: f64 = 64.0;
 
-impl<E: Counted> Outcome<'_, E> {
+fn broken(place: &str, event: &Event) -> Broken {
+    Broken {
+        place: place.to_owned(),
+        violation: Violation {
+            rule: event.rule,
+            at: event.line.map_or(At::Message, |line| At::Line(line.address())),
+            found: event.found.clone(),
+            expected: event.expected.clone(),
+            text: format!("{} breaks {}", event.at, event.rule),
+        },
+    }
+}
+
+impl Outcome<'_> {
     /// The report.
     ///
     /// # Errors
     /// The design cannot be built.
-    pub fn report(
-        &self,
-        ended: Result<RunReport, SimError>,
-        nodes: Vec<Watching>,
-        measured: Vec<Measured>,
-    ) -> Result<Report, RunError> {
+    pub fn report(self, ended: Result<RunReport, SimError>) -> Result<Report, RunError> {
         if let Err(SimError::Build(e)) = ended {
             return Err(RunError::Build(SimError::Build(e)));
         }
+        let Outcome { nodes, measured, .. } = &self;
         let mut violations = Vec::new();
         let (mut units, mut retries, mut stalls, mut damaged, mut halted) = ([0, 0], 0, 0, 0, false);
-        for (n, ports) in self.ports.iter().enumerate() {
-            for (end, port) in ports.iter().enumerate() {
-                locked(port, |port| {
-                    let broken = port.violations.iter();
-                    violations.extend(broken.map(|e| Broken { place: place(n, end), violation: e.violation.clone() }));
-                    damaged += port.damaged;
-                    if let Some(of) = &port.end {
-                        let (sent, retried, stalled) = of.counted();
-                        units[end] += sent;
-                        retries += retried;
-                        stalls += stalled;
-                        halted |= of.halted().is_some();
-                    }
-                });
-            }
+        for (n, port) in self.ports.iter().enumerate() {
+            let of_port = port.violations.iter();
+            violations.extend(of_port.map(|e| Broken { place: port.place.clone(), violation: e.violation.clone() }));
+            damaged += port.damaged;
+            let (sent, retried, stalled) = port.counted;
+            units[n % 2] += sent;
+            retries += retried;
+            stalls += stalled;
+            halted |= port.halted;
         }
-        for node in &nodes {
-            violations.extend(node.events.iter().map(|(_, e)| Broken {
-                place: node.place.clone(),
-                violation: Violation {
-                    rule: e.rule,
-                    at: e.line.map_or(At::Message, |line| At::Line(line.address())),
-                    found: e.found.clone(),
-                    expected: e.expected.clone(),
-                    text: format!("{} breaks {}", e.at, e.rule),
-                },
-            }));
+        for node in nodes {
+            violations.extend(node.events.iter().map(|(_, e)| broken(&node.place, e)));
+        }
+        for switch in &self.switches {
+            violations.extend(switch.events.iter().map(|e| broken(&switch.place, e)));
         }
         let stopped = nodes.iter().any(|n| n.events.iter().any(|(_, e)| e.rule.starts_with("COH-INV")));
         let ended_well = ended.is_ok();
@@ -133,13 +160,22 @@ impl<E: Counted> Outcome<'_, E> {
         let accesses = latency.len() as u64;
         let seconds = time_fs as f64 / 1e15;
         let goodput = if time_fs == 0 { 0.0 } else { accesses as f64 * LINE_BYTES / seconds };
-        let (num, den) = self.line.unit_time_fs;
-        let line_rate = self.line.unit_bytes as f64 * 1e15 * den as f64 / num as f64;
+        let (num, den) = self.spec.unit_time_fs;
+        let line_rate = self.spec.unit_bytes as f64 * 1e15 * den as f64 / num as f64;
         let messages = ORDER.iter().enumerate().filter_map(|(n, class)| {
             let count: u64 = nodes.iter().map(|node| node.sent[n]).sum();
             (count > 0).then(|| (class.name().to_lowercase().replace(' ', "_"), count))
         });
         let sum = |of: fn(&Measured) -> u64| measured.iter().map(of).sum::<u64>();
+        let mut counts = vec![
+            ("accesses".to_owned(), accesses),
+            ("cache hits".to_owned(), sum(|m| m.hits)),
+            ("evictions".to_owned(), sum(|m| m.evictions)),
+        ];
+        if !self.switches.is_empty() {
+            counts.push(("switched".into(), self.switches.iter().map(|s| s.forwarded).sum()));
+            counts.push(("discarded".into(), self.switches.iter().map(|s| s.discarded).sum()));
+        }
         Ok(Report {
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,
@@ -155,11 +191,7 @@ impl<E: Counted> Outcome<'_, E> {
             errors_repaired: if ended_well && !halted { damaged } else { 0 },
             credit_stalls: stalls,
             fabric: None,
-            counts: vec![
-                ("accesses".into(), accesses),
-                ("cache hits".into(), sum(|m| m.hits)),
-                ("evictions".into(), sum(|m| m.evictions)),
-            ],
+            counts,
             coverage: groups(&nodes.iter().flat_map(|n| n.met.iter().copied()).collect()),
             violations,
         })

@@ -1,25 +1,32 @@
 //! Stars: hubs that own the lines, each with its leaves that cache them, a link from every leaf to its hub.
 //!
 //! Under CXL.cache the hub is the home agent of the host and a leaf is a device; under HDM-DB and HDM-D the hub is the
-//! device and a leaf is a host. Every leaf has a core; a hub has one if its agent caches lines too. Lines of different hubs have nothing to do with one another, so each hub has a watcher of its own.
+//! device and a leaf is a host, or an accelerator that reaches the device as a direct peer. Every leaf has a core; a hub
+//! has one if its agent caches lines too. Lines of different hubs have nothing to do with one another, so each hub has a
+//! watcher of its own. Instead of a link from every leaf to its hub there may be a switch in between, whose one link to
+//! the hub carries the messages of all.
 
-use super::build::{Common, Strand, attach};
-use super::links::{Counted, Line};
-use super::outcome::{Outcome, STALL_LIMIT_FS, Watching, locked, measured};
+use super::build::{Summary, Wants};
+use super::links::Kind;
+use super::outcome::{Outcome, STALL_LIMIT_FS, Switched, Watching, locked, measured};
 use super::stimulus;
+use super::wiring::NodeEnds;
 use crate::coherence::agent::Agent;
 use crate::coherence::bias::BiasDevice;
 use crate::coherence::cache::home::Home;
+use crate::coherence::cache::route::Routes;
 use crate::coherence::clocked::accessor::{Access, Accessor, Caching, Measured};
 use crate::coherence::clocked::cache::Sparse;
 use crate::coherence::clocked::core::{Core, NoCore};
 use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Watch};
 use crate::coherence::clocked::sequence::{Extent, Recorded, Sequence};
+use crate::coherence::clocked::switch::{Switch, SwitchResult, Table};
+use crate::coherence::clocked::waiting::WaitTable;
 use crate::coherence::clocked::watcher::{Handle, Watched, Watcher};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{self, LineAddr};
 use crate::coherence::mem::dcoh::Dcoh;
-use crate::coherence::wire::layouts;
+use crate::coherence::wire::{Route, layouts};
 use crate::kernel::{Clock, SimError, Simulation, Time};
 use crate::scenario::drive::Drive;
 use crate::scenario::faults::faults;
@@ -27,6 +34,7 @@ use crate::scenario::report::Report;
 use crate::scenario::settings::Settings;
 use crate::scenario::{Request, RunError};
 use crate::trace::{Hub, PlaceKind};
+use scalepool_protocols::cxl::message::Form;
 use std::sync::{Arc, Mutex};
 
 /// What may stand in front of a hub.
@@ -84,24 +92,76 @@ impl HubAgent for BiasDevice<content::Line> {
 /// Where a node leaves its result.
 type Ends<A, C> = Arc<Mutex<NodeResult<A, C>>>;
 
+/// Name of a leaf by its hub and its number there.
+pub(super) type LeafName = Arc<dyn Fn(usize, usize) -> String + Send + Sync>;
+
 /// A star, or several.
 pub(super) struct Star<L, H> {
     /// Number of hubs.
     pub hubs: usize,
     /// Leaves of each hub.
     pub leaves: usize,
+    /// Those of them, the last ones, that are devices and reach the hub as direct peers.
+    pub peers: usize,
     /// The host is at the hub's end of a link.
     pub host_is_hub: bool,
     /// Name of a hub.
     pub hub_name: fn(usize) -> String,
     /// Name of a leaf: hub, leaf.
-    pub leaf_name: fn(usize, usize) -> String,
+    pub leaf_name: LeafName,
     /// Makes a hub.
     pub hub: fn(&CoherenceConfig, usize) -> H,
     /// Makes a leaf.
     pub leaf: fn(usize) -> L,
     /// Choices.
     pub config: CoherenceConfig,
+    /// The link of a leaf.
+    pub link: Box<dyn Kind>,
+    /// A switch between a hub and its leaves.
+    pub switch: Option<Trunk>,
+}
+
+/// A switch and its link to the hub.
+pub(super) struct Trunk {
+    /// The link.
+    pub link: Box<dyn Kind>,
+    /// CacheID below a host; `None`: by ports of a fabric.
+    pub cache_ids: Option<Routes>,
+}
+
+/// Port of a fabric at which leaf `leaf` of a hub stands.
+const fn leaf_port(leaf: usize) -> u16 {
+    1 + leaf as u16
+}
+
+/// Port of a fabric at which a hub stands, above those of its leaves.
+const fn hub_port(hub: usize) -> u16 {
+    0x100 + hub as u16
+}
+
+/// Both routes of link `index` between a leaf and its hub: of the hub, of the leaf.
+fn direct(index: usize, form: Form, host_is_hub: bool) -> [Route; 2] {
+    // The host is port 1, device n is 2 + n.
+    let route = |host_side: bool| {
+        let device = 2 + index as u16;
+        let (spid, dpid) = match form {
+            Form::Pbr if host_side => (1, device),
+            Form::Pbr => (device, 1),
+            _ => (0, 0),
+        };
+        Route { cache_id: index as u8, ld_id: 0, bi_id: index as u16, spid, dpid }
+    };
+    [route(host_is_hub), route(!host_is_hub)]
+}
+
+/// Both routes between a hub and a leaf behind its switch: of the hub, of the leaf. A device does not know its CacheID.
+const fn switched_routes(hub: usize, leaf: usize) -> [Route; 2] {
+    let (above, below) = (hub_port(hub), leaf_port(leaf));
+    let bi_id = hub as u16;
+    [
+        Route { cache_id: leaf as u8, ld_id: 0, bi_id, spid: above, dpid: below },
+        Route { cache_id: 0, ld_id: 0, bi_id, spid: below, dpid: above },
+    ]
 }
 
 /// What a chart shall show.
@@ -134,6 +194,41 @@ impl<L, H> Star<L, H> {
         let leaves = (0..self.hubs * self.leaves).map(|n| (self.leaf_name)(n / self.leaves, n % self.leaves));
         hubs.chain(leaves).collect()
     }
+
+    /// Positions of the hub and of the leaf at a link between them: the one that sends down is first.
+    fn sides(&self) -> (usize, usize) {
+        if self.host_is_hub { (0, 1) } else { (1, 0) }
+    }
+
+    /// Places of the ports of the leaf's link `index`.
+    fn leaf_places(&self, index: usize) -> [String; 2] {
+        let (hub, leaf) = (index / self.leaves, index % self.leaves);
+        if self.switch.is_none() {
+            return [format!("host.port[{index}]"), format!("dev[{index}].link")];
+        }
+        let mut places = [format!("switch[{hub}].port[{leaf}]"), format!("{}.link", (self.leaf_name)(hub, leaf))];
+        if self.sides().0 == 1 {
+            places.reverse();
+        }
+        places
+    }
+
+    /// Places of the ports of a hub's link to its switch.
+    fn trunk_places(&self, hub: usize) -> [String; 2] {
+        let mut places = [format!("{}.link", (self.hub_name)(hub)), format!("switch[{hub}].trunk")];
+        if self.sides().0 == 1 {
+            places.reverse();
+        }
+        places
+    }
+
+    /// How the switch of a hub finds its ways.
+    fn table(&self, hub: usize, trunk: &Trunk) -> Table {
+        match &trunk.cache_ids {
+            Some(routes) => Table::CacheId(routes.clone()),
+            None => Table::Ports(std::iter::once(hub_port(hub)).chain((0..self.leaves).map(leaf_port)).collect()),
+        }
+    }
 }
 
 impl<L, H> Star<L, H>
@@ -145,32 +240,44 @@ where
     ///
     /// # Errors
     /// Anything that keeps it from running.
-    pub fn run<E: Counted>(
+    pub fn run(
         self,
-        line: Line<E>,
         request: &Request,
         settings: &Settings,
         on_window: &mut dyn FnMut(Time),
     ) -> Result<Report, RunError> {
-        let faults = faults(settings, line.unit_bytes)?;
         let build_error = |e| RunError::Build(SimError::Build(e));
+        let spec = self.link.spec();
+        let faults = faults(settings, spec.unit_bytes)?;
         let mut hub = Hub::new(request.outputs.any());
         let mut sim = Simulation::new(request.seed);
-        let common = Common::of(settings, &line).map_err(build_error)?;
         let agent_clock = Clock::with_period_fs(settings.int("host.clock_fs")).map_err(build_error)?;
-        let layouts = layouts(line.form);
+        let shown = layouts(spec.form);
 
+        let trunk_form = self.switch.as_ref().map_or(spec.form, |trunk| trunk.link.spec().form);
         let hub_taps: Vec<_> =
-            (0..self.hubs).map(|n| hub.tap(&(self.hub_name)(n), PlaceKind::Messages(layouts))).collect();
+            (0..self.hubs).map(|n| hub.tap(&(self.hub_name)(n), PlaceKind::Messages(layouts(trunk_form)))).collect();
         let mut leaf_taps = Vec::new();
         let mut strands = Vec::new();
-        for n in 0..self.hubs * self.leaves {
-            let (at, leaf) = (n / self.leaves, n % self.leaves);
-            leaf_taps.push(hub.tap(&(self.leaf_name)(at, leaf), PlaceKind::Messages(layouts)));
-            let faults = if n == 0 { faults.clone() } else { Default::default() };
-            strands.push(Strand::new(&mut sim, &mut hub, &common, n, &line, faults).map_err(build_error)?);
+        for index in 0..self.hubs * self.leaves {
+            let (at, leaf) = (index / self.leaves, index % self.leaves);
+            leaf_taps.push(hub.tap(&(self.leaf_name)(at, leaf), PlaceKind::Messages(shown)));
+            let faults = if index == 0 { faults.clone() } else { Default::default() };
+            let wants = Wants { index, places: self.leaf_places(index), faults, settings };
+            strands.push(self.link.strand(&mut sim, &mut hub, wants).map_err(build_error)?);
         }
-        let ports: Vec<_> = strands.iter().map(|s| s.results.clone()).collect();
+        let (mut trunks, mut switches) = (Vec::new(), Vec::new());
+        for n in (0..self.hubs).filter(|_| self.switch.is_some()) {
+            let Some(trunk) = &self.switch else { continue };
+            let index = self.hubs * self.leaves + n;
+            let tap = hub.tap(&format!("switch[{n}]"), PlaceKind::Messages(layouts(trunk_form)));
+            let wants = Wants { index, places: self.trunk_places(n), faults: Default::default(), settings };
+            trunks.push(trunk.link.strand(&mut sim, &mut hub, wants).map_err(build_error)?);
+            switches.push((tap, self.table(n, trunk), Arc::<Mutex<SwitchResult>>::default()));
+        }
+        let (links, ports): (Vec<_>, Vec<Summary>) = strands.into_iter().map(|s| (s.build, s.summary)).unzip();
+        let (trunks, trunk_ports): (Vec<_>, Vec<Summary>) = trunks.into_iter().map(|s| (s.build, s.summary)).unzip();
+        let switch_results: Vec<_> = switches.iter().map(|(_, _, result)| result.clone()).collect();
         let hub_results: Vec<Ends<H, H::Core>> = (0..self.hubs).map(|_| Arc::default()).collect();
         let leaf_results: Vec<Ends<L, Accessor>> = (0..self.hubs * self.leaves).map(|_| Arc::default()).collect();
 
@@ -185,12 +292,13 @@ where
         let watch = settings.is_on("watch");
         let sequence = request.outputs.chart.is_some().then(|| Sequence::new(self.columns(), extent(request)));
         let recorder = sequence.clone();
-        let (at_hub, at_leaf) = if self.host_is_hub { (0, 1) } else { (1, 0) };
-        let names = (self.hub_name, self.leaf_name);
+        let (at_hub, at_leaf) = self.sides();
+        let names = (self.hub_name, self.leaf_name.clone());
         let results = (hub_results.clone(), leaf_results.clone());
         sim.partition(move |p| {
             let core = p.clock("agents", agent_clock)?;
-            let mut strands = strands.into_iter().zip(leaf_taps).zip(results.1).enumerate();
+            let mut links = links.into_iter().zip(leaf_taps).zip(results.1).enumerate();
+            let mut switches = trunks.into_iter().zip(switches);
             let hubs = hub_taps.into_iter().zip(results.0).zip(lists).enumerate();
             for (n, ((tap, result), lists)) in hubs {
                 let mut lists = lists.into_iter();
@@ -199,20 +307,28 @@ where
                 let name = (self.hub_name)(n);
                 let all = std::iter::once(name.clone()).chain((0..self.leaves).map(|l| (self.leaf_name)(n, l)));
                 let watcher = watch.then(|| Watcher::new(self.config.clone(), all.collect()));
+                let switched = switches.next();
                 let mut ends = Vec::new();
-                for (index, ((strand, tap), result)) in strands.by_ref().take(self.leaves) {
+                for (index, ((build, tap), result)) in links.by_ref().take(self.leaves) {
                     let leaf = index % self.leaves;
                     let leaf_name = (self.leaf_name)(n, leaf);
-                    let mut nodes = strand.build(p, &common)?.map(Some);
+                    let mut nodes = build(p)?.map(Some);
                     let own = nodes[at_leaf].take().expect("each end is used once");
-                    ends.extend(nodes[at_hub].take().map(|end| (index, end)));
+                    let [at_hub_route, route] = match (&switched, spec.form) {
+                        (None, form) => direct(index, form, self.host_is_hub),
+                        (Some(_), _) => switched_routes(n, leaf),
+                    };
+                    ends.extend(nodes[at_hub].take().map(|end| (at_hub_route, end)));
                     let accessor = Accessor::new(lists.next().unwrap_or_default(), window, cache_lines);
                     let watch = watcher.clone().map(|w| Box::new(Handle(w)) as Box<dyn Watch<L>>);
                     let watch = recorded(watch, &recorder, self.hubs + index, vec![n]);
-                    let config = self.config.clone();
+                    let mut config = self.config.clone();
+                    if leaf + self.peers >= self.leaves {
+                        config.waits = WaitTable::peer();
+                    }
                     let agent = (self.leaf)(leaf);
                     p.module(&leaf_name, core, |bind| {
-                        let links = vec![attach(bind, own, index, common.form, !self.host_is_hub)];
+                        let links = vec![own.attach(bind, vec![route], spec.form)];
                         Node::new(
                             NodeConfig { number: leaf + 1, agent, core: accessor, config, links, tap, watch },
                             result,
@@ -224,11 +340,27 @@ where
                 let watch = recorded(watch, &recorder, n, peers);
                 let agent = (self.hub)(&self.config, self.leaves);
                 let config = self.config.clone();
+                let (mut trunk, mut hub_routes) = (None, Vec::new());
+                if let Some((build, (tap, table, result))) = switched {
+                    let mut nodes = build(p)?.map(Some);
+                    trunk = nodes[at_hub].take();
+                    let up = nodes[at_leaf].take().expect("each end is used once");
+                    let (leaves, config) = (std::mem::take(&mut ends), self.config.clone());
+                    hub_routes = leaves.iter().map(|(route, _)| *route).collect();
+                    p.module(&format!("switch[{n}]"), core, |bind| {
+                        let mut links = vec![up.attach(bind, Vec::new(), trunk_form)];
+                        links.extend(leaves.into_iter().map(|(_, end)| end.attach(bind, Vec::new(), spec.form)));
+                        Switch::new(links, table, config, tap, result)
+                    })?;
+                }
                 p.module(&name, core, |bind| {
-                    let links = ends
-                        .into_iter()
-                        .map(|(index, end)| attach(bind, end, index, common.form, self.host_is_hub))
-                        .collect();
+                    let links = match trunk {
+                        Some(trunk) => vec![trunk.attach(bind, hub_routes, trunk_form)],
+                        None => {
+                            let own = |(route, end): (Route, NodeEnds)| end.attach(bind, vec![route], spec.form);
+                            ends.into_iter().map(own).collect()
+                        }
+                    };
                     Node::new(NodeConfig { number: 0, agent, core: hub_core, config, links, tap, watch }, result)
                 })?;
             }
@@ -240,12 +372,19 @@ where
         let chart = || sequence.as_deref().map(|s| locked(s, Sequence::chart));
         let ended = drive.run_with_chart(sim, &mut hub, chart, on_window)?;
         let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
-        let of_leaves =
-            leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&names.1(n / self.leaves, n % self.leaves), r));
-        let nodes = of_hubs.chain(of_leaves).collect();
+        let name = |n: usize| (names.1)(n / self.leaves, n % self.leaves);
+        let of_leaves = leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&name(n), r));
+        let nodes: Vec<_> = of_hubs.chain(of_leaves).collect();
+        let of_switch = |(n, result): (usize, &Arc<Mutex<SwitchResult>>)| {
+            let leaves = &nodes[self.hubs + n * self.leaves..][..self.leaves];
+            let waiting: Vec<_> = (0..self.leaves).filter(|leaf| leaves[*leaf].waits).collect();
+            locked(result, |r| Switched::of(&format!("switch[{n}]"), r, &waiting))
+        };
+        let switches = switch_results.iter().enumerate().map(of_switch).collect();
         let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
         let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));
         let measured = of_hubs.chain(of_leaves).collect();
-        Outcome { request, settings, line: &line, ports: &ports }.report(ended, nodes, measured)
+        let ports = ports.iter().chain(&trunk_ports).flat_map(|summary| summary()).collect();
+        Outcome { request, settings, spec, ports, nodes, switches, measured }.report(ended)
     }
 }

@@ -1,6 +1,7 @@
 //! Channels between a node and the port of its link: one for each class of messages and direction.
 
-use crate::coherence::clocked::node::{NodeLink, Numbered, ORDER};
+use crate::coherence::clocked::linked::{NodeLink, Numbered};
+use crate::coherence::clocked::node::ORDER;
 use crate::coherence::message::{Class, Dir};
 use crate::coherence::wire::Route;
 use crate::kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
@@ -74,12 +75,12 @@ pub fn channels(
 }
 
 impl NodeEnds {
-    /// Attaches them to the node.
-    pub fn attach(self, bind: &mut Binder, route: Route, form: Form) -> NodeLink {
+    /// Attaches them to the node; `routes` lead to the peers behind the link.
+    pub fn attach(self, bind: &mut Binder, routes: Vec<Route>, form: Form) -> NodeLink {
         NodeLink {
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
-            route,
+            routes,
             form,
         }
     }

@@ -5,7 +5,8 @@ use super::mem_bench::{X, bytes, device, give, issue, m2s, ndr, write};
 use super::mem_explore::explore;
 use scalepool::coherence::agent::{Accept, Agent, Out, Port};
 use scalepool::coherence::clocked::core::{Core, Wants};
-use scalepool::coherence::clocked::node::{Node, NodeConfig, NodeLink, NodeResult, Numbered, ORDER};
+use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
+use scalepool::coherence::clocked::node::{Node, NodeConfig, NodeResult, ORDER};
 use scalepool::coherence::clocked::waiting::{WaitTable, may_wait_for, row};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, LineAddr};
@@ -138,7 +139,7 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
             let link = |(tx, rx): (Vec<_>, Vec<_>)| NodeLink {
                 rx: rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
-                route: Route::default(),
+                routes: vec![Route::default()],
                 form: Form::Hbr,
             };
             let links = ends.into_iter().map(link).collect();

@@ -1,0 +1,131 @@
+//! A link as a node or a switch uses it: channels of every class, and queues on the way out.
+//!
+//! Modelled: classes that do not hold one another; the order that crosses classes, at both ends: a snoop is offered behind
+//! every response that came before it, and leaves behind every response that was sent before it (`coherence` §2.6 O1).
+//! Several peers may share a link; identifiers of the messages tell them apart. Left out: flits, which are the port's.
+
+use crate::coherence::cache::home;
+use crate::coherence::message::Class;
+use crate::coherence::wire::Route;
+use crate::kernel::{self, Cx, In};
+use scalepool_protocols::cxl::message::{Form, Message};
+use std::collections::VecDeque;
+
+/// Most messages of a class in a queue on the way out for which another class still counts as free.
+const QUEUE_MESSAGES: usize = 4;
+
+/// A message with its place among all that its agent sent on this link, so that the link can keep the orders that cross
+/// classes.
+pub type Numbered = (u64, Message);
+
+/// Kernel channels of one class in one direction.
+type Rx = (Class, In<Message>);
+type Tx = (Class, kernel::Out<Numbered>);
+
+/// One link of a node.
+pub struct NodeLink {
+    /// Received messages, in [`ORDER`](super::node::ORDER).
+    pub rx: Vec<Rx>,
+    /// Messages to send.
+    pub tx: Vec<Tx>,
+    /// How the link finds each peer behind it; a port of the agent for each.
+    pub routes: Vec<Route>,
+    /// How it spells messages, for traces.
+    pub form: Form,
+}
+
+impl NodeLink {
+    /// The peer that sent a message, an index into `routes`; `None`: nobody that is known here.
+    ///
+    /// Requests of CXL.cache name it by CacheID, its answers by the UQID that the home gave; a fabric names the port that
+    /// sends M2S.
+    pub fn peer(&self, message: &Message) -> Option<usize> {
+        if self.routes.len() == 1 {
+            return Some(0);
+        }
+        let from = |spid: u16| self.routes.iter().position(|r| r.dpid == spid);
+        let answered = |uqid: u16| Some(usize::from(home::port_of(uqid))).filter(|n| *n < self.routes.len());
+        match message {
+            Message::D2hReq(m) if self.form == Form::Pbr => from(m.spid),
+            Message::D2hReq(m) => self.routes.iter().position(|r| r.cache_id == m.cache_id),
+            Message::D2hRsp(m) => answered(m.uqid),
+            Message::D2hData(m, _) => answered(m.uqid),
+            Message::M2sReq(m) => from(m.spid),
+            Message::M2sRwd(m, _) => from(m.spid),
+            Message::M2sBirsp(m) => from(m.spid),
+            _ => None,
+        }
+    }
+}
+
+/// A link with what waits for it.
+pub struct Linked {
+    /// Its channels.
+    pub link: NodeLink,
+    /// What was posted and a channel has not taken, by position in `link.tx`.
+    queues: Vec<VecDeque<Numbered>>,
+    /// Messages posted so far.
+    posted: u64,
+}
+
+impl Linked {
+    /// With nothing under way.
+    pub fn new(link: NodeLink) -> Linked {
+        Linked { queues: vec![VecDeque::new(); link.tx.len()], link, posted: 0 }
+    }
+
+    /// The first message of the class at `place` in `link.rx`, if it may be taken now.
+    pub fn offered(&mut self, place: usize, cx: &Cx) -> Option<Message> {
+        let (class, channel) = &mut self.link.rx[place];
+        let is_snoop = *class == Class::H2dReq;
+        let message = channel.peek(cx).copied()?;
+        // O1: responses that came before the snoop are taken before it, however many a cycle takes.
+        let is_response = |(class, channel): &Rx| *class == Class::H2dRsp && channel.is_due(cx);
+        (!is_snoop || !self.link.rx.iter().any(is_response)).then_some(message)
+    }
+
+    /// Takes what was offered.
+    pub fn take(&mut self, place: usize, cx: &mut Cx) {
+        self.link.rx[place].1.pop(cx);
+    }
+
+    /// Queues a message to send.
+    pub fn post(&mut self, class: Class, message: Message) {
+        let numbered = (self.posted, message);
+        self.posted += 1;
+        if let Some(n) = self.link.tx.iter().position(|(c, _)| *c == class) {
+            self.queues[n].push_back(numbered);
+        }
+    }
+
+    /// Classes whose queue is full.
+    pub fn full(&self) -> impl Iterator<Item = Class> {
+        let queues = self.link.tx.iter().zip(&self.queues);
+        queues.filter(|(_, queue)| queue.len() >= QUEUE_MESSAGES).map(|((class, _), _)| *class)
+    }
+
+    /// Messages in the queues.
+    pub fn queued(&self) -> usize {
+        self.queues.iter().map(VecDeque::len).sum()
+    }
+
+    /// Gives the channels what they have room for; a snoop stays behind responses that were posted before it.
+    pub fn flush(&mut self, cx: &mut Cx) {
+        let Linked { link, queues, .. } = self;
+        for n in 0..queues.len() {
+            while let Some(posted) = queues[n].front().copied() {
+                let class = link.tx[n].0;
+                let is_earlier = |(m, (c, _)): (usize, &Tx)| {
+                    *c == Class::H2dRsp && queues[m].front().is_some_and(|r| r.0 < posted.0)
+                };
+                if class == Class::H2dReq && link.tx.iter().enumerate().any(is_earlier) {
+                    break;
+                }
+                if link.tx[n].1.push(cx, posted).is_err() {
+                    break;
+                }
+                queues[n].pop_front();
+            }
+        }
+    }
+}

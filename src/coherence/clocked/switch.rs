@@ -1,0 +1,157 @@
+//! A switch: several links that share one on their way to a hub.
+//!
+//! Modelled: a table from identifiers of messages to links, CacheID below a host ([`Routes`], `coherence` §2.9) or ports
+//! of a fabric (§3.7); a queue for each class of each link, so that no class holds another one; snoops behind the
+//! responses that came before them (§2.6 O1). Detail: one message of each class of each link a cycle, a cycle in the
+//! switch. Left out: decoders by address, arbitration other than turn by turn, configuration at run time.
+//!
+//! A walk through one cycle: of every class of every link the first message is looked up; what has no way is discarded
+//! without answer; what has room in the queue of its class on the way out goes there; queues fill the channels of their
+//! links. The link that comes first is another one in each cycle, so none starves.
+
+use super::linked::{Linked, NodeLink};
+use super::node::shown;
+use crate::coherence::cache::route::Routes;
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::event::Event;
+use crate::coherence::wire::dpid;
+use crate::kernel::{Cx, Module, Next, Pending, Time};
+use crate::trace::{Kind, Stamp, Tap};
+use scalepool_protocols::cxl::message::Message;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The link towards the hub; the leaves' links follow in order.
+const TRUNK: usize = 0;
+
+/// How a message finds its link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Table {
+    /// By CacheID: the hub is the host, a leaf is a caching device.
+    CacheId(Routes),
+    /// By ports of a fabric, one for each link, the trunk's first.
+    Ports(Vec<u16>),
+}
+
+impl Table {
+    /// The link on which a message of link `from` goes on, and as what; `None`: it is discarded.
+    fn way(
+        &mut self,
+        config: &CoherenceConfig,
+        from: usize,
+        message: Message,
+        events: &mut Vec<Event>,
+    ) -> Option<(usize, Message)> {
+        match self {
+            Table::CacheId(routes) if from == TRUNK => {
+                routes.down(config, message, events).map(|(device, message)| (device + 1, message))
+            }
+            Table::CacheId(routes) => routes.up(from - 1, message).map(|message| (TRUNK, message)),
+            Table::Ports(ports) => {
+                let dpid = dpid(&message);
+                ports.iter().position(|port| *port == dpid).filter(|to| *to != from).map(|to| (to, message))
+            }
+        }
+    }
+}
+
+/// What a switch leaves behind.
+#[derive(Debug, Clone, Default)]
+pub struct SwitchResult {
+    /// Its table, with what was discarded; `None` while it runs.
+    pub table: Option<Table>,
+    /// Messages handed on.
+    pub forwarded: u64,
+    /// Messages without a way.
+    pub discarded: u64,
+    /// Broken rules.
+    pub events: Vec<Event>,
+}
+
+/// The module.
+pub struct Switch {
+    links: Vec<Linked>,
+    table: Option<Table>,
+    config: CoherenceConfig,
+    tap: Tap,
+    /// The link that is served first.
+    turn: usize,
+    busy_since: Option<Time>,
+    shared: Arc<Mutex<SwitchResult>>,
+    result: SwitchResult,
+}
+
+impl Switch {
+    /// A switch whose first link leads to the hub; what it leaves behind is in `shared` when it is dropped.
+    pub fn new(
+        links: Vec<NodeLink>,
+        table: Table,
+        config: CoherenceConfig,
+        tap: Tap,
+        shared: Arc<Mutex<SwitchResult>>,
+    ) -> Switch {
+        let links = links.into_iter().map(Linked::new).collect();
+        let result = SwitchResult::default();
+        Switch { links, table: Some(table), config, tap, turn: 0, busy_since: None, shared, result }
+    }
+
+    /// Hands the first message of a class on if it has room; whether there was one.
+    fn hand_on(&mut self, from: usize, place: usize, cx: &mut Cx, at: Stamp) -> bool {
+        let Some(message) = self.links[from].offered(place, cx) else { return false };
+        let class = self.links[from].link.rx[place].0;
+        let table = self.table.as_mut().expect("it is there until the switch is dropped");
+        let way = table.way(&self.config, from, message, &mut self.result.events);
+        if let Some((to, message)) = way {
+            if self.links[to].full().any(|full| full == class) {
+                return true;
+            }
+            let form = self.links[to].link.form;
+            self.tap.record(at, Kind::Mark, 0, 0, || shown(&message, form));
+            self.links[to].post(class, message);
+            self.result.forwarded += 1;
+        } else {
+            self.result.discarded += 1;
+        }
+        self.links[from].take(place, cx);
+        cx.progress();
+        true
+    }
+
+    fn queued(&self) -> usize {
+        self.links.iter().map(Linked::queued).sum()
+    }
+}
+
+impl Module for Switch {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        let (count, turn) = (self.links.len(), self.turn);
+        let mut busy = false;
+        for from in (0..count).map(|n| (turn + n) % count) {
+            for place in 0..self.links[from].link.rx.len() {
+                busy |= self.hand_on(from, place, cx, at);
+            }
+        }
+        if busy {
+            self.turn = (turn + 1) % count;
+        }
+        self.links.iter_mut().for_each(|l| l.flush(cx));
+        let waits = self.queued() > 0;
+        self.busy_since = if waits { self.busy_since.or(Some(cx.now())) } else { None };
+        if busy || waits { Next::Busy } else { Next::Idle }
+    }
+
+    fn idle_ok(&self) -> Result<(), Pending> {
+        match self.queued() {
+            0 => Ok(()),
+            queued => Err(Pending::new(format!("{queued} messages to send"), self.busy_since.unwrap_or(Time::ZERO))),
+        }
+    }
+}
+
+impl Drop for Switch {
+    /// The simulation is over, however it ended.
+    fn drop(&mut self) {
+        let result = SwitchResult { table: self.table.take(), ..std::mem::take(&mut self.result) };
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = result;
+    }
+}

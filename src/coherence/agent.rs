@@ -49,11 +49,13 @@ pub struct Out<D> {
     pub events: Vec<Event>,
     /// What happened besides.
     pub effects: Vec<Effect<D>>,
+    /// Lines that a core has worked on, for a watcher; a message names its own.
+    pub worked: Vec<LineAddr>,
 }
 
 impl<D> Default for Out<D> {
     fn default() -> Self {
-        Self { sends: Vec::new(), events: Vec::new(), effects: Vec::new() }
+        Self { sends: Vec::new(), events: Vec::new(), effects: Vec::new(), worked: Vec::new() }
     }
 }
 
@@ -68,6 +70,7 @@ impl<D> Out<D> {
         self.sends.clear();
         self.events.clear();
         self.effects.clear();
+        self.worked.clear();
     }
 }
 

@@ -45,5 +45,7 @@ mod routes;
 mod scenarios;
 #[path = "coh/stress.rs"]
 mod stress;
+#[path = "coh/topology.rs"]
+mod topology;
 #[path = "coh/waits.rs"]
 mod waits;

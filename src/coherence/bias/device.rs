@@ -148,6 +148,12 @@ impl<D: Content> BiasDevice<D> {
     }
 
     /// The smallest CQID that no open request has.
+    /// The line of an open request.
+    pub fn asked(&self, cqid: u16) -> Option<LineAddr> {
+        let asks = |cell: &Cell<D>| cell.pending.as_ref().is_some_and(|p| p.cqid == cqid);
+        self.cells.iter().find(|(_, cell)| asks(cell)).map(|(line, _)| *line)
+    }
+
     fn free_cqid(&self) -> u16 {
         let used = |id| self.cells.values().any(|c| c.pending.as_ref().is_some_and(|p| p.cqid == id));
         (0..=u16::MAX).find(|&id| !used(id)).unwrap_or(u16::MAX)

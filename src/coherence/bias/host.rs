@@ -57,6 +57,11 @@ impl<D: Content> BiasHost<D> {
         self.open.iter().any(|t| t.line == line)
     }
 
+    /// Lines of requests of the device that are under way.
+    pub fn busy_lines(&self) -> impl Iterator<Item = LineAddr> {
+        self.open.iter().map(|t| t.line)
+    }
+
     /// Whether the host's core may start something on a line.
     pub fn is_free(&self, line: LineAddr) -> bool {
         !self.is_busy(line) && self.mem.phase(line) == Phase::Idle

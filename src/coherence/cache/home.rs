@@ -192,6 +192,20 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         &self.open
     }
 
+    /// Lines that taking a message may change, but for those of messages that it sends then: an answer concerns the
+    /// line of its transaction, and requests that wait may go on.
+    pub fn lines_of(&self, msg: &Msg<D>) -> Vec<LineAddr> {
+        let waiting = self.queue.iter().map(|w| w.line);
+        match *msg {
+            Msg::D2hReq { opcode: Op::CacheFlushed, .. } => self.directory.iter().map(|(line, _)| *line).collect(),
+            Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => {
+                let answered = self.slot((uqid >> 4) as u8).map(|i| self.open[i].line);
+                waiting.chain(answered).collect()
+            }
+            _ => waiting.chain(msg.line()).collect(),
+        }
+    }
+
     /// Lines that the directory knows.
     pub fn tracked_lines(&self) -> usize {
         self.directory.len()

@@ -6,12 +6,15 @@
 //!
 //! A walk through one cycle: open accesses whose line has come are done and leave the window, oldest first; those whose
 //! line is not there and not asked for are asked for, if the cache has a place, else a victim is evicted; the next access
-//! enters the window when its time has come.
+//! enters the window when its time has come. A core that heeds DevLoad leaves idle cycles between two requests, as many as
+//! its throttle says (`coherence` §3.8); write-backs are not held.
 
 use super::core::{Core, Wants};
 use crate::coherence::agent::{Effect, Out};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
+use crate::coherence::mem::load::{Steps, Throttle};
+use crate::coherence::message::Msg;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a core does to a line.
@@ -91,6 +94,21 @@ pub struct Measured {
     pub hits: u64,
     /// Lines evicted.
     pub evictions: u64,
+    /// What DevLoad did to it; `None`: it does not heed it.
+    pub throttled: Option<Throttled>,
+}
+
+/// What a throttle has seen and done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Throttled {
+    /// Answers by their DevLoad, 0 to 3.
+    pub loads: [u64; 4],
+    /// Requests that it held.
+    pub held: u64,
+    /// Most idle cycles between two requests.
+    pub most: u32,
+    /// Idle cycles between two requests at the end.
+    pub last: u32,
 }
 
 /// An access under way.
@@ -114,6 +132,9 @@ pub struct Accessor {
     /// Cycle of the last use of each line.
     used: BTreeMap<LineAddr, u64>,
     enters_at: u64,
+    throttle: Option<Throttle>,
+    /// First cycle in which the throttle lets a request go.
+    asks_at: u64,
     /// What has been measured.
     pub measured: Measured,
     /// Every load with its value, for testers; empty unless asked for.
@@ -131,6 +152,8 @@ impl Accessor {
             window: window.max(1),
             capacity_lines: capacity_lines.max(1),
             used: BTreeMap::new(),
+            throttle: None,
+            asks_at: 0,
             measured: Measured::default(),
             loaded: Vec::new(),
             keeps_loads: false,
@@ -141,6 +164,24 @@ impl Accessor {
     pub fn keeping_loads(mut self) -> Accessor {
         self.keeps_loads = true;
         self
+    }
+
+    /// Heeds DevLoad.
+    pub fn heeding(mut self, steps: Steps) -> Accessor {
+        self.throttle = Some(Throttle::new(steps));
+        self.measured.throttled = Some(Throttled::default());
+        self
+    }
+
+    /// A request has left: the next one comes behind the idle cycles of the throttle.
+    fn asked(&mut self, cycle: u64) {
+        let idle = self.throttle.as_ref().map_or(0, Throttle::level);
+        if idle > 0 {
+            self.asks_at = cycle + 1 + u64::from(idle);
+            if let Some(throttled) = &mut self.measured.throttled {
+                throttled.held += 1;
+            }
+        }
     }
 
     /// Open access `n` has ended.
@@ -160,6 +201,7 @@ impl Accessor {
         access: &Access,
         out: &mut Out<Line>,
     ) -> bool {
+        out.worked.push(access.line);
         match access.act {
             Act::Load => match agent.value(config, access.line, out) {
                 Some(value) => {
@@ -188,7 +230,11 @@ impl Accessor {
         }
         let mut victims: Vec<_> = held.into_iter().filter(|l| !self.open.iter().any(|o| o.access.line == *l)).collect();
         victims.sort_by_key(|l| (self.used.get(l).copied().unwrap_or(0), *l));
-        if let Some(victim) = victims.into_iter().find(|l| agent.evict(config, *l, out)) {
+        let mut evict = |victim: &LineAddr| {
+            out.worked.push(*victim);
+            agent.evict(config, *victim, out)
+        };
+        if let Some(victim) = victims.into_iter().find(&mut evict) {
             self.used.remove(&victim);
             self.measured.evictions += 1;
         }
@@ -220,7 +266,7 @@ impl<A: Caching> Core<A> for Accessor {
                 open.given_away = false;
             }
         }
-        let mut n = 0;
+        let (mut n, mut is_held) = (0, false);
         while n < self.open.len() {
             let open = self.open[n].clone();
             let line = open.access.line;
@@ -231,8 +277,12 @@ impl<A: Caching> Core<A> for Accessor {
                 self.done(n, cycle);
                 continue;
             }
-            if may_go && self.make_room(agent, config, line, out) {
+            is_held |= may_go && cycle < self.asks_at;
+            if may_go && cycle >= self.asks_at && self.make_room(agent, config, line, out) {
                 let asked = agent.ask(config, line, &open.access.act, out);
+                if asked != Asked::NotNow {
+                    self.asked(cycle);
+                }
                 self.open[n].missed |= asked != Asked::NotNow;
                 self.open[n].given_away = asked == Asked::Store;
             }
@@ -246,9 +296,18 @@ impl<A: Caching> Core<A> for Accessor {
             self.enters_at = cycle + 1 + self.todo.front().map_or(0, |a| u64::from(a.think_cycles));
             return Wants::NextCycle;
         }
-        match self.todo.front() {
-            Some(_) if self.open.len() < self.window => Wants::Cycle(self.enters_at),
-            _ => Wants::Message,
+        let enters = (self.open.len() < self.window && !self.todo.is_empty()).then_some(self.enters_at);
+        let asks = is_held.then_some(self.asks_at);
+        enters.into_iter().chain(asks).min().map_or(Wants::Message, Wants::Cycle)
+    }
+
+    fn heard(&mut self, cycle: u64, msg: &Msg<Line>) {
+        let (Some(throttle), Some(throttled)) = (&mut self.throttle, &mut self.measured.throttled) else { return };
+        if let Msg::S2mNdr { devload, .. } | Msg::S2mDrs { devload, .. } = *msg {
+            throttle.answer(cycle, devload);
+            throttled.loads[usize::from(devload.0 & 3)] += 1;
+            throttled.last = throttle.level();
+            throttled.most = throttled.most.max(throttled.last);
         }
     }
 

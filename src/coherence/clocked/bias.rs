@@ -101,14 +101,18 @@ impl Watched for BiasDevice<Line> {
         device_row(msg)
     }
 
-    fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
-        let copy = |line| {
-            let (state, value) = self.own(line);
-            let value = value.filter(|_| state != Copy4::I)?;
-            let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
-            Some((line, CopyView { agent: 0, usable: true, writable, dirty, value }))
+    fn copy(&self, _: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>> {
+        let (state, value) = self.own(line);
+        let value = value.filter(|_| state != Copy4::I)?;
+        Some(CopyView { agent: 0, usable: true, writable: state >= Copy4::E, dirty: state == Copy4::M, value })
+    }
+
+    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+        let asked = match *msg {
+            Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => self.asked(cqid),
+            _ => msg.line(),
         };
-        BiasDevice::lines(self).filter_map(copy).collect()
+        asked.into_iter().collect()
     }
 
     /// The device itself is always tracked, the host in host bias.
@@ -119,8 +123,8 @@ impl Watched for BiasDevice<Line> {
         Some(HomeView { value, tracked, kept: Vec::new(), device_bias: Some(in_device_bias) })
     }
 
-    fn early(&self) -> Vec<Line> {
-        Vec::new()
+    fn early(&self, _: LineAddr) -> Option<Line> {
+        None
     }
 }
 
@@ -132,15 +136,19 @@ impl Watched for BiasHost<Line> {
         }
     }
 
-    fn copies(&self, config: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
-        self.mem.copies(config)
+    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>> {
+        Watched::copy(&self.mem, config, line)
+    }
+
+    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+        self.mem.lines_of(msg).into_iter().chain(self.busy_lines()).collect()
     }
 
     fn home(&self, _: LineAddr) -> Option<HomeView> {
         None
     }
 
-    fn early(&self) -> Vec<Line> {
-        self.mem.early()
+    fn early(&self, line: LineAddr) -> Option<Line> {
+        self.mem.early(line)
     }
 }

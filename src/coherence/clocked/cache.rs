@@ -75,19 +75,23 @@ impl Caching for Device<Line> {
 }
 
 impl Watched for Device<Line> {
-    fn copies(&self, config: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
-        let copy = |(line, entry): (LineAddr, &crate::coherence::cache::device::Entry<Line>)| {
-            let data = entry.data.as_ref().filter(|_| entry.at.has_copy())?;
-            let view = CopyView {
-                agent: 0,
-                usable: self.may_load(config, line),
-                writable: entry.at.may_store(),
-                dirty: entry.at.is_dirty(),
-                value: data.data,
-            };
-            Some((line, view))
+    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>> {
+        let entry = self.entry(line).filter(|entry| entry.at.has_copy())?;
+        Some(CopyView {
+            agent: 0,
+            usable: self.may_load(config, line),
+            writable: entry.at.may_store(),
+            dirty: entry.at.is_dirty(),
+            value: entry.data.as_ref()?.data,
+        })
+    }
+
+    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+        let asked = match *msg {
+            Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => self.asked(cqid),
+            _ => msg.line(),
         };
-        Device::lines(self).filter_map(copy).collect()
+        asked.into_iter().collect()
     }
 
     fn home(&self, _: LineAddr) -> Option<HomeView> {
@@ -105,9 +109,8 @@ impl Watched for Device<Line> {
         }
     }
 
-    fn early(&self) -> Vec<Line> {
-        let early = Device::lines(self).filter(|(_, e)| !e.at.has_copy());
-        early.filter_map(|(_, e)| e.data.as_ref().map(|b| b.data)).collect()
+    fn early(&self, line: LineAddr) -> Option<Line> {
+        self.entry(line).filter(|entry| !entry.at.has_copy())?.data.as_ref().map(|bytes| bytes.data)
     }
 }
 
@@ -120,8 +123,12 @@ impl<B: Backing<Line>> Watched for Home<Line, B> {
         }
     }
 
-    fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
-        Vec::new()
+    fn copy(&self, _: &CoherenceConfig, _: LineAddr) -> Option<CopyView<Line>> {
+        None
+    }
+
+    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+        Home::lines_of(self, msg)
     }
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
@@ -134,7 +141,7 @@ impl<B: Backing<Line>> Watched for Home<Line, B> {
         })
     }
 
-    fn early(&self) -> Vec<Line> {
-        Vec::new()
+    fn early(&self, _: LineAddr) -> Option<Line> {
+        None
     }
 }

@@ -3,6 +3,7 @@
 use crate::coherence::agent::{Effect, Out};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
+use crate::coherence::message::Msg;
 
 /// When a core wants to be asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,9 @@ pub trait Core<A> {
         effects: &[Effect<Line>],
         out: &mut Out<Line>,
     ) -> Wants;
+
+    /// Its agent takes a message in this cycle.
+    fn heard(&mut self, _cycle: u64, _msg: &Msg<Line>) {}
 
     /// What it still waits for, for a person to read; `None`: its program is over.
     fn open_work(&self) -> Option<String>;

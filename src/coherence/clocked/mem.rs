@@ -7,7 +7,7 @@ use crate::coherence::agent::Out;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr, WHOLE_LINE};
 use crate::coherence::mem::dcoh::Dcoh;
-use crate::coherence::mem::host::{HostCopy, HostReq, MemHost, Want};
+use crate::coherence::mem::host::{HostCopy, HostReq, MemHost, Want, block_lines};
 use crate::coherence::mem::host_rows::Input;
 use crate::coherence::mem::tables::Copy4;
 use crate::coherence::message::Msg;
@@ -71,14 +71,23 @@ impl Caching for MemHost<Line> {
 }
 
 impl Watched for MemHost<Line> {
-    fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
-        let copy = |line| {
-            let copy = self.copy(line);
-            let value = copy.data.filter(|_| copy.state != Copy4::I)?;
-            let view = CopyView { agent: 0, usable: copy.usable, writable: copy.writable, dirty: copy.dirty, value };
-            Some((line, view))
-        };
-        MemHost::lines(self).filter_map(copy).collect()
+    fn copy(&self, _: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>> {
+        let copy = MemHost::copy(self, line);
+        let value = copy.data.filter(|_| copy.state != Copy4::I)?;
+        Some(CopyView { agent: 0, usable: copy.usable, writable: copy.writable, dirty: copy.dirty, value })
+    }
+
+    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+        match *msg {
+            Msg::S2mNdr { tag, .. } | Msg::S2mDrs { tag, .. } => {
+                self.tagged(tag).map(|(line, _)| line).into_iter().collect()
+            }
+            Msg::S2mBisnp { opcode, line, .. } if opcode.is_block() => {
+                let block = block_lines(line).into_iter();
+                block.flat_map(|(first, count)| (first.0..first.0 + count).map(LineAddr)).collect()
+            }
+            _ => msg.line().into_iter().collect(),
+        }
     }
 
     fn home(&self, _: LineAddr) -> Option<HomeView> {
@@ -99,8 +108,8 @@ impl Watched for MemHost<Line> {
         coverage::host(self.phase(line), input)
     }
 
-    fn early(&self) -> Vec<Line> {
-        MemHost::lines(self).filter_map(|line| self.arrived(line).copied()).collect()
+    fn early(&self, line: LineAddr) -> Option<Line> {
+        self.arrived(line).copied()
     }
 }
 
@@ -118,8 +127,12 @@ impl Watched for Dcoh<Line> {
         device_row(msg)
     }
 
-    fn copies(&self, _: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)> {
-        Vec::new()
+    fn copy(&self, _: &CoherenceConfig, _: LineAddr) -> Option<CopyView<Line>> {
+        None
+    }
+
+    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
+        self.busy_lines().chain(msg.line()).collect()
     }
 
     fn home(&self, line: LineAddr) -> Option<HomeView> {
@@ -127,7 +140,7 @@ impl Watched for Dcoh<Line> {
         Some(HomeView { value: self.memory(line), tracked, kept: Vec::new(), device_bias: None })
     }
 
-    fn early(&self) -> Vec<Line> {
-        Vec::new()
+    fn early(&self, _: LineAddr) -> Option<Line> {
+        None
     }
 }

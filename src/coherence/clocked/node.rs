@@ -39,8 +39,8 @@ pub const ORDER: [Class; 12] = [
 
 /// Sees every agent behind every step that changed it.
 pub trait Watch<A> {
-    /// A step of node `node`. What is wrong ends the run.
-    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], at: Stamp) -> Vec<Event>;
+    /// A step of node `node`, whose core has worked on some lines. What is wrong ends the run.
+    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], worked: &[LineAddr], at: Stamp) -> Vec<Event>;
 
     /// A message is about to be taken.
     fn before(&mut self, _agent: &A, _msg: &Msg<Line>) {}
@@ -76,6 +76,17 @@ impl<A, C> Default for NodeResult<A, C> {
     }
 }
 
+/// A while in which a device reports at least some load (`coherence` §3.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reduction {
+    /// First cycle.
+    pub from_cycle: u64,
+    /// First cycle behind it.
+    pub to_cycle: u64,
+    /// DevLoad, 0 to 3.
+    pub level: u8,
+}
+
 /// Inputs of a node.
 pub struct NodeConfig<A, C> {
     /// Its number among the nodes that a [`Watch`] sees.
@@ -86,6 +97,8 @@ pub struct NodeConfig<A, C> {
     pub core: C,
     /// Choices.
     pub config: CoherenceConfig,
+    /// Times in which the throughput of a device is reduced.
+    pub reductions: Vec<Reduction>,
     /// Its links; their peers in order are the agent's ports.
     pub links: Vec<NodeLink>,
     /// Messages and transactions.
@@ -100,6 +113,7 @@ pub struct Node<A, C> {
     agent: Option<A>,
     core: Option<C>,
     config: CoherenceConfig,
+    reductions: Vec<Reduction>,
     links: Vec<Linked>,
     /// Link and route of each port of the agent.
     ports: Vec<(usize, Route)>,
@@ -128,6 +142,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             agent: Some(config.agent),
             core: Some(config.core),
             config: config.config,
+            reductions: config.reductions,
             ports: ports.collect(),
             links: config.links.into_iter().map(Linked::new).collect(),
             tap: config.tap,
@@ -201,6 +216,9 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             watch.message(self.number, port, &msg, true, at);
             watch.before(self.agent.as_ref().expect("it is there until the node is dropped"), &msg);
         }
+        if let Some(core) = &mut self.core {
+            core.heard(at.cycle, &msg);
+        }
         let line = msg.line();
         let form = self.links[link].link.form;
         let id = line.and_then(|line| self.open.get(&line)).copied().unwrap_or(0);
@@ -214,7 +232,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
 
     /// Behind a step: what it sent goes to the queues, what it saw is reported.
     fn settle(&mut self, at: Stamp) {
-        let Out { sends, events, effects } = std::mem::take(&mut self.out);
+        let Out { sends, events, effects, worked } = std::mem::take(&mut self.out);
         for (port, msg) in sends {
             if let Some(watch) = &mut self.watch {
                 watch.message(self.number, port, &msg, false, at);
@@ -230,7 +248,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         }
         self.report(events, at);
         if let (Some(watch), Some(agent)) = (&mut self.watch, &self.agent) {
-            let events = watch.step(self.number, agent, &effects, at);
+            let events = watch.step(self.number, agent, &effects, &worked, at);
             self.report(events, at);
         }
         self.effects.extend(effects);
@@ -297,6 +315,10 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         if self.watch.as_ref().is_some_and(|w| w.has_stopped()) {
             return Next::Idle;
+        }
+        if !self.reductions.is_empty() {
+            let now = self.reductions.iter().filter(|r| (r.from_cycle..r.to_cycle).contains(&at.cycle));
+            self.config.mem.throughput_reduction = now.map(|r| r.level).max().unwrap_or(0);
         }
         let mut taken = false;
         for link in 0..self.links.len() {

@@ -139,8 +139,8 @@ pub struct Recorded<A> {
 }
 
 impl<A> Watch<A> for Recorded<A> {
-    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], at: Stamp) -> Vec<Event> {
-        self.watch.as_mut().map_or_else(Vec::new, |w| w.step(node, agent, effects, at))
+    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], worked: &[LineAddr], at: Stamp) -> Vec<Event> {
+        self.watch.as_mut().map_or_else(Vec::new, |w| w.step(node, agent, effects, worked, at))
     }
 
     fn before(&mut self, agent: &A, msg: &Msg<Line>) {

@@ -100,13 +100,15 @@ impl Switch {
         let class = self.links[from].link.rx[place].0;
         let table = self.table.as_mut().expect("it is there until the switch is dropped");
         let way = table.way(&self.config, from, message, &mut self.result.events);
-        if let Some((to, message)) = way {
+        if let Some((to, changed)) = way {
             if self.links[to].full().any(|full| full == class) {
                 return true;
             }
-            let form = self.links[to].link.form;
-            self.tap.record(at, Kind::Mark, 0, 0, || shown(&message, form));
-            self.links[to].post(class, message);
+            // As it is on the trunk, whose messages have all identifiers.
+            let on_trunk = if from == TRUNK { message } else { changed };
+            let form = self.links[TRUNK].link.form;
+            self.tap.record(at, Kind::Mark, 0, 0, || shown(&on_trunk, form));
+            self.links[to].post(class, changed);
             self.result.forwarded += 1;
         } else {
             self.result.discarded += 1;

@@ -4,8 +4,9 @@
 //! the last store is taken from the copy in which it was done, or from the home where a write by message was taken. Left
 //! out: invariants of order and shape, which the agents and [`crate::coherence::monitor`] judge message by message.
 //!
-//! A walk through one step: what the agent holds now replaces what it held; every line that changed is checked against all
-//! other holders, the home's value and the data under way.
+//! A walk through one step: of the lines that the message concerned, that were sent about and that the core worked on, what
+//! the agent holds now replaces what it held; every line that changed is checked against all other holders, the home's
+//! value and the data under way. Other lines are not looked at, however many there are.
 
 use super::coverage::Point;
 use super::node::Watch;
@@ -35,14 +36,17 @@ pub struct HomeView {
 
 /// An agent as the watcher reads it.
 pub trait Watched {
-    /// Copies by line; `agent` of each is 0, the watcher fills it in.
-    fn copies(&self, config: &CoherenceConfig) -> Vec<(LineAddr, CopyView<Line>)>;
+    /// Its copy of a line; `agent` of it is 0, the watcher fills it in.
+    fn copy(&self, config: &CoherenceConfig, line: LineAddr) -> Option<CopyView<Line>>;
 
     /// The home's view of a line; `None`: it is no home.
     fn home(&self, line: LineAddr) -> Option<HomeView>;
 
-    /// Values that it has received and not made a copy of.
-    fn early(&self) -> Vec<Line>;
+    /// A value of a line that it has received and not made a copy of.
+    fn early(&self, line: LineAddr) -> Option<Line>;
+
+    /// Lines that it may change when it takes a message, but for those of messages that it sends then.
+    fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr>;
 
     /// The row of a table by which it will take a message; `None`: no row, or the message needs none.
     fn row(&self, _msg: &Msg<Line>) -> Option<Point> {
@@ -64,10 +68,13 @@ pub struct Watcher {
     config: CoherenceConfig,
     names: Vec<String>,
     copies: BTreeMap<LineAddr, BTreeMap<usize, CopyView<Line>>>,
-    early: BTreeMap<usize, Vec<Line>>,
+    early: BTreeMap<LineAddr, BTreeMap<usize, Line>>,
     newest: BTreeMap<LineAddr, Line>,
     homes: BTreeMap<LineAddr, HomeView>,
     in_flight: Vec<Line>,
+    /// Lines to be read again behind the step that is under way.
+    suspects: BTreeSet<LineAddr>,
+    /// Lines to be checked.
     touched: BTreeSet<LineAddr>,
     last: VecDeque<(Option<LineAddr>, String)>,
     stopped: bool,
@@ -87,6 +94,7 @@ impl Watcher {
             newest: BTreeMap::new(),
             homes: BTreeMap::new(),
             in_flight: Vec::new(),
+            suspects: BTreeSet::new(),
             touched: BTreeSet::new(),
             last: VecDeque::new(),
             stopped: false,
@@ -95,21 +103,17 @@ impl Watcher {
         }))
     }
 
-    fn take_copies(&mut self, node: usize, copies: Vec<(LineAddr, CopyView<Line>)>) {
-        let now: BTreeMap<_, _> = copies.into_iter().collect();
-        for (line, holders) in &mut self.copies {
-            if holders.contains_key(&node) && !now.contains_key(line) {
-                holders.remove(&node);
-                self.touched.insert(*line);
-            }
+    /// Reads a line of a node again.
+    fn read<A: Watched>(&mut self, node: usize, agent: &A, line: LineAddr) {
+        let copy = agent.copy(&self.config, line).map(|copy| CopyView { agent: node, ..copy });
+        let mut changed = put(&mut self.copies, line, node, copy);
+        put(&mut self.early, line, node, agent.early(line));
+        if let Some(home) = agent.home(line) {
+            let before = self.homes.insert(line, home);
+            changed |= before.as_ref() != self.homes.get(&line);
         }
-        for (line, copy) in now {
-            let copy = CopyView { agent: node, ..copy };
-            let holders = self.copies.entry(line).or_default();
-            if holders.get(&node) != Some(&copy) {
-                holders.insert(node, copy);
-                self.touched.insert(line);
-            }
+        if changed {
+            self.touched.insert(line);
         }
     }
 
@@ -121,7 +125,7 @@ impl Watcher {
         for line in std::mem::take(&mut self.touched) {
             let Some(home) = self.homes.get(&line) else { continue };
             let copies: Vec<_> = self.copies.get(&line).into_iter().flat_map(|c| c.values().cloned()).collect();
-            let early = self.early.values().flatten();
+            let early = self.early.get(&line).into_iter().flat_map(BTreeMap::values);
             // What is not usable is on its way home: an evict whose end is under way.
             let tracked = copies.iter().filter(|c| !c.usable).fold(home.tracked, |bits, c| bits | 1 << c.agent);
             let view = View {
@@ -172,49 +176,63 @@ impl Watcher {
     }
 }
 
+/// Sets or removes what a node has of a line; whether that is something new.
+fn put<T: PartialEq>(
+    all: &mut BTreeMap<LineAddr, BTreeMap<usize, T>>,
+    line: LineAddr,
+    node: usize,
+    now: Option<T>,
+) -> bool {
+    let of_line = all.entry(line).or_default();
+    let changed = of_line.get(&node) != now.as_ref();
+    match now {
+        Some(now) => of_line.insert(node, now),
+        None => of_line.remove(&node),
+    };
+    if of_line.is_empty() {
+        all.remove(&line);
+    }
+    changed
+}
+
 /// A node's handle on the watcher.
 pub struct Handle(pub Rc<RefCell<Watcher>>);
 
 impl<A: Watched> Watch<A> for Handle {
     fn before(&mut self, agent: &A, msg: &Msg<Line>) {
-        self.0.borrow_mut().met.extend(agent.row(msg));
+        let mut watcher = self.0.borrow_mut();
+        watcher.met.extend(agent.row(msg));
+        watcher.suspects.extend(agent.lines_of(msg));
     }
 
     fn met(&self) -> BTreeSet<Point> {
         self.0.borrow().met.clone()
     }
 
-    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], _: Stamp) -> Vec<Event> {
+    fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], worked: &[LineAddr], _: Stamp) -> Vec<Event> {
         let mut watcher = self.0.borrow_mut();
         let watcher = &mut *watcher;
-        let copies = agent.copies(&watcher.config);
+        watcher.suspects.extend(worked);
         for effect in effects {
-            let value = match effect {
+            let (line, value) = match effect {
                 Effect::Stored(line) => {
                     // A copy that has gone in the same step went to the agent's own memory, or left as data under way,
                     // which is the newest value there.
-                    let here = copies.iter().find(|(l, _)| l == line).map(|(_, c)| c.value);
+                    let here = agent.copy(&watcher.config, *line).map(|copy| copy.value);
                     let here = here.or_else(|| agent.home(*line).map(|home| home.value));
-                    here.or_else(|| watcher.in_flight.last().copied()).map(|value| (*line, value))
+                    (*line, here.or_else(|| watcher.in_flight.last().copied()))
                 }
-                Effect::Written(line) => agent.home(*line).map(|home| (*line, home.value)),
-                Effect::Used { .. } | Effect::Done(_) => None,
+                Effect::Written(line) => (*line, agent.home(*line).map(|home| home.value)),
+                Effect::Used { line, .. } | Effect::Done(line) => (*line, None),
             };
-            if let Some((line, value)) = value {
+            watcher.suspects.insert(line);
+            if let Some(value) = value {
                 watcher.newest.insert(line, value);
                 watcher.touched.insert(line);
             }
         }
-        watcher.early.insert(node, agent.early());
-        watcher.take_copies(node, copies);
-        let lines: Vec<_> = watcher.touched.iter().chain(watcher.homes.keys()).copied().collect();
-        for line in lines {
-            if let Some(home) = agent.home(line)
-                && watcher.homes.get(&line) != Some(&home)
-            {
-                watcher.homes.insert(line, home);
-                watcher.touched.insert(line);
-            }
+        for line in std::mem::take(&mut watcher.suspects) {
+            watcher.read(node, agent, line);
         }
         watcher.check()
     }
@@ -234,6 +252,7 @@ impl<A: Watched> Watch<A> for Handle {
                 watcher.in_flight.remove(n);
             }
         }
+        watcher.suspects.extend(msg.line());
         watcher.touched.extend(msg.line());
         let name = watcher.names.get(node).cloned().unwrap_or_default();
         let way = if taken { "took" } else { "sent" };

@@ -191,6 +191,13 @@ impl<D: Content> Dcoh<D> {
         starts && !self.is_busy(config, line) && self.has_trackers(config)
     }
 
+    /// Lines of open transactions, their victims among them.
+    pub fn busy_lines(&self) -> impl Iterator<Item = LineAddr> {
+        let covered = |first: LineAddr, count: u8| (first.0..first.0 + u64::from(count)).map(LineAddr);
+        let open = self.open.iter().flat_map(move |o| covered(o.line, o.count).chain(o.victim));
+        open.chain(self.trackers.iter().flat_map(move |t| covered(t.first, t.count)))
+    }
+
     /// Starts an operation for which [`Dcoh::can_issue`] holds.
     pub fn issue(&mut self, config: &CoherenceConfig, line: LineAddr, op: DeviceOp, out: &mut Out<D>) {
         if !self.can_issue(config, line, op) {

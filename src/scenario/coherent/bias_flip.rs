@@ -29,6 +29,8 @@ fn star(settings: &Settings) -> Result<Star<BiasHost<Line>, BiasDevice<Line>>, R
         hub: |_, _| BiasDevice::new(),
         leaf: |_| BiasHost::new(0),
         config: CoherenceConfig::default(),
+        reductions: Vec::new(),
+        throttle: None,
         link: kind(settings.word("link.mode"), settings)?,
         switch: None,
     })

@@ -50,6 +50,8 @@ fn star(settings: &Settings) -> Result<Star<Device<Line>, Home<Line, Sparse>>, R
             home_filter_lines: settings.int("home.filter_lines") as usize,
             ..CoherenceConfig::default()
         },
+        reductions: Vec::new(),
+        throttle: None,
         link: kind(own, settings)?,
         switch,
     })
@@ -64,8 +66,7 @@ fn routes(settings: &Settings, upper: &str, own: &str) -> Result<Routes, RunErro
     let below = |n| Below { hdm: Hdm::None, link: flits(own), cache_id: Some(n) };
     let devices = (0..settings.int("devices") as u8).map(below).collect();
     let refused = |e| SettingError::Together { key: "switch", text: format!("{e}") };
-    let mut routes =
-        Routes::new(&Hierarchy { devices, upper: flits(upper), cache_ids: true }).map_err(refused)?;
+    let mut routes = Routes::new(&Hierarchy { devices, upper: flits(upper), cache_ids: true }).map_err(refused)?;
     for entry in settings.list("switch.table") {
         let bad = || settings.refuse("switch.table", entry);
         let (id, device) = entry.split_once(':').ok_or_else(bad)?;

@@ -4,10 +4,12 @@
 use super::keys;
 use super::links::kind;
 use super::star::{Star, Trunk};
+use crate::coherence::clocked::node::Reduction;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
 use crate::coherence::mem::dcoh::Dcoh;
 use crate::coherence::mem::host::MemHost;
+use crate::coherence::mem::load::Steps;
 use crate::coherence::mem::options::MemConfig;
 use crate::scenario::settings::{SettingError, Settings};
 use crate::scenario::{RunError, Scenario};
@@ -37,13 +39,17 @@ fn star(settings: &Settings) -> Result<Star<MemHost<Line>, Dcoh<Line>>, RunError
         filter_sets: settings.int("device.filter_sets") as usize,
         filter_ways: settings.int("device.filter_ways") as usize,
         trackers: settings.int("device.trackers") as usize,
+        devload: thresholds(settings)?,
         ..MemConfig::default()
     };
     let mode = settings.word("link.mode");
     let (hosts, peers) = (settings.int("hosts"), settings.int("peers"));
     let together = |key, text: String| Err(SettingError::Together { key, text }.into());
     if settings.is_on("switch") && mode != "cxl-256b-pbr" {
-        return together("switch", format!("found link.mode={mode}, expected cxl-256b-pbr, whose messages name their host"));
+        return together(
+            "switch",
+            format!("found link.mode={mode}, expected cxl-256b-pbr, whose messages name their host"),
+        );
     }
     if peers > 0 && !settings.is_on("switch") {
         return together("peers", "found no fabric, expected switch=on: direct peers need one".to_owned());
@@ -68,7 +74,48 @@ fn star(settings: &Settings) -> Result<Star<MemHost<Line>, Dcoh<Line>>, RunError
         hub: |config, hosts| Dcoh::new(config, hosts as u8),
         leaf: |n| MemHost::new(n as u8),
         config: CoherenceConfig { mem, ..CoherenceConfig::default() },
+        reductions: reductions(settings)?,
+        throttle: settings.is_on("throttle").then(|| Steps {
+            normal_delta: settings.int("throttle.normal") as u32,
+            severe_delta: settings.int("throttle.severe") as u32,
+            most: settings.int("throttle.most") as u32,
+            window_cycles: settings.int("throttle.window"),
+        }),
         link: kind(mode, settings)?,
         switch,
     })
+}
+
+/// Open transactions at which DevLoad becomes optimal, moderate and severe; without the setting never.
+///
+/// # Errors
+/// Not three numbers that do not fall.
+fn thresholds(settings: &Settings) -> Result<[usize; 3], RunError> {
+    const KEY: &str = "device.devload";
+    let found = || settings.list(KEY).collect::<Vec<_>>().join(",");
+    let numbers: Option<Vec<usize>> = settings.list(KEY).map(|n| n.parse().ok()).collect();
+    match numbers.as_deref() {
+        Some([]) => Ok([0; 3]),
+        Some(&[optimal, moderate, severe]) if 0 < optimal && optimal <= moderate && moderate <= severe => {
+            Ok([optimal, moderate, severe])
+        }
+        _ => Err(settings.refuse(KEY, found()).into()),
+    }
+}
+
+/// Times in which the device's throughput is reduced.
+///
+/// # Errors
+/// An element that is no time and load.
+fn reductions(settings: &Settings) -> Result<Vec<Reduction>, RunError> {
+    const KEY: &str = "device.reduced";
+    let reduction = |text: &str| {
+        let [from, to, level] = text.split(':').map(|n| n.parse::<u64>().ok()).collect::<Option<Vec<_>>>()?[..] else {
+            return None;
+        };
+        let level = u8::try_from(level).ok().filter(|level| *level <= 3)?;
+        (from < to).then_some(Reduction { from_cycle: from, to_cycle: to, level })
+    };
+    let read = |text| reduction(text).ok_or_else(|| settings.refuse(KEY, text).into());
+    settings.list(KEY).map(read).collect()
 }

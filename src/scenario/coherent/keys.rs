@@ -78,6 +78,13 @@ macro_rules! table_db {
             key("switch", "off", "-", ON_OFF, "a switch of a fabric stands before each device, whose one link carries the messages of all; link.mode=cxl-256b-pbr only (coherence §3.7)"),
             key("device.filter_sets", $sets, "sets", Range::Int(0, 1 << 20), "sets of the snoop filter, 0: it tracks every line (coherence §3.4)"),
             key("device.filter_ways", $ways, "entries a set", Range::Int(1, 1 << 10), "ways of the snoop filter"),
+            key("device.devload", "", "open transactions", Range::List("OPTIMAL,MODERATE,SEVERE"), "depths at which the device's DevLoad rises; empty: it is always light (coherence §3.8)"),
+            key("device.reduced", "", "cycles", Range::List("FROM:TO:LEVEL"), "times in which its throughput is reduced: it reports at least DevLoad LEVEL, 0 to 3 (coherence §3.8)"),
+            key("throttle", "off", "-", ON_OFF, "hosts and peers heed DevLoad: they leave idle cycles between two requests (coherence §3.8)"),
+            key("throttle.normal", "4", "idle cycles", Range::Int(1, 1 << 20), "step up under moderate overload, and down when light"),
+            key("throttle.severe", "16", "idle cycles", Range::Int(1, 1 << 20), "step up under severe overload"),
+            key("throttle.most", "256", "idle cycles", Range::Int(1, 1 << 20), "strongest throttle"),
+            key("throttle.window", "1000", "cycles", Range::Int(1, 1 << 40), "tH: time between two steps; the first overload acts at once"),
             key("device.trackers", "16", "snoops", Range::Int(1, 4096), "back-invalidate snoops that may be open (coherence §3.4)"),
         )
     };

@@ -103,8 +103,7 @@ fn cxl68(settings: &Settings) -> Result<Line<End68>, RunError> {
     let rate_gtps = settings.int("link.rate_gtps") as u32;
     let line = LineRate { rate_gtps, width, sync_headers: false, skip_ordered_sets: false };
     let end = |dir| End68::new(EndConfig::cachemem(dir, Cxl68Config::default(), settings.int("link.buffers") as u16));
-    let spec =
-        Spec { form: Form::Cxl68, unit_bytes: UNIT_BYTES, unit_time_fs: line.unit_time_fs(), halves: false };
+    let spec = Spec { form: Form::Cxl68, unit_bytes: UNIT_BYTES, unit_time_fs: line.unit_time_fs(), halves: false };
     Ok(Line { ends: [end(Dir::Down)?, end(Dir::Up)?], spec })
 }
 

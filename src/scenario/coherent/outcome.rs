@@ -4,8 +4,8 @@ use super::build::PortSummary;
 use super::links::Spec;
 use crate::coherence::agent::Agent;
 use crate::coherence::clocked::accessor::Measured;
-use crate::coherence::clocked::coverage::{Point, groups};
 use crate::coherence::clocked::core::Core;
+use crate::coherence::clocked::coverage::{Point, groups};
 use crate::coherence::clocked::node::{NodeResult, ORDER};
 use crate::coherence::clocked::switch::{SwitchResult, Table};
 use crate::coherence::content::Line;
@@ -172,6 +172,15 @@ impl Outcome<'_> {
             ("cache hits".to_owned(), sum(|m| m.hits)),
             ("evictions".to_owned(), sum(|m| m.evictions)),
         ];
+        let throttled = || measured.iter().filter_map(|m| m.throttled.as_ref());
+        if throttled().next().is_some() {
+            for (level, name) in ["light", "optimal", "moderate", "severe"].into_iter().enumerate() {
+                counts.push((format!("answers of {name} load"), throttled().map(|t| t.loads[level]).sum()));
+            }
+            counts.push(("requests held".into(), throttled().map(|t| t.held).sum()));
+            counts.push(("throttle most".into(), throttled().map(|t| t.most.into()).max().unwrap_or(0)));
+            counts.push(("throttle last".into(), throttled().map(|t| t.last.into()).max().unwrap_or(0)));
+        }
         if !self.switches.is_empty() {
             counts.push(("switched".into(), self.switches.iter().map(|s| s.forwarded).sum()));
             counts.push(("discarded".into(), self.switches.iter().map(|s| s.discarded).sum()));

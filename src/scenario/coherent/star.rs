@@ -18,7 +18,7 @@ use crate::coherence::cache::route::Routes;
 use crate::coherence::clocked::accessor::{Access, Accessor, Caching, Measured};
 use crate::coherence::clocked::cache::Sparse;
 use crate::coherence::clocked::core::{Core, NoCore};
-use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Watch};
+use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Reduction, Watch};
 use crate::coherence::clocked::sequence::{Extent, Recorded, Sequence};
 use crate::coherence::clocked::switch::{Switch, SwitchResult, Table};
 use crate::coherence::clocked::waiting::WaitTable;
@@ -26,6 +26,7 @@ use crate::coherence::clocked::watcher::{Handle, Watched, Watcher};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{self, LineAddr};
 use crate::coherence::mem::dcoh::Dcoh;
+use crate::coherence::mem::load::Steps;
 use crate::coherence::wire::{Route, layouts};
 use crate::kernel::{Clock, SimError, Simulation, Time};
 use crate::scenario::drive::Drive;
@@ -115,6 +116,10 @@ pub(super) struct Star<L, H> {
     pub leaf: fn(usize) -> L,
     /// Choices.
     pub config: CoherenceConfig,
+    /// Times in which the throughput of the hubs is reduced.
+    pub reductions: Vec<Reduction>,
+    /// How leaves heed DevLoad.
+    pub throttle: Option<Steps>,
     /// The link of a leaf.
     pub link: Box<dyn Kind>,
     /// A switch between a hub and its leaves.
@@ -319,7 +324,10 @@ where
                         (Some(_), _) => switched_routes(n, leaf),
                     };
                     ends.extend(nodes[at_hub].take().map(|end| (at_hub_route, end)));
-                    let accessor = Accessor::new(lists.next().unwrap_or_default(), window, cache_lines);
+                    let mut accessor = Accessor::new(lists.next().unwrap_or_default(), window, cache_lines);
+                    if let Some(steps) = self.throttle {
+                        accessor = accessor.heeding(steps);
+                    }
                     let watch = watcher.clone().map(|w| Box::new(Handle(w)) as Box<dyn Watch<L>>);
                     let watch = recorded(watch, &recorder, self.hubs + index, vec![n]);
                     let mut config = self.config.clone();
@@ -330,7 +338,16 @@ where
                     p.module(&leaf_name, core, |bind| {
                         let links = vec![own.attach(bind, vec![route], spec.form)];
                         Node::new(
-                            NodeConfig { number: leaf + 1, agent, core: accessor, config, links, tap, watch },
+                            NodeConfig {
+                                number: leaf + 1,
+                                agent,
+                                core: accessor,
+                                config,
+                                reductions: Vec::new(),
+                                links,
+                                tap,
+                                watch,
+                            },
                             result,
                         )
                     })?;
@@ -340,6 +357,7 @@ where
                 let watch = recorded(watch, &recorder, n, peers);
                 let agent = (self.hub)(&self.config, self.leaves);
                 let config = self.config.clone();
+                let reductions = self.reductions.clone();
                 let (mut trunk, mut hub_routes) = (None, Vec::new());
                 if let Some((build, (tap, table, result))) = switched {
                     let mut nodes = build(p)?.map(Some);
@@ -361,7 +379,10 @@ where
                             ends.into_iter().map(own).collect()
                         }
                     };
-                    Node::new(NodeConfig { number: 0, agent, core: hub_core, config, links, tap, watch }, result)
+                    Node::new(
+                        NodeConfig { number: 0, agent, core: hub_core, config, reductions, links, tap, watch },
+                        result,
+                    )
                 })?;
             }
             Ok(())

@@ -4,28 +4,28 @@ use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request, RunError};
 use std::path::{Path, PathBuf};
 
-const MODES: [&str; 4] = ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
-const PATTERNS: [&str; 4] = ["producer-consumer", "migratory", "false-sharing", "read-mostly"];
+pub const MODES: [&str; 4] = ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
+pub const PATTERNS: [&str; 4] = ["producer-consumer", "migratory", "false-sharing", "read-mostly"];
 
-fn run(scenario: &str, stimulus: Option<PathBuf>, set: &[String]) -> Result<Report, RunError> {
+pub fn run(scenario: &str, stimulus: Option<PathBuf>, set: &[String]) -> Result<Report, RunError> {
     let request =
         Request { scenario: scenario.into(), seed: 3, threads: 1, stimulus, set: set.to_vec(), ..Request::default() };
     scenario::run(&request, &mut |_| ())
 }
 
 /// A run without a broken rule.
-fn sound(scenario: &str, stimulus: Option<PathBuf>, set: &[String]) -> Report {
+pub fn sound(scenario: &str, stimulus: Option<PathBuf>, set: &[String]) -> Report {
     let report = run(scenario, stimulus, set).unwrap_or_else(|e| panic!("{scenario} {set:?}: {e}"));
     let broken = report.violations.first().map(|b| b.violation.to_string());
     assert!(broken.is_none(), "{scenario} {set:?}: {}", broken.unwrap_or_default());
     report
 }
 
-fn settings(list: &[&str]) -> Vec<String> {
+pub fn settings(list: &[&str]) -> Vec<String> {
     list.iter().map(|s| (*s).to_owned()).collect()
 }
 
-fn count(report: &Report, of: &str) -> u64 {
+pub fn count(report: &Report, of: &str) -> u64 {
     report.counts.iter().chain(&report.messages).find(|(name, _)| name == of).map_or(0, |(_, n)| *n)
 }
 

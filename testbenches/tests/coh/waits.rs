@@ -145,8 +145,16 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
             let links = ends.into_iter().map(link).collect();
             let port = Port::from(stuck.dir() != sends);
             let core = Flood { port, class: stuck };
-            let config =
-                NodeConfig { number: 0, agent: Taker(Vec::new()), core, config, links, tap: Tap::off(), watch: None };
+            let config = NodeConfig {
+                number: 0,
+                agent: Taker(Vec::new()),
+                core,
+                config,
+                reductions: Vec::new(),
+                links,
+                tap: Tap::off(),
+                watch: None,
+            };
             Node::new(config, node_result)
         })
     });

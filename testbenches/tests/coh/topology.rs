@@ -1,0 +1,145 @@
+//! What stands between agents: a switch that all devices of a host, or all holders of a device, share; direct peers.
+
+use super::scenarios::{MODES, PATTERNS, count, run, settings, sound};
+use scalepool::scenario::{self, Request};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+const SMALL: [&str; 3] = ["core.accesses=40", "core.lines=5", "core.cache_lines=4"];
+
+/// [`SMALL`] and more.
+fn small(more: &[&str]) -> Vec<String> {
+    settings(&[&SMALL[..], more].concat())
+}
+
+/// Records of the trace of a sound run.
+fn trace(scenario: &str, set: Vec<String>) -> Vec<Value> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("trace.jsonl");
+    let mut request = Request { scenario: scenario.into(), seed: 3, threads: 1, set, ..Request::default() };
+    request.outputs.trace = Some(path.clone());
+    let report = scenario::run(&request, &mut |_| ()).expect("it runs");
+    assert!(report.violations.is_empty(), "{:?}", report.violations.first());
+    let text = std::fs::read_to_string(path).expect("a trace");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn devices_share_a_switch_in_every_mode_and_pattern() {
+    for mode in &MODES[1..] {
+        for pattern in PATTERNS {
+            let (mode, pattern) = (format!("link.mode={mode}"), format!("core.pattern={pattern}"));
+            let report = sound("cxl-cache-pair", None, &small(&["switch=on", "devices=3", &mode, &pattern]));
+            let messages: u64 = report.messages.iter().map(|(_, n)| n).sum();
+            assert_eq!(count(&report, "switched"), messages, "{mode} {pattern}: each message passes the switch once");
+            assert_eq!(count(&report, "discarded"), 0, "{mode} {pattern}");
+            assert!(count(&report, "accesses") >= 120 && count(&report, "h2d_req") > 0, "{mode} {pattern}");
+        }
+    }
+    // Links of devices that have no CacheID, all 16 of them, a filter that takes lines back.
+    for more in [
+        ["switch.device_mode=cxl-68b", "devices=4"],
+        ["core.lines=3", "devices=16"],
+        ["home.filter_lines=2", "devices=4"],
+    ] {
+        let report =
+            sound("cxl-cache-pair", None, &small(&[&["switch=on", "core.pattern=migratory"], &more[..]].concat()));
+        assert!(count(&report, "h2d_req") > 0, "{more:?}");
+    }
+}
+
+#[test]
+fn the_link_above_carries_cache_ids() {
+    for own in ["same", "cxl-68b"] {
+        let own = format!("switch.device_mode={own}");
+        let set = small(&["switch=on", "devices=3", "core.pattern=migratory", &own]);
+        let mut seen: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+        for record in trace("cxl-cache-pair", set) {
+            let Some(id) = record["fields"]["cache_id"].as_u64() else { continue };
+            let place = record["where"].as_str().expect("a place").to_owned();
+            seen.entry(place).or_default().insert(id);
+        }
+        let all = BTreeSet::from([0, 1, 2]);
+        assert_eq!((&seen["host.home"], &seen["switch[0]"]), (&all, &all), "{own}: {seen:?}");
+        if own.ends_with("same") {
+            // A device does not know its own; what comes down to it has it.
+            assert_eq!(seen["dev[2].cache"], BTreeSet::from([0, 2]), "{seen:?}");
+        } else {
+            assert!(!seen.contains_key("dev[2].cache"), "68B flits have no field: {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_is_not_valid_cuts_a_device_off() {
+    let cut = |entry: &str| {
+        let table = format!("switch.table={entry}");
+        run("cxl-cache-pair", None, &small(&["switch=on", "devices=3", &table])).expect("a legal request")
+    };
+    let report = cut("1:none");
+    assert!(count(&report, "discarded") > 0, "without answer");
+    let named: Vec<_> = report.violations.iter().filter(|b| b.violation.rule == "COH-CID-03").collect();
+    assert_eq!((named.len(), named[0].place.as_str()), (1, "switch[0]"));
+    assert!(named[0].violation.text.starts_with("device 1 "), "{}", named[0].violation);
+    assert!(report.violations.iter().any(|b| b.violation.rule == "SIM-E2E-03"), "it waits for ever");
+    // A wrong port lets nothing foreign through: its device never sees it.
+    let report = cut("1:2");
+    assert!(count(&report, "discarded") > 0);
+    assert_eq!(report.violations.iter().map(|b| b.violation.rule).collect::<BTreeSet<_>>(), ["SIM-E2E-03"].into());
+    // An entry again as it is changes nothing.
+    assert!(cut("1:1").violations.is_empty());
+}
+
+#[test]
+fn what_cannot_stand_behind_a_switch_is_refused() {
+    let refused = |scenario: &str, set: &[&str]| run(scenario, None, &settings(set)).expect_err("refused").to_string();
+    for (scenario, set, why) in [
+        ("cxl-cache-pair", &["switch=on", "link.mode=cxl-68b"][..], "COH-CID-04"),
+        ("cxl-cache-pair", &["switch=on", "link.mode=cxl-256b-pbr", "switch.device_mode=cxl-68b"], "expected `same`"),
+        ("cxl-cache-pair", &["switch=on", "switch.table=16:1"], "found `16:1`"),
+        ("cxl-cache-pair", &["switch=on", "switch.table=3"], "found `3`"),
+        ("cxl-cache-pair", &["switch=on", "switch.table=3:16"], "found `3:16`"),
+        ("hdm-db-share", &["switch=on"], "expected cxl-256b-pbr"),
+        ("hdm-db-share", &["peers=1", "link.mode=cxl-256b-pbr"], "expected switch=on"),
+        ("hdm-db-share", &["peers=15", "hosts=2", "switch=on", "link.mode=cxl-256b-pbr"], "at most 16 in all"),
+    ] {
+        let error = refused(scenario, set);
+        assert!(error.contains(why), "{set:?}: {error}");
+    }
+    // Alone, a device needs no CacheID.
+    sound("cxl-cache-pair", None, &small(&["switch=on", "link.mode=cxl-68b", "devices=1"]));
+}
+
+const FABRIC: [&str; 2] = ["switch=on", "link.mode=cxl-256b-pbr"];
+
+#[test]
+fn hosts_and_direct_peers_share_the_memory_of_devices() {
+    for pattern in PATTERNS {
+        let pattern = format!("core.pattern={pattern}");
+        for more in [
+            ["hosts=2", "peers=0", "devices=1"],
+            ["hosts=1", "peers=1", "devices=2"],
+            ["hosts=2", "peers=2", "devices=1"],
+        ] {
+            let set = small(&[&FABRIC, &more[..], &[pattern.as_str()]].concat());
+            let report = sound("hdm-db-share", None, &set);
+            let messages: u64 = report.messages.iter().map(|(_, n)| n).sum();
+            assert_eq!(count(&report, "switched"), messages, "{set:?}");
+            assert_eq!(count(&report, "s2m_bisnp"), count(&report, "m2s_birsp"), "{set:?}");
+        }
+    }
+}
+
+/// With one host, whatever it is asked to give up is wanted by the peer, and the other way round.
+#[test]
+fn a_direct_peer_takes_lines_from_the_host_and_gives_them_back() {
+    let set = small(&[&FABRIC[..], &["hosts=1", "peers=1", "core.pattern=migratory"]].concat());
+    let records = trace("hdm-db-share", set);
+    let seen = |place: &str, message: &str| {
+        let of = |r: &&Value| r["where"] == place && r["message"].as_str().is_some_and(|m| m.ends_with(message));
+        records.iter().filter(of).count()
+    };
+    for place in ["host[0].mem[0]", "acc[0].mem[0]"] {
+        assert!(seen(place, "s2m_bisnp") > 10 && seen(place, "m2s_rwd") > 10, "{place}: snooped, and writes back");
+    }
+}

@@ -103,8 +103,8 @@ pub struct Measured {
 pub struct Throttled {
     /// Answers by their DevLoad, 0 to 3.
     pub loads: [u64; 4],
-    /// Requests that it held.
-    pub held: u64,
+    /// Requests behind which it left idle cycles.
+    pub spaced: u64,
     /// Most idle cycles between two requests.
     pub most: u32,
     /// Idle cycles between two requests at the end.
@@ -179,7 +179,7 @@ impl Accessor {
         if idle > 0 {
             self.asks_at = cycle + 1 + u64::from(idle);
             if let Some(throttled) = &mut self.measured.throttled {
-                throttled.held += 1;
+                throttled.spaced += 1;
             }
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! * [`node`]: an agent with its links and its core. [`waiting`]: which class may wait for which (`coherence` §3.6).
 //! * [`linked`]: a link as a node uses it. [`switch`]: links that share one on their way.
-//! * [`core`](mod@core): what issues operations to a caching agent.
+//! * [`core`](mod@core): what issues operations to a caching agent. [`uio`]: a peer that reaches a device by CXL.io.
 
 pub mod accessor;
 pub mod bias;
@@ -18,5 +18,6 @@ pub mod mem;
 pub mod node;
 pub mod sequence;
 pub mod switch;
+pub mod uio;
 pub mod waiting;
 pub mod watcher;

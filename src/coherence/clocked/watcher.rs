@@ -1,4 +1,5 @@
-//! The invariants V1 to V4 and V13 in a clocked run: one view of all agents, checked behind every step.
+//! The invariants V1 to V4 and V13 in a clocked run, and what is read without being cached: one view of all agents,
+//! checked behind every step.
 //!
 //! All nodes of a watched run stand in one partition, so that the watcher sees them at one instant. Detail: the value of
 //! the last store is taken from the copy in which it was done, or from the home where a write by message was taken. Left
@@ -70,6 +71,8 @@ pub struct Watcher {
     copies: BTreeMap<LineAddr, BTreeMap<usize, CopyView<Line>>>,
     early: BTreeMap<LineAddr, BTreeMap<usize, Line>>,
     newest: BTreeMap<LineAddr, Line>,
+    /// Of lines that the home's core works on: the newest values since it began.
+    since: BTreeMap<LineAddr, Vec<Line>>,
     homes: BTreeMap<LineAddr, HomeView>,
     in_flight: Vec<Line>,
     /// Lines to be read again behind the step that is under way.
@@ -92,6 +95,7 @@ impl Watcher {
             copies: BTreeMap::new(),
             early: BTreeMap::new(),
             newest: BTreeMap::new(),
+            since: BTreeMap::new(),
             homes: BTreeMap::new(),
             in_flight: Vec::new(),
             suspects: BTreeSet::new(),
@@ -117,11 +121,11 @@ impl Watcher {
         }
     }
 
-    fn check(&mut self) -> Vec<Event> {
+    /// Checks the lines that were touched; `events` are those of the step itself.
+    fn check(&mut self, mut events: Vec<Event>) -> Vec<Event> {
         if self.stopped {
             return Vec::new();
         }
-        let mut events = Vec::new();
         for line in std::mem::take(&mut self.touched) {
             let Some(home) = self.homes.get(&line) else { continue };
             let copies: Vec<_> = self.copies.get(&line).into_iter().flat_map(|c| c.values().cloned()).collect();
@@ -213,6 +217,11 @@ impl<A: Watched> Watch<A> for Handle {
         let mut watcher = self.0.borrow_mut();
         let watcher = &mut *watcher;
         watcher.suspects.extend(worked);
+        for line in worked.iter().filter(|_| node == HOME) {
+            let newest = watcher.newest.get(line).copied().unwrap_or_else(|| Line::initial(*line));
+            watcher.since.insert(*line, vec![newest]);
+        }
+        let mut events = Vec::new();
         for effect in effects {
             let (line, value) = match effect {
                 Effect::Stored(line) => {
@@ -223,18 +232,31 @@ impl<A: Watched> Watch<A> for Handle {
                     (*line, here.or_else(|| watcher.in_flight.last().copied()))
                 }
                 Effect::Written(line) => (*line, agent.home(*line).map(|home| home.value)),
-                Effect::Used { line, .. } | Effect::Done(line) => (*line, None),
+                Effect::Used { line, value, .. } => {
+                    // It is kept by nobody: it has to be the newest of a moment between the beginning and now.
+                    if let Some(values) = watcher.since.remove(line)
+                        && !values.contains(value)
+                    {
+                        let (found, expected) = (format!("{value:?}"), "the last store's value while it was read");
+                        events.push(Event::new("COH-UIO-01", *line, format!("agent {node}"), found, expected));
+                    }
+                    (*line, None)
+                }
+                Effect::Done(line) => (*line, None),
             };
             watcher.suspects.insert(line);
             if let Some(value) = value {
                 watcher.newest.insert(line, value);
+                if let Some(values) = watcher.since.get_mut(&line) {
+                    values.push(value);
+                }
                 watcher.touched.insert(line);
             }
         }
         for line in std::mem::take(&mut watcher.suspects) {
             watcher.read(node, agent, line);
         }
-        watcher.check()
+        watcher.check(events)
     }
 
     fn has_stopped(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::coherence::mutant::Mutant;
 use thiserror::Error;
 
 /// Bytes of a line.
-const LINE_BYTES: u64 = 64;
+pub const LINE_BYTES: u64 = 64;
 
 /// A decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use super::keys;
 use super::links::kind;
 use super::star::Star;
 use crate::coherence::bias::{BiasDevice, BiasHost};
+use crate::coherence::clocked::accessor::Accessor;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
 use crate::scenario::settings::Settings;
@@ -27,6 +28,7 @@ fn star(settings: &Settings) -> Result<Star<BiasHost<Line>, BiasDevice<Line>>, R
         hub_name: |_| "dev[0].bias".to_owned(),
         leaf_name: Arc::new(|_, _| "host.mem".to_owned()),
         hub: |_, _| BiasDevice::new(),
+        hub_core: Box::new(|_, accesses, window, lines| Accessor::new(accesses, window, lines)),
         leaf: |_| BiasHost::new(0),
         config: CoherenceConfig::default(),
         reductions: Vec::new(),

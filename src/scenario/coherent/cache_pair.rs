@@ -8,6 +8,7 @@ use crate::coherence::cache::device::Device;
 use crate::coherence::cache::home::Home;
 use crate::coherence::cache::route::{Below, CACHE_IDS, Flits, Hdm, Hierarchy, Routes};
 use crate::coherence::clocked::cache::Sparse;
+use crate::coherence::clocked::core::NoCore;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
 use crate::scenario::settings::{SettingError, Settings};
@@ -22,7 +23,7 @@ pub const CACHE_PAIR: Scenario = Scenario {
     run: |request, settings, on_window| star(settings)?.run(request, settings, on_window),
 };
 
-fn star(settings: &Settings) -> Result<Star<Device<Line>, Home<Line, Sparse>>, RunError> {
+pub(super) fn star(settings: &Settings) -> Result<Star<Device<Line>, Home<Line, Sparse>>, RunError> {
     let (upper, own) = (settings.word("link.mode"), settings.word("switch.device_mode"));
     let is_switched = settings.is_on("switch");
     let own = if is_switched && own != "same" { own } else { upper };
@@ -45,6 +46,7 @@ fn star(settings: &Settings) -> Result<Star<Device<Line>, Home<Line, Sparse>>, R
         hub_name: |_| "host.home".to_owned(),
         leaf_name: Arc::new(|_, n| format!("dev[{n}].cache")),
         hub: |_, _| Home::new(Sparse::default()),
+        hub_core: Box::new(|_, _, _, _| NoCore),
         leaf: |_| Device::new(),
         config: CoherenceConfig {
             home_filter_lines: settings.int("home.filter_lines") as usize,

@@ -4,13 +4,17 @@
 use super::keys;
 use super::links::kind;
 use super::star::{Star, Trunk};
+use super::stimulus::stamped;
 use crate::coherence::clocked::node::Reduction;
+use crate::coherence::clocked::uio::{UioAccess, UioPeer};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
 use crate::coherence::mem::dcoh::Dcoh;
 use crate::coherence::mem::host::MemHost;
 use crate::coherence::mem::load::Steps;
 use crate::coherence::mem::options::MemConfig;
+use crate::coherence::mem::uio::{Decoder, LINE_BYTES};
+use crate::kernel::Rng;
 use crate::scenario::settings::{SettingError, Settings};
 use crate::scenario::{RunError, Scenario};
 use std::sync::Arc;
@@ -20,7 +24,7 @@ pub const DB_SHARE: Scenario = Scenario {
     name: "hdm-db-share",
     doc: "hosts that share the memory of devices (HDM-DB); a device takes lines back by back-invalidate snoops",
     keys: keys::DB_SHARE,
-    run: |request, settings, on_window| star(settings)?.run(request, settings, on_window),
+    run: |request, settings, on_window| star(request.seed, settings)?.run(request, settings, on_window),
 };
 
 /// More lines than the snoop filter has entries.
@@ -28,19 +32,28 @@ pub const FILTER_THRASH: Scenario = Scenario {
     name: "snoop-filter-thrash",
     doc: "a host walks through more lines than the device's inclusive snoop filter can track (HDM-DB)",
     keys: keys::FILTER_THRASH,
-    run: |request, settings, on_window| star(settings)?.run(request, settings, on_window),
+    run: |request, settings, on_window| star(request.seed, settings)?.run(request, settings, on_window),
 };
+
+/// Number of a writer on CXL.io, above those of all cores.
+const UIO_WRITER: u8 = 0xff;
 
 /// Hosts of a device and direct peers together: the tags of its filter.
 const HOLDERS: u64 = 16;
 
-fn star(settings: &Settings) -> Result<Star<MemHost<Line>, Dcoh<Line>>, RunError> {
+pub(super) fn star(seed: u64, settings: &Settings) -> Result<Star<MemHost<Line>, Dcoh<Line>>, RunError> {
     let mem = MemConfig {
         filter_sets: settings.int("device.filter_sets") as usize,
         filter_ways: settings.int("device.filter_ways") as usize,
         trackers: settings.int("device.trackers") as usize,
         devload: thresholds(settings)?,
         ..MemConfig::default()
+    };
+    let uio = Uio {
+        seed,
+        accesses: settings.int("uio.accesses"),
+        bytes: settings.int("uio.bytes"),
+        lines: settings.int("core.lines"),
     };
     let mode = settings.word("link.mode");
     let (hosts, peers) = (settings.int("hosts"), settings.int("peers"));
@@ -72,6 +85,7 @@ fn star(settings: &Settings) -> Result<Star<MemHost<Line>, Dcoh<Line>>, RunError
             Some(peer) => format!("acc[{peer}].mem[{device}]"),
         }),
         hub: |config, hosts| Dcoh::new(config, hosts as u8),
+        hub_core: Box::new(move |device, _, _, _| uio.peer(device)),
         leaf: |n| MemHost::new(n as u8),
         config: CoherenceConfig { mem, ..CoherenceConfig::default() },
         reductions: reductions(settings)?,
@@ -84,6 +98,34 @@ fn star(settings: &Settings) -> Result<Star<MemHost<Line>, Dcoh<Line>>, RunError
         link: kind(mode, settings)?,
         switch,
     })
+}
+
+/// What peers on CXL.io do to each device: reads and writes all over the lines that the cores share.
+#[derive(Clone, Copy)]
+struct Uio {
+    seed: u64,
+    accesses: u64,
+    bytes: u64,
+    lines: u64,
+}
+
+/// Most cycles between two accesses of a peer on CXL.io.
+const UIO_THINK_CYCLES: u64 = 200;
+
+impl Uio {
+    /// The peer of a device. One decoder covers the shared lines and no more, so an access that goes beyond is aborted.
+    fn peer(self, device: usize) -> UioPeer {
+        let end = self.lines * LINE_BYTES;
+        let decoder = Decoder { first: 0, last: end - 1, granule_bytes: end, uio: true };
+        let mut rng = Rng::for_name(self.seed, &format!("uio[{device}]"));
+        let access = |n| UioAccess {
+            address: rng.below(end),
+            bytes: self.bytes,
+            write: (rng.below(2) == 0).then(|| stamped(UIO_WRITER, n)),
+            think_cycles: rng.below(UIO_THINK_CYCLES),
+        };
+        UioPeer::new(vec![decoder], (0..self.accesses).map(access).collect())
+    }
 }
 
 /// Open transactions at which DevLoad becomes optimal, moderate and severe; without the setting never.

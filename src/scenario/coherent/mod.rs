@@ -19,6 +19,9 @@ mod star;
 mod stimulus;
 mod wiring;
 
+#[cfg(test)]
+mod tests;
+
 pub use bias_flip::BIAS_FLIP;
 pub use cache_pair::CACHE_PAIR;
 pub use db_share::{DB_SHARE, FILTER_THRASH};

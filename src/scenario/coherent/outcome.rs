@@ -86,6 +86,8 @@ pub(super) struct Outcome<'a> {
     pub nodes: Vec<Watching>,
     pub switches: Vec<Switched>,
     pub measured: Vec<Measured>,
+    /// UIO accesses that were aborted.
+    pub aborts: u64,
 }
 
 /// Bytes of a line.
@@ -172,12 +174,15 @@ impl Outcome<'_> {
             ("cache hits".to_owned(), sum(|m| m.hits)),
             ("evictions".to_owned(), sum(|m| m.evictions)),
         ];
+        if self.aborts > 0 {
+            counts.push(("uio aborts".into(), self.aborts));
+        }
         let throttled = || measured.iter().filter_map(|m| m.throttled.as_ref());
         if throttled().next().is_some() {
             for (level, name) in ["light", "optimal", "moderate", "severe"].into_iter().enumerate() {
                 counts.push((format!("answers of {name} load"), throttled().map(|t| t.loads[level]).sum()));
             }
-            counts.push(("requests held".into(), throttled().map(|t| t.held).sum()));
+            counts.push(("requests spaced".into(), throttled().map(|t| t.spaced).sum()));
             counts.push(("throttle most".into(), throttled().map(|t| t.most.into()).max().unwrap_or(0)));
             counts.push(("throttle last".into(), throttled().map(|t| t.last.into()).max().unwrap_or(0)));
         }

@@ -21,6 +21,7 @@ use crate::coherence::clocked::core::{Core, NoCore};
 use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Reduction, Watch};
 use crate::coherence::clocked::sequence::{Extent, Recorded, Sequence};
 use crate::coherence::clocked::switch::{Switch, SwitchResult, Table};
+use crate::coherence::clocked::uio::UioPeer;
 use crate::coherence::clocked::waiting::WaitTable;
 use crate::coherence::clocked::watcher::{Handle, Watched, Watcher};
 use crate::coherence::config::CoherenceConfig;
@@ -40,32 +41,38 @@ use std::sync::{Arc, Mutex};
 
 /// What may stand in front of a hub.
 pub(super) trait HubCore<H>: Core<H> + Send + 'static {
-    /// It has accesses to do.
+    /// It does a part of the stimulus.
     const ACTS: bool;
-    /// A core with its accesses, its window and the lines of its cache.
-    fn new(accesses: Vec<Access>, window: usize, capacity_lines: usize) -> Self;
     /// What it has measured.
     fn measured(&self) -> Option<Measured>;
+    /// Accesses that it saw aborted.
+    fn aborts(&self) -> u64 {
+        0
+    }
 }
 
 impl<H> HubCore<H> for NoCore {
     const ACTS: bool = false;
-
-    fn new(_: Vec<Access>, _: usize, _: usize) -> Self {
-        NoCore
-    }
 
     fn measured(&self) -> Option<Measured> {
         None
     }
 }
 
+impl HubCore<Dcoh<content::Line>> for UioPeer {
+    const ACTS: bool = false;
+
+    fn measured(&self) -> Option<Measured> {
+        Some(self.measured.clone())
+    }
+
+    fn aborts(&self) -> u64 {
+        self.aborts
+    }
+}
+
 impl<H: Caching> HubCore<H> for Accessor {
     const ACTS: bool = true;
-
-    fn new(accesses: Vec<Access>, window: usize, capacity_lines: usize) -> Self {
-        Accessor::new(accesses, window, capacity_lines)
-    }
 
     fn measured(&self) -> Option<Measured> {
         Some(self.measured.clone())
@@ -83,7 +90,7 @@ impl HubAgent for Home<content::Line, Sparse> {
 }
 
 impl HubAgent for Dcoh<content::Line> {
-    type Core = NoCore;
+    type Core = UioPeer;
 }
 
 impl HubAgent for BiasDevice<content::Line> {
@@ -96,8 +103,11 @@ type Ends<A, C> = Arc<Mutex<NodeResult<A, C>>>;
 /// Name of a leaf by its hub and its number there.
 pub(super) type LeafName = Arc<dyn Fn(usize, usize) -> String + Send + Sync>;
 
+/// Makes the core of a hub by its number.
+pub(super) type HubCores<H> = Box<dyn Fn(usize, Vec<Access>, usize, usize) -> <H as HubAgent>::Core + Send>;
+
 /// A star, or several.
-pub(super) struct Star<L, H> {
+pub(super) struct Star<L, H: HubAgent> {
     /// Number of hubs.
     pub hubs: usize,
     /// Leaves of each hub.
@@ -112,6 +122,8 @@ pub(super) struct Star<L, H> {
     pub leaf_name: LeafName,
     /// Makes a hub.
     pub hub: fn(&CoherenceConfig, usize) -> H,
+    /// Makes the core of a hub, with its part of the stimulus, its window and the lines of its cache.
+    pub hub_core: HubCores<H>,
     /// Makes a leaf.
     pub leaf: fn(usize) -> L,
     /// Choices.
@@ -192,7 +204,7 @@ fn recorded<A: 'static>(
     }
 }
 
-impl<L, H> Star<L, H> {
+impl<L, H: HubAgent> Star<L, H> {
     /// Columns of a chart: the hubs, then the leaves.
     fn columns(&self) -> Vec<String> {
         let hubs = (0..self.hubs).map(self.hub_name);
@@ -308,7 +320,7 @@ where
             for (n, ((tap, result), lists)) in hubs {
                 let mut lists = lists.into_iter();
                 let hub_list = if <H::Core as HubCore<H>>::ACTS { lists.next() } else { None };
-                let hub_core = H::Core::new(hub_list.unwrap_or_default(), window, cache_lines);
+                let hub_core = (self.hub_core)(n, hub_list.unwrap_or_default(), window, cache_lines);
                 let name = (self.hub_name)(n);
                 let all = std::iter::once(name.clone()).chain((0..self.leaves).map(|l| (self.leaf_name)(n, l)));
                 let watcher = watch.then(|| Watcher::new(self.config.clone(), all.collect()));
@@ -405,7 +417,9 @@ where
         let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
         let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));
         let measured = of_hubs.chain(of_leaves).collect();
+        let aborts =
+            hub_results.iter().map(|r| locked(r, |r| r.end.as_ref().map_or(0, |(_, core)| core.aborts()))).sum();
         let ports = ports.iter().chain(&trunk_ports).flat_map(|summary| summary()).collect();
-        Outcome { request, settings, spec, ports, nodes, switches, measured }.report(ended)
+        Outcome { request, settings, spec, ports, nodes, switches, measured, aborts }.report(ended)
     }
 }

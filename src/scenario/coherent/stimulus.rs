@@ -82,7 +82,7 @@ fn deal(trace: impl Iterator<Item = LineAccess>, cores: &[Vec<String>], block: u
 }
 
 /// A line full of the number of a core and of its store.
-fn stamped(core: u8, n: u64) -> Line {
+pub(super) fn stamped(core: u8, n: u64) -> Line {
     let mut line = signed(core, n).0;
     let mut part = [0; 8];
     part.copy_from_slice(&line.0[usize::from(core % 8) * 8..][..8]);

@@ -2,6 +2,7 @@
 
 use super::mem_bench::*;
 use super::mem_explore::{clean, explore};
+use super::scenarios::{self, count, settings, sound};
 use scalepool::coherence::agent::Out;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, LineAddr};
@@ -11,6 +12,8 @@ use scalepool::coherence::mem::system::{Act, MemSystem, Setup};
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostReq};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::mutant::Mutant;
+use scalepool::scenario::report::Report;
+use scalepool::scenario::{self, Request};
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, SnpType};
 
 /// DevLoad of an answer of a device with `open` back-invalidates under way.
@@ -125,4 +128,74 @@ fn coh_qos_04_n() {
     // Not loaded, the same device is right: coherence depends on the load.
     let config = CoherenceConfig { mutant: Some(Mutant::LoadSkipsSnoops), ..CoherenceConfig::default() };
     clean("light", &MemSystem::new(Setup::core(config, 2)));
+}
+
+/// A walk over lines that nobody holds: every access is a request.
+const WALK: [&str; 6] = [
+    "hosts=1",
+    "core.pattern=walk",
+    "core.lines=1500",
+    "core.accesses=1500",
+    "core.cache_lines=2000",
+    "core.outstanding=16",
+];
+
+/// Strong steps and short windows, so that a run of some thousand cycles shows them.
+const HEED: [&str; 4] = ["throttle=on", "throttle.normal=50", "throttle.severe=50", "throttle.window=500"];
+
+/// M2S Req of the host that leave in [0, 2000), [4000, 6000) and [10000, 12000), and the report.
+fn rates(more: &[&str]) -> ([usize; 3], Report) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("trace.jsonl");
+    let set = settings(&[&WALK[..], more].concat());
+    let mut request = Request { scenario: "hdm-db-share".into(), seed: 3, threads: 1, set, ..Request::default() };
+    request.outputs.trace = Some(path.clone());
+    let report = scenario::run(&request, &mut |_| ()).expect("it runs");
+    assert!(report.violations.is_empty(), "{:?}", report.violations.first());
+    let text = std::fs::read_to_string(path).expect("a trace");
+    let left = |line: &str| -> Option<u64> {
+        let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let is_req = record["message"].as_str().is_some_and(|m| m.ends_with("m2s_req"));
+        (is_req && record["where"] == "host[0].mem[0]").then(|| record["cycle"].as_u64()).flatten()
+    };
+    let cycles: Vec<_> = text.lines().filter_map(left).collect();
+    let within = |from: u64| cycles.iter().filter(|c| (from..from + 2000).contains(*c)).count();
+    ([within(0), within(4000), within(10_000)], report)
+}
+
+#[test]
+fn an_overloaded_device_slows_its_host_which_recovers() {
+    let reduced = "device.reduced=2000:6000:3";
+    let ([before, during, after], report) = rates(&[&HEED[..], &["throttle.most=200", reduced]].concat());
+    assert!(during * 4 < before, "{before} requests before, {during} while the device is overloaded");
+    assert!(after * 5 >= before * 4, "{before} requests before, {after} when it has recovered");
+    assert_eq!((count(&report, "throttle most"), count(&report, "throttle last")), (200, 0));
+    assert!(count(&report, "answers of severe load") > 10 && count(&report, "requests spaced") > 10);
+    // Who does not heed it goes on as fast as before, and so does who hears of no load.
+    let ([before, during, after], deaf) = rates(&[reduced]);
+    assert!(during * 10 >= before * 9 && after * 10 >= before * 9, "{before} {during} {after}");
+    assert_eq!(count(&deaf, "requests spaced"), 0);
+    let (light, report) = rates(&HEED);
+    assert_eq!((light, count(&report, "throttle most")), (rates(&[]).0, 0));
+    assert!(deaf.counts.iter().all(|(name, _)| !name.contains("load")), "no figure that nothing feeds");
+}
+
+/// Load from the depth of the queues: who fights for lines is slowed down, and loses nothing.
+#[test]
+fn the_depth_of_queues_throttles_hosts() {
+    let fight = ["core.pattern=false-sharing", "core.lines=4", "core.accesses=200", "hosts=3", "throttle=on"];
+    let run = |more: &[&str]| sound("hdm-db-share", None, &settings(&[&fight[..], more].concat()));
+    let (light, loaded) = (run(&[]), run(&["device.devload=1,2,3", "throttle.window=300"]));
+    assert_eq!(count(&light, "accesses"), count(&loaded, "accesses"));
+    assert_eq!(count(&light, "answers of light load"), count(&light, "s2m_ndr") + count(&light, "s2m_drs"));
+    for level in ["moderate", "severe"] {
+        assert!(count(&loaded, &format!("answers of {level} load")) > 0, "{level}");
+    }
+    assert!(loaded.cycles > light.cycles && count(&loaded, "throttle most") > 0);
+    for bad in ["device.devload=1,2", "device.devload=3,2,1", "device.devload=0,1,2", "device.devload=a,b,c"] {
+        assert!(scenarios::run("hdm-db-share", None, &settings(&[bad])).is_err(), "{bad}");
+    }
+    for bad in ["device.reduced=5:5:1", "device.reduced=1:2:4", "device.reduced=1:2", "device.reduced=x:2:1"] {
+        assert!(scenarios::run("hdm-db-share", None, &settings(&[bad])).is_err(), "{bad}");
+    }
 }

@@ -39,7 +39,7 @@ fn devices_share_a_switch_in_every_mode_and_pattern() {
     // Links of devices that have no CacheID, all 16 of them, a filter that takes lines back.
     for more in [
         ["switch.device_mode=cxl-68b", "devices=4"],
-        ["core.lines=3", "devices=16"],
+        ["core.accesses=6", "devices=16"],
         ["home.filter_lines=2", "devices=4"],
     ] {
         let report =
@@ -142,4 +142,24 @@ fn a_direct_peer_takes_lines_from_the_host_and_gives_them_back() {
     for place in ["host[0].mem[0]", "acc[0].mem[0]"] {
         assert!(seen(place, "s2m_bisnp") > 10 && seen(place, "m2s_rwd") > 10, "{place}: snooped, and writes back");
     }
+}
+
+/// UIO reads and writes beside cores that use the same lines: the watcher knows every value.
+#[test]
+fn a_peer_on_cxl_io_reads_and_writes_under_the_copies_of_hosts() {
+    for (pattern, bytes) in [("migratory", 64), ("read-mostly", 64), ("false-sharing", 200), ("producer-consumer", 1)] {
+        let (pattern, bytes) = (format!("core.pattern={pattern}"), format!("uio.bytes={bytes}"));
+        let report = sound("hdm-db-share", None, &small(&["uio.accesses=60", &pattern, &bytes, "devices=2"]));
+        let quiet = sound("hdm-db-share", None, &small(&[&pattern, "devices=2"]));
+        let ended = count(&report, "accesses") - count(&quiet, "accesses") + count(&report, "uio aborts");
+        assert_eq!(ended, 120, "{pattern} {bytes}: each is completed or aborted");
+        assert!(count(&report, "s2m_bisnp") > count(&quiet, "s2m_bisnp"), "{pattern} {bytes}: holders were asked");
+    }
+    // All of them cross the end: no effect at all.
+    let set = small(&["uio.accesses=30", "uio.bytes=4096", "core.pattern=private"]);
+    let report = sound("hdm-db-share", None, &set);
+    assert_eq!((count(&report, "uio aborts"), count(&report, "s2m_bisnp")), (30, 0));
+    // Beside direct peers and a filter that is too small.
+    let more = ["uio.accesses=40", "hosts=1", "peers=1", "device.filter_sets=1", "device.filter_ways=2"];
+    sound("hdm-db-share", None, &small(&[&FABRIC[..], &more].concat()));
 }

@@ -1,0 +1,134 @@
+//! A peer on CXL.io that reads and writes the memory of a device (UIO to HDM-DB, `coherence` §3.7).
+//!
+//! Modelled: accesses one after the other, each through the decoders of the device: what no decoder covers is aborted
+//! without effect, the rest goes line by line through the DCOH, which asks the holders first; the completion comes last.
+//! Detail: an access begins when it has reached the device. Left out: packets of CXL.io, their way, several at a time.
+//!
+//! A walk through one read: its decoder allows UIO and covers it; its first line is read, for which the DCOH asks the owner
+//! by BISnpCur; when that has ended the next line follows; behind the last one the access is complete.
+
+use super::accessor::Measured;
+use super::core::{Core, Wants};
+use crate::coherence::agent::{Effect, Out};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Line, LineAddr};
+use crate::coherence::mem::dcoh::{Dcoh, DeviceOp};
+use crate::coherence::mem::uio::{Decoder, LINE_BYTES, decode};
+use std::collections::VecDeque;
+
+/// An access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UioAccess {
+    /// First byte address.
+    pub address: u64,
+    /// Length, at least 1.
+    pub bytes: u64,
+    /// What a write writes, as it stands in each line.
+    pub write: Option<Line>,
+    /// Cycles that must pass before it begins.
+    pub think_cycles: u64,
+}
+
+impl UioAccess {
+    /// Its bytes in a line, one bit a byte.
+    fn enables(&self, line: LineAddr) -> u64 {
+        let bytes = (line.address()..).take(LINE_BYTES as usize).enumerate();
+        let own = |address: &u64| (self.address..self.address.saturating_add(self.bytes)).contains(address);
+        bytes.filter(|(_, address)| own(address)).fold(0, |bits, (n, _)| bits | 1 << n)
+    }
+}
+
+/// What is under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Open {
+    access: UioAccess,
+    lines: VecDeque<LineAddr>,
+    since: u64,
+    /// The first line has been given to the DCOH.
+    given: bool,
+}
+
+/// The peer.
+#[derive(Debug, Clone)]
+pub struct UioPeer {
+    decoders: Vec<Decoder>,
+    todo: VecDeque<UioAccess>,
+    open: Option<Open>,
+    begins_at: u64,
+    /// Accesses that were aborted.
+    pub aborts: u64,
+    /// Accesses that were completed.
+    pub measured: Measured,
+}
+
+impl UioPeer {
+    /// A peer with its accesses, in front of these decoders.
+    pub fn new(decoders: Vec<Decoder>, accesses: Vec<UioAccess>) -> UioPeer {
+        let begins_at = accesses.first().map_or(0, |a| a.think_cycles);
+        let (todo, measured) = (accesses.into(), Measured::default());
+        UioPeer { decoders, todo, open: None, begins_at, aborts: 0, measured }
+    }
+
+    /// Decodes the next access, if its time has come.
+    fn begin(&mut self, config: &CoherenceConfig, cycle: u64) {
+        if self.open.is_some() || cycle < self.begins_at {
+            return;
+        }
+        let Some(access) = self.todo.pop_front() else { return };
+        let decoded = decode(config, &self.decoders, access.address, access.bytes);
+        if decoded.abort.is_some() {
+            self.aborts += 1;
+            self.begins_at = cycle + 1 + self.todo.front().map_or(0, |a| a.think_cycles);
+        }
+        if !decoded.lines.is_empty() {
+            self.open = Some(Open { access, lines: decoded.lines.into(), since: cycle, given: false });
+        }
+    }
+}
+
+impl Core<Dcoh<Line>> for UioPeer {
+    fn cycle(
+        &mut self,
+        agent: &mut Dcoh<Line>,
+        config: &CoherenceConfig,
+        cycle: u64,
+        effects: &[Effect<Line>],
+        out: &mut Out<Line>,
+    ) -> Wants {
+        if let Some(open) = &mut self.open
+            && open.given
+            && open.lines.front().is_some_and(|line| effects.contains(&Effect::Done(*line)))
+        {
+            open.lines.pop_front();
+            open.given = false;
+            if open.lines.is_empty() {
+                self.measured.latency_cycles.push(cycle - open.since);
+                self.begins_at = cycle + 1 + self.todo.front().map_or(0, |a| a.think_cycles);
+                self.open = None;
+            }
+        }
+        self.begin(config, cycle);
+        if let Some(open) = &mut self.open {
+            let next = open.lines.front().copied().filter(|_| !open.given);
+            if let Some(line) = next {
+                out.worked.push(line);
+                let op = if open.access.write.is_some() { DeviceOp::UioWrite } else { DeviceOp::UioRead };
+                open.given = agent.can_issue(config, line, op);
+                match open.access.write {
+                    Some(data) if open.given => {
+                        agent.uio_write(config, line, data, open.access.enables(line), out);
+                    }
+                    None if open.given => agent.issue(config, line, op, out),
+                    _ => {}
+                }
+            }
+            return Wants::Message;
+        }
+        if self.todo.is_empty() { Wants::Message } else { Wants::Cycle(self.begins_at) }
+    }
+
+    fn open_work(&self) -> Option<String> {
+        let open = usize::from(self.open.is_some()) + self.todo.len();
+        (open > 0).then(|| format!("{open} UIO accesses to do"))
+    }
+}

@@ -1,0 +1,70 @@
+//! Rules that are off in clocked runs: the watcher and the switches see it.
+
+use super::star::{HubAgent, Star};
+use super::{cache_pair, db_share, keys};
+use crate::coherence::agent::Agent;
+use crate::coherence::clocked::accessor::Caching;
+use crate::coherence::clocked::watcher::Watched;
+use crate::coherence::content::Line;
+use crate::coherence::mutant::Mutant;
+use crate::scenario::Request;
+use crate::scenario::settings::{Key, Settings};
+use std::collections::BTreeSet;
+
+const SEED: u64 = 3;
+
+fn settings(keys: &'static [Key], set: &[&str]) -> Settings {
+    let mut settings = Settings::new(keys);
+    let small = ["core.accesses=60", "core.lines=3", "core.pattern=migratory"];
+    small.iter().chain(set).for_each(|text| settings.set(text).expect("a legal setting"));
+    settings
+}
+
+/// Rules broken in a run with a rule off.
+fn broken<L, H>(mut star: Star<L, H>, settings: &Settings, mutant: Option<Mutant>) -> BTreeSet<&'static str>
+where
+    L: Agent<Line> + Caching + Watched + Send + 'static,
+    H: HubAgent,
+{
+    star.config.mutant = mutant;
+    let request = Request { seed: SEED, threads: 1, ..Request::default() };
+    let report = star.run(&request, settings, &mut |_| ()).expect("it runs");
+    report.violations.iter().map(|b| b.violation.rule).collect()
+}
+
+fn shared(set: &[&str], mutant: Option<Mutant>) -> BTreeSet<&'static str> {
+    let settings = settings(keys::DB_SHARE, set);
+    broken(db_share::star(SEED, &settings).expect("it may run"), &settings, mutant)
+}
+
+#[test]
+fn a_holder_that_is_not_asked_for_a_direct_peer_is_seen() {
+    let fabric = ["hosts=1", "peers=1", "switch=on", "link.mode=cxl-256b-pbr"];
+    assert_eq!(shared(&fabric, None), BTreeSet::new());
+    let found = shared(&fabric, Some(Mutant::HolderSkipped));
+    assert!(found.iter().any(|rule| ["COH-INV-01", "COH-INV-02", "COH-INV-04"].contains(rule)), "{found:?}");
+}
+
+#[test]
+fn accesses_of_cxl_io_that_ask_nobody_are_seen() {
+    let io = ["hosts=1", "uio.accesses=200", "core.accesses=600"];
+    assert_eq!(shared(&io, None), BTreeSet::new());
+    // A write beside a copy, a read below a dirty one.
+    let found = shared(&io, Some(Mutant::UioSkipsHolders));
+    assert!(found.iter().any(|rule| rule.starts_with("COH-INV-0")), "{found:?}");
+    let loaded = [&io[..], &["device.reduced=0:1000000:3"]].concat();
+    assert_eq!(shared(&loaded, None), BTreeSet::new());
+    let found = shared(&loaded, Some(Mutant::LoadSkipsSnoops));
+    assert!(found.contains("COH-UIO-01") || found.contains("COH-INV-02"), "{found:?}");
+}
+
+#[test]
+fn a_port_that_lets_foreign_messages_through_is_seen() {
+    let wrong = ["devices=3", "switch=on", "switch.table=1:2"];
+    let found = |mutant| {
+        let settings = settings(keys::CACHE_PAIR, &wrong);
+        broken(cache_pair::star(&settings).expect("it may run"), &settings, mutant)
+    };
+    assert!(!found(None).contains("COH-CID-02"));
+    assert!(found(Some(Mutant::ForeignCacheId)).contains("COH-CID-02"));
+}

@@ -131,6 +131,8 @@ pub struct CoherenceConfig {
     pub home_queue_requests: usize,
     /// Lines that the home's snoop filter can track, 0 = all. A victim is taken back with SnpInv (§2.9).
     pub home_filter_lines: usize,
+    /// Requests for its line that a waiting request may see go first, 0 = one for each other agent (§4 V10).
+    pub progress_bound: u64,
     /// The choices of CXL.mem.
     pub mem: MemConfig,
     /// Lines that get error answers.
@@ -160,6 +162,7 @@ impl Default for CoherenceConfig {
             clean_evict: CleanEvictAnswer::default(),
             home_queue_requests: 0,
             home_filter_lines: 0,
+            progress_bound: 0,
             mem: MemConfig::default(),
             error_ranges: Vec::new(),
             own_memory: Vec::new(),

@@ -2,7 +2,8 @@
 //!
 //! A walk through one cycle: of each class of each link the first message is offered to the agent, those that wait for
 //! nothing first; it is taken if the agent accepts it and the classes that it may wait for have room ([`WaitTable`](super::waiting::WaitTable)).
-//! A response is offered before the snoop behind it (`coherence` §2.6 O1). Then the core sees what has ended and issues.
+//! A response is offered before the snoop behind it (`coherence` §2.6 O1), and of requests for a line that has been busy the
+//! one that has waited longest, so that no link is passed again and again (§4 V10). Then the core sees what has ended and issues.
 //! What the agent sent goes to the channels of its class as far as they have room; the rest stays in a queue.
 
 use super::core::{Core, Wants};
@@ -41,6 +42,9 @@ pub const ORDER: [Class; 12] = [
 pub trait Watch<A> {
     /// A step of node `node`, whose core has worked on some lines. What is wrong ends the run.
     fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], worked: &[LineAddr], at: Stamp) -> Vec<Event>;
+
+    /// The agent lets a message wait.
+    fn waits(&mut self, _node: usize, _port: Port, _msg: &Msg<Line>) {}
 
     /// A message is about to be taken.
     fn before(&mut self, _agent: &A, _msg: &Msg<Line>) {}
@@ -115,6 +119,8 @@ pub struct Node<A, C> {
     config: CoherenceConfig,
     reductions: Vec<Reduction>,
     links: Vec<Linked>,
+    /// Requests that the agent let wait, the oldest first: line, link, place there.
+    waiting: Vec<(LineAddr, usize, usize)>,
     /// Link and route of each port of the agent.
     ports: Vec<(usize, Route)>,
     tap: Tap,
@@ -144,6 +150,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             config: config.config,
             reductions: config.reductions,
             ports: ports.collect(),
+            waiting: Vec::new(),
             links: config.links.into_iter().map(Linked::new).collect(),
             tap: config.tap,
             watch: config.watch,
@@ -203,7 +210,18 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         };
         let port = (self.ports.partition_point(|(n, _)| *n < link) + peer) as Port;
         let agent = self.agent.as_mut().expect("it is there until the node is dropped");
-        if agent.accepts(&self.config, port, &msg) == Accept::Wait {
+        let asks = msg.line().filter(|_| matches!(class, Class::D2hReq | Class::M2sReq));
+        let first = asks.and_then(|line| self.waiting.iter().find(|(l, ..)| *l == line));
+        let is_later = first.is_some_and(|(_, l, p)| (*l, *p) != (link, place));
+        if is_later || agent.accepts(&self.config, port, &msg) == Accept::Wait {
+            if let Some(line) = asks
+                && !self.waiting.contains(&(line, link, place))
+            {
+                self.waiting.push((line, link, place));
+            }
+            if let Some(watch) = &mut self.watch {
+                watch.waits(self.number, port, &msg);
+            }
             return false;
         }
         if let Some(full) = self.full_for(class) {
@@ -212,6 +230,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             return false;
         }
         self.links[link].take(place, cx);
+        self.waiting.retain(|(_, l, p)| (*l, *p) != (link, place));
         if let Some(watch) = &mut self.watch {
             watch.message(self.number, port, &msg, true, at);
             watch.before(self.agent.as_ref().expect("it is there until the node is dropped"), &msg);

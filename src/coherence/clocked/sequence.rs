@@ -143,6 +143,12 @@ impl<A> Watch<A> for Recorded<A> {
         self.watch.as_mut().map_or_else(Vec::new, |w| w.step(node, agent, effects, worked, at))
     }
 
+    fn waits(&mut self, node: usize, port: Port, msg: &Msg<Line>) {
+        if let Some(watch) = &mut self.watch {
+            watch.waits(node, port, msg);
+        }
+    }
+
     fn before(&mut self, agent: &A, msg: &Msg<Line>) {
         if let Some(watch) = &mut self.watch {
             watch.before(agent, msg);

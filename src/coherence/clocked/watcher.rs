@@ -1,4 +1,4 @@
-//! The invariants V1 to V4 and V13 in a clocked run, and what is read without being cached: one view of all agents,
+//! The invariants V1 to V4, V10 and V13 in a clocked run, and what is read without being cached: one view of all agents,
 //! checked behind every step.
 //!
 //! All nodes of a watched run stand in one partition, so that the watcher sees them at one instant. Detail: the value of
@@ -15,7 +15,7 @@ use crate::coherence::agent::{Effect, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, Line, LineAddr};
 use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
+use crate::coherence::message::{Class, Msg};
 use crate::coherence::monitor::{CopyView, View, check_bias, check_copies};
 use crate::trace::Stamp;
 use std::cell::RefCell;
@@ -75,6 +75,10 @@ pub struct Watcher {
     since: BTreeMap<LineAddr, Vec<Line>>,
     homes: BTreeMap<LineAddr, HomeView>,
     in_flight: Vec<Line>,
+    /// Requests that the home lets wait, by line and port, with the requests for the line that it took since.
+    waiting: BTreeMap<(LineAddr, Port), u64>,
+    /// What is wrong with the message that is being taken.
+    overtaken: Vec<Event>,
     /// Lines to be read again behind the step that is under way.
     suspects: BTreeSet<LineAddr>,
     /// Lines to be checked.
@@ -98,6 +102,8 @@ impl Watcher {
             since: BTreeMap::new(),
             homes: BTreeMap::new(),
             in_flight: Vec::new(),
+            waiting: BTreeMap::new(),
+            overtaken: Vec::new(),
             suspects: BTreeSet::new(),
             touched: BTreeSet::new(),
             last: VecDeque::new(),
@@ -105,6 +111,20 @@ impl Watcher {
             met: BTreeSet::new(),
             checks: 0,
         }))
+    }
+
+    /// V10: the home takes a request while others for the line wait.
+    fn goes_first(&mut self, port: Port, line: LineAddr) {
+        self.waiting.remove(&(line, port));
+        let others = self.names.len().saturating_sub(2) as u64;
+        let bound = if self.config.progress_bound == 0 { others } else { self.config.progress_bound };
+        for (&(_, waits), seen) in self.waiting.range_mut((line, 0)..=(line, Port::MAX)) {
+            *seen += 1;
+            if *seen == bound + 1 {
+                let (at, found) = (format!("agent {}", usize::from(waits) + 1), format!("{seen} requests went first"));
+                self.overtaken.push(Event::new("COH-INV-10", line, at, found, format!("at most {bound}")));
+            }
+        }
     }
 
     /// Reads a line of a node again.
@@ -180,6 +200,11 @@ impl Watcher {
     }
 }
 
+/// The line of a request that a home may let wait.
+fn request(msg: &Msg<Line>) -> Option<LineAddr> {
+    matches!(msg.class(), Class::D2hReq | Class::M2sReq).then(|| msg.line()).flatten()
+}
+
 /// Sets or removes what a node has of a line; whether that is something new.
 fn put<T: PartialEq>(
     all: &mut BTreeMap<LineAddr, BTreeMap<usize, T>>,
@@ -203,6 +228,12 @@ fn put<T: PartialEq>(
 pub struct Handle(pub Rc<RefCell<Watcher>>);
 
 impl<A: Watched> Watch<A> for Handle {
+    fn waits(&mut self, node: usize, port: Port, msg: &Msg<Line>) {
+        if let (HOME, Some(line)) = (node, request(msg)) {
+            self.0.borrow_mut().waiting.entry((line, port)).or_insert(0);
+        }
+    }
+
     fn before(&mut self, agent: &A, msg: &Msg<Line>) {
         let mut watcher = self.0.borrow_mut();
         watcher.met.extend(agent.row(msg));
@@ -221,7 +252,7 @@ impl<A: Watched> Watch<A> for Handle {
             let newest = watcher.newest.get(line).copied().unwrap_or_else(|| Line::initial(*line));
             watcher.since.insert(*line, vec![newest]);
         }
-        let mut events = Vec::new();
+        let mut events = std::mem::take(&mut watcher.overtaken);
         for effect in effects {
             let (line, value) = match effect {
                 Effect::Stored(line) => {
@@ -273,6 +304,9 @@ impl<A: Watched> Watch<A> for Handle {
             } else if let Some(n) = watcher.in_flight.iter().position(|d| d == data) {
                 watcher.in_flight.remove(n);
             }
+        }
+        if let (HOME, true, Some(line)) = (node, taken, request(msg)) {
+            watcher.goes_first(port, line);
         }
         watcher.suspects.extend(msg.line());
         watcher.touched.extend(msg.line());

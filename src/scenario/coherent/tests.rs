@@ -20,13 +20,12 @@ fn settings(keys: &'static [Key], set: &[&str]) -> Settings {
     settings
 }
 
-/// Rules broken in a run with a rule off.
-fn broken<L, H>(mut star: Star<L, H>, settings: &Settings, mutant: Option<Mutant>) -> BTreeSet<&'static str>
+/// Rules broken in a run.
+fn broken<L, H>(star: Star<L, H>, settings: &Settings) -> BTreeSet<&'static str>
 where
     L: Agent<Line> + Caching + Watched + Send + 'static,
     H: HubAgent,
 {
-    star.config.mutant = mutant;
     let request = Request { seed: SEED, threads: 1, ..Request::default() };
     let report = star.run(&request, settings, &mut |_| ()).expect("it runs");
     report.violations.iter().map(|b| b.violation.rule).collect()
@@ -34,7 +33,9 @@ where
 
 fn shared(set: &[&str], mutant: Option<Mutant>) -> BTreeSet<&'static str> {
     let settings = settings(keys::DB_SHARE, set);
-    broken(db_share::star(SEED, &settings).expect("it may run"), &settings, mutant)
+    let mut star = db_share::star(SEED, &settings).expect("it may run");
+    star.config.mutant = mutant;
+    broken(star, &settings)
 }
 
 #[test]
@@ -63,8 +64,23 @@ fn a_port_that_lets_foreign_messages_through_is_seen() {
     let wrong = ["devices=3", "switch=on", "switch.table=1:2"];
     let found = |mutant| {
         let settings = settings(keys::CACHE_PAIR, &wrong);
-        broken(cache_pair::star(&settings).expect("it may run"), &settings, mutant)
+        let mut star = cache_pair::star(&settings).expect("it may run");
+        star.config.mutant = mutant;
+        broken(star, &settings)
     };
     assert!(!found(None).contains("COH-CID-02"));
     assert!(found(Some(Mutant::ForeignCacheId)).contains("COH-CID-02"));
+}
+
+/// V10: with a bound below what a fair order needs, the watcher counts the requests that went first.
+#[test]
+fn a_request_that_waits_for_more_than_its_bound_is_seen() {
+    let found = |bound| {
+        let settings = settings(keys::DB_SHARE, &["hosts=5", "core.lines=1", "core.pattern=false-sharing"]);
+        let mut star = db_share::star(SEED, &settings).expect("it may run");
+        star.config.progress_bound = bound;
+        broken(star, &settings)
+    };
+    assert_eq!((found(0), found(4)), (BTreeSet::new(), BTreeSet::new()), "one for each other host");
+    assert_eq!(found(2), BTreeSet::from(["COH-INV-10"]));
 }

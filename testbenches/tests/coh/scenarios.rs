@@ -186,3 +186,23 @@ fn a_chart_shows_a_window_and_a_line() {
     assert!(error.to_string().contains("expected a coherent scenario"), "{error}");
     assert!(!dir.path().join("none.txt").exists());
 }
+
+/// V10: of agents that fight for one line none waits for more requests than there are others. The watcher counts.
+#[test]
+fn no_link_is_passed_again_and_again() {
+    for (scenario, more) in [
+        ("cxl-cache-pair", &["devices=3"][..]),
+        ("cxl-cache-pair", &["devices=6"]),
+        ("cxl-cache-pair", &["devices=6", "switch=on"]),
+        ("cxl-cache-pair", &["devices=4", "core.lines=3", "core.cache_lines=1", "home.filter_lines=2"]),
+        ("hdm-db-share", &["hosts=3"]),
+        ("hdm-db-share", &["hosts=3", "peers=2", "switch=on", "link.mode=cxl-256b-pbr"]),
+        ("hdm-db-share", &["hosts=4", "core.lines=3", "device.filter_sets=1", "uio.accesses=50"]),
+    ] {
+        for pattern in ["false-sharing", "migratory"] {
+            let pattern = format!("core.pattern={pattern}");
+            let set = [&["core.lines=1", "core.accesses=50", pattern.as_str()], more].concat();
+            sound(scenario, None, &settings(&set));
+        }
+    }
+}

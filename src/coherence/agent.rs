@@ -40,6 +40,15 @@ pub enum Effect<D> {
     Done(LineAddr),
 }
 
+impl<D> Effect<D> {
+    /// Its line.
+    pub fn line(&self) -> LineAddr {
+        match self {
+            Effect::Written(line) | Effect::Stored(line) | Effect::Used { line, .. } | Effect::Done(line) => *line,
+        }
+    }
+}
+
 /// What a step of an agent produced. The caller owns it and empties it between steps.
 #[derive(Debug, Clone)]
 pub struct Out<D> {

@@ -6,7 +6,8 @@
 //!
 //! * [`node`]: an agent with its links and its core. [`waiting`]: which class may wait for which (`coherence` §3.6).
 //! * [`linked`]: a link as a node uses it. [`switch`]: links that share one on their way.
-//! * [`core`](mod@core): what issues operations to a caching agent. [`uio`]: a peer that reaches a device by CXL.io.
+//! * [`core`](mod@core): what issues operations to a caching agent. [`peer`]: a direct peer;
+//!   [`uio`]: one that reaches a device by CXL.io.
 
 pub mod accessor;
 pub mod bias;
@@ -16,6 +17,7 @@ pub mod coverage;
 pub mod linked;
 pub mod mem;
 pub mod node;
+pub mod peer;
 pub mod sequence;
 pub mod switch;
 pub mod uio;

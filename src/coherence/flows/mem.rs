@@ -110,6 +110,10 @@ pub fn writes() -> Vec<Flow> {
 /// Each back-invalidate snoop on each state (§3.4).
 pub fn snoops() -> Vec<Flow> {
     let snoop = |name, doc, state, word| flow(name, doc, HostReq::RD_ANY, [state, I], &[word]);
+    let uio = |name, doc, start: [Copy4; 2], op, word| {
+        let setup = Setup { device: vec![op], ..setup(MemConfig::default(), &[HostReq::RD_ANY]) };
+        of(name, doc, setup, start, &[word])
+    };
     vec![
         snoop("bisnpinv-s", "BISnpInv on S: BIRspI.", S, "device: ReadOwn"),
         snoop("bisnpinv-e", "BISnpInv on E: BIRspI.", E, "device: ReadOwn"),
@@ -119,6 +123,20 @@ pub fn snoops() -> Vec<Flow> {
         snoop("bisnpcur-e", "BISnpCur on E: BIRspE, nothing changes.", E, "device: ReadOnce"),
         snoop("bisnpcur-m", "BISnpCur on M: the line is written back and E stays.", M, "device: ReadOnce"),
         snoop("reclaim", "The device takes a line back from every host, as before a UIO write.", S, "device: Reclaim"),
+        uio(
+            "uio-read",
+            "A peer on CXL.io reads a line that a host has in M: BISnpCur, its write back, and the completion last.",
+            [M, I],
+            DeviceOp::UioRead,
+            "device: UioRead",
+        ),
+        uio(
+            "uio-write",
+            "A peer on CXL.io writes a line that two hosts share: both lose it first.",
+            [S, S],
+            DeviceOp::UioWrite,
+            "device: UioWrite",
+        ),
         flow(
             "memrd-shared-from-owner",
             "Another host's M copy: BISnpData, its write back, then Cmp-S.",

@@ -61,9 +61,10 @@ impl<D: Content> Peer<D> {
     pub fn ask_peer(&mut self, line: LineAddr, req: HostReq, want: Want, out: &mut Out<D>) -> bool {
         let may = self.interface(line) != Some(CACHE) && self.mem.can_issue(line, req);
         if may {
-            self.mem.issue(line, req, want, out);
             // What the host's half sends to its port 0 leaves through this port.
-            out.sends.iter_mut().for_each(|(port, _)| *port = MEM);
+            let before = out.sends.len();
+            self.mem.issue(line, req, want, out);
+            out.sends[before..].iter_mut().for_each(|(port, _)| *port = MEM);
         }
         may
     }

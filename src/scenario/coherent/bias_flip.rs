@@ -35,5 +35,6 @@ fn star(settings: &Settings) -> Result<Star<BiasHost<Line>, BiasDevice<Line>>, R
         throttle: None,
         link: kind(settings.word("link.mode"), settings)?,
         switch: None,
+        target: None,
     })
 }

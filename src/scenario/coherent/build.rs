@@ -41,7 +41,7 @@ pub(super) struct PortSummary {
 pub(super) type Summary = Box<dyn Fn() -> [PortSummary; 2]>;
 
 /// Builds both ports of a strand; gives back the channels of the nodes: of the one above it, of the one below.
-type Build = Box<dyn FnOnce(&mut PartitionBuilder) -> Result<[NodeEnds; 2], BuildError> + Send>;
+pub(super) type Build = Box<dyn FnOnce(&mut PartitionBuilder) -> Result<[NodeEnds; 2], BuildError> + Send>;
 
 /// One link before it is built.
 pub(super) struct Strand {

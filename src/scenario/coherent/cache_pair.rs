@@ -1,5 +1,6 @@
 //! `cxl-cache-pair`: devices that share the host's memory over CXL.cache, each below a root port of its own or all of
-//! them behind one switch, which tells them apart by CacheID.
+//! them behind one switch, which tells them apart by CacheID. With a target the devices are direct peers of one more
+//! device besides, whose memory they use over CXL.mem of their own.
 
 use super::keys;
 use super::links::kind;
@@ -11,6 +12,7 @@ use crate::coherence::clocked::cache::Sparse;
 use crate::coherence::clocked::core::NoCore;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
+use crate::coherence::mem::peer::Peer;
 use crate::scenario::settings::{SettingError, Settings};
 use crate::scenario::{RunError, Scenario};
 use std::sync::Arc;
@@ -20,11 +22,19 @@ pub const CACHE_PAIR: Scenario = Scenario {
     name: "cxl-cache-pair",
     doc: "caching devices that share the host's memory over CXL.cache, each over its own link",
     keys: keys::CACHE_PAIR,
-    run: |request, settings, on_window| star(settings)?.run(request, settings, on_window),
+    run: |request, settings, on_window| match settings.is_on("target") {
+        true => star(settings, |n| Peer::new(n as u8))?.run(request, settings, on_window),
+        false => star(settings, |_| Device::new())?.run(request, settings, on_window),
+    },
 };
 
-pub(super) fn star(settings: &Settings) -> Result<Star<Device<Line>, Home<Line, Sparse>>, RunError> {
+/// Devices of a kind below the home.
+///
+/// # Errors
+/// Settings that do not go together.
+pub(super) fn star<L>(settings: &Settings, leaf: fn(usize) -> L) -> Result<Star<L, Home<Line, Sparse>>, RunError> {
     let (upper, own) = (settings.word("link.mode"), settings.word("switch.device_mode"));
+    let has_target = settings.is_on("target");
     let is_switched = settings.is_on("switch");
     let own = if is_switched && own != "same" { own } else { upper };
     let switch = if is_switched {
@@ -41,13 +51,13 @@ pub(super) fn star(settings: &Settings) -> Result<Star<Device<Line>, Home<Line, 
     Ok(Star {
         hubs: 1,
         leaves: settings.int("devices") as usize,
-        peers: 0,
+        peers: if has_target { settings.int("devices") as usize } else { 0 },
         host_is_hub: true,
         hub_name: |_| "host.home".to_owned(),
         leaf_name: Arc::new(|_, n| format!("dev[{n}].cache")),
         hub: |_, _| Home::new(Sparse::default()),
         hub_core: Box::new(|_, _, _, _| NoCore),
-        leaf: |_| Device::new(),
+        leaf,
         config: CoherenceConfig {
             home_filter_lines: settings.int("home.filter_lines") as usize,
             ..CoherenceConfig::default()
@@ -56,6 +66,8 @@ pub(super) fn star(settings: &Settings) -> Result<Star<Device<Line>, Home<Line, 
         throttle: None,
         link: kind(own, settings)?,
         switch,
+        // Direct peers need a fabric.
+        target: if has_target { Some(kind("cxl-256b-pbr", settings)?) } else { None },
     })
 }
 

@@ -97,6 +97,7 @@ pub(super) fn star(seed: u64, settings: &Settings) -> Result<Star<MemHost<Line>,
         }),
         link: kind(mode, settings)?,
         switch,
+        target: None,
     })
 }
 

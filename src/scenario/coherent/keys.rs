@@ -55,6 +55,13 @@ pub static CACHE_PAIR: &[Key] = table!(
     ),
     key("devices", "2", "devices", Range::Int(1, 16), "caching devices below the host (coherence §2.9)"),
     key("switch", "off", "-", ON_OFF, "all devices stand behind one switch; the link above it carries CacheIDs (coherence §2.9), ports with cxl-256b-pbr"),
+    key(
+        "target",
+        "off",
+        "-",
+        ON_OFF,
+        "one more device, with HDM-DB, whose lines the others use directly over a fabric with 256B flits; odd lines are its own (coherence §3.7)",
+    ),
     key("switch.device_mode", "same", "-", Range::Words(&["same", "cxl-68b"]), "flits between switch and devices; 68B ones count as CacheID 0 (coherence §2.9)"),
     key(
         "switch.table",

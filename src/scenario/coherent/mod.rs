@@ -11,6 +11,7 @@
 mod bias_flip;
 mod build;
 mod cache_pair;
+mod crossing;
 mod db_share;
 mod keys;
 mod links;

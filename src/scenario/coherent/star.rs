@@ -7,6 +7,7 @@
 //! the hub carries the messages of all.
 
 use super::build::{Summary, Wants};
+use super::crossing::{Crossing, TARGET, Target, by_ports, switched_routes};
 use super::links::Kind;
 use super::outcome::{Outcome, STALL_LIMIT_FS, Switched, Watching, locked, measured};
 use super::stimulus;
@@ -19,8 +20,9 @@ use crate::coherence::clocked::accessor::{Access, Accessor, Caching, Measured};
 use crate::coherence::clocked::cache::Sparse;
 use crate::coherence::clocked::core::{Core, NoCore};
 use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Reduction, Watch};
+use crate::coherence::clocked::peer::{DIRECT, Divided};
 use crate::coherence::clocked::sequence::{Extent, Recorded, Sequence};
-use crate::coherence::clocked::switch::{Switch, SwitchResult, Table};
+use crate::coherence::clocked::switch::{SwitchResult, Table};
 use crate::coherence::clocked::uio::UioPeer;
 use crate::coherence::clocked::waiting::WaitTable;
 use crate::coherence::clocked::watcher::{Handle, Watched, Watcher};
@@ -136,6 +138,8 @@ pub(super) struct Star<L, H: HubAgent> {
     pub link: Box<dyn Kind>,
     /// A switch between a hub and its leaves.
     pub switch: Option<Trunk>,
+    /// Links to one more device, whose memory the leaves of the only hub use directly.
+    pub target: Option<Box<dyn Kind>>,
 }
 
 /// A switch and its link to the hub.
@@ -144,16 +148,6 @@ pub(super) struct Trunk {
     pub link: Box<dyn Kind>,
     /// CacheID below a host; `None`: by ports of a fabric.
     pub cache_ids: Option<Routes>,
-}
-
-/// Port of a fabric at which leaf `leaf` of a hub stands.
-const fn leaf_port(leaf: usize) -> u16 {
-    1 + leaf as u16
-}
-
-/// Port of a fabric at which a hub stands, above those of its leaves.
-const fn hub_port(hub: usize) -> u16 {
-    0x100 + hub as u16
 }
 
 /// Both routes of link `index` between a leaf and its hub: of the hub, of the leaf.
@@ -169,16 +163,6 @@ fn direct(index: usize, form: Form, host_is_hub: bool) -> [Route; 2] {
         Route { cache_id: index as u8, ld_id: 0, bi_id: index as u16, spid, dpid }
     };
     [route(host_is_hub), route(!host_is_hub)]
-}
-
-/// Both routes between a hub and a leaf behind its switch: of the hub, of the leaf. A device does not know its CacheID.
-const fn switched_routes(hub: usize, leaf: usize) -> [Route; 2] {
-    let (above, below) = (hub_port(hub), leaf_port(leaf));
-    let bi_id = hub as u16;
-    [
-        Route { cache_id: leaf as u8, ld_id: 0, bi_id, spid: above, dpid: below },
-        Route { cache_id: 0, ld_id: 0, bi_id, spid: below, dpid: above },
-    ]
 }
 
 /// What a chart shall show.
@@ -209,7 +193,7 @@ impl<L, H: HubAgent> Star<L, H> {
     fn columns(&self) -> Vec<String> {
         let hubs = (0..self.hubs).map(self.hub_name);
         let leaves = (0..self.hubs * self.leaves).map(|n| (self.leaf_name)(n / self.leaves, n % self.leaves));
-        hubs.chain(leaves).collect()
+        hubs.chain(leaves).chain(self.target.is_some().then(|| TARGET.to_owned())).collect()
     }
 
     /// Positions of the hub and of the leaf at a link between them: the one that sends down is first.
@@ -243,7 +227,7 @@ impl<L, H: HubAgent> Star<L, H> {
     fn table(&self, hub: usize, trunk: &Trunk) -> Table {
         match &trunk.cache_ids {
             Some(routes) => Table::CacheId(routes.clone()),
-            None => Table::Ports(std::iter::once(hub_port(hub)).chain((0..self.leaves).map(leaf_port)).collect()),
+            None => by_ports(hub, self.leaves),
         }
     }
 }
@@ -283,18 +267,24 @@ where
             let wants = Wants { index, places: self.leaf_places(index), faults, settings };
             strands.push(self.link.strand(&mut sim, &mut hub, wants).map_err(build_error)?);
         }
-        let (mut trunks, mut switches) = (Vec::new(), Vec::new());
+        let (mut switches, mut trunk_ports) = (Vec::new(), Vec::new());
         for n in (0..self.hubs).filter(|_| self.switch.is_some()) {
             let Some(trunk) = &self.switch else { continue };
             let index = self.hubs * self.leaves + n;
-            let tap = hub.tap(&format!("switch[{n}]"), PlaceKind::Messages(layouts(trunk_form)));
+            let name = format!("switch[{n}]");
+            let tap = hub.tap(&name, PlaceKind::Messages(layouts(trunk_form)));
             let wants = Wants { index, places: self.trunk_places(n), faults: Default::default(), settings };
-            trunks.push(trunk.link.strand(&mut sim, &mut hub, wants).map_err(build_error)?);
-            switches.push((tap, self.table(n, trunk), Arc::<Mutex<SwitchResult>>::default()));
+            let strand = trunk.link.strand(&mut sim, &mut hub, wants).map_err(build_error)?;
+            let (form, table, result) = (trunk_form, self.table(n, trunk), Arc::<Mutex<SwitchResult>>::default());
+            switches.push(Crossing { name, trunk: strand.build, form, table, tap, result });
+            trunk_ports.push(strand.summary);
         }
+        let first = self.hubs * self.leaves + switches.len();
+        let target =
+            self.target.as_deref().map(|link| Target::new(link, self.leaves, first, &mut sim, &mut hub, settings));
+        let (mut target, target_results) = target.transpose().map_err(build_error)?.unzip();
         let (links, ports): (Vec<_>, Vec<Summary>) = strands.into_iter().map(|s| (s.build, s.summary)).unzip();
-        let (trunks, trunk_ports): (Vec<_>, Vec<Summary>) = trunks.into_iter().map(|s| (s.build, s.summary)).unzip();
-        let switch_results: Vec<_> = switches.iter().map(|(_, _, result)| result.clone()).collect();
+        let switch_results: Vec<_> = switches.iter().map(|crossing| crossing.result.clone()).collect();
         let hub_results: Vec<Ends<H, H::Core>> = (0..self.hubs).map(|_| Arc::default()).collect();
         let leaf_results: Vec<Ends<L, Accessor>> = (0..self.hubs * self.leaves).map(|_| Arc::default()).collect();
 
@@ -303,7 +293,12 @@ where
             own.into_iter().chain((0..self.leaves).map(|leaf| (self.leaf_name)(hub, leaf))).collect()
         };
         let programs = stimulus::programs(request, settings, (0..self.hubs).map(names_of).collect())?;
-        let (lists, digest) = (programs.lists, programs.digest);
+        let (mut lists, digest) = (programs.lists, programs.digest);
+        if target.is_some() {
+            // Odd lines are those of the other device.
+            let odd = lists.iter_mut().flatten().flatten().filter(|access| access.line.0 % 2 == 1);
+            odd.for_each(|access| access.line.0 |= DIRECT.0);
+        }
         let (window, cache_lines) =
             (settings.int("core.outstanding") as usize, settings.int("core.cache_lines") as usize);
         let watch = settings.is_on("watch");
@@ -312,10 +307,11 @@ where
         let (at_hub, at_leaf) = self.sides();
         let names = (self.hub_name, self.leaf_name.clone());
         let results = (hub_results.clone(), leaf_results.clone());
+        let target_column = self.hubs + self.hubs * self.leaves;
         sim.partition(move |p| {
             let core = p.clock("agents", agent_clock)?;
             let mut links = links.into_iter().zip(leaf_taps).zip(results.1).enumerate();
-            let mut switches = trunks.into_iter().zip(switches);
+            let mut switches = switches.into_iter();
             let hubs = hub_taps.into_iter().zip(results.0).zip(lists).enumerate();
             for (n, ((tap, result), lists)) in hubs {
                 let mut lists = lists.into_iter();
@@ -324,8 +320,12 @@ where
                 let name = (self.hub_name)(n);
                 let all = std::iter::once(name.clone()).chain((0..self.leaves).map(|l| (self.leaf_name)(n, l)));
                 let watcher = watch.then(|| Watcher::new(self.config.clone(), all.collect()));
+                // The other device has its own.
+                let names = std::iter::once(TARGET.to_owned()).chain((0..self.leaves).map(|l| (self.leaf_name)(n, l)));
+                let direct_watcher =
+                    target.as_ref().and_then(|_| watch.then(|| Watcher::new(self.config.clone(), names.collect())));
                 let switched = switches.next();
-                let mut ends = Vec::new();
+                let (mut ends, mut target_ends) = (Vec::new(), Vec::new());
                 for (index, ((build, tap), result)) in links.by_ref().take(self.leaves) {
                     let leaf = index % self.leaves;
                     let leaf_name = (self.leaf_name)(n, leaf);
@@ -340,15 +340,27 @@ where
                     if let Some(steps) = self.throttle {
                         accessor = accessor.heeding(steps);
                     }
-                    let watch = watcher.clone().map(|w| Box::new(Handle(w)) as Box<dyn Watch<L>>);
-                    let watch = recorded(watch, &recorder, self.hubs + index, vec![n]);
+                    let mut watch = watcher.clone().map(|w| Box::new(Handle(w)) as Box<dyn Watch<L>>);
+                    if let (Some(direct), Some(cache)) =
+                        (direct_watcher.clone(), watch.take_if(|_| direct_watcher.is_some()))
+                    {
+                        watch = Some(Box::new(Divided { cache, mem: Box::new(Handle(direct)) }));
+                    }
+                    let watch = recorded(watch, &recorder, self.hubs + index, vec![n, target_column]);
+                    let mut second = None;
+                    if let Some(target) = &mut target {
+                        let (own, end) = target.link(p, leaf)?;
+                        second = Some(own);
+                        target_ends.push(end);
+                    }
                     let mut config = self.config.clone();
                     if leaf + self.peers >= self.leaves {
                         config.waits = WaitTable::peer();
                     }
                     let agent = (self.leaf)(leaf);
                     p.module(&leaf_name, core, |bind| {
-                        let links = vec![own.attach(bind, vec![route], spec.form)];
+                        let mut links = vec![own.attach(bind, vec![route], spec.form)];
+                        links.extend(second.map(|(end, form, route)| end.attach(bind, vec![route], form)));
                         Node::new(
                             NodeConfig {
                                 number: leaf + 1,
@@ -371,17 +383,10 @@ where
                 let config = self.config.clone();
                 let reductions = self.reductions.clone();
                 let (mut trunk, mut hub_routes) = (None, Vec::new());
-                if let Some((build, (tap, table, result))) = switched {
-                    let mut nodes = build(p)?.map(Some);
-                    trunk = nodes[at_hub].take();
-                    let up = nodes[at_leaf].take().expect("each end is used once");
-                    let (leaves, config) = (std::mem::take(&mut ends), self.config.clone());
-                    hub_routes = leaves.iter().map(|(route, _)| *route).collect();
-                    p.module(&format!("switch[{n}]"), core, |bind| {
-                        let mut links = vec![up.attach(bind, Vec::new(), trunk_form)];
-                        links.extend(leaves.into_iter().map(|(_, end)| end.attach(bind, Vec::new(), spec.form)));
-                        Switch::new(links, table, config, tap, result)
-                    })?;
+                if let Some(crossing) = switched {
+                    let (routes, leaves) = std::mem::take(&mut ends).into_iter().unzip();
+                    trunk = Some(crossing.build(p, core, at_hub, leaves, spec.form, config.clone())?);
+                    hub_routes = routes;
                 }
                 p.module(&name, core, |bind| {
                     let links = match trunk {
@@ -396,6 +401,12 @@ where
                         result,
                     )
                 })?;
+                if let Some(target) = target.take() {
+                    let watch = direct_watcher.map(|w| Box::new(Handle(w)) as Box<dyn Watch<Dcoh<content::Line>>>);
+                    let peers = (0..self.leaves).map(|leaf| self.hubs + leaf).collect();
+                    let watch = recorded(watch, &recorder, target_column, peers);
+                    target.build(p, core, std::mem::take(&mut target_ends), self.config.clone(), watch)?;
+                }
             }
             Ok(())
         });
@@ -407,19 +418,22 @@ where
         let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
         let name = |n: usize| (names.1)(n / self.leaves, n % self.leaves);
         let of_leaves = leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&name(n), r));
-        let nodes: Vec<_> = of_hubs.chain(of_leaves).collect();
+        let of_target = target_results.iter().map(|t| Watching::of(TARGET, &t.node));
+        let nodes: Vec<_> = of_hubs.chain(of_leaves).chain(of_target).collect();
         let of_switch = |(n, result): (usize, &Arc<Mutex<SwitchResult>>)| {
             let leaves = &nodes[self.hubs + n * self.leaves..][..self.leaves];
             let waiting: Vec<_> = (0..self.leaves).filter(|leaf| leaves[*leaf].waits).collect();
             locked(result, |r| Switched::of(&format!("switch[{n}]"), r, &waiting))
         };
-        let switches = switch_results.iter().enumerate().map(of_switch).collect();
+        let of_fabric = target_results.iter().map(|t| locked(&t.switch, |r| Switched::of("fabric", r, &[])));
+        let switches = switch_results.iter().enumerate().map(of_switch).chain(of_fabric).collect();
         let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
         let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));
         let measured = of_hubs.chain(of_leaves).collect();
         let aborts =
             hub_results.iter().map(|r| locked(r, |r| r.end.as_ref().map_or(0, |(_, core)| core.aborts()))).sum();
-        let ports = ports.iter().chain(&trunk_ports).flat_map(|summary| summary()).collect();
+        let target_ports = target_results.iter().flat_map(|t| &t.ports);
+        let ports = ports.iter().chain(&trunk_ports).chain(target_ports).flat_map(|summary| summary()).collect();
         Outcome { request, settings, spec, ports, nodes, switches, measured, aborts }.report(ended)
     }
 }

@@ -3,6 +3,7 @@
 use super::star::{HubAgent, Star};
 use super::{cache_pair, db_share, keys};
 use crate::coherence::agent::Agent;
+use crate::coherence::cache::device::Device;
 use crate::coherence::clocked::accessor::Caching;
 use crate::coherence::clocked::watcher::Watched;
 use crate::coherence::content::Line;
@@ -64,7 +65,7 @@ fn a_port_that_lets_foreign_messages_through_is_seen() {
     let wrong = ["devices=3", "switch=on", "switch.table=1:2"];
     let found = |mutant| {
         let settings = settings(keys::CACHE_PAIR, &wrong);
-        let mut star = cache_pair::star(&settings).expect("it may run");
+        let mut star = cache_pair::star(&settings, |_| Device::new()).expect("it may run");
         star.config.mutant = mutant;
         broken(star, &settings)
     };

@@ -125,6 +125,17 @@ pub fn layouts(form: Form) -> &'static [&'static LayoutDef] {
     LAYOUTS[form as usize].get_or_init(|| Class::ALL.iter().filter_map(|class| form.layout(*class)).collect())
 }
 
+/// The same of a direct peer, whose CXL.mem travels in a fabric, whatever the form of its CXL.cache.
+pub fn peer_layouts(form: Form) -> &'static [&'static LayoutDef] {
+    static LAYOUTS: [OnceLock<Vec<&LayoutDef>>; 3] = [const { OnceLock::new() }; 3];
+    let of = |class: &Class| {
+        use Class::*;
+        let is_mem = matches!(class, M2sReq | M2sRwd | M2sBirsp | S2mBisnp | S2mNdr | S2mDrs);
+        (if is_mem { Form::Pbr } else { form }).layout(*class)
+    };
+    LAYOUTS[form as usize].get_or_init(|| Class::ALL.iter().filter_map(of).collect())
+}
+
 /// A message as traces show it, whoever its peer is.
 pub fn shown<D: Content>(msg: &Msg<D>) -> Message {
     Route::default().to_link(msg)

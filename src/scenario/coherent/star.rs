@@ -30,7 +30,7 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{self, LineAddr};
 use crate::coherence::mem::dcoh::Dcoh;
 use crate::coherence::mem::load::Steps;
-use crate::coherence::wire::{Route, layouts};
+use crate::coherence::wire::{Route, layouts, peer_layouts};
 use crate::kernel::{Clock, SimError, Simulation, Time};
 use crate::scenario::drive::Drive;
 use crate::scenario::faults::faults;
@@ -253,7 +253,7 @@ where
         let mut hub = Hub::new(request.outputs.any());
         let mut sim = Simulation::new(request.seed);
         let agent_clock = Clock::with_period_fs(settings.int("host.clock_fs")).map_err(build_error)?;
-        let shown = layouts(spec.form);
+        let shown = if self.target.is_some() { peer_layouts(spec.form) } else { layouts(spec.form) };
 
         let trunk_form = self.switch.as_ref().map_or(spec.form, |trunk| trunk.link.spec().form);
         let hub_taps: Vec<_> =

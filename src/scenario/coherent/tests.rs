@@ -7,6 +7,7 @@ use crate::coherence::cache::device::Device;
 use crate::coherence::clocked::accessor::Caching;
 use crate::coherence::clocked::watcher::Watched;
 use crate::coherence::content::Line;
+use crate::coherence::mem::peer::Peer;
 use crate::coherence::mutant::Mutant;
 use crate::scenario::Request;
 use crate::scenario::settings::{Key, Settings};
@@ -45,6 +46,22 @@ fn a_holder_that_is_not_asked_for_a_direct_peer_is_seen() {
     assert_eq!(shared(&fabric, None), BTreeSet::new());
     let found = shared(&fabric, Some(Mutant::HolderSkipped));
     assert!(found.iter().any(|rule| ["COH-INV-01", "COH-INV-02", "COH-INV-04"].contains(rule)), "{found:?}");
+}
+
+#[test]
+fn a_holder_that_is_not_asked_for_a_device_of_the_same_host_is_seen() {
+    let found = |mutant| {
+        let settings = settings(keys::CACHE_PAIR, &["target=on"]);
+        let mut star = cache_pair::star(&settings, |n| Peer::new(n as u8)).expect("it may run");
+        star.config.mutant = mutant;
+        broken(star, &settings)
+    };
+    assert_eq!(found(None), BTreeSet::new());
+    // The rule of each interface, seen by the watcher of its lines.
+    for mutant in [Mutant::HolderSkipped, Mutant::SharersNotSnooped] {
+        let rules = found(Some(mutant));
+        assert!(rules.iter().any(|rule| ["COH-INV-01", "COH-INV-02", "COH-INV-04"].contains(rule)), "{rules:?}");
+    }
 }
 
 #[test]

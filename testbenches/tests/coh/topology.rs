@@ -18,6 +18,8 @@ fn trace(scenario: &str, set: Vec<String>) -> Vec<Value> {
     let path = dir.path().join("trace.jsonl");
     let mut request = Request { scenario: scenario.into(), seed: 3, threads: 1, set, ..Request::default() };
     request.outputs.trace = Some(path.clone());
+    // A wave has a place for every message.
+    request.outputs.vcd = Some(dir.path().join("wave.vcd"));
     let report = scenario::run(&request, &mut |_| ()).expect("it runs");
     assert!(report.violations.is_empty(), "{:?}", report.violations.first());
     let text = std::fs::read_to_string(path).expect("a trace");
@@ -162,4 +164,38 @@ fn a_peer_on_cxl_io_reads_and_writes_under_the_copies_of_hosts() {
     // Beside direct peers and a filter that is too small.
     let more = ["uio.accesses=40", "hosts=1", "peers=1", "device.filter_sets=1", "device.filter_ways=2"];
     sound("hdm-db-share", None, &small(&[&FABRIC[..], &more].concat()));
+}
+
+/// Devices that cache the host's lines over CXL.cache and those of one more device over CXL.mem of their own.
+#[test]
+fn devices_use_another_one_directly() {
+    for mode in MODES {
+        for pattern in PATTERNS {
+            let (mode, pattern) = (format!("link.mode={mode}"), format!("core.pattern={pattern}"));
+            let report = sound("cxl-cache-pair", None, &small(&["target=on", &mode, &pattern]));
+            for class in ["d2h_req", "h2d_rsp", "m2s_req", "s2m_bisnp", "m2s_birsp"] {
+                assert!(count(&report, class) > 0, "{mode} {pattern}: {class}");
+            }
+            let of_mem = ["m2s_req", "m2s_rwd", "m2s_birsp", "s2m_bisnp", "s2m_ndr", "s2m_drs"];
+            let mem: u64 = of_mem.iter().map(|class| count(&report, class)).sum();
+            assert_eq!(count(&report, "switched"), mem, "{mode} {pattern}: over the fabric");
+        }
+    }
+    // Below a switch too, and with faults on the way.
+    let more = ["target=on", "switch=on", "devices=3", "core.pattern=migratory", "link.ber=1e-5"];
+    sound("cxl-cache-pair", None, &small(&more));
+    // No line goes over both interfaces, whatever the flits of either.
+    for mode in ["cxl-68b", "cxl-256b"] {
+        let mode = format!("link.mode={mode}");
+        let records = trace("cxl-cache-pair", small(&["target=on", "core.pattern=migratory", &mode]));
+        let mut lines = [BTreeSet::new(), BTreeSet::new()];
+        for record in records.iter().filter(|r| r["where"] == "dev[1].cache") {
+            let (message, address) = (record["message"].as_str(), record["fields"]["address"].as_str());
+            if let (Some(message), Some(address)) = (message, address) {
+                let class = message.split('.').next_back().expect("a name");
+                lines[usize::from(["m2s_req", "m2s_rwd", "s2m_bisnp"].contains(&class))].insert(address.to_owned());
+            }
+        }
+        assert!(lines.iter().all(|l| !l.is_empty()) && lines[0].is_disjoint(&lines[1]), "{lines:?}");
+    }
 }

@@ -52,6 +52,7 @@ pub(super) fn star(seed: u64, settings: &Settings) -> Result<Star<MemHost<Line>,
     let uio = Uio {
         seed,
         accesses: settings.int("uio.accesses"),
+        writes: settings.int("uio.writes"),
         bytes: settings.int("uio.bytes"),
         lines: settings.int("core.lines"),
     };
@@ -106,6 +107,8 @@ pub(super) fn star(seed: u64, settings: &Settings) -> Result<Star<MemHost<Line>,
 struct Uio {
     seed: u64,
     accesses: u64,
+    /// Percent of them.
+    writes: u64,
     bytes: u64,
     lines: u64,
 }
@@ -122,7 +125,7 @@ impl Uio {
         let access = |n| UioAccess {
             address: rng.below(end),
             bytes: self.bytes,
-            write: (rng.below(2) == 0).then(|| stamped(UIO_WRITER, n)),
+            write: (rng.below(100) < self.writes).then(|| stamped(UIO_WRITER, n)),
             think_cycles: rng.below(UIO_THINK_CYCLES),
         };
         UioPeer::new(vec![decoder], (0..self.accesses).map(access).collect())

@@ -88,6 +88,7 @@ macro_rules! table_db {
             key("device.devload", "", "open transactions", Range::List("OPTIMAL,MODERATE,SEVERE"), "depths at which the device's DevLoad rises; empty: it is always light (coherence §3.8)"),
             key("device.reduced", "", "cycles", Range::List("FROM:TO:LEVEL"), "times in which its throughput is reduced: it reports at least DevLoad LEVEL, 0 to 3 (coherence §3.8)"),
             key("uio.accesses", "0", "accesses", Range::Int(0, 1 << 24), "reads and writes of a peer on CXL.io to the lines of each device; the packets are not simulated (coherence §3.7)"),
+            key("uio.writes", "50", "percent", Range::Int(0, 100), "of them those that write"),
             key("uio.bytes", "64", "bytes", Range::Int(1, 4096), "length of each; what crosses the end of the lines is aborted without effect"),
             key("throttle", "off", "-", ON_OFF, "hosts and peers heed DevLoad: they leave idle cycles between two requests (coherence §3.8)"),
             key("throttle.normal", "4", "idle cycles", Range::Int(1, 1 << 20), "step up under moderate overload, and down when light"),

@@ -27,7 +27,7 @@ const TRUNK: usize = 0;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Table {
     /// By CacheID: the hub is the host, a leaf is a caching device.
-    CacheId(Routes),
+    CacheId(Box<Routes>),
     /// By ports of a fabric, one for each link, the trunk's first.
     Ports(Vec<u16>),
 }

@@ -134,7 +134,9 @@ impl Outcome<'_> {
         for switch in &self.switches {
             violations.extend(switch.events.iter().map(|e| broken(&switch.place, e)));
         }
-        let stopped = nodes.iter().any(|n| n.events.iter().any(|(_, e)| e.rule.starts_with("COH-INV")));
+        // What the watcher says.
+        let stops = |rule: &str| rule.starts_with("COH-INV") || rule == "COH-UIO-01";
+        let stopped = nodes.iter().any(|n| n.events.iter().any(|(_, e)| stops(e.rule)));
         let ended_well = ended.is_ok();
         let end = match ended {
             Ok(report) => report.end,

@@ -226,7 +226,7 @@ impl<L, H: HubAgent> Star<L, H> {
     /// How the switch of a hub finds its ways.
     fn table(&self, hub: usize, trunk: &Trunk) -> Table {
         match &trunk.cache_ids {
-            Some(routes) => Table::CacheId(routes.clone()),
+            Some(routes) => Table::CacheId(Box::new(routes.clone())),
             None => by_ports(hub, self.leaves),
         }
     }

@@ -72,8 +72,8 @@ fn coh_bog_03_n() {
 /// A link with two messages sent in this order: may the second one be delivered first?
 fn passes(config: &CoherenceConfig, dir: Dir, first: Msg<Token>, second: Msg<Token>) -> bool {
     let mut net = Net::new(1);
-    net.send(config, 0, first);
-    net.send(config, 0, second);
+    net.send(0, first);
+    net.send(0, second);
     let at = net.of(0, dir).iter().position(|m| *m == second).expect("under way");
     net.is_free(config, 0, dir, at)
 }

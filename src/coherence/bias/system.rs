@@ -4,7 +4,7 @@ use super::device::{Bias, BiasDevice, enables_of};
 use super::host::BiasHost;
 use crate::coherence::agent::{Accept, Agent, Effect, Out};
 use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Age, LineAddr, Token, WHOLE_LINE};
+use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::explore::system::Sent;
 use crate::coherence::explore::{Step, System};

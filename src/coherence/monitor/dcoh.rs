@@ -8,7 +8,7 @@ use crate::coherence::event::Event;
 use crate::coherence::mem::tables::Copy4;
 use crate::coherence::mem::{Dcoh, DeviceOp, Holders};
 use crate::coherence::message::Msg;
-use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, SnpType};
+use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, NdrOpcode, SnpType};
 
 /// What happened to the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +100,10 @@ impl<D: Content> DcohWatch<'_, D> {
             let found = format!("{name} of host {host} served without a BISnp of ports {missing:#b}");
             let rule = if sharing { "COH-MHO-02" } else { "COH-MHO-01" };
             say(rule, line, found.clone(), "an answer of every other holder, to share only of the owner");
+            let grants = |m: &Msg<D>| matches!(m, Msg::S2mNdr { opcode, .. } if *opcode != NdrOpcode::Cmp);
+            if self.out.sends.iter().any(|(to, m)| *to == host && grants(m)) {
+                say("COH-MEM-46", line, found.clone(), "Cmp-S without another owner, Cmp-E or Cmp-M without a holder");
+            }
             if missing & self.peers != 0 {
                 say("COH-P2P-01", line, found.clone(), "a direct peer asked as any holder");
             }

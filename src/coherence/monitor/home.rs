@@ -91,8 +91,14 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
             say("COH-REQ-16", line, format!("{name} refused"), "a snoop in flight may have lowered the sender's state");
         }
         let of_line = |home: &Home<D, B>| home.open().iter().filter(|t| t.line == line).count();
-        let is_new = |t: &Transaction<D>| t.port == port && t.task == Task::Request { op, cqid };
-        let started = self.after.open().iter().any(is_new) || self.answers(port).any(|(id, _)| id == cqid);
+        // A device may ask again under the CQID of a write whose data is under way.
+        let is_new = |t: &Transaction<D>| {
+            t.port == port && t.task == Task::Request { op, cqid } && !self.before.open().contains(t)
+        };
+        let answered = self.out.sends.iter().any(|(to, m)| {
+            *to == port && matches!(m, Msg::H2dRsp { cqid: id, .. } | Msg::H2dData { cqid: id, .. } if *id == cqid)
+        });
+        let started = answered || self.after.open().iter().any(is_new);
         if of_line(self.after) > of_line(self.before).max(1) || started && of_line(self.before) > 0 {
             say("COH-HOM-01", line, format!("{name} started beside an open transaction"), "one transaction a line");
             let pulling =
@@ -102,15 +108,15 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
                 say("COH-HOM-05", line, found, "reads release with GO and data, pulls with their last data");
             }
         }
-        let sent: Vec<(Port, Snoop)> = self
-            .out
-            .sends
-            .iter()
-            .filter_map(|(to, m)| match m {
-                Msg::H2dReq { opcode, line: of, .. } if *of == line => Some((*to, Snoop::of(*opcode)?)),
-                _ => None,
-            })
-            .collect();
+        // A snoop names its transaction, which may be that of a request that waited and goes on now.
+        let of_other = |uqid: u16| self.after.open().iter().any(|t| u16::from(t.slot) == uqid >> 4 && t.port != port);
+        let sent = self.out.sends.iter().filter_map(|(to, m)| match m {
+            Msg::H2dReq { opcode, line: of, uqid } if *of == line && !of_other(*uqid) => {
+                Some((*to, Snoop::of(*opcode)?))
+            }
+            _ => None,
+        });
+        let sent: Vec<(Port, Snoop)> = sent.collect();
         let holders = self.before.holders(line);
         let (kind, targets) = match row.snooped {
             _ if config.error_of(line).is_some() => (None, 0),
@@ -124,10 +130,10 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
             let found = format!("{name} served without a snoop of ports {missing:#b}");
             say("COH-HOM-02", line, found, "a snoop of the owner, and for ownership of every sharer");
         }
-        if snooped & bit(port) != 0 {
+        if started && snooped & bit(port) != 0 {
             say("COH-HOM-02", line, format!("port {port} snooped for its own {name}"), "a snoop of others only");
         }
-        for (_, snoop) in sent.iter().filter(|(_, snoop)| Some(*snoop) != kind) {
+        for (_, snoop) in sent.iter().filter(|(_, snoop)| started && Some(*snoop) != kind) {
             let found = format!("Snp{} for {name}", snoop.name());
             say("COH-SNP-16", line, found, "SnpCur for RdCurr, SnpData to share, SnpInv for ownership");
         }

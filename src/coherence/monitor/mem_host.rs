@@ -140,7 +140,10 @@ impl<D: Content> MemHostWatch<'_, D> {
                     if conflicts.len() != 1 || conflicts.first().copied() != tag || answered {
                         let rule = if conflicts.is_empty() && sent > 0 { "COH-BIC-10" } else { "COH-BIC-01" };
                         let found = format!("BIConflicts with tags {conflicts:?} for the open tag {tag:?}");
-                        say(rule, line, found, "one BIConflict on RwD with the Tag of the Req, no answer yet");
+                        say(rule, line, found.clone(), "one BIConflict on RwD with the Tag of the Req, no answer yet");
+                        if conflicts.first().copied().is_some_and(|own| Some(own) != tag) {
+                            say("COH-IDS-03", line, found, "the Tag of the pending Req");
+                        }
                     }
                 }
                 Phase::Idle | Phase::Granted => {

@@ -13,7 +13,7 @@ use crate::coherence::mem::tables::Copy4;
 use crate::coherence::mem::{HostReq, Want};
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{
-    CopyView, View, check_bias, check_bias_device, check_bias_host, check_copies, name_invariants,
+    CopyView, View, check_bias, check_bias_device, check_bias_host, check_copies, name_invariants, overtaken,
 };
 use crate::coherence::net::Net;
 use crate::coherence::wire::shown;
@@ -259,10 +259,7 @@ impl BiasSystem {
         let agent = match mv {
             Move::Deliver { dir, index } => {
                 let msg = self.net.remove(0, dir, usize::from(index));
-                if let Some(rule) = passes {
-                    let found = format!("{} before a message that it must not pass", msg.label());
-                    events.push(Event::new(rule, msg.line(), "link", found, "delivery in the order of sending"));
-                }
+                events.extend(passes.map(|rule| overtaken(rule, &msg)));
                 match dir {
                     Dir::Down => {
                         let before = setup.orders.then(|| self.device.clone());

@@ -310,10 +310,7 @@ impl CacheSystem {
             Watched::Home(port, before, msg) => {
                 HomeWatch { before, out, after: &self.state.home }.check(config, *port, msg, &mut events);
             }
-            Watched::Passes(rule, msg) => {
-                let found = format!("{} before a message that it must not pass", msg.label());
-                events.push(Event::new(rule, msg.line(), "link", found, "delivery in the order of sending"));
-            }
+            Watched::Passes(rule, msg) => events.push(monitor::overtaken(rule, msg)),
         }
         out.events.extend(events);
     }

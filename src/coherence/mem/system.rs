@@ -16,7 +16,9 @@ use crate::coherence::event::Event;
 use crate::coherence::explore::system::Sent;
 use crate::coherence::explore::{Step, System};
 use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{CopyView, DcohStep, DcohWatch, MemHostWatch, View, check_copies, name_invariants};
+use crate::coherence::monitor::{
+    CopyView, DcohStep, DcohWatch, MemHostWatch, View, check_copies, name_invariants, overtaken,
+};
 use crate::coherence::net::Net;
 use crate::coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
@@ -492,10 +494,7 @@ impl MemSystem {
                 let (after, peers) = (&self.dcoh, self.setup.peers);
                 DcohWatch { before, out, after, peers }.check(&self.setup.config, step, &mut events);
             }
-            Watched::Passes(rule, msg) => {
-                let found = format!("{} before a message that it must not pass", msg.label());
-                events.push(Event::new(rule, msg.line(), "link", found, "delivery in the order of sending"));
-            }
+            Watched::Passes(rule, msg) => events.push(overtaken(rule, msg)),
         }
         out.events.extend(events);
     }

@@ -20,7 +20,7 @@ pub use credits::CreditWatch;
 pub use dcoh::{DcohStep, DcohWatch};
 pub use device::{DeviceStep, DeviceWatch};
 pub use home::HomeWatch;
-pub use invariant::{invariant_of, name_invariants};
+pub use invariant::{invariant_of, name_invariants, overtaken};
 pub use issue::IssueWatch;
 pub use mem_host::MemHostWatch;
 

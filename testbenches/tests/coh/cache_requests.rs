@@ -295,7 +295,8 @@ fn coh_sta_04_n() {
 #[test]
 fn coh_req_16_p() {
     // The snoop of the other upgrade lowers the state after the request has left.
-    assert_eq!(outcomes("SS", &["RdOwnNoData Store", "RdOwnNoData Store"], "").len(), 2);
+    let ends = outcomes("SS", &["RdOwnNoData Store", "RdOwnNoData Store"], "");
+    assert_eq!(ends, ["IM-".to_owned(), "MI-".to_owned()].into());
 }
 
 #[test]

@@ -202,21 +202,21 @@ fn scenario_coh_t08() {
         let answer = |dcoh: &mut Dcoh<Line>, opcode, bi_tag, low_addr| {
             let mut out = Out::default();
             dcoh.take(&config, 0, Msg::M2sBirsp { opcode, bi_tag, low_addr }, 0, &mut out);
-            out.events.len()
+            out.events.iter().map(|e| e.rule).collect::<Vec<_>>()
         };
         let (mut dcoh, tag) = opened();
-        assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), 0);
+        assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), [""; 0]);
         assert!(dcoh.is_idle() && dcoh.own(LineAddr(first)).is_some());
-        assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), 1, "a second time");
+        assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), ["COH-IDS-01"], "a second time");
         for order in orders(count) {
             let (mut dcoh, tag) = opened();
             for (n, line) in order.iter().enumerate() {
                 assert_eq!(dcoh.open_back_invalidates(), 1, "{order:?}");
                 let low = first as u8 + *line as u8;
-                assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspI, tag, low), 0);
+                assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspI, tag, low), [""; 0]);
                 if n + 1 < count {
-                    assert!(answer(&mut dcoh, BirspOpcode::BIRspI, tag, low) > 0, "a line twice");
-                    assert!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0) > 0, "a mix");
+                    assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspI, tag, low), ["COH-BLK-02"], "a line twice");
+                    assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), ["COH-BLK-02"], "a mix");
                 }
             }
             assert!(dcoh.is_idle(), "{order:?}");

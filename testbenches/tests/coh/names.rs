@@ -2,8 +2,10 @@
 //! step that a test has made up.
 
 use super::cache_bench::*;
+use super::stress::soak;
 use scalepool::coherence::event::Event;
 use scalepool::coherence::explore::{Step, System};
+use scalepool::coherence::litmus;
 use scalepool::coherence::mem::{Dcoh, MemHost};
 use scalepool::coherence::monitor::{DcohStep, DcohWatch, DeviceStep, DeviceWatch, HomeWatch, MemHostWatch};
 use scalepool::coherence::mutant::Mutant;
@@ -137,4 +139,76 @@ pub fn device_breaks(
     let watch = DeviceWatch { before: &before.device, out: &out, after: &after.device };
     watch.check(&before.config, &step, &mut events);
     events.iter().map(|e| e.rule).collect()
+}
+
+/// The watches blame nobody who keeps the rules: random programs of every kind under random legal choices, two or three
+/// agents and up to three operations each, every order of messages.
+#[test]
+fn no_legal_program_is_blamed() {
+    const CACHE: &[&str] = &[
+        "RdCurr",
+        "RdShared",
+        "RdAny",
+        "RdOwn",
+        "RdOwnNoData",
+        "ItoMWr",
+        "WrCur",
+        "CLFlush",
+        "CleanEvict",
+        "CleanEvictNoData",
+        "DirtyEvict",
+        "WOWrInv",
+        "WOWrInvF",
+        "WrInv",
+        "Load",
+        "Store",
+    ];
+    const MEM: &[&str] = &["MemRdS", "MemRdA", "MemInv", "MemWr", "MemClnEvct", "Load", "Store"];
+    // Options with legal values; the first is the default.
+    const OPTIONS: &[&[&str]] = &[
+        &["", "alternatives = true"],
+        &["", "snp_data_on_m = 'shared-then-invalid'", "snp_data_on_m = 'invalid'"],
+        &["", "snp_cur_on_clean = 'shared'", "snp_cur_on_clean = 'forward'"],
+        &["", "snp_cur_on_m = 'shared'", "snp_cur_on_m = 'invalid'"],
+        &["", "without_bytes = 'write'"],
+        &["", "rd_any_exclusive = false"],
+        &["", "grant_dirty = true"],
+        &["", "clean_evict = 'pull'"],
+        &["", "home_queue_requests = 1"],
+        &["", "error_ranges = [{ first = 0, last = 63, answer = 'go-error' }]"],
+    ];
+    let mut seed = 1_u64;
+    let mut pick = move |of: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % of
+    };
+    let mut explored = 0;
+    for case in 0..400 * soak() {
+        let kind = ["cxl-cache", "hdm-db", "hdm-d"][(case % 3) as usize];
+        let agents = if kind == "hdm-d" { 2 } else { 2 + usize::from(pick(4) == 0) };
+        let owner = pick(agents + 1);
+        let start: String = (0..agents)
+            .map(|agent| match owner {
+                0 => ['I', 'S'][pick(2)],
+                n if n == agent + 1 => ['E', 'M'][pick(2)],
+                _ => 'I',
+            })
+            .collect();
+        let programs: Vec<Vec<&str>> = (0..agents)
+            .map(|agent| {
+                let menu = if kind == "cxl-cache" || kind == "hdm-d" && agent == 0 { CACHE } else { MEM };
+                (0..1 + pick(if agents == 2 { 3 } else { 2 })).map(|_| menu[pick(menu.len())]).collect()
+            })
+            .collect();
+        let options: Vec<&str> = OPTIONS.iter().map(|o| o[pick(3).saturating_sub(1) * pick(o.len())]).collect();
+        let file =
+            format!("kind = '{kind}'\nstart = '{start}'\nprograms = {programs:?}\n[config]\n{}\n", options.join("\n"));
+        let found = litmus::parse(&file).and_then(|case| case.explore());
+        let found = found.unwrap_or_else(|e| panic!("{file}\n{e}"));
+        if let Some(v) = found.violation {
+            panic!("{file}\n{}\n{}", v.event, scalepool::coherence::chart::Chart::of(&v).text());
+        }
+        explored += found.states;
+    }
+    println!("{explored} states");
 }

@@ -438,12 +438,15 @@ impl CacheSystem {
         let kept = state.home.open().iter().flat_map(|t| t.data_kept()).copied();
         let early = state.devices.iter().filter_map(|d| d.entry(line)).filter(|e| e.at == At::RdData);
         let early = early.filter_map(|e| e.data.as_ref().map(|b| b.data));
+        let newest = Token::of(line, Age::Current);
+        // §2.2: a write that is answered with an error is aborted, its data may be dropped. It is not lost.
+        let aborted = config.error_of(line).map(|_| newest);
         View {
             line,
-            newest: Token::of(line, Age::Current),
+            newest,
             home: state.home.memory.read(line),
             copies,
-            in_flight: in_flight.chain(kept).chain(early).collect(),
+            in_flight: in_flight.chain(kept).chain(early).chain(aborted).collect(),
             tracked,
         }
     }
@@ -692,7 +695,7 @@ impl System for CacheSystem {
     }
 
     fn check_idle(&self, events: &mut Vec<Event>) {
-        for line in self.lines() {
+        for line in self.lines().filter(|l| self.setup.config.error_of(*l).is_none()) {
             let home = self.state.home.memory.read(line);
             let dirty = self.state.devices.iter().any(|d| d.at(line) == At::M);
             if !dirty && home.age != Age::Current {

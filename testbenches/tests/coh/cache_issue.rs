@@ -104,6 +104,9 @@ fn coh_ord_09_p() {
     assert!(explored().complete);
 }
 
+/// The rule is a freedom of the host (O10: "a device that needs order waits for GO/ExtCmp"), so no message breaks it: two
+/// requests of one device are legal whatever its program expects of them. The litmus test shows the harm; the watch names
+/// it where it is told what the program relies on.
 #[test]
 fn coh_ord_09_n() {
     // A device that relies on the order of its requests: the home takes the second one first.

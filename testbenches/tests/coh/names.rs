@@ -1,5 +1,10 @@
 //! Whether a rule is named when it is broken: by the exploration of a system with one rule off, and by the watches over a
 //! step that a test has made up.
+//!
+//! No peer can break, or see, what happens inside an agent: loads, stores, silent drops and the start of requests of a
+//! device (`coherence` §2.1, O11a), what a home does with its directory and memory (§2.7, §2.8), what a host keeps (§3.1,
+//! §3.4). Of these rules the watch sees the agent itself before and after the step; the test lets the agent take a real
+//! message and then changes what became of it.
 
 use super::cache_bench::*;
 use super::stress::soak;

@@ -2,6 +2,7 @@
 
 use super::mem_bench::*;
 use super::mem_explore::{clean, explore};
+use super::names::names;
 use super::scenarios::{self, count, settings, sound};
 use scalepool::coherence::agent::Out;
 use scalepool::coherence::config::CoherenceConfig;
@@ -123,7 +124,10 @@ fn coh_qos_04_p() {
 fn coh_qos_04_n() {
     let mem = MemConfig { throughput_reduction: 2, ..MemConfig::default() };
     let config = CoherenceConfig { mutant: Some(Mutant::LoadSkipsSnoops), ..with(mem) };
-    let found = explore("LoadSkipsSnoops", &MemSystem::new(Setup::core(config, 2))).violation.expect("it is found");
+    let setup = Setup::core(config, 2);
+    names(&MemSystem::new(setup.clone()), "COH-QOS-04");
+    let start = MemSystem::new(Setup { orders: false, ..setup });
+    let found = explore("LoadSkipsSnoops", &start).violation.expect("it is found");
     assert!(["COH-INV-01", "COH-INV-02", "COH-INV-04"].contains(&found.event.rule), "{}", found.event);
     // Not loaded, the same device is right: coherence depends on the load.
     let config = CoherenceConfig { mutant: Some(Mutant::LoadSkipsSnoops), ..CoherenceConfig::default() };
@@ -191,7 +195,9 @@ fn the_depth_of_queues_throttles_hosts() {
     for level in ["moderate", "severe"] {
         assert!(count(&loaded, &format!("answers of {level} load")) > 0, "{level}");
     }
-    assert!(loaded.cycles > light.cycles && count(&loaded, "throttle most") > 0);
+    // How long the fight takes is bound by its one line at a time, not by the rate of requests.
+    assert!(count(&loaded, "throttle most") > 0 && count(&loaded, "requests spaced") > 0);
+    assert_eq!((count(&light, "throttle most"), count(&light, "requests spaced")), (0, 0));
     for bad in ["device.devload=1,2", "device.devload=3,2,1", "device.devload=0,1,2", "device.devload=a,b,c"] {
         assert!(scenarios::run("hdm-db-share", None, &settings(&[bad])).is_err(), "{bad}");
     }

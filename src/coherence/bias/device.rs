@@ -154,7 +154,7 @@ impl<D: Content> BiasDevice<D> {
 
     /// The smallest CQID that no open request has.
     /// The line of an open request.
-    pub fn asked(&self, cqid: u16) -> Option<LineAddr> {
+    pub fn asked_by(&self, cqid: u16) -> Option<LineAddr> {
         let asks = |cell: &Cell<D>| cell.pending.as_ref().is_some_and(|p| p.cqid == cqid);
         self.cells.iter().find(|(_, cell)| asks(cell)).map(|(line, _)| *line)
     }

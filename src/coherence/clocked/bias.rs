@@ -109,7 +109,7 @@ impl Watched for BiasDevice<Line> {
 
     fn lines_of(&self, msg: &Msg<Line>) -> Vec<LineAddr> {
         let asked = match *msg {
-            Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => self.asked(cqid),
+            Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => self.asked_by(cqid),
             _ => msg.line(),
         };
         asked.into_iter().collect()

@@ -67,8 +67,7 @@ class Transmitter:
             if sequence:
                 self.sequence = [sequence[0] - 1, *sequence[1:]] if sequence[0] > 1 else None
                 if sequence[:2] == [1, "ack"]:
-                    # The number that is asked for is one of those that are kept, or the next.
-                    self.again = self.numbers - (self.numbers - sequence[2][0]) % ENTRIES
+                    self.rewind(eseq)
             elif resends:
                 self.again += 1
             elif new is not None:
@@ -76,9 +75,18 @@ class Transmitter:
                 self.numbers += 1
                 self.again = self.numbers
         if d["training"]:
+            # The Ack is dropped; what was asked for is resent all the same.
+            if d["ack"]:
+                self.rewind(d["ack_eseq"])
+            elif self.sequence and self.sequence[1] == "ack":
+                self.rewind(self.sequence[2][0])
             self.sequence = None
         self.freed += d["freed"]
         return out
+
+    def rewind(self, eseq: int) -> None:
+        """The number that is asked for is one of those that are kept, or the next."""
+        self.again = self.numbers - (self.numbers - eseq) % ENTRIES
 
 
 @common.test()

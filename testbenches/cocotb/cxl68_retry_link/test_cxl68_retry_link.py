@@ -15,7 +15,7 @@ from cocotbext.scalepool import Decoder, LinkEnd, encode
 
 ENTRIES, TIMEOUT = 22, 200  # as in the top module
 IDLE = encode("cxl68.retry")
-INIT_PARAM = 0x8C  # LLCTRL and SubType
+INIT_PARAM, REQ = 0x8C, 0x11  # LLCTRL and SubType
 # More than the flits of the longest run, so that none stops in its midst.
 AHEAD = 8
 CLASSES = {"down": ("h2d_req", "h2d_rsp", "h2d_data", "m2s_req", "m2s_rwd"),
@@ -98,7 +98,7 @@ class Traffic:
 @cocotb.parametrize(errors=[0.0, 0.02, 0.06])
 async def every_message_arrives_once(dut, errors):
     draw = common.draw()
-    host, device = Host(), LinkEnd("cxl-68b", "up", timeout_flits=TIMEOUT)
+    host, device = Host(), LinkEnd("cxl-68b", "up", retry_entries=30, timeout_flits=TIMEOUT)
     watcher = LinkEnd("cxl-68b", "down", passive=True, retry_entries=ENTRIES, timeout_flits=TIMEOUT, reaction_flits=2)
     down, up = Traffic(draw, "down", common.size(60)), Traffic(draw, "up", common.size(60))
     for name in ("training", "step", "valid", "slots", "acks", "rx_valid", "rx_flit"):
@@ -135,6 +135,8 @@ async def every_message_arrives_once(dut, errors):
             unit = damaged(unit)
             watcher.drive(unit, "rx")
             dut.rx_valid_i.value, dut.rx_flit_i.value = 1, int.from_bytes(unit[2:], "little")
+        # A training is likelier where it breaks off the answer to a Req.
+        asked = unit is not None and unit[2] & 1 and unit[6] == REQ
         # The host. A run of data that has begun goes on.
         host.step()
         offered = bool(host.waiting) and (host.waiting[0][2] or draw.random() < 0.9)
@@ -174,7 +176,7 @@ async def every_message_arrives_once(dut, errors):
             if training == 0:
                 device.train(True)
                 watcher.train(True)
-        elif errors and draw.random() < 0.003:
+        elif errors and draw.random() < (0.2 if asked else 0.003):
             training = draw.randint(4, 20)
             device.train(False)
             watcher.train(False)

@@ -121,7 +121,9 @@ async def every_cycle_is_that_of_the_sheet(dut):
             d["ack"], d["ack_num_retry"] = 1, draw.randrange(32)
             d["ack_eseq"] = (reference.numbers - draw.choice((0, draw.randint(0, outstanding)))) % ENTRIES
         d["viral"], d["viral_ld"] = draw.randrange(2), draw.randrange(1 << 16)
-        d["step"], d["training"] = int(draw.random() < 0.9), int(draw.random() < 0.005)
+        # A training breaks sequences off, and Acks that have not begun.
+        d["step"] = int(draw.random() < 0.9)
+        d["training"] = int(draw.random() < (0.03 if reference.sequence or d["ack"] else 0.005))
         for name, value in d.items():
             getattr(dut, f"{name}_i").value = int.from_bytes(value, "little") if name == "slots" else int(value)
         await ReadOnly()

@@ -255,7 +255,7 @@ fn arbiters_grant_what_the_model_does() {
         assert_eq!(status, SP_OK, "{}", last_error());
         for slot in 0..200u64 {
             // Bits beyond the requesters are set at times, and not every grant is used.
-            let (requests, used) = (slot * 0x9e37 >> 5 & 0x7f, u32::from(slot % 3 != 0));
+            let (requests, used) = ((slot * 0x9e37) >> 5 & 0x7f, u32::from(slot % 3 != 0));
             let mut granted = 0;
             assert_eq!(unsafe { sp_arbiter_grant(arbiter, requests, used, &mut granted) }, SP_OK);
             let winner = model.arbitrate(requests.into());

@@ -2,7 +2,7 @@
 
 use super::{Status, print_json, report};
 use crate::forms::violation;
-use crate::trace::inspect::{Broken, Count, Inspection, Map, Seen, inspect};
+use crate::inspect::{Broken, Count, Inspection, Map, Seen, inspect};
 use crate::trace::jsonl::JsonlSink;
 use crate::trace::{Filter, Header, Sink};
 use anyhow::anyhow;

@@ -16,4 +16,6 @@ pub mod fault;
 pub mod hook;
 pub mod nvlink;
 pub mod port;
+pub mod protocol;
 pub mod ualink;
+pub mod watch;

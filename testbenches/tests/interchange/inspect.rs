@@ -2,7 +2,7 @@
 
 use crate::bus::{PERIOD_NS, beats, dump};
 use crate::{read, repository};
-use scalepool::trace::inspect::{InspectError, Inspection, Map, inspect};
+use scalepool::inspect::{InspectError, Inspection, Map, inspect};
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -21,7 +21,7 @@ mod wave;
 pub use map::Map;
 pub use stream::{Broken, Seen};
 
-use super::{Body, Hub, Kind, PlaceKind, Stamp};
+use crate::trace::{Body, Hub, Kind, PlaceKind, Stamp};
 use scalepool_protocols::cxl::Dir;
 use std::path::Path;
 

@@ -157,10 +157,14 @@ impl Session {
             Says::Number { number, .. } => number,
             Says::Ack { own_low, .. } | Says::Request { own_low, .. } => {
                 let due = sequence::from_low_bits(self.last, own_low, true);
+                if due == next(self.last) {
+                    return due;
+                }
                 let skipped = steps(self.last, self.acked).min(MOST_UNACKED);
                 let behind = (1..=skipped + 1).map(|ahead| sequence::plus(self.last, ahead));
-                let mut fits = behind.filter(|n| n % 8 == u16::from(own_low) && self.kept(*n) == Some(payload));
-                if due == next(self.last) { due } else { fits.next().unwrap_or(due) }
+                let asked = self.asked.map(|(asked, _)| asked);
+                let mut fits = behind.chain(asked);
+                fits.find(|n| n % 8 == u16::from(own_low) && self.kept(*n) == Some(payload)).unwrap_or(due)
             }
         }
     }

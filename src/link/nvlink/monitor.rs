@@ -257,6 +257,8 @@ impl Monitor {
         let Some(at) = self.ends.iter().position(|&end| end == id) else {
             let expected = format!("{}, or the last flit of a packet up to {}", self.told, self.counted);
             self.broken("NVL-ACK-01", id, expected, "acknowledges what has not come");
+            // Said once.
+            self.told = id;
             return;
         };
         self.ends.drain(..=at);
@@ -298,7 +300,7 @@ impl Monitor {
     }
 
     fn gives_back(&mut self, header: &Header) {
-        if !self.given.heard(header) {
+        if !self.given.heard(header) && (header.crh > 0 || header.crd > 0) {
             let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
             self.broken("NVL-CRD-03", found, "at most what was used", "credits that come back");
         }

@@ -82,8 +82,9 @@ struct Session {
     // What was sent.
     flits_sent: u8,
     outgoing: Unpacker,
-    /// The last Ack that the end has sent.
+    /// The last Ack that the end has sent, and one that was wrong and is told once.
     told: u16,
+    wrong: Option<u16>,
     /// Flits since the last number in full.
     commands: u8,
     /// Copies of a Replay Request that may go although nothing is missing any more.
@@ -114,6 +115,7 @@ impl Session {
             flits_sent: 0,
             outgoing: stream(config.dir),
             told: sequence::LAST,
+            wrong: None,
             commands: 0,
             copies: 0,
             spoilt: false,
@@ -326,7 +328,9 @@ impl Monitor {
             Says::Ack { number: 0, .. } | Says::Request { number: 0, .. } => {
                 self.broken("UAL-RXR-03", 0, "1 to 511", "acknowledged or requested number");
             }
+            Says::Ack { number, .. } if steps(session.told, number) > untold && session.wrong == Some(number) => (),
             Says::Ack { number, .. } if steps(session.told, number) > untold => {
+                session.wrong = Some(number);
                 let expected = format!("{} to {come}", session.told);
                 self.broken("UAL-RXR-06", number, expected, "an Ack of what has not come, or an old one");
             }

@@ -1,5 +1,7 @@
 //! Both directions of a link, in the order of time, past the watcher of one end.
 //!
+//! A packet of NVLink is shown flit by flit, for its header alone may confirm the packet before.
+//!
 //! A walk through one unit: the next one of the two interfaces is taken; of two at one time that which the end sends comes
 //! first, for it cannot know the other one. The watcher says whether the unit is next in its stream, and leaves events, each
 //! with the unit that it concerns. A reset of either interface begins anew. The flit clock is the number of units that the
@@ -19,12 +21,11 @@ enum Step<'a> {
 /// Watches the end; what it says of the units that come to it and of those that it sends.
 pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> [Judged; 2] {
     let ways = [(Way::Rx, receives), (Way::Tx, sends)];
-    let mut judged =
-        ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.units().count()], broken: Vec::new() });
+    let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], broken: Vec::new() });
     let mut watch = Watch::new(config).ok();
     // Units fed so far, and those before the last reset.
     let (mut fed, mut first) = ([0, 0], [0, 0]);
-    for step in steps(ways) {
+    for step in steps(ways, config.protocol.unit_bytes()) {
         let (way, number, bytes) = match step {
             Step::Reset(before) => {
                 (watch, first) = (Watch::new(config).ok(), before);
@@ -33,13 +34,15 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
             Step::Unit(way, number, bytes) => (way, number, bytes),
         };
         let Some(watch) = &mut watch else { continue };
+        let begins = fed[index(way)] == number;
         fed[index(way)] = number + 1;
         let now = (fed[index(Way::Tx)] - first[index(Way::Tx)]) as u64;
-        // A packet of NVLink is as many units as it has flits; its header tells where it belongs.
-        let parts = bytes.chunks(config.protocol.unit_bytes());
         // Units of a stream have the length of the protocol.
-        let taken: Vec<bool> = parts.map(|part| watch.unit(way, part, now).unwrap_or(false)).collect();
-        judged[index(way)].in_stream[number] = taken.first().copied().unwrap_or(false);
+        let in_stream = watch.unit(way, bytes, now).unwrap_or(false);
+        if begins {
+            // The header of a packet tells where all of it belongs.
+            judged[index(way)].in_stream[number] = in_stream;
+        }
         for (of, event) in watch.take_events() {
             let counted = first[index(of)] + event.unit as usize;
             let last = fed[index(of)].checked_sub(1);
@@ -52,13 +55,18 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> 
 }
 
 /// Resets and units of both interfaces in the order of time.
-fn steps<'a>(ways: [(Way, &'a Stream); 2]) -> Vec<Step<'a>> {
-    let before = |t_fs: u64| ways.map(|(_, stream)| stream.units().take_while(|(at, _)| *at <= t_fs).count());
+fn steps<'a>(ways: [(Way, &'a Stream); 2], part_bytes: usize) -> Vec<Step<'a>> {
+    let before = |t_fs: u64| {
+        let last =
+            |stream: &Stream| stream.parts(part_bytes).take_while(|(at, ..)| *at <= t_fs).last().map(|(_, n, _)| n);
+        ways.map(|(_, stream)| last(stream).map_or(0, |n| n + 1))
+    };
     let mut steps = Vec::new();
     for (way, stream) in ways {
         steps.extend(stream.resets().iter().map(|&(t_fs, _)| ((t_fs, 0), Step::Reset(before(t_fs)))));
         let order = if way == Way::Tx { 1 } else { 2 };
-        steps.extend(stream.units().enumerate().map(|(n, (t_fs, bytes))| ((t_fs, order), Step::Unit(way, n, bytes))));
+        let parts = stream.parts(part_bytes);
+        steps.extend(parts.map(|(t_fs, n, bytes)| ((t_fs, order), Step::Unit(way, n, bytes))));
     }
     // The sort is stable: units of one interface keep their order.
     steps.sort_by_key(|(at, _)| *at);

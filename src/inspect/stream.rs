@@ -226,9 +226,22 @@ impl Stream {
 
     // ---- behind the last beat ------------------------------------------------------------------------------------
 
-    /// The units with the time of their last beat \[fs\].
-    pub fn units(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        self.units.iter().map(|unit| (self.seen[unit.at].t_fs, self.seen[unit.at].bytes.as_slice()))
+    /// Whole units.
+    pub fn count(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The units in parts of so many bytes: time of the last beat \[fs\], number of the unit, bytes.
+    pub fn parts(&self, part_bytes: usize) -> impl Iterator<Item = (u64, usize, &[u8])> {
+        self.units.iter().enumerate().flat_map(move |(n, unit)| {
+            let parts = self.seen[unit.at].bytes.chunks(part_bytes);
+            let last = parts.len() - 1;
+            parts.enumerate().map(move |(k, part)| {
+                // What is not in the wave is completed in units of one part alone.
+                let beat = if k == last { unit.beats_fs.len() } else { 8 * part_bytes * (k + 1) / self.data.2 };
+                (unit.beats_fs.get(beat.saturating_sub(1)).copied().unwrap_or_default(), n, part)
+            })
+        })
     }
 
     /// Resets: time \[fs\] of the last edge in it, units before.

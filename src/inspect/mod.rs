@@ -24,6 +24,7 @@ mod wave;
 pub use map::Map;
 use stream::Judged;
 pub use stream::{Broken, Seen};
+pub use wave::is_fst;
 
 use crate::trace::{Body, Hub, Kind, PlaceKind, Stamp};
 use std::path::Path;

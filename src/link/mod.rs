@@ -19,3 +19,4 @@ pub mod port;
 pub mod protocol;
 pub mod ualink;
 pub mod watch;
+pub mod wires;

@@ -24,6 +24,7 @@ pub mod hub;
 mod instants;
 pub mod jsonl;
 pub mod log;
+pub mod output;
 pub mod record;
 pub mod signals;
 mod state;

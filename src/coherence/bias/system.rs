@@ -3,6 +3,7 @@
 use super::device::{Bias, BiasDevice, enables_of};
 use super::host::BiasHost;
 use crate::coherence::agent::{Accept, Agent, Effect, Out};
+use crate::coherence::cache::requests::owns;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Age, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
@@ -195,8 +196,7 @@ impl BiasSystem {
         match *setup.device_program.get(usize::from(next))? {
             DeviceAct::Op(opcode) if self.device.can_issue(LINE, opcode) => {
                 self.issue_device(opcode, out);
-                let owns = matches!(opcode, D2hReqOpcode::RdOwn | D2hReqOpcode::RdOwnNoData);
-                self.at[DEVICE] = (next + 1, owns);
+                self.at[DEVICE] = (next + 1, owns(opcode, asked));
                 opcode.name()
             }
             DeviceAct::Load if self.device.can_load(LINE) => {

@@ -216,6 +216,18 @@ impl<D: Content> Device<D> {
         true
     }
 
+    /// Whether a store may still join the read that is open on a line: E is granted, the data is on its way (§2.4).
+    pub fn can_join(&self, line: LineAddr) -> bool {
+        self.at(line) == At::RdGoE
+    }
+
+    /// A store that the core has only now joins the open read and waits for its data. `false`: [`Device::can_join`].
+    pub fn join(&mut self, line: LineAddr, bytes: Bytes<D>) -> bool {
+        let Some(entry) = self.entry_mut(line).filter(|e| e.at == At::RdGoE) else { return false };
+        (entry.at, entry.store) = (At::RdGoESt, Some(bytes));
+        true
+    }
+
     /// The replies to a snoop that the configuration allows, the one it asks for first.
     fn replies(&self, config: &CoherenceConfig, line: LineAddr, snoop: Snoop) -> Vec<Reply> {
         let at = self.at(line);

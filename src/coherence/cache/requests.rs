@@ -86,6 +86,16 @@ pub fn request(op: Op) -> Option<&'static Request> {
     REQUESTS.iter().find(|r| r.op == op)
 }
 
+/// Whether a device has asked for ownership that it has not given up, behind `op`: a store of a program that lost it asks
+/// again. `asked`: whether it had before.
+pub fn owns(op: Op, asked: bool) -> bool {
+    match op {
+        Op::RdOwn | Op::RdOwnNoData => true,
+        Op::CleanEvict | Op::CleanEvictNoData | Op::DirtyEvict => false,
+        _ => asked,
+    }
+}
+
 /// Whether RspData of an H2D Rsp is a GO state; otherwise it is a UQID, or means nothing (ExtCmp).
 pub fn is_go(opcode: H2dRspOpcode) -> bool {
     opcode == H2dRspOpcode::GO

@@ -125,6 +125,8 @@ pub enum Move {
     Deliver { link: u8, dir: Dir, index: u8, way: u8 },
     /// A device begins a request, with a store that waits for it or without.
     Issue { device: u8, line: u8, op: Op, store: bool },
+    /// The store that comes next in a program joins the read of its device, which has GO and no data yet.
+    Join { device: u8 },
     /// A core stores to its copy.
     Store { device: u8, line: u8 },
     /// A copy is dropped.
@@ -233,6 +235,11 @@ impl CacheSystem {
                 state.devices[usize::from(device)].issue(op, line, bytes, out);
                 Actor::Device(device)
             }
+            Move::Join { device } => {
+                let line = LineAddr(0);
+                state.devices[usize::from(device)].join(line, new_bytes(line, 1));
+                Actor::Device(device)
+            }
             Move::Store { device, line } => {
                 let line = LineAddr(u64::from(line));
                 state.devices[usize::from(device)].store(line, &new_bytes(line, 1), out);
@@ -261,8 +268,14 @@ impl CacheSystem {
     /// Makes a move, with all that follows from it at once. `did` gets the operations that a program began or did.
     fn run(&mut self, mv: Move, out: &mut Out<Token>, did: &mut Vec<String>) -> Actor {
         let actor = self.step(mv, out);
+        let stored = out.effects.iter().any(|e| matches!(e, Effect::Stored(_)));
         self.order(actor, out);
         if let Actor::Device(device) = actor {
+            // A store of the program that waited with a request is done.
+            if let Some(at) = self.state.at.get_mut(usize::from(device)).filter(|_| stored) {
+                at.0 += 1;
+                did.push("Store".to_owned());
+            }
             self.advance(device, out, did);
         }
         actor
@@ -310,7 +323,8 @@ impl CacheSystem {
     }
 
     /// Begins or does every operation of a program that is possible now: an operation is issued as soon as its start
-    /// state holds. A store whose requested ownership was lost before it could happen asks again.
+    /// state holds. A store whose requested ownership was lost before it could happen asks again, and waits with that
+    /// request.
     fn advance(&mut self, device: u8, out: &mut Out<Token>, did: &mut Vec<String>) {
         let n = usize::from(device);
         let line = LineAddr(0);
@@ -322,7 +336,7 @@ impl CacheSystem {
             let at = cache.at(line);
             let text = match program.get(usize::from(next)) {
                 Some(Act::Request(op)) if cache.issue(*op, line, bytes_of(*op, line), out) => {
-                    self.state.at[n] = (next + 1, matches!(*op, Op::RdOwn | Op::RdOwnNoData));
+                    self.state.at[n] = (next + 1, requests::owns(*op, asked));
                     op.name().unwrap_or("?")
                 }
                 Some(Act::Load) if cache.may_load(&setup.config, line) => {
@@ -335,7 +349,7 @@ impl CacheSystem {
                 }
                 Some(Act::Store) if asked && at.is_stable() => {
                     let op = if at == At::S { Op::RdOwnNoData } else { Op::RdOwn };
-                    cache.issue(op, line, None, out);
+                    cache.issue(op, line, Some(new_bytes(line, 1)), out);
                     "Store asks again"
                 }
                 _ => return,
@@ -511,6 +525,12 @@ impl System for CacheSystem {
             }
         }
         out.extend((0..state.home.choices(config)).map(Move::Choose));
+        // Whether a store is there in time to wait with the read before it (§2.4) is not said: both.
+        for (n, (program, at)) in self.setup.programs.iter().zip(&state.at).enumerate() {
+            if program.get(usize::from(at.0)) == Some(&Act::Store) && state.devices[n].can_join(LineAddr(0)) {
+                out.push(Move::Join { device: n as u8 });
+            }
+        }
         let free = if self.setup.programs.is_empty() { state.devices.as_slice() } else { &[] };
         for (n, cache) in free.iter().enumerate() {
             let device = n as u8;
@@ -585,6 +605,7 @@ impl System for CacheSystem {
                 let text = format!("{}{}", op.name().unwrap_or("?"), if store { ", a store waits" } else { "" });
                 act(column(device), text)
             }
+            Move::Join { device } => act(column(device), "a store waits".into()),
             Move::Store { device, .. } => act(column(device), "Store".into()),
             Move::Drop { device, .. } => act(column(device), "drops its copy".into()),
             Move::Choose(_) => act(0, "sends the GO".into()),

@@ -154,8 +154,8 @@ struct HostLine<D> {
     snoop: Option<Snoop>,
     /// The access that has to come before the line is given up.
     due: Want,
-    /// Ownership came without bytes and nobody writes the whole line: MemRd Any follows.
-    lacking: bool,
+    /// Ownership came without bytes and nobody writes the whole line: MemRd Any follows, for this access.
+    lacking: Option<Want>,
 }
 
 impl<D: Content> HostLine<D> {
@@ -169,7 +169,7 @@ impl<D: Content> HostLine<D> {
             write: None,
             snoop: None,
             due: Want::Nothing,
-            lacking: false,
+            lacking: None,
         }
     }
 
@@ -194,7 +194,7 @@ impl<D: Content> HostLine<D> {
     }
 
     fn is_gone(&self) -> bool {
-        self.state == Copy4::I && self.phase() == Phase::Idle && !self.lacking
+        self.state == Copy4::I && self.phase() == Phase::Idle && self.lacking.is_none()
     }
 
     /// A snoop has decided what happens to the copy; the core keeps its hands off until the answer has left.
@@ -552,7 +552,7 @@ impl<D: Content> MemHost<D> {
             entry.due = if served { open.want } else { Want::Nothing };
         }
         let reads = config.without_bytes == WithoutBytes::Read && open.want != Want::Store;
-        entry.lacking = cached == Some(Copy4::E) && entry.data.is_none() && reads;
+        entry.lacking = (cached == Some(Copy4::E) && entry.data.is_none() && reads).then_some(open.want);
         out.effects.push(Effect::Done(line));
         self.answer_after_fill(config, at, out);
         self.ask_for_bytes(at, out);
@@ -561,10 +561,11 @@ impl<D: Content> MemHost<D> {
     /// A line that was granted without bytes, whatever became of it meanwhile, is read as soon as nothing is open on it.
     fn ask_for_bytes(&mut self, at: usize, out: &mut Out<D>) {
         let entry = &mut self.lines[at];
-        if entry.lacking && entry.phase() == Phase::Idle {
-            entry.lacking = false;
+        if entry.phase() == Phase::Idle
+            && let Some(want) = entry.lacking.take()
+        {
             let line = entry.line;
-            self.issue(line, HostReq::RD_ANY, Want::Nothing, out);
+            self.issue(line, HostReq::RD_ANY, want, out);
         }
     }
 
@@ -913,7 +914,7 @@ impl<D: Content> Agent<D> for MemHost<D> {
 
     fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         self.take_one(config, msg, way, out);
-        while let Some(at) = self.lines.iter().position(|l| l.lacking && l.phase() == Phase::Idle) {
+        while let Some(at) = self.lines.iter().position(|l| l.lacking.is_some() && l.phase() == Phase::Idle) {
             self.ask_for_bytes(at, out);
         }
         self.tidy();

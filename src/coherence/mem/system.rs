@@ -48,8 +48,8 @@ impl Act {
 }
 
 /// Does or begins the operation of a host's program at `at` on line 0, if it is possible now: an operation is issued as
-/// soon as its start state holds. `at` is the number of the next operation and whether ownership has been asked for, so
-/// that a store which lost it asks again. Returns what was done.
+/// soon as its start state holds. `at` is the number of the next operation and whether ownership has been asked for
+/// and not given up, so that a store which lost it asks again. Returns what was done.
 pub fn advance_host(
     config: &CoherenceConfig,
     host: &mut MemHost<Token>,
@@ -65,7 +65,7 @@ pub fn advance_host(
         Act::Load | Act::Store if !may_access => None,
         Act::Request(req) if host.can_issue(line, req) => {
             host.issue(line, req, Act::want(program.get(next + 1)), out);
-            *at = (at.0 + 1, req.asks_ownership());
+            *at = (at.0 + 1, req.asks_ownership() || at.1 && req != HostReq::CLN_EVCT);
             req.opcode.name()
         }
         Act::WriteBack if host.can_write_back(line) => {

@@ -139,10 +139,10 @@ impl Session {
                 // What the peer has meanwhile need not go again.
                 self.asked = self.asked.filter(|&(n, _)| (1..=MOST_UNACKED).contains(&steps(number, n)));
             }
-            Says::Request { number, .. } if number != 0 && self.ignore == 0 => {
-                if (1..=open).contains(&steps(self.acked, number)) {
-                    (self.asked, self.ignore) = (Some((number, sent)), config.replay.ignore_flits);
-                }
+            Says::Request { number, .. }
+                if number != 0 && self.ignore == 0 && (1..=open).contains(&steps(self.acked, number)) =>
+            {
+                (self.asked, self.ignore) = (Some((number, sent)), config.replay.ignore_flits);
             }
             _ => (),
         }

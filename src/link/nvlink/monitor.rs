@@ -11,7 +11,7 @@
 //! one, which takes identifiers and credits.
 
 use super::config::Buffers;
-use super::credit::CreditBook;
+use super::credit::{Count, CreditBook};
 use super::flit::Flit;
 use super::message::LINK_RID;
 use super::receiver::Receiver;
@@ -69,6 +69,8 @@ pub struct Monitor {
     tries: u8,
     /// First identifier that a replay sends next.
     replay: Option<u16>,
+    /// Credits for the packet under way when it began: what comes behind its header is too late for it.
+    at_header: Count,
     /// Credits of the end, and those that it has given to its peer.
     purse: CreditBook,
     given: CreditBook,
@@ -99,6 +101,7 @@ impl Monitor {
             inits: 0,
             tries: 0,
             replay: None,
+            at_header: Count::default(),
             purse: book.clone(),
             given: book,
             events: Vec::new(),
@@ -246,6 +249,7 @@ impl Monitor {
                 self.acknowledges(header.ackid);
             }
         }
+        self.at_header = self.purse.available(header.vc);
         self.open.push(bits);
         self.owed = header.len.into();
     }
@@ -352,12 +356,15 @@ impl Monitor {
         }
         self.gives_back(&header);
         let data_flits = data_flits(packet);
-        if !is_carrier(&header) && !self.purse.spend(header.vc, data_flits) {
-            let has = self.purse.available(header.vc);
+        if is_carrier(&header) {
+            return;
+        }
+        self.purse.charge(header.vc, data_flits);
+        let has = self.at_header;
+        if has.headers == 0 || has.data_flits < u64::from(data_flits) {
             let found = format!("{:?} on {:?} with {data_flits} data flits", header.op, header.vc);
             let expected = format!("at most {} headers, {} data flits", has.headers, has.data_flits);
             self.broken("NVL-CRD-04", found, expected, "a packet without credit");
-            self.purse.charge(header.vc, data_flits);
         }
     }
 }

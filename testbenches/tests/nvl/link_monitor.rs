@@ -3,23 +3,25 @@
 use super::common::*;
 use super::rig::*;
 use scalepool::kernel::Rng;
-use scalepool::link::fault::Lane;
 use scalepool::link::hook::Way;
 use scalepool::link::nvlink::{LINK_RID, Monitor};
+use scalepool::link::wires::Wires;
 
 #[test]
 fn our_own_ends_break_nothing_whatever_the_wires_do() {
-    for (seed, ber) in [(1, 0.0), (2, 1e-5), (3, 1e-4), (4, 2e-4)] {
+    for (seed, ber) in [(1, 0.0), (2, 1e-5), (3, 1e-4), (4, 2e-4), (5, 1e-4), (6, 2e-4), (7, 2e-4), (8, 3e-4)] {
         let mut rng = Rng::for_name(seed, "bench");
         let mut ends = [(); 2].map(|()| End::new(config(), Buffers::default()));
         let mut monitors = [(); 2].map(|()| Monitor::new(config()));
-        let wire = |n: u64| FaultyWire::new(Vec::new(), ber, Rng::for_name(seed + n, "wire"));
-        let mut lanes = [(); 2].map(|()| Lane::clean());
-        [0, 1].into_iter().for_each(|n| lanes[n].wire = wire(n as u64));
+        let mut wires = Wires::new(LATENCY_FLITS);
+        Dir::ALL.into_iter().for_each(|dir| {
+            wires.put(dir, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, dir.name())));
+        });
         let mut delivered = 0;
         for now in 0..6000 {
-            for n in [0, 1] {
-                while let Some(flit) = lanes[1 - n].arrival(now) {
+            wires.tick();
+            for (n, dir) in Dir::ALL.into_iter().enumerate() {
+                while let Some(flit) = wires.arrival(dir.opposite()) {
                     monitors[n].received(&flit);
                     ends[n].receive(&flit);
                 }
@@ -32,7 +34,7 @@ fn our_own_ends_break_nothing_whatever_the_wires_do() {
                 }
                 let flit = ends[n].transmit();
                 monitors[n].sent(&flit);
-                lanes[n].send(flit, now + LATENCY_FLITS);
+                wires.send(dir, flit);
             }
             for monitor in &mut monitors {
                 // What the wires spoil is seen by the watcher of the end that it comes to.

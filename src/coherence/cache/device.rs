@@ -317,6 +317,11 @@ impl<D: Content> Device<D> {
         }
     }
 
+    /// CacheFlushed is open.
+    pub fn is_flushing(&self) -> bool {
+        self.flushing.is_some()
+    }
+
     /// The line of an open request.
     pub fn asked(&self, cqid: u16) -> Option<LineAddr> {
         self.line_of(cqid).map(|at| self.lines[at].0)
@@ -346,6 +351,9 @@ impl<D: Content> Device<D> {
         let allowed = requests::request(entry.op).filter(|r| !r.answers.contains(&answer));
         if let Some(row) = allowed {
             let found = format!("{} to {}", answer.name(), entry.op.name().unwrap_or("?"));
+            if let Some(rule) = requests::never(entry.op, answer) {
+                event(out, rule, Some(line), found.clone(), "never this answer to this request");
+            }
             return event(out, row.rule, Some(line), found, "an answer of the request's row");
         }
         let Some(row) = answers::row_of(at, Got::Answer(answer)) else {

@@ -461,6 +461,28 @@ impl<D: Content> MemHost<D> {
         self.lines.retain(|l| !l.is_gone());
     }
 
+    /// Tag and opcode of the open request of a line.
+    pub fn asked(&self, line: LineAddr) -> Option<(u16, M2sReqOpcode)> {
+        self.get(line)?.open.as_ref().map(|o| (o.tag, o.req.opcode))
+    }
+
+    /// Whether a MemWr of the line has no Cmp yet.
+    pub fn is_writing(&self, line: LineAddr) -> bool {
+        self.get(line).is_some_and(|l| l.write.is_some())
+    }
+
+    /// Opcode and BITag of the back-invalidate of a line that is not answered.
+    pub fn snooped(&self, line: LineAddr) -> Option<(BisnpOpcode, u16)> {
+        self.get(line)?.snoop.map(|s| (s.opcode, s.bi_tag))
+    }
+
+    /// The line of a BIConflict without its Ack.
+    pub fn disputed(&self, tag: u16) -> Option<LineAddr> {
+        let waits =
+            |l: &&HostLine<D>| matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag);
+        self.lines.iter().find(waits).map(|l| l.line)
+    }
+
     /// The line of an open tag, and whether the tag is that of a write.
     pub fn tagged(&self, tag: u16) -> Option<(LineAddr, bool)> {
         self.lines.iter().find(|l| Self::uses_tag(l, tag)).map(|l| (l.line, l.write == Some(tag)))
@@ -671,11 +693,7 @@ impl<D: Content> MemHost<D> {
     fn take_ndr(&mut self, config: &CoherenceConfig, opcode: NdrOpcode, tag: u16, out: &mut Out<D>) {
         let found = format!("NDR {} for tag {tag}", opcode.name().unwrap_or("reserved"));
         if opcode == NdrOpcode::BIConflictAck {
-            let at = self
-                .lines
-                .iter()
-                .position(|l| matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag));
-            let Some(at) = at else {
+            let Some(at) = self.disputed(tag).map(|line| self.slot(line)) else {
                 out.events.push(self.event("COH-BIC-02", None, found, "an Ack for an open BIConflict"));
                 return;
             };
@@ -701,7 +719,13 @@ impl<D: Content> MemHost<D> {
         let line = self.lines[at].line;
         if self.lines[at].write == Some(tag) {
             if opcode != NdrOpcode::Cmp {
-                out.events.push(self.event("COH-MEM-23", Some(line), found, "Cmp for a write"));
+                // The row of the write is named by what it said is kept.
+                let rule = match self.lines[at].state {
+                    Copy4::I => "COH-MEM-23",
+                    Copy4::S => "COH-MEM-22",
+                    Copy4::E | Copy4::M => "COH-MEM-21",
+                };
+                out.events.push(self.event(rule, Some(line), found, "Cmp for a write"));
                 return;
             }
             match self.step(at, Input::WriteCmp, &found, out) {
@@ -945,6 +969,11 @@ impl<D: Content> MemHost<D> {
                 let line = self.lines.iter().find(|l| l.write == Some(tag)).map(|l| l.line);
                 let found = format!("meta in the answer to the write with tag {tag}");
                 out.events.push(self.event("COH-MEM-03", line, found, "MetaField NoOp"));
+            }
+            Msg::S2mNdr { tag, devload, .. } | Msg::S2mDrs { tag, devload, .. } if devload.0 > 3 => {
+                let line = self.tagged(tag).map(|t| t.0);
+                let found = format!("DevLoad {} for tag {tag}", devload.0);
+                out.events.push(self.event("COH-QOS-01", line, found, "0 to 3 on NDR and DRS"));
             }
             Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
             Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),

@@ -1,7 +1,7 @@
 //! `scalepool`: a bit-accurate, cycle-approximate model of CXL-over-XLink fabrics for RTL co-verification.
 //!
 //! The layers, lowest first (a layer uses only those above it in this list):
-//! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`memory`], [`endpoint`], [`coherence`],
+//! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`inspect`], [`memory`], [`endpoint`], [`coherence`],
 //! [`fabric`], [`scenario`], [`golden`], [`export`], [`ffi`], [`cli`].
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
@@ -14,6 +14,7 @@ pub mod fabric;
 pub mod ffi;
 pub mod forms;
 pub mod golden;
+pub mod inspect;
 pub mod kernel;
 pub mod link;
 pub mod memory;

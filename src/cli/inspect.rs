@@ -2,7 +2,7 @@
 
 use super::{Status, print_json, report};
 use crate::forms::violation;
-use crate::trace::inspect::{Broken, Count, Inspection, Map, Seen, inspect, is_fst};
+use crate::inspect::{Broken, Count, Inspection, Map, Seen, inspect, is_fst};
 use crate::trace::jsonl::JsonlSink;
 use crate::trace::output::{self, FileError, Part};
 use crate::trace::{Filter, Header, Sink};
@@ -52,6 +52,17 @@ A map names one interface or more:
   first = \"sop\"               # optional: 1 at the first beat of a unit
   data = \"flit[543:0]\"        # byte 0 in bits 7:0; narrower than a unit: several beats, lowest bits first
   unit_bits = 544             # optional; cxl-68b also 528 (no protocol ID) or 512 (slots alone)
+
+Two interfaces may be the directions of a link, of which an end is watched from its start on: numbers, acknowledgements,
+replays, credits, and the content of each flit once. Both ends are two of these:
+
+  [[link]]
+  name = \"host\"
+  sends = \"link.down\"         # name of the interface at its output, before any fault
+  receives = \"link.up\"        # and at its input
+  reaction_flits = 0          # optional, cxl-68b and ualink: units that it may still send before it shows what has come
+  retry_entries = 255         # optional, cxl-68b; also timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits
+  selective_nak = false       # optional, the 256B modes
 
 Those of the benches of this repository are in testbenches/maps/.";
 

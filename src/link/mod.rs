@@ -16,5 +16,7 @@ pub mod fault;
 pub mod hook;
 pub mod nvlink;
 pub mod port;
+pub mod protocol;
 pub mod ualink;
+pub mod watch;
 pub mod wires;

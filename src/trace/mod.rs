@@ -21,7 +21,6 @@ pub mod flits;
 pub mod fst;
 pub mod gtkw;
 pub mod hub;
-pub mod inspect;
 mod instants;
 pub mod jsonl;
 pub mod log;

@@ -156,9 +156,6 @@
 // Not in this flit clock: it is asked for again.
 #define SP_HOOK_HOLD 3
 
-// A unit of one byte stands for control flits in place of a flit: 0 for idle, others for a remote fault.
-#define CONTROL_BYTES 1
-
 // The first requester at or behind a pointer, which moves behind the winner; at the start it stands at requester 0.
 #define SP_ARBITER_ROUND_ROBIN 1
 
@@ -405,9 +402,9 @@ int32_t sp_sim_destroy(uint64_t sim);
 // * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
 // * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
 // * `selective_nak`: the 256B modes, true or false (false)
-// * `reaction_flits`: cxl-68b, passive: depth of the pipeline of the end that is watched (0)
+// * `reaction_flits`: cxl-68b and ualink, passive: depth of the pipeline of the end that is watched (0)
 //
-// `ualink` has none of them. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
+// `ualink` has none of the others. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
 // fault; an end sends them until it is up.
 //
 // `mode` is SP_ACTIVE or SP_PASSIVE; a passive end never sends and only reports what breaks a rule.

@@ -51,7 +51,6 @@ package scalepool_dpi_pkg;
     localparam int SP_HOOK_DROP = 1;
     localparam int SP_HOOK_REPLACE = 2;
     localparam int SP_HOOK_HOLD = 3;
-    localparam int CONTROL_BYTES = 1;
     localparam int SP_ARBITER_ROUND_ROBIN = 1;
     localparam int SP_ARBITER_MATRIX = 2;
     localparam int SP_ARBITER_WEIGHTED = 3;
@@ -315,9 +314,9 @@ package scalepool_dpi_pkg;
     // * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
     // * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
     // * `selective_nak`: the 256B modes, true or false (false)
-    // * `reaction_flits`: cxl-68b, passive: depth of the pipeline of the end that is watched (0)
+    // * `reaction_flits`: cxl-68b and ualink, passive: depth of the pipeline of the end that is watched (0)
     //
-    // `ualink` has none of them. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
+    // `ualink` has none of the others. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
     // fault; an end sends them until it is up.
     //
     // `mode` is SP_ACTIVE or SP_PASSIVE; a passive end never sends and only reports what breaks a rule.

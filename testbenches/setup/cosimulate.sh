@@ -8,6 +8,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . testbenches/setup/steps.sh
+. testbenches/setup/missing.sh
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 program=$target/release/scalepool
@@ -26,6 +27,8 @@ fi
 [ -z "${FRESH:-}" ] || rm -rf target/cosim target/cocotb
 
 python=.venv-cosim/bin/python3
+command -v cargo >/dev/null || missing 'Rust 1.88 or later' 'see rust-lang.org'
+step crates crates
 step program cargo build --quiet --release --workspace --bin scalepool
 step setup bash testbenches/setup/cosim.sh
 step package "$python" -m unittest discover -s testbenches/python/tests

@@ -4,10 +4,8 @@
 # not install, it names the command.
 set -euo pipefail
 
-missing() {
-    printf 'missing: %s\nto install it: %s\n' "$1" "$2" >&2
-    exit 1
-}
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. testbenches/setup/missing.sh
 
 packages=()
 command -v cc >/dev/null || packages+=(gcc libc6-dev)
@@ -16,20 +14,7 @@ command -v valgrind >/dev/null || packages+=(valgrind)
 command -v python3 >/dev/null || packages+=(python3)
 # Of the system's python3: a package of Debian cannot serve another one.
 /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
-if [ ${#packages[@]} -gt 0 ]; then
-    install="apt-get install -y --no-install-recommends ${packages[*]}"
-    if ! command -v apt-get >/dev/null; then
-        missing "${packages[*]}" "$install (the Debian names; there is no apt-get here)"
-    elif [ "$(id -u)" -eq 0 ]; then
-        apt-get update
-        $install
-    elif sudo -n true 2>/dev/null; then
-        sudo apt-get update
-        sudo $install
-    else
-        missing "${packages[*]}" "sudo apt-get update && sudo $install"
-    fi
-fi
+system_packages "${packages[@]}"
 
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || missing 'python3 3.9 or later' 'sudo apt-get install python3'
 command -v cargo >/dev/null || missing 'Rust 1.88 or later' 'see rust-lang.org'
@@ -41,8 +26,9 @@ cargo clippy --version >/dev/null 2>&1 || components+=(clippy)
 if [ ${#components[@]} -gt 0 ]; then
     install="rustup component add ${components[*]}"
     command -v rustup >/dev/null || missing "${components[*]}" "$install (there is no rustup here: take them from where cargo came from)"
-    $install
+    $install || missing "${components[*]}" "$install, where rustup reaches its server"
 fi
+crates
 
 bash testbenches/setup/venv.sh
 

@@ -9,6 +9,7 @@ mod nvl {
     mod golden;
     mod layouts;
     mod link_credits;
+    mod link_monitor;
     mod link_numbers;
     mod link_replay;
     mod packets;

@@ -8,6 +8,7 @@ mod ual_link {
     mod differential;
     mod line;
     mod messages;
+    mod monitor;
     mod receive;
     mod rig;
     mod scenarios;

@@ -121,9 +121,10 @@ fn add(all: &mut Conditions, rule: &'static str, condition: String) {
     all.entry(rule).or_default().push(condition);
 }
 
-/// Adds the rules of a layout whose bits are `message`, where `when` holds.
-fn add_layout(all: &mut Conditions, layout: &LayoutDef, when: &str, message: &str) {
-    for rule in conditions(layout).into_keys() {
+/// Adds the rules of a layout whose bits are `message`, where `when` holds. Slot 0 of a 256B flit keeps the first bits of a
+/// message alone: a rule of the others could not be broken there.
+fn add_layout(all: &mut Conditions, layout: &LayoutDef, kept_bits: u32, (when, message): (&str, &str)) {
+    for rule in conditions(layout, kept_bits).into_keys() {
         add(all, rule, format!("!({when}) || {}({message})", ok_name(layout, rule)));
     }
 }
@@ -166,7 +167,7 @@ fn cxl68(dir: Dir) -> (Terms, Conditions) {
     add(&mut all, "CXL68-FRM-02", "!(null_unit || almp) || u[543:528] == '0".into());
     add(&mut all, "CXL68-NUL-01", "!null_unit || u[527:16] == '0".into());
     add(&mut all, "CXL68-ALM-01", "!almp || u[143:48] == {3{u[47:16]}} && u[527:144] == '0".into());
-    add_layout(&mut all, Almp::DEF, "almp", "u[47:16]");
+    add_layout(&mut all, Almp::DEF, Almp::DEF.bits, ("almp", "u[47:16]"));
     control(&mut all);
     for slot in 0..4 {
         let code = field(FlitHeader::DEF, &format!("slot{slot}"), 16);
@@ -183,7 +184,7 @@ fn cxl68(dir: Dir) -> (Terms, Conditions) {
                 };
                 let valid = bits("u", first + u32::from(place.lsb), 1);
                 let when = format!("protocol && {code} == 3'd{} && {valid}", format.code);
-                add_layout(&mut all, place.class.def(), &when, &message);
+                add_layout(&mut all, place.class.def(), place.class.def().bits, (&when, &message));
             }
         }
     }
@@ -242,7 +243,7 @@ fn cxl256(mode: Mode) -> (Terms, Conditions) {
     let good = "good";
     // High byte first.
     let header = "{u[7:0], u[15:8]}";
-    add_layout(&mut all, FlitHeader256::DEF, good, header);
+    add_layout(&mut all, FlitHeader256::DEF, FlitHeader256::DEF.bits, (good, header));
     add(&mut all, "CXL256-HDR-03", format!("!good || u[7:6] == 2'd{} || !u[4]", FlitType::Io.0));
     let slot = 8 * slot_byte(mode, 0, 0) as u32;
     let formats = slot256::formats(mode, 0);
@@ -260,7 +261,7 @@ fn cxl256(mode: Mode) -> (Terms, Conditions) {
             };
             let valid = bits("u", slot + place.lsb, 1);
             let when = format!("cachemem && {code} == 4'd{} && {valid}", format.code);
-            add_layout(&mut all, def, &when, &message);
+            add_layout(&mut all, def, place.kept, (&when, &message));
         }
     }
     (terms, all)
@@ -273,7 +274,7 @@ fn ualink() -> (Terms, Conditions) {
     let header = bits("u", 8 * ual_map::FH.start as u32, 24);
     // The two formats have these bits in common: the code itself, and what is reserved in both.
     let op = field(ExplicitHeader::DEF, "op", 8 * ual_map::FH.start);
-    for rule in conditions(ExplicitHeader::DEF).into_keys() {
+    for rule in conditions(ExplicitHeader::DEF, ExplicitHeader::DEF.bits).into_keys() {
         let is_code = ExplicitHeader::DEF.rule != rule;
         let when = if is_code { "crc_ok".to_owned() } else { format!("crc_ok && !{}", op_is_command(&op)) };
         add(&mut all, rule, format!("!({when}) || {}({header})", ok_name(ExplicitHeader::DEF, rule)));
@@ -295,7 +296,7 @@ fn nvlink() -> (Terms, Conditions) {
         ("good", "fresh && crc_ok".to_owned()),
     ];
     add(&mut all, "NVL-CRC-01", "crc_ok".into());
-    add_layout(&mut all, Header::DEF, "good", "u");
+    add_layout(&mut all, Header::DEF, Header::DEF.bits, ("good", "u"));
     let len = field(Header::DEF, "len", 0);
     add(&mut all, "NVL-PKT-01", format!("!good || {len} < 5'd{MAX_FLITS}"));
     let (op, vc) = (field(Header::DEF, "op", 0), field(Header::DEF, "vc", 0));

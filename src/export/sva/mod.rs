@@ -31,7 +31,7 @@ pub fn files() -> Vec<File> {
 
 /// Ids of all rules that have a property in some module.
 pub fn rules_with_properties() -> BTreeSet<&'static str> {
-    let of_layouts = families().into_values().flatten().flat_map(|layout| conditions(layout).into_keys());
+    let of_layouts = families().into_values().flatten().flat_map(|layout| conditions(layout, layout.bits).into_keys());
     of_layouts.chain(families().into_keys().flat_map(flits::rules)).collect()
 }
 
@@ -46,14 +46,14 @@ fn file(family: &str, layouts: &[&LayoutDef]) -> String {
     let mut text = HEAD.to_owned();
     line!(text, "package scalepool_{family}_rules_pkg;");
     for layout in layouts {
-        for (rule, conditions) in conditions(layout) {
+        for (rule, conditions) in conditions(layout, layout.bits) {
             function(&mut text, layout, rule, &conditions);
         }
     }
     flits::functions(&mut text, family);
     line!(text, "endpackage : scalepool_{family}_rules_pkg");
     for layout in layouts {
-        let rules: Vec<&str> = conditions(layout).into_keys().collect();
+        let rules: Vec<&str> = conditions(layout, layout.bits).into_keys().collect();
         if !rules.is_empty() {
             module(&mut text, family, layout, &rules);
         }
@@ -62,11 +62,12 @@ fn file(family: &str, layouts: &[&LayoutDef]) -> String {
     text
 }
 
-/// By rule, what has to hold of a message `m` that is there, or of any where the condition does not say so.
-fn conditions(layout: &LayoutDef) -> BTreeMap<&'static str, Vec<String>> {
+/// By rule, what has to hold of a message `m` that is there, or of any where the condition does not say so. Fields beyond
+/// the bits that are kept of it always hold: they are 0, and nothing is said of them.
+fn conditions(layout: &LayoutDef, kept_bits: u32) -> BTreeMap<&'static str, Vec<String>> {
     let has_valid = layout.fields.first().is_some_and(|f| f.name == "valid");
     let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for field in layout.fields {
+    for field in layout.fields.iter().filter(|field| field.lsb < kept_bits) {
         let bits = bits("m", field.lsb, field.width);
         if field.reserved {
             found.entry(layout.rule).or_default().push(format!("{bits} == '0"));

@@ -1,6 +1,6 @@
 //! Active ends: the link layers of the model behind one set of calls.
 
-use super::config::{Config, Protocol};
+use super::config::Config;
 use super::message;
 use super::ualink::{self, Queue};
 use crate::ffi::status::{Failure, SP_ERR_KIND};
@@ -9,13 +9,13 @@ use crate::link::cxl256::WireFlit;
 use crate::link::event::Event;
 use crate::link::fault::OnWire;
 use crate::link::hook::{Hooks, Way};
+use crate::link::protocol::Protocol;
 use crate::link::ualink::OnLine;
 use crate::link::ualink::{
     End as UalEnd,
     state::{Fault, State},
 };
 use crate::link::{cxl68, cxl256, nvlink};
-use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::{Class, Mode, flit::Flit};
@@ -42,19 +42,6 @@ enum Layer {
     Cxl256(Mode, Box<cxl256::End<cxl256::Cachemem>>),
     Nvlink(Box<nvlink::End>),
     Ualink(Box<UalEnd<Queue>>),
-}
-
-/// The 68B choices of a config.
-pub fn cxl68_config(config: &Config) -> Cxl68Config {
-    let default = Cxl68Config::default();
-    Cxl68Config {
-        llrb_entries: config.retry_entries.unwrap_or(default.llrb_entries),
-        timeout_flits: config.timeout_flits.unwrap_or(default.timeout_flits),
-        max_num_retry: config.max_num_retry.unwrap_or(default.max_num_retry),
-        max_num_phy_reinit: config.max_num_phy_reinit.unwrap_or(default.max_num_phy_reinit),
-        llcrd_flush_flits: config.flush_flits.unwrap_or(default.llcrd_flush_flits),
-        ..default
-    }
 }
 
 fn cxl256_end(mode: Mode, config: &Config) -> cxl256::End<cxl256::Cachemem> {
@@ -95,7 +82,7 @@ impl End {
         let layer = match config.protocol {
             Protocol::Cxl68 => {
                 let of = if config.mem_alone { cxl68::EndConfig::mem } else { cxl68::EndConfig::cachemem };
-                let end = of(config.dir, cxl68_config(config), config.buffers.unwrap_or(BUFFERS));
+                let end = of(config.dir, config.cxl68(), config.buffers.unwrap_or(BUFFERS));
                 let end = cxl68::End::new(end).map_err(|e| Failure::range("config", e, "a choice in its range"))?;
                 Layer::Cxl68(Box::new(end))
             }
@@ -133,7 +120,7 @@ impl End {
             }
             Layer::Ualink(end) => {
                 let length = || FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1");
-                match ualink::on_line(unit).ok_or_else(length)? {
+                match OnLine::of_bytes(unit).ok_or_else(length)? {
                     OnLine::Flit(flit) => arrivals(end.hooks(), (Way::Rx, name), *flit)
                         .for_each(|flit| end.receive(&OnLine::Flit(Box::new(flit)), now)),
                     control => end.receive(&control, now),
@@ -169,7 +156,7 @@ impl End {
                 OnLine::Flit(flit) => {
                     arrivals(end.hooks(), (Way::Tx, name), *flit).map(|flit| flit.0.to_vec()).collect()
                 }
-                control => vec![ualink::unit(&control)],
+                control => vec![control.to_bytes()],
             },
         };
         self.wants_training |= match &mut self.layer {

@@ -1,78 +1,32 @@
 //! What an end is made of: the protocol, and the object that a caller gives.
 
 use super::super::status::Failure;
-use super::ualink::CONTROL_BYTES;
-use crate::forms::{self, FormError, flit_nvl, flit_ual, flit256, message, number};
+use crate::forms::{self, FormError, flit256, message, number};
+use crate::link::protocol::Protocol;
+use crate::link::ualink::CONTROL_BYTES;
+use crate::link::watch::WatchConfig;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl68;
-use scalepool_protocols::cxl::cxl256::{self, Mode};
-use scalepool_protocols::{nvlink, ualink};
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use serde_json::Value;
 
-/// Protocols that have a link layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    Cxl68,
-    Cxl256(Mode),
-    Nvlink,
-    Ualink,
+fn protocol(name: &str) -> Result<Protocol, FormError> {
+    let known = flit256::mode_of(name).map(Protocol::Cxl256).or(Protocol::named(name));
+    known.ok_or_else(|| {
+        let near = message::most_similar(name, Protocol::ALL.into_iter().map(Protocol::name));
+        FormError::new("protocol", format!("`{name}`"), format!("one with a link layer, such as {}", near.join(", ")))
+    })
 }
 
-impl Protocol {
-    const ALL: [Protocol; 6] = [
-        Protocol::Cxl68,
-        Protocol::Cxl256(Mode::Standard),
-        Protocol::Cxl256(Mode::LatencyOptimised),
-        Protocol::Cxl256(Mode::Pbr),
-        Protocol::Nvlink,
-        Protocol::Ualink,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Protocol::Cxl68 => forms::flit68::PROTOCOL,
-            Protocol::Cxl256(mode) => mode.protocol(),
-            Protocol::Nvlink => flit_nvl::PROTOCOL,
-            Protocol::Ualink => flit_ual::PROTOCOL,
-        }
+/// Refuses what is no wire unit by its length.
+pub fn check_unit(protocol: Protocol, unit: &[u8]) -> Result<(), Failure> {
+    let expected = match protocol {
+        Protocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
+        _ => protocol.unit_bytes(),
+    };
+    if unit.len() != expected {
+        return Err(Failure::range("unit", format!("{} bytes", unit.len()), format!("{expected}")));
     }
-
-    fn of(name: &str) -> Result<Protocol, FormError> {
-        let known = match flit256::mode_of(name) {
-            Some(mode) => Some(Protocol::Cxl256(mode)),
-            None => Protocol::ALL.into_iter().find(|p| p.name() == name),
-        };
-        known.ok_or_else(|| {
-            let near = message::most_similar(name, Protocol::ALL.into_iter().map(Protocol::name));
-            FormError::new(
-                "protocol",
-                format!("`{name}`"),
-                format!("one with a link layer, such as {}", near.join(", ")),
-            )
-        })
-    }
-
-    /// Bytes of a wire unit.
-    pub fn unit_bytes(self) -> usize {
-        match self {
-            Protocol::Cxl68 => cxl68::unit::UNIT_BYTES,
-            Protocol::Cxl256(_) => cxl256::flit::FLIT_BYTES,
-            Protocol::Nvlink => nvlink::FLIT_BYTES,
-            Protocol::Ualink => ualink::flit::FLIT_BYTES,
-        }
-    }
-
-    /// Refuses what is no wire unit by its length.
-    pub fn check_unit(self, unit: &[u8]) -> Result<(), Failure> {
-        let expected = match self {
-            Protocol::Ualink if unit.len() == CONTROL_BYTES => CONTROL_BYTES,
-            _ => self.unit_bytes(),
-        };
-        if unit.len() != expected {
-            return Err(Failure::range("unit", format!("{} bytes", unit.len()), format!("{expected}")));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Everything that was said when the end was made.
@@ -105,7 +59,7 @@ impl Config {
     /// Reads the object; an empty text is an empty object.
     pub fn read(protocol: &str, dir: Dir, passive: bool, text: &str) -> Result<Config, FormError> {
         let mut config = Config {
-            protocol: Protocol::of(protocol)?,
+            protocol: self::protocol(protocol)?,
             dir,
             passive,
             buffers: None,
@@ -136,7 +90,7 @@ impl Config {
             Protocol::Nvlink => vec!["buffers", "data_flits", "retry_entries", "timeout_flits"],
             Protocol::Ualink => vec![],
         };
-        if passive && config.protocol == Protocol::Cxl68 {
+        if passive && matches!(config.protocol, Protocol::Cxl68 | Protocol::Ualink) {
             known.push("reaction_flits");
         }
         let form = if text.is_empty() { Value::Object(forms::Object::new()) } else { forms::parse(text)? };
@@ -168,5 +122,24 @@ impl Config {
             }
         }
         Ok(config)
+    }
+
+    /// The 68B choices.
+    pub fn cxl68(&self) -> Cxl68Config {
+        let default = Cxl68Config::default();
+        Cxl68Config {
+            llrb_entries: self.retry_entries.unwrap_or(default.llrb_entries),
+            timeout_flits: self.timeout_flits.unwrap_or(default.timeout_flits),
+            max_num_retry: self.max_num_retry.unwrap_or(default.max_num_retry),
+            max_num_phy_reinit: self.max_num_phy_reinit.unwrap_or(default.max_num_phy_reinit),
+            llcrd_flush_flits: self.flush_flits.unwrap_or(default.llcrd_flush_flits),
+            ..default
+        }
+    }
+
+    /// What a watcher of the end has to know.
+    pub fn watch(&self) -> WatchConfig {
+        let (cxl68, selective_nak, reaction_flits) = (self.cxl68(), self.selective_nak, self.reaction_flits);
+        WatchConfig { cxl68, selective_nak, reaction_flits, ..WatchConfig::new(self.protocol, self.dir) }
     }
 }

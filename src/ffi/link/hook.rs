@@ -6,10 +6,10 @@
 
 use super::{LINKS, Link, Part, SP_RX, SP_TX};
 use crate::ffi::call::{Caller, call};
-use crate::ffi::link::config::Protocol;
 use crate::ffi::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
 use crate::link::fault::Fault;
 use crate::link::hook::{Answer, HookError, HookPoint, Hooks, Item, Way};
+use crate::link::protocol::Protocol;
 use std::ffi::{CString, c_char, c_void};
 
 /// The item goes on as it is.

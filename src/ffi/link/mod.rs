@@ -15,7 +15,6 @@ mod active;
 mod config;
 pub mod hook;
 mod message;
-mod passive;
 mod ualink;
 
 use super::call::{Caller, call};
@@ -25,9 +24,9 @@ use super::table::Table;
 use crate::forms::{self, FormError, Object, number, violation};
 use crate::link::event::{Event, Severity};
 use crate::link::hook::{HookPoint, Hooks, Passed, Way};
+use crate::link::watch::Watch;
 use active::End;
-use config::Config;
-use passive::Watch;
+use config::{Config, check_unit};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::c_char;
@@ -103,7 +102,7 @@ impl Link {
     fn new(config: Config, hooks: Hooks) -> Result<Link, Failure> {
         let mut part = match config.passive {
             false => Part::Active(End::new(&config)?),
-            true => Part::Passive(Watch::new(&config)?),
+            true => Part::Passive(Watch::new(&config.watch())?),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events) = Default::default();
@@ -130,7 +129,7 @@ impl Link {
     }
 
     fn drive(&mut self, port: u32, unit: Vec<u8>) -> Result<(), Failure> {
-        self.config.protocol.check_unit(&unit)?;
+        check_unit(self.config.protocol, &unit)?;
         let queue = match (port, &self.part) {
             (SP_RX, _) | (SP_TX, Part::Passive(_)) => &mut self.driven[port as usize],
             (SP_TX, Part::Active(_)) => {
@@ -177,17 +176,14 @@ impl Link {
             Part::Passive(watch) => {
                 let name = self.config.protocol.name();
                 let watched = |unit: &mut Vec<u8>, way| self.hooks.pass(HookPoint::Wire, way, name, unit) == Passed::On;
-                if let Some(mut unit) = rx
-                    && watched(&mut unit, Way::Rx)
-                {
-                    watch.received(&unit, self.now)?;
+                for (way, unit) in [(Way::Rx, rx), (Way::Tx, tx)] {
+                    if let Some(mut unit) = unit
+                        && watched(&mut unit, way)
+                    {
+                        watch.unit(way, &unit, self.now)?;
+                    }
                 }
-                if let Some(mut unit) = tx
-                    && watched(&mut unit, Way::Tx)
-                {
-                    watch.sent(&unit, self.now)?;
-                }
-                let events: Vec<Value> = watch.events().iter().map(|(port, e)| event_json(port, e)).collect();
+                let events = watch.take_events().iter().map(|(way, e)| event_json(way.name(), e)).collect();
                 self.keep(events);
             }
         }
@@ -229,9 +225,9 @@ impl Link {
 /// * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
 /// * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
 /// * `selective_nak`: the 256B modes, true or false (false)
-/// * `reaction_flits`: cxl-68b, passive: depth of the pipeline of the end that is watched (0)
+/// * `reaction_flits`: cxl-68b and ualink, passive: depth of the pipeline of the end that is watched (0)
 ///
-/// `ualink` has none of them. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
+/// `ualink` has none of the others. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
 /// fault; an end sends them until it is up.
 ///
 /// `mode` is SP_ACTIVE or SP_PASSIVE; a passive end never sends and only reports what breaks a rule.
@@ -338,7 +334,7 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
         };
         LINKS.with(link, |link| {
             link.end()?;
-            link.config.protocol.check_unit(&found)?;
+            check_unit(link.config.protocol, &found)?;
             let expected = link.sent.pop_front().ok_or_else(|| Failure::new(SP_EMPTY, "link end: no unit waits"))?;
             let differs = (0..found.len()).find(|&n| (found[n] ^ expected[n]) & mask[n] != 0);
             let number = link.compared;
@@ -439,7 +435,8 @@ pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
         LINKS.with(link, |link| {
             match &mut link.part {
                 Part::Active(end) => end.train(up == 1)?,
-                Part::Passive(watch) => watch.train(up == 1)?,
+                Part::Passive(watch) if up == 1 => watch.trained(),
+                Part::Passive(_) => (),
             }
             Ok(SP_OK)
         })

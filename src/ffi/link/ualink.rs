@@ -1,11 +1,10 @@
 //! The transaction layer over a UALink end here: a queue of TL flits each way. What they say is the caller's business.
 
 use crate::link::event::Event;
+use crate::link::ualink::EndConfig;
 use crate::link::ualink::client::Client;
 use crate::link::ualink::line::{LaneRate, Line, Width};
-use crate::link::ualink::{EndConfig, OnLine};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::ualink::flit::Flit;
 use scalepool_protocols::ualink::half::TlFlit;
 use std::collections::VecDeque;
 
@@ -50,26 +49,5 @@ pub fn end_config(dir: Dir) -> EndConfig {
     match dir {
         Dir::Down => EndConfig::accelerator(line, 0),
         Dir::Up => EndConfig::switch_port(line, 0),
-    }
-}
-
-/// A unit of one byte stands for control flits in place of a flit: 0 for idle, others for a remote fault.
-pub const CONTROL_BYTES: usize = 1;
-
-/// What a unit stands for; `None`: it has another length.
-pub fn on_line(unit: &[u8]) -> Option<OnLine> {
-    match unit {
-        [0] => Some(OnLine::Idle),
-        [_] => Some(OnLine::RemoteFault),
-        flit => Flit::from_bytes(flit).ok().map(|flit| OnLine::Flit(Box::new(flit))),
-    }
-}
-
-/// The unit that stands for it.
-pub fn unit(on_line: &OnLine) -> Vec<u8> {
-    match on_line {
-        OnLine::Flit(flit) => flit.0.to_vec(),
-        OnLine::Idle => vec![0],
-        OnLine::RemoteFault => vec![1],
     }
 }

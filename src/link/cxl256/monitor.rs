@@ -68,6 +68,8 @@ pub struct Monitor {
     /// Flits that still have to state their number.
     to_state: u8,
     outgoing: Unpacker,
+    /// Payload seen for the first time.
+    first_copies: u64,
     init: bool,
     events: Vec<Event>,
 }
@@ -99,6 +101,7 @@ impl Monitor {
             replayed: 0,
             to_state: 0,
             outgoing: Unpacker::new(mode, dir),
+            first_copies: 0,
             init: false,
             events: Vec::new(),
         }
@@ -123,15 +126,16 @@ impl Monitor {
 
     // ---- what comes to the end -----------------------------------------------------------------------------------
 
-    /// A flit has come to the end.
-    pub fn received(&mut self, flit: &Flit, now_flits: u64) {
+    /// A flit has come to the end. The flits that it takes now, as they came, each of a stream once, and those that carry
+    /// no payload or cannot be used.
+    pub fn received(&mut self, flit: &Flit, now_flits: u64) -> Vec<Flit> {
         if self.received_at.replace(now_flits).is_some_and(|at| at + 1 < now_flits) {
             self.receivers.iter_mut().for_each(Receiver::nops_left_out);
         }
         let received = flit.receive(self.mode);
         if !received.is_good() {
             self.receivers.iter_mut().for_each(Receiver::bad);
-            return;
+            return vec![*flit];
         }
         let header = received.flit.header();
         // Payload with number 0 is not taken; a watcher of the peer tells.
@@ -149,18 +153,25 @@ impl Monitor {
         }
         let due =
             self.receivers.each_mut().map(|receiver| std::iter::from_fn(|| receiver.next_due()).collect::<Vec<_>>());
-        for (n, flit) in due.into_iter().flatten() {
+        let mut taken = Vec::new();
+        for (n, due) in due.into_iter().flatten() {
             // The other one has had it already.
             if n != number::next(self.taken) {
                 continue;
             }
             self.taken = n;
-            if flit.header().flit_type == FlitType::Cachemem {
-                let decoded = self.incoming.read(&flit);
+            if due.header().flit_type == FlitType::Cachemem {
+                let decoded = self.incoming.read(&due);
                 self.peer_init |= has_init(&decoded);
-                self.refill(&flit.crd());
+                self.refill(&due.crd());
             }
+            // With what FEC has repaired, which is a finding too.
+            taken.push(if due == received.flit { *flit } else { due });
         }
+        if !is_payload(header.flit_type) {
+            taken.push(*flit);
+        }
+        taken
     }
 
     fn refill(&mut self, crd: &Crd) {
@@ -172,12 +183,13 @@ impl Monitor {
 
     // ---- what it sends -------------------------------------------------------------------------------------------
 
-    /// The end has sent a flit.
-    pub fn sent(&mut self, flit: &Flit, now_flits: u64) {
+    /// The end has sent a flit, which is given back unless it is a replay.
+    pub fn sent(&mut self, flit: &Flit, now_flits: u64) -> Vec<Flit> {
         if self.sent_at.replace(now_flits).is_some_and(|at| at + 1 < now_flits) {
             self.before = Some(false);
         }
         let received = flit.receive(self.mode);
+        let known = self.first_copies;
         if received.is_good() {
             self.good(&received.flit);
         } else {
@@ -186,6 +198,8 @@ impl Monitor {
             self.spoilt += 1;
         }
         self.units += 1;
+        let again = received.is_good() && is_payload(received.flit.header().flit_type) && self.first_copies == known;
+        if again { Vec::new() } else { vec![*flit] }
     }
 
     fn good(&mut self, flit: &Flit) {
@@ -298,6 +312,7 @@ impl Monitor {
     }
 
     fn first_copy(&mut self, n: u16, flit: &Flit) {
+        self.first_copies += 1;
         if self.acks < HANDSHAKE.0 || self.stated < HANDSHAKE.1 {
             let found = format!("payload after {} Acks and {} stated numbers", self.acks, self.stated);
             self.broken("CXL256-RTY-05", found, "3 Acks received and 9 numbers stated", "payload before the handshake");

@@ -186,6 +186,11 @@ impl Monitor {
         std::mem::take(&mut self.events)
     }
 
+    /// Number of the next new flit.
+    pub(in crate::link) fn newest(&self) -> u16 {
+        self.wr
+    }
+
     fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
         let violation = finding(rule, found, expected, text);
         self.events.push(Event { severity: Severity::Protocol, unit: self.sent, violation });

@@ -123,9 +123,14 @@ impl CreditBook {
         let available = self.available(vc);
         let enough = available.headers >= 1 && available.data_flits >= u64::from(data_flits);
         if enough {
-            self.used[usize::from(vc.0) % Vc::COUNT].add(1u8, data_flits);
+            self.charge(vc, data_flits);
         }
         enough
+    }
+
+    /// Takes the credits of one packet, there or not: it has been sent.
+    pub fn charge(&mut self, vc: Vc, data_flits: u16) {
+        self.used[usize::from(vc.0) % Vc::COUNT].add(1u8, data_flits);
     }
 
     /// A packet has come in. `false`: the peer had no credit for it.

@@ -36,6 +36,7 @@ pub mod credit;
 pub mod end;
 pub mod flit;
 pub mod message;
+pub mod monitor;
 pub mod pair;
 pub mod port;
 pub mod receiver;
@@ -47,6 +48,7 @@ pub use config::{Buffers, LinkConfig};
 pub use end::{End, Stats};
 pub use flit::Flit;
 pub use message::{LINK_RID, Message, Refused};
+pub use monitor::Monitor;
 pub use pair::Pair;
 
 /// Identifiers are counted modulo this (`nvlink` §6.1: 12 bits).

@@ -73,6 +73,11 @@ impl Receiver {
         self.hunting
     }
 
+    /// Payload behind the last header, which the next CRC covers.
+    pub fn payload(&self) -> &[u128] {
+        &self.payload
+    }
+
     /// Nothing is open, nothing is missing.
     pub fn is_quiet(&self) -> bool {
         !self.hunting && self.open.is_none() && self.owed == 0 && self.ack_copies == 0

@@ -26,6 +26,30 @@ pub enum OnLine {
     RemoteFault,
 }
 
+/// Bytes of a unit that stands for control flits in place of a flit.
+pub const CONTROL_BYTES: usize = 1;
+
+impl OnLine {
+    /// What a unit stands for: a flit, or control flits in one byte: 0 for idle, others for a remote fault. `None`: it has
+    /// another length.
+    pub fn of_bytes(unit: &[u8]) -> Option<OnLine> {
+        match unit {
+            [0] => Some(OnLine::Idle),
+            [_] => Some(OnLine::RemoteFault),
+            flit => Flit::from_bytes(flit).ok().map(|flit| OnLine::Flit(Box::new(flit))),
+        }
+    }
+
+    /// The unit that stands for it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            OnLine::Flit(flit) => flit.0.to_vec(),
+            OnLine::Idle => vec![0],
+            OnLine::RemoteFault => vec![1],
+        }
+    }
+}
+
 /// Counters of one end, all from the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -445,7 +469,7 @@ fn command(op: FlitOp, payload: bool, number: u16, own_low: u8) -> Header {
 }
 
 /// What a usable header says.
-fn head(header: &Header) -> Head {
+pub(super) fn head(header: &Header) -> Head {
     let says = match header {
         Header::Explicit(h) => Says::Number { number: h.seq, replayed: h.op == FlitOp::Replayed },
         Header::Command(h) if h.op == FlitOp::ReplayRequest => {

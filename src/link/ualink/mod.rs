@@ -14,6 +14,7 @@ pub mod config;
 pub mod end;
 pub mod line;
 pub mod messages;
+pub mod monitor;
 pub mod mutant;
 pub mod pair;
 pub mod replay;
@@ -26,5 +27,6 @@ pub mod tl;
 pub mod upli;
 
 pub use config::EndConfig;
-pub use end::{End, OnLine, Stats};
+pub use end::{CONTROL_BYTES, End, OnLine, Stats};
+pub use monitor::{Monitor, MonitorConfig};
 pub use pair::Pair;

@@ -219,14 +219,6 @@ package scalepool_cxlpbr_rules_pkg;
         && (!(cachemem && u[19:16] == 4'd13 && u[92]) || ok_d2h_data_cxlpbr_msg_06(u[127:92]));
   endfunction
 
-  function automatic logic ok_flit_cxlpbr_msg_07(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
-    return (!(cachemem && u[19:16] == 4'd4 && u[20]) || ok_m2s_req_cxlpbr_msg_07({12'h0, u[127:20]}));
-  endfunction
-
-  function automatic logic ok_flit_cxlpbr_msg_08(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
-    return (!(cachemem && u[19:16] == 4'd14 && u[20]) || ok_m2s_rwd_cxlpbr_msg_08({16'h0, u[127:20]}));
-  endfunction
-
   function automatic logic ok_flit_cxlpbr_msg_09(input logic [2047:0] u, input logic crc_ok, input logic good, input logic cachemem);
     return (!(cachemem && u[19:16] == 4'd5 && u[20]) || ok_m2s_birsp_cxlpbr_msg_09(u[71:20]))
         && (!(cachemem && u[19:16] == 4'd5 && u[72]) || ok_m2s_birsp_cxlpbr_msg_09(u[123:72]));
@@ -527,12 +519,6 @@ module scalepool_cxlpbr_flit_sva
   CXLPBR_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_06(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-06 cxl-256b-pbr: layout D2H data header [C]");
-  CXLPBR_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_07(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-07 cxl-256b-pbr: layout M2S Req [B/C]");
-  CXLPBR_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    valid_i |-> ok_flit_cxlpbr_msg_08(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-08 cxl-256b-pbr: layout M2S RwD [B]");
   CXLPBR_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_09(unit_i, crc_ok, good, cachemem))
   else $error("CXLPBR-MSG-09 cxl-256b-pbr: layout M2S BIRsp [C]");

@@ -2,7 +2,7 @@
 
 use crate::bus::{PERIOD_NS, beats, dump};
 use crate::{read, repository};
-use scalepool::trace::inspect::{InspectError, Inspection, Map, inspect};
+use scalepool::inspect::{InspectError, Inspection, Map, inspect};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -288,4 +288,75 @@ fn dumps_of_simulators_are_read() {
     let golden = good("cxl68/flit_cxl-68b_down");
     assert_eq!(seen[0][..6], golden[..6]);
     assert_eq!((&seen[0], seen[0].len()), (&seen[1], 8));
+}
+
+/// A wave without the n-th flit that a place has seen: `seq` of its flit does not change then.
+fn without(wave: &str, place: &str, n: usize) -> String {
+    let mut scopes = Vec::new();
+    let mut id = "";
+    for line in wave.lines() {
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["$scope", _, name, _] => scopes.push(name),
+            ["$upscope", _] => drop(scopes.pop()),
+            ["$var", _, _, found, "seq", ..] if scopes.join(".") == format!("{place}.flit") => id = found,
+            _ => (),
+        }
+    }
+    let changes = |line: &str| line.starts_with('b') && line.split(' ').next_back() == Some(id);
+    let mut seen = 0;
+    let kept = wave.lines().filter(|line| {
+        seen += usize::from(changes(line));
+        !(changes(line) && seen == n)
+    });
+    kept.map(|line| format!("{line}\n")).collect()
+}
+
+/// Both ends of links in our own waves, whose flits are seen where they arrive: what an end sends is late by the wire.
+#[test]
+fn ends_of_links_are_watched() {
+    // The flit that does not come to the host, the rule that is broken then, and where.
+    for (name, map, n, rule, signal) in [
+        ("cxl68-expander", "waves_cxl68", 46, "CXL68-LLR-05", "device.link."),
+        ("cxl-pbr-pair", "waves_cxlpbr", 31, "CXL256-RTY-01", "host.link."),
+        ("cxl256-lopt-expander", "waves_cxl256_lopt", 31, "CXL256-RTY-04", "device.link."),
+    ] {
+        let wave = read(&repository(&format!("waves/{name}.vcd")));
+        let link = |sends: &str, receives: &str| {
+            format!("[[link]]\nname = \"end\"\nsends = \"{sends}\"\nreceives = \"{receives}\"\nreaction_flits = 40\n")
+        };
+        let interfaces = read(&repository(&format!("testbenches/maps/{map}.toml")));
+        let text = [interfaces, link("device.link", "host.link"), link("host.link", "device.link")].concat();
+        let found = inspected(&wave, &text).expect("a wave");
+        assert_eq!(rules(&found), [""; 0], "{name}");
+        assert!(found.counts.iter().all(|count| count.units > 30), "{name}");
+        let found = inspected(&without(&wave, "host.link", n), &text).expect("a wave");
+        let broken = found.seen.iter().flat_map(|s| &s.broken).find(|b| b.violation.rule == rule);
+        let broken = broken.unwrap_or_else(|| panic!("{name}: {:?}", rules(&found)));
+        assert!(broken.t_fs > 0 && broken.signal.starts_with(signal), "{name}: {} {}", broken.t_fs, broken.signal);
+    }
+}
+
+#[test]
+fn links_of_maps_that_cannot_be_used_say_why() {
+    let interface =
+        |name: &str, protocol: &str, dir: &str| map(protocol, dir, "").replace("\"port\"", &format!("\"{name}\""));
+    let [down, up] = [("tx", "down"), ("rx", "up")].map(|(name, dir)| interface(name, "cxl-68b", dir));
+    let link = |more: &str| format!("{down}{up}[[link]]\nname = \"end\"\nsends = \"tx\"\nreceives = \"rx\"\n{more}");
+    assert!(Map::read(&link("reaction_flits = 9\nretry_entries = 64\n"), "m.toml").is_ok());
+    for (text, expected) in [
+        (
+            link("").replace("sends = \"tx\"", "sends = \"ty\""),
+            "key `sends`: found `ty`, expected the name of an interface: tx, rx",
+        ),
+        (
+            link("").replace("sends = \"tx\"", "sends = \"rx\""),
+            "found cxl-68b up and cxl-68b up, expected both directions",
+        ),
+        (link("").replacen("cxl-68b", "cxl-io", 2), "interface `tx`: found `cxl-io`, expected one of cxl-68b, "),
+        (link("retry_entries = 3\n"), "link `end`, config"),
+        (link("max = 3\n"), "unknown field `max`"),
+    ] {
+        let found = Map::read(&text, "m.toml").expect_err("an error").to_string();
+        assert!(found.contains(expected), "`{found}` does not say `{expected}`");
+    }
 }

@@ -1,9 +1,9 @@
 //! Our own waves, read back through the maps that are shipped.
 
 use crate::{read, repository, run};
+use scalepool::inspect::{Map, inspect};
 use scalepool::scenario::observe::Outputs;
 use scalepool::trace::diff::{Input, Policy, diff_of_kinds};
-use scalepool::trace::inspect::{Map, inspect};
 use scalepool::trace::jsonl::JsonlSink;
 use scalepool::trace::{Filter, Header, Kind, Sink};
 use std::path::Path;

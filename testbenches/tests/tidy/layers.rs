@@ -23,6 +23,8 @@ const MODEL: &[Layer] = &[
     // Observers only: times are plain numbers there, so that a trace can be read without a simulation.
     Layer { name: "trace", never: &["kernel"] },
     layer("link"),
+    // Waves read back: an observer that knows link layers, but no time but that of the wave.
+    Layer { name: "inspect", never: &["kernel"] },
     // Bytes at addresses: it knows no flit.
     Layer { name: "memory", never: &["protocols", "forms", "link"] },
     // Who asks and who answers over TLPs.

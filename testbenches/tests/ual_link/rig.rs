@@ -15,7 +15,8 @@ pub use scalepool_protocols::ualink::flit::{Flit, Payload};
 pub use scalepool_protocols::ualink::half::TlFlit;
 pub use scalepool_protocols::ualink::header::*;
 pub use scalepool_protocols::ualink::message::*;
-use scalepool_protocols::ualink::segment::{Packer, Place, Source, Unpacker};
+pub use scalepool_protocols::ualink::segment::Packer;
+use scalepool_protocols::ualink::segment::{Place, Source, Unpacker};
 pub use scalepool_protocols::wire::Wire;
 
 /// x4 at 200G: 6.4 ns a flit.
@@ -171,9 +172,9 @@ pub fn channel(command: ChannelCommand, nibble: u8) -> u32 {
 
 /// What the peer made by hand puts into one flit.
 #[derive(Debug, Default)]
-struct Offers {
-    words: Vec<u32>,
-    tl: Vec<TlFlit>,
+pub struct Offers {
+    pub words: Vec<u32>,
+    pub tl: Vec<TlFlit>,
 }
 
 impl Source for Offers {

@@ -273,6 +273,17 @@ impl Purse {
         })
     }
 
+    /// What is missing to pay for a transaction.
+    pub fn lacks(&self, class: TlClass, target: Target, beats: u16) -> Vec<Violation> {
+        let price = [(Kind::command(class), 1), (self.account(Kind::data(class)), beats)];
+        let missing = price.into_iter().filter(|&(kind, n)| self.has.of(kind, target) < n);
+        let told = missing.map(|(kind, n)| {
+            let has = credits(self.has.of(kind, target), kind, target);
+            event("UAL-CRD-06", credits(n, kind, target), has, "a transaction goes without credit")
+        });
+        told.collect()
+    }
+
     /// Pays.
     pub fn spend(&mut self, class: TlClass, target: Target, beats: u16) {
         let data = self.account(Kind::data(class));

@@ -18,6 +18,7 @@
 pub mod config;
 pub mod credit;
 pub mod fault;
+pub mod monitor;
 pub mod port;
 mod receive;
 mod send;

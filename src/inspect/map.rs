@@ -17,14 +17,29 @@
 //! first = "sop"                 # optional: 1 at the first beat of a unit, 0 at its others
 //! data = "flit[543:0]"          # a signal or a part of it; bit 8n+b is bit b of byte n
 //! unit_bits = 544               # optional: bits of a unit, if not those of the protocol
+//!
+//! [[link]]                      # optional: two interfaces are the two directions of a link
+//! name = "host"                 # the end that is watched
+//! sends = "link.down"           # the interface at its output, before any fault
+//! receives = "link.up"          # the one at its input
+//! reaction_flits = 0            # cxl-68b, ualink: units that it may still send before it shows that something has come
+//! retry_entries = 255           # cxl-68b, like timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits
+//! selective_nak = false         # the 256B modes: it may ask for a single flit
 //! ```
 //!
 //! A signal is named by its full path or by an end of it that is the path of no other signal, so that scopes that one
 //! simulator puts on top and another one does not may be left out. A unit wider than `data` comes in several beats, lowest
 //! bits first. A packet of NVLink ends where `first` says that the next one
 //! begins; without `first` it has as many flits as its header says.
+//!
+//! A link is watched from its start on, so the wave has to hold that. Both ends of a link are two `[[link]]`, each with the
+//! interfaces at its own end or, with the time that flits are under way both ways in `reaction_flits`, those of the other one.
 
 use super::InspectError;
+use crate::link::protocol::Protocol as Linked;
+use crate::link::watch::{Watch, WatchConfig};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::registry::{self, Protocol};
 use serde::Deserialize;
 
@@ -37,6 +52,37 @@ pub struct Map {
     /// The interfaces, at least one.
     #[serde(default)]
     pub interface: Vec<Interface>,
+    /// Ends of links that are watched.
+    #[serde(default)]
+    pub link: Vec<Link>,
+}
+
+/// One end of a link.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Its name in messages.
+    pub name: String,
+    /// Interface of what it sends.
+    pub sends: String,
+    /// Interface of what comes to it.
+    pub receives: String,
+    /// Units that it may still send before it shows that something has come.
+    #[serde(default)]
+    pub reaction_flits: u64,
+    /// `cxl-68b`: entries of its retry buffer.
+    pub retry_entries: Option<u16>,
+    /// `cxl-68b`: flits without an Ack before it asks again.
+    pub timeout_flits: Option<u32>,
+    /// `cxl-68b`: times that it asks before training.
+    pub max_num_retry: Option<u8>,
+    /// `cxl-68b`: trainings before it gives up.
+    pub max_num_phy_reinit: Option<u8>,
+    /// `cxl-68b`: flits that acknowledgements may wait.
+    pub flush_flits: Option<u16>,
+    /// The 256B modes: it may ask for a single flit.
+    #[serde(default)]
+    pub selective_nak: bool,
 }
 
 /// One direction of one link.
@@ -142,7 +188,52 @@ impl Map {
                 return refuse(format!("interface `{name}`, {text}"));
             }
         }
+        for link in &map.link {
+            let watched = map.watch_config(link).and_then(|config| Watch::new(&config).map_err(|e| e.to_string()));
+            if let Err(text) = watched {
+                return refuse(format!("link `{}`, {text}", link.name));
+            }
+        }
         Ok(map)
+    }
+
+    /// Position of the interfaces of a link: what comes to the end, what it sends.
+    pub(super) fn places(&self, link: &Link) -> Result<[usize; 2], String> {
+        let find = |key: &str, name: &str| {
+            let known = || self.interface.iter().map(|i| i.name.as_str()).collect::<Vec<_>>().join(", ");
+            let at = self.interface.iter().position(|interface| interface.name == name);
+            at.ok_or_else(|| format!("key `{key}`: found `{name}`, expected the name of an interface: {}", known()))
+        };
+        Ok([find("receives", &link.receives)?, find("sends", &link.sends)?])
+    }
+
+    /// What a watcher of an end has to know.
+    pub(super) fn watch_config(&self, link: &Link) -> Result<WatchConfig, String> {
+        let [receives, sends] = self.places(link)?.map(|at| &self.interface[at]);
+        let Some(protocol) = Linked::named(&sends.protocol) else {
+            let known: Vec<_> = Linked::ALL.into_iter().map(Linked::name).collect();
+            return Err(format!(
+                "interface `{}`: found `{}`, expected one of {}",
+                sends.name,
+                sends.protocol,
+                known.join(", ")
+            ));
+        };
+        if (&receives.protocol, &receives.dir) == (&sends.protocol, &sends.dir) || receives.protocol != sends.protocol {
+            let found = [sends, receives].map(|i| format!("{} {}", i.protocol, i.dir));
+            return Err(format!("found {} and {}, expected both directions of one protocol", found[0], found[1]));
+        }
+        let default = Cxl68Config::default();
+        let cxl68 = Cxl68Config {
+            llrb_entries: link.retry_entries.unwrap_or(default.llrb_entries),
+            timeout_flits: link.timeout_flits.unwrap_or(default.timeout_flits),
+            max_num_retry: link.max_num_retry.unwrap_or(default.max_num_retry),
+            max_num_phy_reinit: link.max_num_phy_reinit.unwrap_or(default.max_num_phy_reinit),
+            llcrd_flush_flits: link.flush_flits.unwrap_or(default.llcrd_flush_flits),
+            ..default
+        };
+        let (selective_nak, reaction_flits) = (link.selective_nak, link.reaction_flits);
+        Ok(WatchConfig { cxl68, selective_nak, reaction_flits, ..WatchConfig::new(protocol, sends.direction()) })
     }
 }
 
@@ -150,6 +241,11 @@ impl Interface {
     /// Row of the protocol.
     pub(super) fn protocol(&self) -> Option<&'static Protocol> {
         registry::PROTOCOLS.iter().find(|p| p.name == self.protocol)
+    }
+
+    /// `dir`, in a checked map.
+    pub(super) fn direction(&self) -> Dir {
+        if self.dir == Dir::Up.name() { Dir::Up } else { Dir::Down }
     }
 
     /// Bits of a unit in the wave and what it holds.

@@ -1,4 +1,4 @@
-//! Units out of beats, and what the decoder of their stream says.
+//! Units out of beats, and what the decoder of their stream says, or the watcher of their link.
 
 use super::map::{Holds, Interface};
 use super::sample::Signals;
@@ -6,7 +6,7 @@ use super::wave::Part;
 use crate::forms::flit::{Answer, Decoder};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl68::unit::Unit as Unit68;
 use scalepool_protocols::nvlink::{FLIT_BYTES, Header, MAX_FLITS};
 use scalepool_protocols::wire::{At, Findings, Violation, Wire};
 use serde_json::Value;
@@ -51,10 +51,20 @@ pub struct Seen {
     pub lints: Vec<Broken>,
 }
 
-/// A unit whose answer has not come.
-struct Waiting {
+/// A whole unit.
+struct Unit {
+    /// Position among all that was seen.
     at: usize,
     beats_fs: Vec<u64>,
+}
+
+/// What the watcher of a link says of the units of one interface.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Judged {
+    /// Whether each is next in its stream: not a replay, and not thrown away until one comes.
+    pub in_stream: Vec<bool>,
+    /// Broken rules with the number of the unit.
+    pub broken: Vec<(usize, Violation)>,
 }
 
 /// The units of one interface.
@@ -65,44 +75,45 @@ pub(super) struct Stream {
     unit_bits: usize,
     holds: Holds,
     data: (String, usize, usize),
-    /// There is one for every protocol that a checked map can name.
-    decoder: Option<Decoder>,
     bytes: Vec<u8>,
     beats: Vec<(u64, u64)>,
     /// Beats are thrown away up to the next first one.
     lost: bool,
     /// The open packet may end at any beat.
     open_end: bool,
-    waiting: VecDeque<Waiting>,
+    units: Vec<Unit>,
+    /// Resets: time \[fs\], units before.
+    resets: Vec<(u64, usize)>,
     seen: Vec<Seen>,
 }
 
 impl Stream {
     pub fn new(n: usize, interface: &Interface, signals: &Signals) -> Stream {
-        let dir = if interface.dir == Dir::Up.name() { Dir::Up } else { Dir::Down };
         Stream {
             interface: n,
             protocol: interface.protocol.clone(),
-            dir,
+            dir: interface.direction(),
             unit_bits: signals.unit_bits,
             holds: signals.holds,
             data: (signals.data.name.clone(), signals.data.lsb, signals.data.bits),
-            decoder: Decoder::new(&interface.protocol, dir).ok(),
             bytes: Vec::new(),
             beats: Vec::new(),
             lost: false,
             open_end: false,
-            waiting: VecDeque::new(),
+            units: Vec::new(),
+            resets: Vec::new(),
             seen: Vec::new(),
         }
     }
 
     /// A reset: nothing of what was before counts.
-    pub fn restart(&mut self) {
+    pub fn restart(&mut self, t_fs: u64) {
         self.end_packet();
-        let answers = self.decoder.as_mut().map(Decoder::finish).unwrap_or_default();
-        self.answers(answers);
-        self.decoder = Decoder::new(&self.protocol, self.dir).ok();
+        // Every edge of a reset tells; the last one counts.
+        if self.resets.last().is_some_and(|(_, units)| *units == self.units.len()) {
+            self.resets.pop();
+        }
+        self.resets.push((t_fs, self.units.len()));
         self.bytes.clear();
         self.beats.clear();
         self.lost = false;
@@ -204,26 +215,77 @@ impl Stream {
             Holds::FlitAndCrc => pid::CACHEMEM.to_le_bytes().into_iter().chain(found).collect(),
             Holds::Slots => {
                 let slot = |n: usize| found[16 * n..16 * n + 16].iter().rev().fold(0, |s, &b| s << 8 | u128::from(b));
-                Unit::from_slots(pid::CACHEMEM, &[slot(0), slot(1), slot(2), slot(3)]).0.to_vec()
+                Unit68::from_slots(pid::CACHEMEM, &[slot(0), slot(1), slot(2), slot(3)]).0.to_vec()
             }
         };
-        let answers = self.decoder.as_mut().map(|decoder| decoder.read(Ok(&bytes))).unwrap_or_default();
         let (t_fs, cycle) = beats.last().copied().unwrap_or_default();
         let (interface, lints, broken) = (self.interface, Vec::new(), Vec::new());
-        self.waiting.push_back(Waiting { at: self.seen.len(), beats_fs: beats.iter().map(|b| b.0).collect() });
+        self.units.push(Unit { at: self.seen.len(), beats_fs: beats.iter().map(|b| b.0).collect() });
         self.seen.push(Seen { t_fs, cycle, interface, bytes, form: None, broken, lints });
-        self.answers(answers);
     }
 
-    /// Answers come in the order of the units.
-    fn answers(&mut self, answers: Vec<Answer>) {
-        for answer in answers {
-            let Some(unit) = self.waiting.pop_front() else { return };
+    // ---- behind the last beat ------------------------------------------------------------------------------------
+
+    /// Whole units.
+    pub fn count(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The units in parts of so many bytes: time of the last beat \[fs\], number of the unit, bytes.
+    pub fn parts(&self, part_bytes: usize) -> impl Iterator<Item = (u64, usize, &[u8])> {
+        self.units.iter().enumerate().flat_map(move |(n, unit)| {
+            let parts = self.seen[unit.at].bytes.chunks(part_bytes);
+            let last = parts.len() - 1;
+            parts.enumerate().map(move |(k, part)| {
+                // What is not in the wave is completed in units of one part alone.
+                let beat = if k == last { unit.beats_fs.len() } else { 8 * part_bytes * (k + 1) / self.data.2 };
+                (unit.beats_fs.get(beat.saturating_sub(1)).copied().unwrap_or_default(), n, part)
+            })
+        })
+    }
+
+    /// Resets: time \[fs\] of the last edge in it, units before.
+    pub fn resets(&self) -> &[(u64, usize)] {
+        &self.resets
+    }
+
+    /// What the units say. Of a link the watcher judges them, else the decoder of the stream.
+    fn decode(&mut self, judged: Option<&Judged>) {
+        let mut begins = self.resets.iter().map(|(_, units)| *units).peekable();
+        // There is a decoder for every protocol that a checked map can name.
+        let fresh = || Decoder::new(&self.protocol, self.dir).ok();
+        let (mut decoder, mut waiting, mut answers) = (None, VecDeque::new(), Vec::new());
+        let mut first = 0;
+        for n in 0..self.units.len() {
+            while begins.next_if(|begin| *begin == n).is_some() {
+                answers.extend(settled(&mut waiting, decoder.take().flatten().map(|mut d: Decoder| d.finish())));
+                first = n;
+            }
+            let bytes = &self.seen[self.units[n].at].bytes;
+            if judged.is_some_and(|judged| !judged.in_stream[n]) {
+                let alone = fresh().map(|mut alone| [alone.read(Ok(bytes)), alone.finish()].concat());
+                answers.extend(settled(&mut VecDeque::from([(n, first)]), alone));
+            } else {
+                waiting.push_back((n, first));
+                let now = decoder.get_or_insert_with(fresh).as_mut().map(|decoder| decoder.read(Ok(bytes)));
+                answers.extend(settled(&mut waiting, now));
+            }
+        }
+        answers.extend(settled(&mut waiting, decoder.flatten().map(|mut d| d.finish())));
+        for (n, first, answer) in answers {
             // Units have the length that their decoder asks for, so there is always an object.
-            let Ok((form, Findings { violations, lints })) = answer else { continue };
-            let placed = |all: Vec<Violation>| all.into_iter().map(|v| self.place(&unit.beats_fs, v)).collect();
-            let (broken, lints) = (placed(violations), placed(lints));
-            let seen = &mut self.seen[unit.at];
+            let Ok((mut form, Findings { violations, lints })) = answer else { continue };
+            let placed =
+                |all: Vec<Violation>| all.into_iter().map(|v| self.place(&self.units[n].beats_fs, v)).collect();
+            let (broken, lints) = match judged {
+                None => (placed(violations), placed(lints)),
+                Some(judged) => {
+                    form["index"] = (n - first).into();
+                    let own = judged.broken.iter().filter(|(unit, _)| *unit == n).map(|(_, v)| v.clone());
+                    (placed(own.collect()), if judged.in_stream[n] { placed(lints) } else { Vec::new() })
+                }
+            };
+            let seen = &mut self.seen[self.units[n].at];
             seen.form = Some(form);
             (seen.broken, seen.lints) = (broken, lints);
         }
@@ -244,14 +306,22 @@ impl Stream {
         }
     }
 
-    /// All that was seen, and the beats of a unit that is not whole.
-    pub fn finish(mut self) -> (Vec<Seen>, usize) {
+    /// Nothing comes any more.
+    pub fn end(&mut self) {
         self.end_packet();
-        let answers = self.decoder.as_mut().map(Decoder::finish).unwrap_or_default();
-        self.answers(answers);
-        let left = self.beats.len();
-        (self.seen, left)
     }
+
+    /// All that was seen, and the beats of a unit that is not whole.
+    pub fn finish(mut self, judged: Option<&Judged>) -> (Vec<Seen>, usize) {
+        self.decode(judged);
+        (self.seen, self.beats.len())
+    }
+}
+
+/// Answers come in the order of the units: number, the first one of its stream, answer.
+fn settled(waiting: &mut VecDeque<(usize, usize)>, answers: Option<Vec<Answer>>) -> Vec<(usize, usize, Answer)> {
+    let answers = answers.into_iter().flatten();
+    answers.map_while(|answer| waiting.pop_front().map(|(n, first)| (n, first, answer))).collect()
 }
 
 fn range(name: &str, lsb: usize, bits: usize) -> String {

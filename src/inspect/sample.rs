@@ -82,7 +82,7 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         let active = if interface.reset_active == Level::High { Bit::One } else { Bit::Zero };
         // A reset that nobody drives yet is no time for flits either.
         if signals.reset.as_ref().is_some_and(|reset| [active, Bit::Unknown].contains(&level(reset))) {
-            stream.restart();
+            stream.restart(t_fs);
             continue;
         }
         edges += 1;
@@ -112,6 +112,7 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         let byte = |eight: &[Bit]| eight.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit == Bit::One));
         stream.beat(Beat { t_fs, cycle: number, first, bytes: bits.chunks(8).map(byte).collect() });
     }
+    stream.end();
     edges
 }
 

@@ -1,29 +1,32 @@
 //! Waves of any simulator, read back: flits out of signals, with the rules that they break.
 //!
 //! Modelled: interfaces with clock, reset, valid, ready and data as a [`Map`] names them; the flits of each are one stream
-//! ([`crate::forms::flit`]) with all checks of its decoder. Detail: every sampled unit, byte for byte, with the time of its
-//! last beat. Left out: what only an end of a link knows (credits, acknowledgements, what a replay repeats), protocols below
-//! flits.
+//! ([`crate::forms::flit`]) with all checks of its decoder. Where the map names both directions of a link, the watcher of an
+//! end ([`crate::link::watch`]) judges them instead: numbers, acknowledgements, replays, credits, the content of each flit
+//! once. Detail: every sampled unit, byte for byte, with the time of its last beat. Left out: protocols below flits, what
+//! came before the wave begins.
 //!
 //! Invariants: the same wave and map give the same answer; a wave that cannot be sampled is an error that names the signal,
 //! never a guess. A value `x` or `z` where one is needed is a finding of its own (`SIM-WAV-01`), and so is a unit that is
 //! cut short (`SIM-WAV-02`).
 //!
 //! A walk through one edge: `sample::beats` finds the edge of the clock, looks at reset, valid and ready beside it and takes
-//! the data; `stream` adds beats up to a unit, completes what the map says is not there, and hands it to the decoder.
+//! the data; `stream` adds beats up to a unit and completes what the map says is not there. Behind the last edge `link` shows
+//! the units of both directions to a watcher, in the order of time, and `stream` hands each to the decoder of its stream.
 //! A decoder may answer later (UALink), so answers meet their units in order.
 
+mod link;
 pub mod map;
 mod sample;
 mod stream;
 mod wave;
 
 pub use map::Map;
+use stream::Judged;
 pub use stream::{Broken, Seen};
 pub use wave::is_fst;
 
-use super::{Body, Hub, Kind, PlaceKind, Stamp};
-use scalepool_protocols::cxl::Dir;
+use crate::trace::{Body, Hub, Kind, PlaceKind, Stamp};
 use std::path::Path;
 
 /// A wave or a map that cannot be used.
@@ -91,13 +94,17 @@ pub struct Inspection {
 /// See [`InspectError`].
 pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, InspectError> {
     let mut wave = wave::Wave::open(path)?;
-    let mut seen = Vec::new();
-    let mut counts = Vec::new();
+    let (mut streams, mut edges) = (Vec::new(), Vec::new());
     for (n, interface) in map.interface.iter().enumerate() {
         let signals = sample::Signals::find(&mut wave, map.scope.as_deref(), interface, map_path)?;
         let mut stream = stream::Stream::new(n, interface, &signals);
-        let edges = sample::beats(&wave, interface, &signals, &mut stream);
-        let (of_interface, left_over_beats) = stream.finish();
+        edges.push(sample::beats(&wave, interface, &signals, &mut stream));
+        streams.push(stream);
+    }
+    let judged = judged(&map, map_path, &streams)?;
+    let (mut seen, mut counts) = (Vec::new(), Vec::new());
+    for (((interface, stream), edges), judged) in map.interface.iter().zip(streams).zip(edges).zip(judged) {
+        let (of_interface, left_over_beats) = stream.finish(judged.as_ref());
         counts.push(Count {
             name: interface.name.clone(),
             edges,
@@ -112,14 +119,27 @@ pub fn inspect(path: &Path, map: Map, map_path: &str) -> Result<Inspection, Insp
     Ok(Inspection { seen, counts, map })
 }
 
+/// What the watchers of the map say of each interface. Where two of them see one, that of the end that sends there.
+fn judged(map: &Map, map_path: &str, streams: &[stream::Stream]) -> Result<Vec<Option<Judged>>, InspectError> {
+    let mut judged = vec![None; streams.len()];
+    let mut heard = judged.clone();
+    for link in &map.link {
+        let wrong = |text| InspectError::Map { path: map_path.to_owned(), text };
+        let config = map.watch_config(link).map_err(wrong)?;
+        let [receives, sends] = map.places(link).map_err(wrong)?;
+        let [rx, tx] = link::watch(&config, &streams[receives], &streams[sends]);
+        (heard[receives], judged[sends]) = (Some(rx), Some(tx));
+    }
+    Ok(judged.into_iter().zip(heard).map(|(sent, heard)| sent.or(heard)).collect())
+}
+
 impl Inspection {
     /// The same as records of a trace: a flit each unit, a violation each broken rule.
     pub fn records(&self) -> Hub {
         let mut hub = Hub::new(true);
         let named = |i: &map::Interface| {
             let protocol = i.protocol().map_or("", |p| p.name);
-            let dir = Dir::ALL.into_iter().map(Dir::name).find(|d| *d == i.dir).unwrap_or_default();
-            (protocol, dir)
+            (protocol, i.direction().name())
         };
         let mut taps: Vec<_> = self
             .map

@@ -1,0 +1,81 @@
+//! Both directions of a link, in the order of time, past the watcher of one end.
+//!
+//! A packet of NVLink is shown flit by flit, for its header alone may confirm the packet before.
+//!
+//! A walk through one unit: the next one of the two interfaces is taken; of two at one time that which the end sends comes
+//! first, for it cannot know the other one. The watcher says whether the unit is next in its stream, and leaves events, each
+//! with the unit that it concerns. A reset of either interface begins anew. The flit clock is the number of units that the
+//! end has sent: a bus may need several clocks for one.
+
+use super::stream::{Judged, Stream};
+use crate::link::hook::Way;
+use crate::link::protocol::Protocol;
+use crate::link::watch::{Watch, WatchConfig};
+
+/// What stands in the way of the two interfaces.
+enum Step<'a> {
+    Reset([usize; 2]),
+    Unit(Way, usize, &'a [u8]),
+}
+
+/// Watches the end; what it says of the units that come to it and of those that it sends.
+pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream) -> [Judged; 2] {
+    let ways = [(Way::Rx, receives), (Way::Tx, sends)];
+    let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], broken: Vec::new() });
+    let mut watch = Watch::new(config).ok();
+    // Units fed so far, and those before the last reset.
+    let (mut fed, mut first) = ([0, 0], [0, 0]);
+    for step in steps(ways, config.protocol.unit_bytes()) {
+        let (way, number, bytes) = match step {
+            Step::Reset(before) => {
+                (watch, first) = (Watch::new(config).ok(), before);
+                continue;
+            }
+            Step::Unit(way, number, bytes) => (way, number, bytes),
+        };
+        let Some(watch) = &mut watch else { continue };
+        let begins = fed[index(way)] == number;
+        fed[index(way)] = number + 1;
+        let now = (fed[index(Way::Tx)] - first[index(Way::Tx)]) as u64;
+        // Units of a stream have the length of the protocol.
+        let in_stream = watch.unit(way, bytes, now).unwrap_or(false);
+        if begins {
+            // The header of a packet tells where all of it belongs.
+            judged[index(way)].in_stream[number] = in_stream;
+        }
+        for (of, event) in watch.take_events() {
+            let counted = first[index(of)] + event.unit as usize;
+            let last = fed[index(of)].checked_sub(1);
+            let unit = if config.protocol == Protocol::Nvlink { last } else { last.map(|last| counted.min(last)) };
+            let (of, unit) = unit.map_or((way, number), |unit| (of, unit));
+            judged[index(of)].broken.push((unit, event.violation));
+        }
+    }
+    judged
+}
+
+/// Resets and units of both interfaces in the order of time.
+fn steps<'a>(ways: [(Way, &'a Stream); 2], part_bytes: usize) -> Vec<Step<'a>> {
+    let before = |t_fs: u64| {
+        let last =
+            |stream: &Stream| stream.parts(part_bytes).take_while(|(at, ..)| *at <= t_fs).last().map(|(_, n, _)| n);
+        ways.map(|(_, stream)| last(stream).map_or(0, |n| n + 1))
+    };
+    let mut steps = Vec::new();
+    for (way, stream) in ways {
+        steps.extend(stream.resets().iter().map(|&(t_fs, _)| ((t_fs, 0), Step::Reset(before(t_fs)))));
+        let order = if way == Way::Tx { 1 } else { 2 };
+        let parts = stream.parts(part_bytes);
+        steps.extend(parts.map(|(t_fs, n, bytes)| ((t_fs, order), Step::Unit(way, n, bytes))));
+    }
+    // The sort is stable: units of one interface keep their order.
+    steps.sort_by_key(|(at, _)| *at);
+    steps.into_iter().map(|(_, step)| step).collect()
+}
+
+const fn index(way: Way) -> usize {
+    match way {
+        Way::Rx => 0,
+        Way::Tx => 1,
+    }
+}

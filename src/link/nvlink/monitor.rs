@@ -1,0 +1,385 @@
+//! Watches one end of an NVLink from outside: both directions are read, what the end sends is judged (`nvlink` §6.3).
+//!
+//! Modelled: CRC and content of every packet, identifiers, acknowledgements of what has come alone, the window, REPLAY_INIT and
+//! replayed packets as they were, credits spent and given back. Detail: the watched end may act on what has come in the same
+//! flit clock or at any later one. Left out: timers, what only the inside of an end knows (why a replay begins). Of what
+//! comes, CRC and content are judged; the peer has a monitor of its own.
+//!
+//! A walk through one flit clock: [`Monitor::received`] follows the flits as the end must, and notes what they allow it:
+//! packets to acknowledge, acknowledged ones, credits. [`Monitor::sent`] puts flits together to packets; a header is held
+//! against the CRC and what it acknowledges, a whole numbered packet is the next of a replay, the same as before, or a new
+//! one, which takes identifiers and credits.
+
+use super::config::Buffers;
+use super::credit::{Count, CreditBook};
+use super::flit::Flit;
+use super::message::LINK_RID;
+use super::receiver::Receiver;
+use super::{IDS, LinkConfig, steps};
+use crate::link::event::{Event, Severity};
+use crate::link::hook::Way;
+use scalepool_protocols::nvlink::stream::{AeMemory, Decoded};
+use scalepool_protocols::nvlink::{Header, MAX_FLITS, Op, Packet, Vc, check};
+use scalepool_protocols::wire::{Violation, Wire};
+use std::collections::VecDeque;
+
+/// Flits that may be unacknowledged (`nvlink` §6.3).
+const WINDOW_FLITS: u16 = IDS / 2;
+
+/// A numbered packet that the end has sent.
+#[derive(Debug, Clone, Copy)]
+struct Numbered {
+    first: u16,
+    last: u16,
+    packet: Packet,
+}
+
+/// The watcher of one end.
+#[derive(Debug, Clone)]
+pub struct Monitor {
+    config: LinkConfig,
+    // What has come.
+    received: u64,
+    receiver: Receiver,
+    /// AE that the peer has put in force.
+    ae_received: AeMemory,
+    /// Identifier of the last flit of the packet that was counted last.
+    counted: u16,
+    /// Packets that may be acknowledged, by their last identifier.
+    ends: VecDeque<u16>,
+    /// The last acknowledgement that the end has stated.
+    told: u16,
+    // What was sent.
+    units: u64,
+    /// The packet under way, and flits of it still to come.
+    open: Vec<u128>,
+    owed: usize,
+    /// Payload of the packet before, which the next CRC covers.
+    covered: Vec<u128>,
+    /// Behind a bad header nothing is known up to the next REPLAY_INIT.
+    lost: bool,
+    ae_sent: AeMemory,
+    /// Of the last two windows: the end may replay what the peer has acknowledged meanwhile.
+    numbered: VecDeque<Numbered>,
+    newest: u16,
+    acked: u16,
+    anything_acked: bool,
+    /// REPLAY_INIT in a row, and such runs without an acknowledgement of anything new.
+    inits: u8,
+    tries: u8,
+    /// First identifier that a replay sends next.
+    replay: Option<u16>,
+    /// Credits for the packet under way when it began: what comes behind its header is too late for it.
+    at_header: Count,
+    /// Credits of the end, and those that it has given to its peer.
+    purse: CreditBook,
+    given: CreditBook,
+    events: Vec<(Way, Event)>,
+}
+
+impl Monitor {
+    /// Beside an end, from its first flit on.
+    pub fn new(config: LinkConfig) -> Monitor {
+        let book = CreditBook::new(Buffers::of_default_channels(0, 0));
+        Monitor {
+            received: 0,
+            receiver: Receiver::new(config.codec),
+            ae_received: AeMemory::default(),
+            counted: IDS - 1,
+            ends: VecDeque::new(),
+            told: IDS - 1,
+            units: 0,
+            open: Vec::new(),
+            owed: 0,
+            covered: Vec::new(),
+            lost: false,
+            ae_sent: AeMemory::default(),
+            numbered: VecDeque::new(),
+            newest: IDS - 1,
+            acked: IDS - 1,
+            anything_acked: false,
+            inits: 0,
+            tries: 0,
+            replay: None,
+            at_header: Count::default(),
+            purse: book.clone(),
+            given: book,
+            events: Vec::new(),
+            config,
+        }
+    }
+
+    /// Events since the last call, with the direction concerned; `unit` counts its flits.
+    pub fn take_events(&mut self) -> Vec<(Way, Event)> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn event(&mut self, way: Way, violation: Violation) {
+        let unit = match way {
+            Way::Rx => self.received,
+            Way::Tx => self.units,
+        };
+        self.events.push((way, Event { severity: Severity::Protocol, unit, violation }));
+    }
+
+    fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
+        self.event(Way::Tx, Violation::at_byte(rule, 0, found, expected, text));
+    }
+
+    /// What one packet with a good CRC breaks by itself.
+    fn content(&mut self, way: Way, packet: &Packet) {
+        let memory = if way == Way::Rx { &mut self.ae_received } else { &mut self.ae_sent };
+        let ae = memory.update(packet);
+        let decoded = Decoded { packet: *packet, covered_flits: 0, expected_crc: packet.crc(), ae };
+        for violation in check::packet(&decoded, &self.config.codec).violations {
+            self.event(way, violation);
+        }
+    }
+
+    /// A header whose CRC does not fit.
+    fn bad_crc(&mut self, way: Way, header: u128, covered: &[u128]) {
+        let [found, expected] = [Header::from_bits(header).crc, self.config.codec.crc_of(covered, header)];
+        let [found, expected] = [found, expected].map(|crc| format!("{crc:#09x}"));
+        let rule = if covered.is_empty() { "NVL-CRC-01" } else { "NVL-CRC-02" };
+        let text = format!("the CRC over {} flits of the packet before and the header does not fit", covered.len());
+        self.event(way, Violation::at_byte(rule, 12, found, expected, text));
+    }
+
+    // ---- what comes to the end -----------------------------------------------------------------------------------
+
+    /// A flit has come to the end. Whether it is part of the stream: not, while the end waits for a REPLAY_INIT.
+    pub fn received(&mut self, flit: &Flit) -> bool {
+        let bits = flit.bits();
+        let covered = self.receiver.payload().to_vec();
+        let in_stream = !self.receiver.is_hunting();
+        let heard = self.receiver.flit(bits);
+        for packet in heard.confirmed.iter().chain(&heard.single) {
+            self.arrived(packet);
+        }
+        if heard.bad {
+            self.bad_crc(Way::Rx, bits, &covered);
+        }
+        if heard.too_long {
+            let (found, text) = (Header::from_bits(bits).len, "flits behind the header");
+            self.event(Way::Rx, Violation::at_byte("NVL-PKT-01", 1, found, "at most 17", text));
+        }
+        if heard.from_the_start {
+            self.purse.forget_init();
+        }
+        if let Some(header) = heard.header.filter(|header| !header.op.is_numbered()) {
+            self.purse.heard(&header);
+            if let Ok(packet) = Packet::new(&[bits]) {
+                self.content(Way::Rx, &packet);
+            }
+        }
+        if let Some(header) = heard.header.or(heard.idle).filter(|header| header.ackv) {
+            self.acknowledged(header.ackid);
+        }
+        self.received += 1;
+        in_stream || !self.receiver.is_hunting()
+    }
+
+    /// A packet that the end takes.
+    fn arrived(&mut self, packet: &Packet) {
+        self.counted = (self.counted + packet.flits().len() as u16) % IDS;
+        self.ends.push_back(self.counted);
+        let header = packet.header();
+        self.purse.heard(&header);
+        self.content(Way::Rx, packet);
+        if !is_carrier(&header) {
+            // Credits that are not there are the peer's fault.
+            self.given.charge(header.vc, data_flits(packet));
+        }
+    }
+
+    fn acknowledged(&mut self, id: u16) {
+        let new = steps(self.acked, id);
+        if new > 0 && new <= steps(self.acked, self.newest) {
+            (self.acked, self.anything_acked, self.tries) = (id, true, 0);
+        }
+    }
+
+    // ---- what it sends -------------------------------------------------------------------------------------------
+
+    /// The end has sent a flit. Whether its header, if it is one, fits the stream.
+    pub fn sent(&mut self, flit: &Flit) -> bool {
+        let bits = flit.bits();
+        if self.owed > 0 {
+            self.open.push(bits);
+            self.owed -= 1;
+        } else {
+            self.header(bits);
+        }
+        if self.owed == 0 && !self.open.is_empty() {
+            let flits = std::mem::take(&mut self.open);
+            if let Ok(packet) = Packet::new(&flits) {
+                self.whole(&packet);
+            }
+        }
+        self.units += 1;
+        !self.lost
+    }
+
+    fn header(&mut self, bits: u128) {
+        let header = Header::from_bits(bits);
+        let covered = std::mem::take(&mut self.covered);
+        if self.config.codec.crc_of(&covered, bits) != header.crc {
+            if !std::mem::replace(&mut self.lost, true) {
+                self.bad_crc(Way::Tx, bits, &covered);
+            }
+            return;
+        }
+        if usize::from(header.len) >= MAX_FLITS {
+            let text = "flits behind the header";
+            self.event(Way::Tx, Violation::at_byte("NVL-PKT-01", 1, header.len, "at most 17", text));
+            self.lost = true;
+            return;
+        }
+        if header.op == Op::REPLAY_INIT {
+            self.begins_replay(&header);
+        } else {
+            if (1..self.config.replay_inits).contains(&std::mem::take(&mut self.inits)) {
+                let expected = format!("{} in a row", self.config.replay_inits);
+                self.broken("NVL-RPL-03", "fewer REPLAY_INIT", expected, "a replay begins");
+            }
+            if self.lost {
+                return;
+            }
+            if header.ackv {
+                self.acknowledges(header.ackid);
+            }
+        }
+        self.at_header = self.purse.available(header.vc);
+        self.open.push(bits);
+        self.owed = header.len.into();
+    }
+
+    fn acknowledges(&mut self, id: u16) {
+        if id == self.told {
+            return;
+        }
+        let Some(at) = self.ends.iter().position(|&end| end == id) else {
+            let expected = format!("{}, or the last flit of a packet up to {}", self.told, self.counted);
+            self.broken("NVL-ACK-01", id, expected, "acknowledges what has not come");
+            // Said once.
+            self.told = id;
+            return;
+        };
+        self.ends.drain(..=at);
+        self.told = id;
+    }
+
+    fn begins_replay(&mut self, header: &Header) {
+        self.lost = false;
+        self.inits = self.inits.saturating_add(1);
+        if self.inits > 1 && self.replay == Some(header.ackid) {
+            return;
+        }
+        self.tries = self.tries.saturating_add(1);
+        if self.tries == self.config.replay_tries + 1 {
+            let expected = format!("at most {} replays", self.config.replay_tries);
+            self.broken("NVL-RPL-05", self.tries, expected, "replays without progress: the link is down");
+        }
+        let oldest = (self.acked + 1) % IDS;
+        // One that is behind crossed the acknowledgement on its way.
+        if (1..WINDOW_FLITS).contains(&steps(oldest, header.ackid)) {
+            self.broken("NVL-RPL-03", header.ackid, oldest, "first identifier of a replay: the oldest one");
+        }
+        if header.ackid == 0 && !self.anything_acked {
+            // CREDIT_INIT comes again.
+            self.given.forget_init();
+        }
+        self.replay = Some(header.ackid);
+    }
+
+    fn whole(&mut self, packet: &Packet) {
+        self.covered = packet.payload().to_vec();
+        let header = packet.header();
+        if header.op.is_numbered() {
+            self.numbered(packet);
+        } else {
+            self.content(Way::Tx, packet);
+            self.gives_back(&header);
+        }
+    }
+
+    fn gives_back(&mut self, header: &Header) {
+        if !self.given.heard(header) && (header.crh > 0 || header.crd > 0) {
+            let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
+            self.broken("NVL-CRD-03", found, "at most what was used", "credits that come back");
+        }
+    }
+
+    fn numbered(&mut self, packet: &Packet) {
+        if let Some(next) = self.replay.take() {
+            let mut rest = self.numbered.iter().skip_while(|old| old.first != next);
+            // What was acknowledged meanwhile need not go again.
+            let acked = |old: &Numbered| steps(old.last, self.acked) < WINDOW_FLITS;
+            let due = rest.next().copied();
+            let found =
+                due.into_iter().chain(rest.take_while(|old| acked(old) || due.is_some_and(|due| acked(&due))).copied());
+            match (found.into_iter().find(|old| is_same(&old.packet, packet)), due) {
+                (Some(old), _) => {
+                    self.goes_on_behind(old.last);
+                    return;
+                }
+                (None, Some(due)) if !acked(&due) => {
+                    let found = format!("{:?}", packet.header().op);
+                    let expected = format!("{:?} as flits {} to {}", due.packet.header().op, due.first, due.last);
+                    self.broken("NVL-RPL-03", found, expected, "a replay sends the packets as they were");
+                    self.goes_on_behind(due.last);
+                    return;
+                }
+                _ => (),
+            }
+        }
+        self.new_packet(packet);
+    }
+
+    fn goes_on_behind(&mut self, last: u16) {
+        self.replay = (last != self.newest).then_some((last + 1) % IDS);
+    }
+
+    /// It takes identifiers and credits.
+    fn new_packet(&mut self, packet: &Packet) {
+        self.content(Way::Tx, packet);
+        let header = packet.header();
+        let first = (self.newest + 1) % IDS;
+        self.newest = (self.newest + packet.flits().len() as u16) % IDS;
+        self.numbered.push_back(Numbered { first, last: self.newest, packet: *packet });
+        while self.numbered.front().is_some_and(|old| steps(old.last, self.newest) > WINDOW_FLITS + MAX_FLITS as u16) {
+            self.numbered.pop_front();
+        }
+        let open = steps(self.acked, self.newest);
+        if open > WINDOW_FLITS {
+            self.broken("NVL-ACK-02", open, "at most 2048", "flits that are not acknowledged");
+        }
+        self.gives_back(&header);
+        let data_flits = data_flits(packet);
+        if is_carrier(&header) {
+            return;
+        }
+        self.purse.charge(header.vc, data_flits);
+        let has = self.at_header;
+        if has.headers == 0 || has.data_flits < u64::from(data_flits) {
+            let found = format!("{:?} on {:?} with {data_flits} data flits", header.op, header.vc);
+            let expected = format!("at most {} headers, {} data flits", has.headers, has.data_flits);
+            self.broken("NVL-CRD-04", found, expected, "a packet without credit");
+        }
+    }
+}
+
+/// An RSP_DONE of the link itself: it takes no credit.
+fn is_carrier(header: &Header) -> bool {
+    header.op == Op::RSP_DONE && header.rid == LINK_RID || usize::from(header.vc.0) >= Vc::COUNT
+}
+
+fn data_flits(packet: &Packet) -> u16 {
+    packet.parts().data.len() as u16
+}
+
+/// The same but for acknowledgement and CRC.
+fn is_same(old: &Packet, new: &Packet) -> bool {
+    let plain = |packet: &Packet| Header { crc: 0, ackv: false, ackid: 0, ..packet.header() };
+    plain(old) == plain(new) && old.payload() == new.payload()
+}

@@ -1,0 +1,212 @@
+//! Watches one end of a link of any protocol, from nothing but the units of both directions.
+//!
+//! Modelled: the monitor of the protocol, and the content of every unit that counts, judged once: when the end takes it or
+//! sends it for the first time. What is thrown away until a replay comes is held against its CRC alone, and a replay
+//! against what it repeats. Left out: what a monitor leaves out, see [`cxl68::Monitor`], [`cxl256::Monitor`],
+//! [`nvlink::Monitor`] and [`ualink::Monitor`].
+//!
+//! The flit clock of CXL 68B is that of the caller, for its timers. The 256B modes take the units themselves for it: an
+//! interface may need several clocks for one, so silence between two is no NOP that was left out.
+//!
+//! A walk through one unit: [`Watch::unit`] hands it to the monitor, which says whether it is next in its stream; content
+//! and monitor leave events, which [`Watch::take_events`] gives with the direction that they concern.
+
+use super::event::{Event, Severity};
+use super::hook::Way;
+use super::protocol::Protocol;
+use super::ualink::OnLine;
+use super::{cxl68, cxl256, nvlink, ualink};
+use crate::forms::FormError;
+use crate::forms::flit::Decoder;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::check;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::pid::Enabled;
+use scalepool_protocols::cxl::cxl68::stream::Decoded;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::wire::Violation;
+
+/// What is known of the end beforehand.
+#[derive(Debug, Clone)]
+pub struct WatchConfig {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// Direction in which it sends.
+    pub dir: Dir,
+    /// `cxl-68b`: its choices.
+    pub cxl68: Cxl68Config,
+    /// The 256B modes: it may ask for a single flit.
+    pub selective_nak: bool,
+    /// `cxl-68b`, `ualink`: units that it may still send before it shows that something has come.
+    pub reaction_flits: u64,
+}
+
+impl WatchConfig {
+    /// An end with the choices of the sheets that reacts at once.
+    pub fn new(protocol: Protocol, dir: Dir) -> WatchConfig {
+        WatchConfig { protocol, dir, cxl68: Cxl68Config::default(), selective_nak: false, reaction_flits: 0 }
+    }
+}
+
+/// The watcher of one end.
+pub struct Watch {
+    judge: Judge,
+    events: Vec<(Way, Event)>,
+}
+
+enum Judge {
+    Cxl68(Box<Watch68>),
+    Cxl256(Box<Watch256>),
+    Nvlink(Box<nvlink::Monitor>),
+    Ualink(Box<ualink::Monitor>),
+}
+
+struct Watch68 {
+    monitor: cxl68::Monitor,
+    link: Cxl68Config,
+    /// Units that came, and that were sent.
+    units: [u64; 2],
+}
+
+struct Watch256 {
+    monitor: cxl256::Monitor,
+    /// Decoders of what comes and of what is sent.
+    streams: [Decoder; 2],
+    units: [u64; 2],
+}
+
+const fn index(way: Way) -> usize {
+    match way {
+        Way::Rx => 0,
+        Way::Tx => 1,
+    }
+}
+
+impl Watch68 {
+    fn unit(&mut self, way: Way, unit: &Unit, now: u64, events: &mut Vec<(Way, Event)>) -> bool {
+        let number = self.units[index(way)];
+        self.units[index(way)] += 1;
+        let sent_before = self.monitor.newest();
+        let read: Option<Decoded> = match way {
+            Way::Rx => self.monitor.received(unit, now),
+            Way::Tx => self.monitor.sent(unit, now),
+        };
+        let in_stream = match way {
+            Way::Rx => read.is_some(),
+            Way::Tx => read.is_some() || self.monitor.newest() != sent_before,
+        };
+        let violations = read.map(|decoded| check::unit(&decoded, &self.link).violations).unwrap_or_default();
+        events.extend(violations.into_iter().map(|violation| (way, protocol_event(number, violation))));
+        events.extend(self.monitor.take_events().into_iter().map(|event| (Way::Tx, event)));
+        in_stream
+    }
+}
+
+impl Watch256 {
+    fn unit(&mut self, way: Way, flit: &Flit, events: &mut Vec<(Way, Event)>) -> bool {
+        let number = self.units[index(way)];
+        self.units[index(way)] += 1;
+        let next = match way {
+            Way::Rx => self.monitor.received(flit, number + 1),
+            Way::Tx => self.monitor.sent(flit, number + 1),
+        };
+        for flit in &next {
+            // A flit has the length of its protocol, so every answer is an object.
+            for (_, findings) in self.streams[index(way)].read(Ok(&flit.0)).into_iter().flatten() {
+                events.extend(findings.violations.into_iter().map(|v| (way, protocol_event(number, v))));
+            }
+        }
+        events.extend(self.monitor.take_events().into_iter().map(|event| (Way::Tx, event)));
+        next.contains(flit)
+    }
+}
+
+fn protocol_event(unit: u64, violation: Violation) -> Event {
+    Event { severity: Severity::Protocol, unit, violation }
+}
+
+impl Watch {
+    /// Beside an end that has just come up.
+    ///
+    /// # Errors
+    /// A choice of `cxl-68b` that is not in its range.
+    pub fn new(config: &WatchConfig) -> Result<Watch, FormError> {
+        let WatchConfig { protocol, dir, cxl68, selective_nak, reaction_flits } = config.clone();
+        let judge = match protocol {
+            Protocol::Cxl68 => {
+                let wrong =
+                    |e: &dyn std::fmt::Display| FormError::new("config", e.to_string(), "a choice in its range");
+                cxl68.validate().map_err(|e| wrong(&e))?;
+                let monitor = cxl68::Monitor::new(cxl68::MonitorConfig {
+                    dir,
+                    link: cxl68,
+                    enabled: Enabled::ALL,
+                    reaction_flits,
+                });
+                Judge::Cxl68(Box::new(Watch68 { monitor, link: cxl68, units: [0; 2] }))
+            }
+            Protocol::Cxl256(mode) => {
+                let stream = |dir| Decoder::new(protocol.name(), dir);
+                let streams = [stream(dir.opposite())?, stream(dir)?];
+                let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
+                Judge::Cxl256(Box::new(Watch256 { monitor, streams, units: [0; 2] }))
+            }
+            Protocol::Nvlink => Judge::Nvlink(Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default()))),
+            Protocol::Ualink => {
+                let monitor =
+                    ualink::Monitor::new(ualink::MonitorConfig { reaction_flits, ..ualink::MonitorConfig::new(dir) });
+                Judge::Ualink(Box::new(monitor))
+            }
+        };
+        Ok(Watch { judge, events: Vec::new() })
+    }
+
+    /// A unit has come to the end or was sent by it, in flit clock `now`: its bytes, of UALink also the one byte of
+    /// [`OnLine::of_bytes`]. Whether it is next in its stream.
+    ///
+    /// # Errors
+    /// Bytes of another length than that of a unit.
+    pub fn unit(&mut self, way: Way, unit: &[u8], now: u64) -> Result<bool, FormError> {
+        let events = &mut self.events;
+        Ok(match &mut self.judge {
+            Judge::Cxl68(watch) => watch.unit(way, &Unit::from_bytes(unit)?, now, events),
+            Judge::Cxl256(watch) => watch.unit(way, &Flit::from_bytes(unit)?, events),
+            Judge::Nvlink(monitor) => {
+                let length = || FormError::new("unit", format!("{} bytes", unit.len()), "16 bytes");
+                let flit = nvlink::Flit(unit.try_into().map_err(|_| length())?);
+                let in_stream = match way {
+                    Way::Rx => monitor.received(&flit),
+                    Way::Tx => monitor.sent(&flit),
+                };
+                events.extend(monitor.take_events());
+                in_stream
+            }
+            Judge::Ualink(monitor) => {
+                let length = || FormError::new("unit", format!("{} bytes", unit.len()), "640 bytes, or 1");
+                let on_line = OnLine::of_bytes(unit).ok_or_else(length)?;
+                let in_stream = match way {
+                    Way::Rx => monitor.received(&on_line),
+                    Way::Tx => monitor.sent(&on_line),
+                };
+                events.extend(monitor.take_events());
+                in_stream
+            }
+        })
+    }
+
+    /// Events since the last call, with the direction that they concern.
+    pub fn take_events(&mut self) -> Vec<(Way, Event)> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The link was down and is up again.
+    pub fn trained(&mut self) {
+        match &mut self.judge {
+            Judge::Cxl68(watch) => watch.monitor.trained(),
+            Judge::Cxl256(watch) => watch.monitor.trained(),
+            // NVLink knows no training here; UALink is trained by control flits.
+            Judge::Nvlink(_) | Judge::Ualink(_) => (),
+        }
+    }
+}

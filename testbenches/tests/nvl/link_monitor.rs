@@ -1,0 +1,251 @@
+//! The monitor beside an end: silent for our own ends whatever the wires do, and every check of it fires.
+
+use super::common::*;
+use super::rig::*;
+use scalepool::kernel::Rng;
+use scalepool::link::hook::Way;
+use scalepool::link::nvlink::{LINK_RID, Monitor};
+use scalepool::link::wires::Wires;
+
+#[test]
+fn our_own_ends_break_nothing_whatever_the_wires_do() {
+    for (seed, ber) in [(1, 0.0), (2, 1e-5), (3, 1e-4), (4, 2e-4), (5, 1e-4), (6, 2e-4), (7, 2e-4), (8, 3e-4)] {
+        let mut rng = Rng::for_name(seed, "bench");
+        let mut ends = [(); 2].map(|()| End::new(config(), Buffers::default()));
+        let mut monitors = [(); 2].map(|()| Monitor::new(config()));
+        let mut wires = Wires::new(LATENCY_FLITS);
+        Dir::ALL.into_iter().for_each(|dir| {
+            wires.put(dir, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, dir.name())));
+        });
+        let mut delivered = 0;
+        for now in 0..6000 {
+            wires.tick();
+            for (n, dir) in Dir::ALL.into_iter().enumerate() {
+                while let Some(flit) = wires.arrival(dir.opposite()) {
+                    monitors[n].received(&flit);
+                    ends[n].receive(&flit);
+                }
+                for vc in CHANNELS {
+                    delivered += u64::from(rng.ratio(1, 4) && ends[n].take(vc).is_some());
+                }
+                let message = random_message(&mut rng, 16);
+                if rng.ratio(1, 4) && ends[n].waiting(message.vc) < 4 {
+                    ends[n].send(message).expect("legal");
+                }
+                let flit = ends[n].transmit();
+                monitors[n].sent(&flit);
+                wires.send(dir, flit);
+            }
+            for monitor in &mut monitors {
+                // What the wires spoil is seen by the watcher of the end that it comes to.
+                let crc = |e: &Event| e.violation.rule.starts_with("NVL-CRC") && ber > 0.0;
+                let other = monitor.take_events().into_iter().find(|(way, e)| *way == Way::Tx || !crc(e));
+                assert_eq!(other, None, "seed {seed}, flit clock {now}");
+            }
+        }
+        assert!(delivered > 100, "seed {seed}: {delivered} messages");
+    }
+}
+
+/// A monitor that is fed by hand with packets whose CRC fits.
+struct Fed {
+    monitor: Monitor,
+    packers: [Packer; 2],
+}
+
+impl Fed {
+    /// Beside an end whose peer has large buffers, and that has large ones itself.
+    fn with_credits() -> Fed {
+        let mut fed = Fed { monitor: Monitor::new(config()), packers: Default::default() };
+        for way in [Way::Rx, Way::Tx] {
+            for vc in CHANNELS {
+                for _ in 0..4 {
+                    fed.feed(way, &bare(Header { crvc: vc, crh: 15, crd: 31, ..header(Op::CREDIT_INIT) }));
+                }
+            }
+        }
+        fed
+    }
+
+    fn feed(&mut self, way: Way, packet: &Packet) {
+        let packer = &mut self.packers[usize::from(way == Way::Tx)];
+        for bits in packer.seal(packet).flits() {
+            match way {
+                Way::Rx => self.monitor.received(&Flit::from(*bits)),
+                Way::Tx => self.monitor.sent(&Flit::from(*bits)),
+            };
+        }
+    }
+
+    fn idle(&mut self, way: Way, ack: Option<u16>) {
+        self.feed(way, &bare(Header { ackv: ack.is_some(), ackid: ack.unwrap_or(0), ..header(Op::IDLE) }));
+    }
+
+    fn replay_init(&mut self, ackid: u16, times: usize) {
+        self.idle(Way::Tx, None);
+        (0..times).for_each(|_| self.feed(Way::Tx, &bare(Header { ackid, ..header(Op::REPLAY_INIT) })));
+    }
+
+    fn rules(&mut self) -> Vec<(Way, &'static str)> {
+        self.monitor.take_events().into_iter().map(|(way, event)| (way, event.violation.rule)).collect()
+    }
+}
+
+fn read() -> Packet {
+    packet(Op::READ, 0)
+}
+
+fn write(first: u8) -> Packet {
+    Packet::build(header(Op::WRITE_POSTED), None, None, &[first; 32]).expect("a legal packet")
+}
+
+/// What a hand-made story makes the monitor say of the end.
+#[track_caller]
+fn says(story: impl FnOnce(&mut Fed), expected: &[&'static str]) {
+    let mut fed = Fed::with_credits();
+    assert_eq!(fed.rules(), []);
+    story(&mut fed);
+    let expected: Vec<_> = expected.iter().map(|rule| (Way::Tx, *rule)).collect();
+    assert_eq!(fed.rules(), expected);
+}
+
+#[test]
+fn numbers_and_acknowledgements() {
+    // One that has come, the same again, a later one.
+    says(
+        |fed| {
+            (0..3).for_each(|_| fed.feed(Way::Rx, &read()));
+            [1, 1, 2].into_iter().for_each(|id| fed.idle(Way::Tx, Some(id)));
+        },
+        &[],
+    );
+    // One that has not come, one that goes back, one in the middle of a packet.
+    for (id, before) in [(3, None), (1, Some(2))] {
+        let story = |fed: &mut Fed| {
+            (0..3).for_each(|_| fed.feed(Way::Rx, &read()));
+            before.into_iter().chain([id]).for_each(|id| fed.idle(Way::Tx, Some(id)));
+        };
+        says(story, &["NVL-ACK-01"]);
+    }
+    says(
+        |fed| {
+            fed.feed(Way::Rx, &write(1));
+            fed.idle(Way::Rx, None);
+            fed.idle(Way::Tx, Some(1));
+        },
+        &["NVL-ACK-01"],
+    );
+    // 128 packets of 16 flits are 2048, and one more.
+    let long = packet(Op::WRITE_POSTED, 15);
+    for (packets, rules) in [(128, &[][..]), (129, &["NVL-ACK-02"])] {
+        let story = |fed: &mut Fed| {
+            for n in 0..packets {
+                fed.feed(Way::Tx, &long);
+                fed.idle(Way::Tx, None);
+                if n % 4 == 0 {
+                    // The peer frees its buffers and says nothing of what it has.
+                    let back = Header { crvc: Vc::CREQ1, crh: 4, crd: 0, ..header(Op::IDLE) };
+                    fed.feed(Way::Rx, &bare(back));
+                    (0..2).for_each(|_| fed.feed(Way::Rx, &bare(Header { crd: 30, crh: 0, ..back })));
+                }
+            }
+        };
+        says(story, rules);
+    }
+}
+
+#[test]
+fn replays() {
+    let three = |fed: &mut Fed| (1..=3).for_each(|n| fed.feed(Way::Tx, &write(n)));
+    says(
+        |fed| {
+            three(fed);
+            fed.replay_init(0, 3);
+            three(fed);
+            fed.idle(Way::Tx, None);
+            fed.feed(Way::Tx, &write(4));
+            fed.idle(Way::Rx, Some(5));
+            fed.replay_init(6, 3);
+            (3..=5).for_each(|n| fed.feed(Way::Tx, &write(n)));
+        },
+        &[],
+    );
+    // Too few REPLAY_INIT; not from the oldest one on; something else.
+    says(
+        |fed| {
+            three(fed);
+            fed.replay_init(0, 2);
+            three(fed);
+        },
+        &["NVL-RPL-03"],
+    );
+    says(
+        |fed| {
+            three(fed);
+            fed.replay_init(3, 3);
+            (2..=3).for_each(|n| fed.feed(Way::Tx, &write(n)));
+        },
+        &["NVL-RPL-03"],
+    );
+    says(
+        |fed| {
+            three(fed);
+            fed.replay_init(0, 3);
+            [1, 3, 3].into_iter().for_each(|n| fed.feed(Way::Tx, &write(n)));
+        },
+        &["NVL-RPL-03"],
+    );
+    // The ninth replay without progress.
+    for (tries, rules) in [(8, &[][..]), (9, &["NVL-RPL-05"])] {
+        let story = |fed: &mut Fed| {
+            three(fed);
+            for _ in 0..tries {
+                fed.replay_init(0, 3);
+                three(fed);
+            }
+        };
+        says(story, rules);
+    }
+}
+
+#[test]
+fn credits() {
+    // 60 headers on each channel.
+    for (packets, rules) in [(60, &[][..]), (61, &["NVL-CRD-04"])] {
+        says(|fed| (0..packets).for_each(|_| fed.feed(Way::Tx, &read())), rules);
+    }
+    // 124 data flits.
+    for (packets, rules) in [(7, &[][..]), (8, &["NVL-CRD-04"])] {
+        says(|fed| (0..packets).for_each(|_| fed.feed(Way::Tx, &packet(Op::WRITE_POSTED, 16))), rules);
+    }
+    // What carries credits alone takes none, and gives back what was used.
+    let back = |crh| bare(Header { rid: LINK_RID, crvc: Vc::CREQ0, crh, ..header(Op::RSP_DONE) });
+    for (used, given, rules) in [(2, 2, &[][..]), (2, 3, &["NVL-CRD-03"])] {
+        let story = |fed: &mut Fed| {
+            (0..used).for_each(|_| fed.feed(Way::Rx, &read()));
+            fed.feed(Way::Tx, &back(given));
+        };
+        says(story, rules);
+    }
+}
+
+#[test]
+fn each_packet_by_itself() {
+    let other = packet(Op::READ, 0).header();
+    let wrong = bare(Header { vc: Vc::RSP0, ..other });
+    says(|fed| fed.feed(Way::Tx, &wrong), &["NVL-OPC-02"]);
+    let mut fed = Fed::with_credits();
+    fed.feed(Way::Rx, &wrong);
+    assert_eq!(fed.rules(), [(Way::Rx, "NVL-OPC-02")]);
+    // A CRC that does not fit is told once; a REPLAY_INIT that fits ends it, and what it repeats is no longer new.
+    let mut fed = Fed::with_credits();
+    fed.feed(Way::Tx, &read());
+    for _ in 0..2 {
+        fed.monitor.sent(&Flit([0x5a; 16]));
+    }
+    assert_eq!(fed.rules(), [(Way::Tx, "NVL-CRC-01")]);
+    fed.replay_init(0, 3);
+    fed.feed(Way::Tx, &read());
+    fed.monitor.received(&Flit([0x5a; 16]));
+    assert_eq!(fed.rules(), [(Way::Rx, "NVL-CRC-01")]);
+}

@@ -1,0 +1,380 @@
+//! The monitor beside an end: silent for our own ends whatever the line does, and every check of it fires.
+
+use super::rig::*;
+use scalepool::link::hook::Way;
+use scalepool::link::ualink::tl::transfer::destination;
+use scalepool::link::ualink::tl::{Counts, Tl, TlClass, TlConfig};
+use scalepool::link::ualink::{Monitor, MonitorConfig};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::ualink::control::{Field, Writer};
+use scalepool_protocols::ualink::field::{TlFc, TlReq, TlRsp};
+use scalepool_protocols::ualink::half::MessageHalf;
+use scalepool_protocols::ualink::pack::with_data;
+use std::collections::VecDeque;
+
+/// Flit times that a flit is under way.
+const LATENCY_FLITS: usize = 12;
+
+fn monitors() -> [Monitor; 2] {
+    [Dir::Down, Dir::Up].map(|dir| Monitor::new(MonitorConfig::new(dir)))
+}
+
+/// Writes of both ends and their answers, with a monitor beside each end; what the monitors say, and writes that were done.
+/// `one_in`: flits of which one is hit on its way.
+fn writes(seed: u64, one_in: u64, replay: ReplayConfig, flits: u64) -> (Vec<(usize, Way, Event)>, u64) {
+    let mut rng = Rng::for_name(seed, "line");
+    let buffers = Counts::even([16, 64], [2, 8]);
+    let tl = [TlConfig::accelerator(), TlConfig::switch_port()].map(|config| Tl::new(TlConfig { buffers, ..config }));
+    let mut pair =
+        tl.into_iter().zip(configs_with(replay)).map(|(tl, config)| End::new(config, tl)).collect::<Vec<_>>();
+    pair.iter_mut().for_each(|end| end.line_fault(None));
+    let mut monitors = monitors();
+    let mut lines = [(); 2].map(|()| VecDeque::new());
+    let (mut found, mut done) = (Vec::new(), 0);
+    for now in 0..flits {
+        for n in 0..2 {
+            let sent = pair[n].transmit(now);
+            monitors[n].sent(&sent);
+            lines[n].push_back(if one_in > 0 && rng.ratio(1, one_in) { spoil(sent) } else { sent });
+        }
+        for n in 0..2 {
+            if lines[1 - n].len() > LATENCY_FLITS
+                && let Some(arrives) = lines[1 - n].pop_front()
+            {
+                monitors[n].received(&arrives);
+                pair[n].receive(&arrives, now);
+            }
+            let (end, id) = (&mut pair[n].client, n as u16);
+            if end.waiting(TlClass::Request) < 4 && rng.ratio(1, 2) {
+                let (cmd, dst) = (ReqCmd::WriteFull, 1 - id);
+                let req = TlReq { cmd, src: id, dst, address: 0x1000, len: 63, numbeats: 3, ..TlReq::default() };
+                end.send(with_data(Field::Request(req), &[[7; 64]; 4], None)).expect("legal");
+            }
+            while let Some((request, held)) = end.take(TlClass::Request) {
+                assert_eq!(destination(&request.field), id);
+                end.release(&held.expect("it came over the link"));
+                let rsp = TlRsp { dst: 1 - id, rdwr: RdWr::Write, ..TlRsp::default() };
+                end.send(with_data(Field::Response(rsp), &[], None)).expect("legal");
+            }
+            while let Some((_, held)) = end.take(TlClass::Response) {
+                held.into_iter().for_each(|held| end.release(&held));
+                done += 1;
+            }
+            let events = monitors[n].take_events();
+            found.extend(events.into_iter().map(|(way, event)| (n, way, event)));
+        }
+    }
+    (found, done)
+}
+
+#[test]
+fn our_own_ends_break_nothing_whatever_the_line_does() {
+    for (seed, one_in) in [(1, 0), (2, 200), (3, 40), (4, 12)] {
+        let (found, done) = writes(seed, one_in, ReplayConfig::default(), 1500);
+        // What the line spoils is seen by the watcher of the end that it comes to.
+        let crc = |way: Way, e: &Event| way == Way::Rx && e.violation.rule == "UAL-CRC-01" && one_in > 0;
+        let other = found.iter().find(|(_, way, e)| !crc(*way, e));
+        assert_eq!(other, None, "seed {seed}: {} of {}", found.len(), done);
+        assert!(done > 50, "seed {seed}: {done} writes");
+    }
+}
+
+/// A fault of the model that the watcher of its end sees, by the rule that is broken.
+#[test]
+fn faults_of_the_model_are_seen() {
+    for (of, rule) in [
+        (Mutant::NopNumbered, "UAL-SEQ-02"),
+        (Mutant::ExplicitEveryEight, "UAL-TXS-02"),
+        (Mutant::ReplayUnmarked, "UAL-TXS-04"),
+        (Mutant::GapTaken, "UAL-RXR-06"),
+    ] {
+        let (found, _) = writes(5, 40, mutant(of), 1000);
+        let rules: Vec<_> = found.iter().filter(|(_, way, _)| *way == Way::Tx).map(|f| f.2.violation.rule).collect();
+        assert!(rules.contains(&rule), "{of:?}: {rules:?}");
+    }
+}
+
+/// A monitor that is fed by hand.
+struct Fed {
+    monitor: Monitor,
+    packers: [Packer; 2],
+}
+
+impl Fed {
+    /// Beside an end that is up, and whose peer is.
+    fn up() -> Fed {
+        let mut fed = Fed { monitor: monitors()[0].clone(), packers: Default::default() };
+        for _ in 0..2 {
+            for _ in 0..6 {
+                fed.nop(Way::Tx, command(FlitOp::Ack, false, 511, 511));
+            }
+            fed.nop(Way::Tx, explicit(FlitOp::Original, false, 511));
+            fed.nop(Way::Rx, explicit(FlitOp::Original, false, 511));
+        }
+        fed
+    }
+
+    fn flit(&mut self, way: Way, flit: Flit) {
+        let flit = OnLine::Flit(Box::new(flit));
+        match way {
+            Way::Rx => self.monitor.received(&flit),
+            Way::Tx => self.monitor.sent(&flit),
+        };
+    }
+
+    fn nop(&mut self, way: Way, header: Header) {
+        self.flit(way, flit(header, &Payload::ZERO));
+    }
+
+    /// The payload of TL flits that go in one flit.
+    fn payload(&mut self, way: Way, tl: Vec<TlFlit>) -> Payload {
+        self.packers[usize::from(way == Way::Tx)].pack(&mut Offers { words: Vec::new(), tl })
+    }
+
+    /// Payload with a number in full.
+    fn number(&mut self, way: Way, number: u16, tl: Vec<TlFlit>) {
+        let payload = self.payload(way, tl);
+        self.flit(way, flit(explicit(FlitOp::Original, true, number), &payload));
+    }
+
+    fn rules(&mut self) -> Vec<(Way, &'static str)> {
+        self.monitor.take_events().into_iter().map(|(way, event)| (way, event.violation.rule)).collect()
+    }
+}
+
+/// What a hand-made story makes the monitor say of the end.
+#[track_caller]
+fn says(story: impl FnOnce(&mut Fed), expected: &[&'static str]) {
+    let mut fed = Fed::up();
+    assert_eq!(fed.rules(), []);
+    story(&mut fed);
+    let expected: Vec<_> = expected.iter().map(|rule| (Way::Tx, *rule)).collect();
+    assert_eq!(fed.rules(), expected);
+}
+
+/// A TL flit whose lower half holds these fields.
+fn fields(fields: &[Field]) -> TlFlit {
+    let mut writer = Writer::default();
+    fields.iter().for_each(|field| assert_eq!(writer.put(field), Ok(true)));
+    let mut flit = TlFlit::default();
+    flit.halves[0] = writer.half();
+    flit
+}
+
+/// Message 0x01.
+fn done() -> TlFlit {
+    let mut flit = TlFlit::default();
+    (flit.halves[0], flit.message[0]) = (MessageHalf::initial_credits_done(false).to_half(), true);
+    flit
+}
+
+#[test]
+fn numbers_acks_and_requests() {
+    let ack = |n| command(FlitOp::Ack, false, n, 511);
+    let ask = |n| command(FlitOp::ReplayRequest, false, n, 511);
+    says(
+        |fed| {
+            (1..=3).for_each(|n| fed.number(Way::Rx, n, vec![]));
+            [1, 3, 3].into_iter().for_each(|n| fed.nop(Way::Tx, ack(n)));
+        },
+        &[],
+    );
+    says(|fed| fed.nop(Way::Tx, ack(1)), &["UAL-RXR-06"]);
+    says(|fed| fed.nop(Way::Tx, ack(0)), &["UAL-RXR-03"]);
+    says(
+        |fed| {
+            (1..=3).for_each(|n| fed.number(Way::Rx, n, vec![]));
+            [3, 2].into_iter().for_each(|n| fed.nop(Way::Tx, ack(n)));
+        },
+        &["UAL-RXR-06"],
+    );
+    // Number 1 is missing.
+    says(
+        |fed| {
+            fed.number(Way::Rx, 2, vec![]);
+            (0..3).for_each(|_| fed.nop(Way::Tx, ask(1)));
+        },
+        &[],
+    );
+    says(|fed| fed.nop(Way::Tx, ask(1)), &["UAL-RXR-08"]);
+    says(
+        |fed| {
+            fed.number(Way::Rx, 2, vec![]);
+            fed.nop(Way::Tx, ask(2));
+        },
+        &["UAL-TXS-05"],
+    );
+    says(|fed| (0..7).for_each(|_| fed.nop(Way::Tx, ack(511))), &["UAL-TXS-02"]);
+    says(|fed| fed.nop(Way::Tx, explicit(FlitOp::Original, false, 0)), &["UAL-SEQ-01"]);
+    says(|fed| fed.nop(Way::Tx, explicit(FlitOp::Original, false, 1)), &["UAL-SEQ-02"]);
+    says(|fed| [1, 2, 4].into_iter().for_each(|n| fed.number(Way::Tx, n, vec![])), &["UAL-SEQ-01"]);
+    says(|fed| (1..=255).for_each(|n| fed.number(Way::Tx, n, vec![])), &[]);
+    says(|fed| (1..=256).for_each(|n| fed.number(Way::Tx, n, vec![])), &["UAL-SEQ-03"]);
+}
+
+#[test]
+fn link_states() {
+    let mut fed = Fed { monitor: monitors()[0].clone(), packers: Default::default() };
+    fed.number(Way::Tx, 1, vec![]);
+    assert_eq!(fed.rules(), [(Way::Tx, "UAL-LNK-06")]);
+    let spoilt = |fed: &mut Fed| {
+        let mut last = flit(explicit(FlitOp::Original, false, 511), &Payload::ZERO);
+        last.poison(&UalConfig::SHEET);
+        fed.flit(Way::Tx, last);
+    };
+    says(
+        |fed| {
+            spoilt(fed);
+            fed.monitor.sent(&OnLine::Idle);
+            fed.nop(Way::Tx, explicit(FlitOp::Original, false, 511));
+        },
+        &[],
+    );
+    says(
+        |fed| {
+            spoilt(fed);
+            fed.nop(Way::Tx, explicit(FlitOp::Original, false, 511));
+        },
+        &["UAL-CRC-04"],
+    );
+}
+
+#[test]
+fn replays() {
+    let sent = |fed: &mut Fed| (1..=3u64).for_each(|n| fed.number(Way::Tx, n as u16, vec![numbered(n)]));
+    let asked = |fed: &mut Fed| fed.nop(Way::Rx, command(FlitOp::ReplayRequest, false, 2, 511));
+    let again = |fed: &mut Fed, op, payload: &[(u16, Payload)]| {
+        payload.iter().for_each(|(n, payload)| fed.flit(Way::Tx, flit(explicit(op, true, *n), payload)));
+    };
+    // The payload of the three flits.
+    let mut packer = Packer::default();
+    let all: Vec<(u16, Payload)> =
+        (1..=3u64).map(|n| (n as u16, packer.pack(&mut Offers { words: Vec::new(), tl: vec![numbered(n)] }))).collect();
+    let two_and_three = &all[1..];
+    let start = |fed: &mut Fed| {
+        // Content is judged elsewhere: these TL flits mean nothing.
+        sent(fed);
+        fed.rules();
+    };
+    says(
+        |fed| {
+            start(fed);
+            asked(fed);
+            again(fed, FlitOp::Replayed, two_and_three);
+        },
+        &[],
+    );
+    says(
+        |fed| {
+            start(fed);
+            again(fed, FlitOp::Replayed, two_and_three);
+        },
+        &["UAL-RXR-04"],
+    );
+    says(
+        |fed| {
+            start(fed);
+            asked(fed);
+            again(fed, FlitOp::Original, &two_and_three[..1]);
+        },
+        &["UAL-TXS-04"],
+    );
+    says(
+        |fed| {
+            start(fed);
+            asked(fed);
+            again(fed, FlitOp::Replayed, &[(2, all[2].1)]);
+        },
+        &["UAL-TXS-06"],
+    );
+    says(
+        |fed| {
+            start(fed);
+            asked(fed);
+            fed.flit(Way::Tx, flit(command(FlitOp::Ack, true, 511, 2), &all[1].1));
+        },
+        &["UAL-TXS-01"],
+    );
+    says(
+        |fed| {
+            start(fed);
+            asked(fed);
+            fed.nop(Way::Tx, explicit(FlitOp::Original, false, 3));
+            fed.number(Way::Tx, 4, vec![]);
+        },
+        &["UAL-RXR-04"],
+    );
+}
+
+#[test]
+fn credits() {
+    let fc = |req_cmd_cnt| Field::FlowControl(TlFc { req_cmd_cnt, ..TlFc::default() });
+    let read = || Field::Request(TlReq { cmd: ReqCmd::Read, pool: true, attr: 0xff, len: 15, ..TlReq::default() });
+    let response = || Field::Response(TlRsp { rdwr: RdWr::Write, pool: true, ..TlRsp::default() });
+    let open = |fed: &mut Fed| {
+        for way in [Way::Tx, Way::Rx] {
+            fed.number(way, 1, vec![fields(&[fc(2)]), done()]);
+        }
+    };
+    let reads = |n: usize| {
+        move |fed: &mut Fed| {
+            open(fed);
+            (0..n).for_each(|k| fed.number(Way::Tx, 2 + k as u16, vec![fields(&[read()])]));
+        }
+    };
+    says(reads(2), &[]);
+    says(reads(3), &["UAL-CRD-06"]);
+    says(|fed| fed.number(Way::Tx, 1, vec![fields(&[fc(2)]), fields(&[read()])]), &["UAL-CRD-05", "UAL-CRD-06"]);
+    says(
+        |fed| {
+            open(fed);
+            fed.number(Way::Tx, 2, vec![fields(&[fc(1)])]);
+        },
+        &["UAL-CRD-01"],
+    );
+    says(
+        |fed| {
+            open(fed);
+            fed.number(Way::Rx, 2, vec![fields(&[read()])]);
+            fed.number(Way::Tx, 2, vec![fields(&[fc(1)])]);
+        },
+        &[],
+    );
+    says(|fed| fed.number(Way::Tx, 1, vec![fields(&[fc(1), fc(1)])]), &["UAL-CRD-04"]);
+    says(
+        |fed| {
+            open(fed);
+            fed.number(Way::Tx, 2, vec![done()]);
+        },
+        &["UAL-CRD-05"],
+    );
+    // Nobody has given credits for responses.
+    says(
+        |fed| {
+            open(fed);
+            fed.number(Way::Tx, 2, vec![fields(&[response()])]);
+        },
+        &["UAL-CRD-06"],
+    );
+    // What the peer breaks is no fault of the end, but for content.
+    let mut fed = Fed::up();
+    fed.number(Way::Rx, 1, vec![fields(&[read()])]);
+    assert_eq!(fed.rules(), []);
+}
+
+/// Three Control halves with two requests each fill a catch buffer of four.
+#[test]
+fn catch_buffers() {
+    let credits = Field::FlowControl(TlFc { req_cmd_cnt: 7, ..TlFc::default() });
+    let read = Field::Request(TlReq { cmd: ReqCmd::Read, pool: true, attr: 0xff, len: 15, ..TlReq::default() });
+    let story = |halves: usize| {
+        move |fed: &mut Fed| {
+            for way in [Way::Tx, Way::Rx] {
+                fed.number(way, 1, vec![fields(&[credits]), fields(&[credits]), done()]);
+            }
+            (0..halves).for_each(|k| fed.number(Way::Tx, 2 + k as u16, vec![fields(&[read, read])]));
+        }
+    };
+    says(story(3), &[]);
+    says(story(4), &["UAL-CRD-07"]);
+}

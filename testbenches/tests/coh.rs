@@ -9,8 +9,6 @@ mod cache_bench;
 mod cache_explore;
 #[path = "coh/cache_issue.rs"]
 mod cache_issue;
-#[path = "coh/cache_mutants.rs"]
-mod cache_mutants;
 #[path = "coh/cache_orders.rs"]
 mod cache_orders;
 #[path = "coh/cache_requests.rs"]
@@ -33,10 +31,10 @@ mod mem_bench;
 mod mem_explore;
 #[path = "coh/mem_litmus.rs"]
 mod mem_litmus;
-#[path = "coh/mem_mutants.rs"]
-mod mem_mutants;
 #[path = "coh/mem_rules.rs"]
 mod mem_rules;
+#[path = "coh/mutants.rs"]
+mod mutants;
 #[path = "coh/peers.rs"]
 mod peers;
 #[path = "coh/routes.rs"]

@@ -135,6 +135,38 @@ impl Setup {
         }
     }
 
+    /// Two lines that share the one entry of a filter.
+    pub fn one_entry(mut config: CoherenceConfig) -> Self {
+        config.mem.filter_sets = 1;
+        config.mem.filter_ways = 1;
+        Self { lines: 2, ..Self::owners(config, 2) }
+    }
+
+    /// The device takes blocks of two lines back while hosts own them.
+    pub fn blocks(config: CoherenceConfig, hosts: u8, ops: &[DeviceOp]) -> Self {
+        Self { lines: 2, blocks: ops.iter().map(|&op| (op, 1)).collect(), ..Self::owners(config, hosts) }
+    }
+
+    /// Two hosts, of which one may be a direct peer, and accesses of UIO at any time.
+    pub fn uio(config: CoherenceConfig) -> Self {
+        Self {
+            requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::CLN_EVCT],
+            device: vec![DeviceOp::UioRead, DeviceOp::UioWrite],
+            ..Self::core(config, 2)
+        }
+    }
+
+    /// Hosts that ask for ownership and store, and do nothing else.
+    fn owners(config: CoherenceConfig, hosts: u8) -> Self {
+        Self {
+            requests: vec![HostReq::RD_ANY],
+            write_backs: Vec::new(),
+            stores: false,
+            wants: vec![Want::Store],
+            ..Self::core(config, hosts)
+        }
+    }
+
     /// The core of the protocol on one line: reads, ownership, evictions, stores.
     pub fn core(config: CoherenceConfig, hosts: u8) -> Self {
         Self {

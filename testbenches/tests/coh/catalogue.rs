@@ -2,7 +2,7 @@
 //! in `c14`.
 
 use super::cache_bench::{Op, explored};
-use super::cache_explore::{HINTED, drops};
+use super::cache_explore::drops;
 use super::stress::{runs, soak};
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::bias::device::{Bias, BiasDevice};
@@ -11,7 +11,7 @@ use scalepool::coherence::bias::tables as bias_tables;
 use scalepool::coherence::cache::device::{Bytes, Device};
 use scalepool::coherence::cache::requests::{Kind, REQUESTS};
 use scalepool::coherence::cache::state::{Answer, At};
-use scalepool::coherence::cache::system::{CacheSystem, Setup};
+use scalepool::coherence::cache::system::{CacheSystem, HINTED_REQUESTS, Setup};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
 use scalepool::coherence::explore::{Limits, Report, System, search};
@@ -50,7 +50,7 @@ fn scenario_coh_t01() {
 #[test]
 fn scenario_coh_t02() {
     let menu: Vec<Op> =
-        HINTED.iter().copied().filter(|o| [Op::RdShared, Op::RdOwn, Op::DirtyEvict].contains(o)).collect();
+        HINTED_REQUESTS.iter().copied().filter(|o| [Op::RdShared, Op::RdOwn, Op::DirtyEvict].contains(o)).collect();
     clean(&CacheSystem::new(Setup::free(drops(), 3, &menu)), true);
 }
 
@@ -80,7 +80,7 @@ fn scenario_coh_t04() {
 fn scenario_coh_t05() {
     let of = |mutant| CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
     let limits = Limits { states: 400_000, symmetry: false };
-    let cache = CacheSystem::new(Setup::free(of(Mutant::SharersNotSnooped), 2, HINTED));
+    let cache = CacheSystem::new(Setup::free(of(Mutant::SharersNotSnooped), 2, HINTED_REQUESTS));
     let violation = search(&cache, limits).violation.expect("a counterexample");
     assert!(violation.event.rule.starts_with("COH-INV-"));
     let mem = MemSystem::new(MemSetup::core(of(Mutant::HolderSkipped), 2));

@@ -31,33 +31,6 @@ pub fn clean<S: System>(name: &str, start: &S) -> Report {
     report
 }
 
-/// Two lines that share the one entry of a filter.
-pub fn tiny_filter(mut config: CoherenceConfig) -> Setup {
-    config.mem.filter_sets = 1;
-    config.mem.filter_ways = 1;
-    Setup {
-        lines: 2,
-        requests: vec![HostReq::RD_ANY],
-        write_backs: Vec::new(),
-        stores: false,
-        wants: vec![Want::Store],
-        ..Setup::core(config, 2)
-    }
-}
-
-/// The device takes blocks of two lines back while hosts use them.
-pub fn blocks(config: CoherenceConfig, hosts: u8, ops: &[DeviceOp]) -> Setup {
-    Setup {
-        lines: 2,
-        requests: vec![HostReq::RD_ANY],
-        write_backs: Vec::new(),
-        stores: false,
-        wants: vec![Want::Store],
-        blocks: ops.iter().map(|&op| (op, 1)).collect(),
-        ..Setup::core(config, hosts)
-    }
-}
-
 #[test]
 fn two_hosts() {
     clean("HDM-DB, 2 hosts, core", &MemSystem::new(Setup::core(CoherenceConfig::default(), 2)));
@@ -140,7 +113,7 @@ fn a_thousand_lines_through_sixteen_entries() {
 
 #[test]
 fn filter_victims() {
-    clean("HDM-DB, 2 hosts, 2 lines, 1 filter entry", &MemSystem::new(tiny_filter(CoherenceConfig::default())));
+    clean("HDM-DB, 2 hosts, 2 lines, 1 filter entry", &MemSystem::new(Setup::one_entry(CoherenceConfig::default())));
 }
 
 #[test]
@@ -148,12 +121,12 @@ fn block_back_invalidates() {
     let ops = [DeviceOp::ReadOwn, DeviceOp::ReadOnce];
     for answer in [BlockAnswer::Lines, BlockAnswer::Whole, BlockAnswer::WholeIfEqual] {
         let config = with(MemConfig { block_answer: answer, ..MemConfig::default() });
-        let mut setup = blocks(config, 1, &ops);
+        let mut setup = Setup::blocks(config, 1, &ops);
         setup.device = vec![DeviceOp::Evict];
         clean(&format!("HDM-DB, 1 host, blocks of 2 lines, {answer:?}"), &MemSystem::new(setup));
     }
     let config = with(MemConfig { block_release: BlockRelease::Early, ..MemConfig::default() });
-    let setup = blocks(config, 1, &[DeviceOp::ReadOnce]);
+    let setup = Setup::blocks(config, 1, &[DeviceOp::ReadOnce]);
     clean("HDM-DB, 1 host, blocks of 2 lines, released line by line", &MemSystem::new(setup));
 }
 

@@ -1,7 +1,7 @@
 //! Rules of CXL.mem and of the bias flow, each obeyed and broken.
 
 use super::mem_bench::*;
-use super::mem_explore::{blocks, clean, explore, tiny_filter};
+use super::mem_explore::{clean, explore};
 use scalepool::coherence::agent::{Accept, Agent, Out};
 use scalepool::coherence::bias::Bias;
 use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
@@ -618,13 +618,13 @@ fn coh_mem_47_n() {
 
 #[test]
 fn coh_sfi_01_p() {
-    clean("1 filter entry", &MemSystem::new(tiny_filter(CoherenceConfig::default())));
+    clean("1 filter entry", &MemSystem::new(Setup::one_entry(CoherenceConfig::default())));
 }
 
 #[test]
 fn coh_sfi_01_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
-    finds("EntryLeavesEarly", &MemSystem::new(tiny_filter(config)), &["COH-INV-12"]);
+    finds("EntryLeavesEarly", &MemSystem::new(Setup::one_entry(config)), &["COH-INV-12"]);
 }
 
 #[test]
@@ -721,7 +721,7 @@ fn coh_sfi_07_p() {
 #[test]
 fn coh_sfi_07_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
-    finds("EntryLeavesEarly", &MemSystem::new(tiny_filter(config)), &["COH-INV-12"]);
+    finds("EntryLeavesEarly", &MemSystem::new(Setup::one_entry(config)), &["COH-INV-12"]);
 }
 
 #[test]
@@ -869,27 +869,27 @@ fn coh_blk_03_n() {
 #[test]
 fn coh_blk_04_p() {
     let config = with(MemConfig { block_answer: BlockAnswer::Whole, ..MemConfig::default() });
-    clean("blocks", &MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])));
+    clean("blocks", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
 }
 
 #[test]
 fn coh_blk_04_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Whole, ..MemConfig::default() });
     config.mutant = Some(Mutant::BlockAnswerEarly);
-    finds("BlockAnswerEarly", &MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])), &["COH-BIC-11"]);
+    finds("BlockAnswerEarly", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), &["COH-BIC-11"]);
 }
 
 #[test]
 fn coh_blk_05_p() {
     let config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    clean("blocks", &MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])));
+    clean("blocks", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
 }
 
 #[test]
 fn coh_blk_05_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
     config.mutant = Some(Mutant::BlockLineReleased);
-    finds("BlockLineReleased", &MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])), &["COH-SFI-08"]);
+    finds("BlockLineReleased", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), &["COH-SFI-08"]);
 }
 
 #[test]
@@ -1057,14 +1057,14 @@ fn coh_bic_09_n() {
 #[test]
 fn coh_bic_10_p() {
     let config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    clean("blocks", &MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])));
+    clean("blocks", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
 }
 
 #[test]
 fn coh_bic_10_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
     config.mutant = Some(Mutant::OneConflictForBlock);
-    finds("OneConflictForBlock", &MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])), &["COH-INV-09"]);
+    finds("OneConflictForBlock", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), &["COH-INV-09"]);
 }
 
 #[test]
@@ -1537,13 +1537,13 @@ fn coh_inv_10_n() {
 
 #[test]
 fn coh_inv_12_p() {
-    clean("1 filter entry", &MemSystem::new(tiny_filter(CoherenceConfig::default())));
+    clean("1 filter entry", &MemSystem::new(Setup::one_entry(CoherenceConfig::default())));
 }
 
 #[test]
 fn coh_inv_12_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
-    finds("EntryLeavesEarly", &MemSystem::new(tiny_filter(config)), &["COH-INV-12"]);
+    finds("EntryLeavesEarly", &MemSystem::new(Setup::one_entry(config)), &["COH-INV-12"]);
 }
 
 #[test]

@@ -6,8 +6,11 @@ use crate::coherence::cache::system::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS
 use crate::coherence::chart::Chart;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::flows::{FlowError, play};
+use crate::coherence::litmus::cores::start as cores;
+use crate::coherence::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::coherence::mem::DeviceOp;
 use crate::coherence::mem::system::{MemSystem, Setup as MemSetup};
+use crate::coherence::stress::Protocol;
 
 /// A start that can be searched, whatever its agents are.
 pub trait Explored {
@@ -106,7 +109,33 @@ pub static NAMED: &[Named] = &[
         doc: "a host and a device with bias flips both ways",
         start: |config| Box::new(BiasSystem::new(BiasSetup::everything(config))),
     },
+    shape("cxl-cache-corr", |config| cores(&CORR, Protocol::Cache(2), config)),
+    shape("cxl-cache-coww", |config| cores(&COWW, Protocol::Cache(2), config)),
+    shape("cxl-cache-cowr", |config| cores(&COWR, Protocol::Cache(2), config)),
+    shape("cxl-cache-corw", |config| cores(&CORW, Protocol::Cache(2), config)),
+    shape("cxl-cache-mp", |config| cores(&MP, Protocol::Cache(2), config)),
+    shape("cxl-cache-sb", |config| cores(&SB, Protocol::Cache(2), config)),
+    shape("cxl-cache-2+2w", |config| cores(&WW, Protocol::Cache(2), config)),
+    shape("hdm-db-corr", |config| cores(&CORR, Protocol::HdmDb(2), config)),
+    shape("hdm-db-coww", |config| cores(&COWW, Protocol::HdmDb(2), config)),
+    shape("hdm-db-cowr", |config| cores(&COWR, Protocol::HdmDb(2), config)),
+    shape("hdm-db-corw", |config| cores(&CORW, Protocol::HdmDb(2), config)),
+    shape("hdm-db-mp", |config| cores(&MP, Protocol::HdmDb(2), config)),
+    shape("hdm-db-sb", |config| cores(&SB, Protocol::HdmDb(2), config)),
+    shape("hdm-db-2+2w", |config| cores(&WW, Protocol::HdmDb(2), config)),
+    shape("hdm-d-corr", |config| cores(&CORR, Protocol::HdmD, config)),
+    shape("hdm-d-coww", |config| cores(&COWW, Protocol::HdmD, config)),
+    shape("hdm-d-cowr", |config| cores(&COWR, Protocol::HdmD, config)),
+    shape("hdm-d-corw", |config| cores(&CORW, Protocol::HdmD, config)),
+    shape("hdm-d-mp", |config| cores(&MP, Protocol::HdmD, config)),
+    shape("hdm-d-sb", |config| cores(&SB, Protocol::HdmD, config)),
+    shape("hdm-d-2+2w", |config| cores(&WW, Protocol::HdmD, config)),
 ];
+
+/// A litmus shape on two agents.
+const fn shape(name: &'static str, start: fn(CoherenceConfig) -> Box<dyn Explored>) -> Named {
+    Named { name, doc: "the litmus shape: sequential cores, and an outcome that they must not see", start }
+}
 
 /// What the device's own cache does.
 const OWN_CACHE: &[DeviceOp] = &[DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict];

@@ -10,12 +10,16 @@
 //! A write request (ItoMWr, WrCur, WrInv, WOWrInv*) is a store at the point where the home takes its data. *Fresh*: the
 //! home's copy holds the value of the last store in coherence order, without one the newest value of the start.
 //!
+//! [`shapes`] has the shapes of the literature, two lines and sequential cores, and [`cores`] explores them.
+//!
 //! One case: [`parse`] reads the file, [`Case::explore`] lets the adapter of its kind build the system and searches it.
 
 mod bias;
 mod cache;
+pub mod cores;
 mod file;
 mod mem;
+pub mod shapes;
 pub use file::{LitmusError, parse};
 
 use super::config::CoherenceConfig;

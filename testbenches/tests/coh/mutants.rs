@@ -1,6 +1,6 @@
 //! Each rule turned off, one at a time: an exploration has to find a counterexample, and the one that the table names.
 
-use super::cache_bench::counterexample;
+use super::cache_bench::{Op, counterexample};
 use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, Setup};
 use scalepool::coherence::chart::Chart;
 use scalepool::coherence::config::CoherenceConfig;
@@ -91,5 +91,19 @@ fn a_counterexample_is_a_trace_and_a_wave_and_can_be_followed_again() {
     match play("again", start, &words) {
         Err(FlowError::Broken { event, .. }) => assert_eq!(event, violation.event.to_string()),
         other => panic!("found {other:?}, expected {}", violation.event),
+    }
+}
+
+/// The filter takes lines back from sharers that nobody asks: the entry leaves at once, and its copy is one without a
+/// record. Neither a search nor a random run goes round in the home.
+#[test]
+fn a_victim_that_nobody_asks_leaves_once() {
+    let mutant = Some(Mutant::SharersNotSnooped);
+    let config = CoherenceConfig { mutant, home_filter_lines: 1, silent_drop_s: false, ..CoherenceConfig::default() };
+    for queue in [0, 8] {
+        let config = CoherenceConfig { home_queue_requests: queue, ..config.clone() };
+        let setup = Setup { lines: 3, waiting_stores: false, ..Setup::free(config, 2, &[Op::RdShared, Op::RdOwn]) };
+        let found = search(&CacheSystem::new(setup), Limits { symmetry: true, ..Limits::default() });
+        assert_eq!(found.violation.map(|v| v.event.rule), Some("COH-INV-04"));
     }
 }

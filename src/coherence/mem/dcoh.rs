@@ -594,7 +594,7 @@ impl<D: Content> Dcoh<D> {
         way: u8,
         out: &mut Out<D>,
     ) {
-        if let Err(rule) = tables::req(Region::HdmDb, opcode, meta_field, meta, snp) {
+        if let Err(rule) = tables::check_req(Region::HdmDb, opcode, meta_field, meta, snp) {
             let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
             out.events.push(self.event(rule, Some(line), found, "a row of the table"));
             return;

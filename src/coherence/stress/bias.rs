@@ -165,6 +165,10 @@ impl Rig for BiasRig {
         can
     }
 
+    fn drop_dirty(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr) -> bool {
+        actor == HOST && self.host.is_free(line) && self.host.mem.drop_dirty(config, line)
+    }
+
     fn other(
         &mut self,
         config: &CoherenceConfig,

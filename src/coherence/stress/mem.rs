@@ -209,6 +209,10 @@ impl Rig for MemRig {
         can
     }
 
+    fn drop_dirty(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr) -> bool {
+        self.hosts.get_mut(actor).is_some_and(|h| h.drop_dirty(config, line))
+    }
+
     fn other(
         &mut self,
         config: &CoherenceConfig,

@@ -233,7 +233,7 @@ fn illegal_cxl_mem() -> [usize; 2] {
                     enables: WHOLE_LINE,
                 };
                 let db = [
-                    (req, tables::req(Region::HdmDb, opcode, field, value, snp).is_ok()),
+                    (req, tables::check_req(Region::HdmDb, opcode, field, value, snp).is_ok()),
                     (rwd, tables::rwd(Region::HdmDb, true, rwd_opcode, field, value, snp).is_ok()),
                 ];
                 for (msg, is_legal) in db {

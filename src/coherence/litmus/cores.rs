@@ -70,11 +70,14 @@ pub struct Cores<R> {
     cores: Vec<Core>,
     /// The copies of the start are placed.
     begun: bool,
+    /// The programs stand on the agents in reverse order.
+    mirrored: bool,
 }
 
 impl<R: PartialEq> PartialEq for Cores<R> {
     fn eq(&self, other: &Self) -> bool {
-        (&self.rig, &self.net, &self.cores, self.begun) == (&other.rig, &other.net, &other.cores, other.begun)
+        let flags = |s: &Self| (s.begun, s.mirrored);
+        (&self.rig, &self.net, &self.cores, flags(self)) == (&other.rig, &other.net, &other.cores, flags(other))
     }
 }
 
@@ -82,7 +85,7 @@ impl<R: Eq> Eq for Cores<R> {}
 
 impl<R: Hash> Hash for Cores<R> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.rig, &self.net, &self.cores, self.begun).hash(state);
+        (&self.rig, &self.net, &self.cores, self.begun, self.mirrored).hash(state);
     }
 }
 
@@ -90,8 +93,8 @@ impl<R: Hash> Hash for Cores<R> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Move {
-    /// The programs begin with a copy for each bit: core + cores * line.
-    Begin(u8),
+    /// The programs begin, with a copy for each bit: core + cores * line. Agents that are not alike get them in either order.
+    Begin { copies: u8, mirrored: bool },
     /// A message arrives.
     Deliver { link: u8, dir: Dir, index: u8 },
     /// A core does its next access, or asks for what it needs: the value alone, or a copy.
@@ -118,7 +121,7 @@ impl<R: Rig + Clone> Cores<R> {
         let lines = 1 + accesses().map(|a| a.line()).max().unwrap_or(0);
         let core = Core { next: 0, storing: Storing::Core, loaded: Vec::new() };
         let cores = vec![core; shape.programs.len().min(rig.actors())];
-        Self { setup: Rc::new(Setup { config, shape, lines }), rig, net, cores, begun: false }
+        Self { setup: Rc::new(Setup { config, shape, lines }), rig, net, cores, begun: false, mirrored: false }
     }
 
     fn who(&self, actor: usize) -> Who {
@@ -133,8 +136,13 @@ impl<R: Rig + Clone> Cores<R> {
         }
     }
 
+    /// The program of a core; also the core of a program.
+    fn program(&self, core: usize) -> usize {
+        if self.mirrored { self.cores.len() - 1 - core } else { core }
+    }
+
     fn access(&self, core: usize) -> Option<Access> {
-        self.setup.shape.programs[core].get(usize::from(self.cores[core].next)).copied()
+        self.setup.shape.programs[self.program(core)].get(usize::from(self.cores[core].next)).copied()
     }
 
     /// A load of the core has got a value, if the core waits for this line.
@@ -220,7 +228,9 @@ impl<R: Rig + Clone> Cores<R> {
             Effect::Used { line, value, .. } => self.loaded(core, line, value),
             Effect::Done(line) => {
                 // The agent may have given the store back undone.
-                self.cores[core].storing = Storing::Core;
+                if self.wanted(core, line).is_some() {
+                    self.cores[core].storing = Storing::Core;
+                }
                 match self.rig.due(core, line) {
                     Want::Load => {
                         if let Some(value) = self.rig.load(&setup.config, core, line, out) {
@@ -289,7 +299,8 @@ impl<R: Rig + Clone> Cores<R> {
         let setup = Rc::clone(&self.setup);
         let mut out = Out::default();
         let (who, text) = match mv {
-            Move::Begin(copies) => {
+            Move::Begin { copies, mirrored } => {
+                self.mirrored = mirrored;
                 self.place(copies, events);
                 return "the programs begin".into();
             }
@@ -318,7 +329,7 @@ impl<R: Rig + Clone> Cores<R> {
         let config = &self.setup.config;
         let (mut rig, out) = (self.rig.clone(), &mut Out::default());
         match mv {
-            Move::Begin(_) | Move::Deliver { .. } => true,
+            Move::Begin { .. } | Move::Deliver { .. } => true,
             Move::Act { core, value } => {
                 let core = usize::from(core);
                 match self.access(core) {
@@ -356,7 +367,8 @@ impl<R: Rig + Clone> Cores<R> {
             self.rig.view(&self.setup.config, line, &mut view);
             *last = view.copies.iter().find(|c| c.dirty).map_or(view.home, |c| c.value).0[0];
         }
-        (self.cores.iter().flat_map(|c| c.loaded.iter().copied()).collect(), last)
+        let by_program = (0..self.cores.len()).map(|program| &self.cores[self.program(program)]);
+        (by_program.flat_map(|c| c.loaded.iter().copied()).collect(), last)
     }
 }
 
@@ -380,7 +392,9 @@ impl<R: Rig + Clone + Eq + Hash> System for Cores<R> {
     fn moves(&self, out: &mut Vec<Move>) {
         if !self.begun {
             let bits = self.cores.len() as u64 * self.setup.lines;
-            return out.extend((0..1 << bits).map(Move::Begin));
+            let orders = if self.rig.leaves() < self.cores.len() { &[false, true][..] } else { &[false] };
+            let starts = orders.iter().flat_map(|&mirrored| (0..1 << bits).map(move |copies| (copies, mirrored)));
+            return out.extend(starts.map(|(copies, mirrored)| Move::Begin { copies, mirrored }));
         }
         out.extend(self.deliveries().map(|(link, dir, index)| Move::Deliver {
             link: link as u8,
@@ -420,7 +434,7 @@ impl<R: Rig + Clone + Eq + Hash> System for Cores<R> {
                 let did = did.filter_map(|c| self.access(c).map(|a| a.text(after.cores[c].loaded.last()))).collect();
                 return Step::Deliver { from, to, label: msg.label(), message: shown(msg), did, sent };
             }
-            Move::Begin(copies) => {
+            Move::Begin { copies, mirrored } => {
                 let places = (0..8).filter(|bit| copies >> bit & 1 == 1);
                 let place = |bit: usize| {
                     let name = self.rig.name(self.who(bit % self.cores.len()));
@@ -428,6 +442,7 @@ impl<R: Rig + Clone + Eq + Hash> System for Cores<R> {
                 };
                 let held: Vec<String> = places.map(place).collect();
                 let held = if held.is_empty() { "nothing held".into() } else { held.join(", ") };
+                let held = if mirrored { format!("{held}; programs in reverse") } else { held };
                 return Step::Act { agent: self.column(Who::Hub), text: held, sent };
             }
             Move::Act { core, .. } | Move::Evict { core, .. } | Move::Drop { core, .. } => core.into(),

@@ -249,6 +249,16 @@ impl<D: Content> MemHost<D> {
         Self { region: Region::HdmD, ..Self::new(id) }
     }
 
+    /// The same host under another number (symmetry reduction of a search).
+    pub fn renamed(self, id: u8) -> Self {
+        Self { id, ..self }
+    }
+
+    /// All that it holds and has open, to compare hosts without their numbers.
+    pub fn content(&self) -> impl Ord + '_ {
+        &self.lines
+    }
+
     /// Puts a copy into the cache without a message, for the start of a run.
     pub fn preset(&mut self, line: LineAddr, state: Copy4, data: D) {
         let at = self.slot(line);

@@ -204,6 +204,9 @@ fn json_of(case: &Case, found: &Report) -> Value {
     });
     if case.is_litmus {
         form["outcomes"] = litmus["outcomes"].clone();
+    } else if !found.outcomes.is_empty() {
+        let outcomes = found.outcomes.iter().map(|(name, paths)| json!({"final": name, "paths": paths}));
+        form["outcomes"] = outcomes.collect();
     }
     form
 }
@@ -213,6 +216,8 @@ fn print(case: &Case, found: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}: {states} states, {transitions} transitions, depth {depth}", case.name)?;
     if case.is_litmus {
         Found::of(found).print_outcomes(out)?;
+    } else {
+        found.outcomes.iter().try_for_each(|(name, paths)| writeln!(out, "{name} {paths}"))?;
     }
     match &found.violation {
         // The event stands under the chart.
@@ -256,7 +261,7 @@ fn mutant(name: &str) -> Result<Mutant, String> {
 fn mutants(out: &mut dyn Write) -> anyhow::Result<Status> {
     let mut table = Table::new(["rule that is off", "exploration", "broken", "steps", "what is seen"]);
     let mut lives = Vec::new();
-    for killer in killers::KILLERS {
+    for killer in killers::KILLERS.iter().chain(killers::SHAPE_KILLERS) {
         let name = format!("{:?}", killer.mutant);
         let Some((named, config)) = killer.case() else {
             table.row([name, "-".into(), killer.rule.into(), "-".into(), "a test of the part".into()]);

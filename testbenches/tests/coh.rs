@@ -41,6 +41,8 @@ mod peers;
 mod routes;
 #[path = "coh/scenarios.rs"]
 mod scenarios;
+#[path = "coh/shapes.rs"]
+mod shapes;
 #[path = "coh/stress.rs"]
 mod stress;
 #[path = "coh/waits.rs"]

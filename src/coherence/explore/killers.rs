@@ -105,6 +105,35 @@ pub static KILLERS: &[Killer] = &[
     found(ReqWaitsForOwnRequest, "hdm-d", "COH-INV-09"),
 ];
 
+/// For each litmus shape a rule by which its forbidden outcome is seen when it is off.
+///
+/// CoRR of HDM-DB takes a rule about the fill: all data comes from the device's memory, which takes a write of the recorded
+/// owner alone, so an old value behind a new one can only come from an answer that nobody waits for any more. CoRW takes a
+/// store that is lost: nobody but the storing core is left to snoop.
+pub static SHAPE_KILLERS: &[Killer] = &[
+    found(DirtyDropped, "cxl-cache-corr", "COH-INV-02"),
+    found(DirtyDropped, "cxl-cache-coww", "COH-INV-02"),
+    found(HomeDoesNotBlock, "cxl-cache-cowr", "COH-INV-02"),
+    found(DirtyDropped, "cxl-cache-corw", "COH-INV-02"),
+    found(SharersNotSnooped, "cxl-cache-mp", "COH-INV-02"),
+    found(SharersNotSnooped, "cxl-cache-sb", "COH-INV-02"),
+    found(DirtyDropped, "cxl-cache-2+2w", "COH-INV-02"),
+    found(FilledWithoutData, "hdm-db-corr", "COH-INV-02"),
+    found(DirtyHostNotWritten, "hdm-db-coww", "COH-INV-02"),
+    found(DirtyHostNotWritten, "hdm-db-cowr", "COH-INV-02"),
+    found(DirtyDropped, "hdm-db-corw", "COH-INV-02"),
+    found(HolderSkipped, "hdm-db-mp", "COH-INV-02"),
+    found(HolderSkipped, "hdm-db-sb", "COH-INV-02"),
+    found(HolderSkipped, "hdm-db-2+2w", "COH-INV-02"),
+    found(BackFlipUnsnooped, "hdm-d-corr", "COH-INV-02"),
+    found(DirtyDropped, "hdm-d-coww", "COH-INV-02"),
+    found(DirtyDropped, "hdm-d-cowr", "COH-INV-02"),
+    found(BackFlipUnsnooped, "hdm-d-corw", "COH-INV-02"),
+    found(LocalUseInHostBias, "hdm-d-mp", "COH-INV-02"),
+    found(LocalUseInHostBias, "hdm-d-sb", "COH-INV-02"),
+    found(LocalUseInHostBias, "hdm-d-2+2w", "COH-INV-02"),
+];
+
 /// What finds a mutant.
 pub fn of(mutant: Mutant) -> Option<&'static Killer> {
     KILLERS.iter().find(|k| k.mutant == mutant)

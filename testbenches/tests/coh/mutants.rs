@@ -4,7 +4,7 @@ use super::cache_bench::{Op, counterexample};
 use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, Setup};
 use scalepool::coherence::chart::Chart;
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::explore::killers::KILLERS;
+use scalepool::coherence::explore::killers::{KILLERS, Killer, SHAPE_KILLERS};
 use scalepool::coherence::explore::{Limits, Step, search};
 use scalepool::coherence::flows::{FlowError, play};
 use scalepool::coherence::mutant::Mutant;
@@ -20,10 +20,34 @@ fn every_mutant_has_its_killer() {
     assert_eq!(order, all, "one row for each mutant, in their order");
 }
 
-/// Also that its script leads there again, whatever the agents are.
 #[test]
 fn every_mutant_is_killed() {
-    for killer in KILLERS {
+    killed(KILLERS.iter());
+}
+
+/// Each with the rule that forbids it: there is a row for every exploration of a shape.
+#[test]
+fn every_forbidden_outcome_is_seen_over_cxl_cache() {
+    killed(shapes_of("cxl-cache"));
+}
+
+#[test]
+fn every_forbidden_outcome_is_seen_over_hdm_db() {
+    killed(shapes_of("hdm-db"));
+}
+
+#[test]
+fn every_forbidden_outcome_is_seen_over_hdm_d() {
+    killed(shapes_of("hdm-d-"));
+}
+
+fn shapes_of(protocol: &str) -> impl Iterator<Item = &'static Killer> {
+    SHAPE_KILLERS.iter().filter(move |k| k.exploration.is_some_and(|e| e.starts_with(protocol)))
+}
+
+/// Finds what each row says, and that its script leads there again.
+fn killed(killers: impl Iterator<Item = &'static Killer>) {
+    for killer in killers {
         let Some((named, config)) = killer.case() else { continue };
         let start = (named.start)(config);
         let found = start.search(Limits { states: 400_000, symmetry: true });

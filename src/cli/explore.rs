@@ -167,7 +167,9 @@ impl Explore {
             // An exploration has neither scenario nor seed.
             let model_version = env!("CARGO_PKG_VERSION").to_owned();
             let header = Header { model_version, scenario_hash: String::new(), seed: 0 };
-            let mut observer = Observer::open(&outputs, &header, &hub)?;
+            // The case of a litmus file is not written over.
+            let inputs: Vec<&Path> = self.what.as_deref().map(Path::new).into_iter().collect();
+            let mut observer = Observer::open(&outputs, &inputs, &header, &hub)?;
             replay::record(violation, &mut taps);
             observer.draw(&Chart::of(violation))?;
             observer.finish(&mut hub)?;

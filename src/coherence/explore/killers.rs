@@ -1,7 +1,7 @@
 //! What finds each rule that is off: an exploration, the options that it needs, and the rule whose breach is seen first.
 //!
-//! States and values alone (V1 to V4, V9, V14 and what the agents report) show the harm of nearly every missing rule, so
-//! the explorations of CXL.cache leave the monitors of the order rules (V6, V8) out. `GrantedHoldsSnoop` does no harm to
+//! Over CXL.cache the rows leave the order rules (V6, V8) out: states and values alone (V1 to V4, V9, V14 and what the
+//! agents report) show the harm of nearly every missing rule. Over CXL.mem the monitors name the missing rule itself. `GrantedHoldsSnoop` does no harm to
 //! states and values: the data that the device waits for always comes, since a snoop does not block H2D Data. It is
 //! against §2.4 all the same (a D2H Rsp depends on nothing), which the monitor of O7 says. Three rules are about what is no
 //! part of an exploration, a port, a second interface, an address decoder; tests of those parts find them.
@@ -76,33 +76,33 @@ pub static KILLERS: &[Killer] = &[
     found_with(CleanGrantedDirty, "cxl-cache-2-values", PULLED, "COH-REQ-17"),
     found_with(WriteEndsBeforeData, "cxl-cache-2-values", PULLED, "COH-ORD-13"),
     tested(ForeignCacheId, "COH-CID-02"),
-    found(AckPassesCmp, "hdm-db-2", "COH-INV-04"),
-    found(ReqPassesFwd, "hdm-d", "COH-INV-01"),
+    found(AckPassesCmp, "hdm-db-2", "COH-BIC-03"),
+    found(ReqPassesFwd, "hdm-d", "COH-BIA-11"),
     found(FilledWithoutData, "hdm-db-2", "COH-MEM-47"),
-    found(HolderSkipped, "hdm-db-2", "COH-INV-04"),
-    found(OwnerNotAsked, "hdm-db-2", "COH-INV-01"),
-    found(EntryLeavesEarly, "hdm-db-filter", "COH-INV-12"),
-    found(AnswerBeforeWriteDone, "hdm-db-2", "COH-MEM-42"),
-    found(DirtyHostNotWritten, "hdm-db-2", "COH-INV-03"),
-    found(BisnpBlocksRwd, "hdm-db-2", "COH-INV-09"),
-    found(ReqServedUnderBisnp, "hdm-db-2", "COH-INV-04"),
-    found_with(HostOldBytes, "hdm-db-2", |c| c.without_bytes = WithoutBytes::Write, "COH-INV-02"),
-    found_with(BlockAnswerEarly, "hdm-db-block", |c| c.mem.block_answer = BlockAnswer::Whole, "COH-BIC-11"),
-    found(BlockLineReleased, "hdm-db-block", "COH-SFI-08"),
-    found(ConflictOnReq, "hdm-db-2", "COH-INV-09"),
-    found(AckWithheld, "hdm-db-2", "COH-INV-09"),
-    found(ConflictRowSwapped, "hdm-db-2", "COH-INV-04"),
-    found(OneConflictForBlock, "hdm-db-block", "COH-INV-09"),
+    found(HolderSkipped, "hdm-db-2", "COH-MHO-01"),
+    found(OwnerNotAsked, "hdm-db-2", "COH-MHO-02"),
+    found(EntryLeavesEarly, "hdm-db-filter", "COH-SFI-01"),
+    found(AnswerBeforeWriteDone, "hdm-db-2", "COH-SFI-05"),
+    found(DirtyHostNotWritten, "hdm-db-2", "COH-SFI-05"),
+    found(BisnpBlocksRwd, "hdm-db-2", "COH-SFI-06"),
+    found(ReqServedUnderBisnp, "hdm-db-2", "COH-SFI-06"),
+    found_with(HostOldBytes, "hdm-db-2", |c| c.without_bytes = WithoutBytes::Write, "COH-SFI-10"),
+    found_with(BlockAnswerEarly, "hdm-db-block", |c| c.mem.block_answer = BlockAnswer::Whole, "COH-BLK-04"),
+    found(BlockLineReleased, "hdm-db-block", "COH-BLK-05"),
+    found(ConflictOnReq, "hdm-db-2", "COH-BIC-01"),
+    found(AckWithheld, "hdm-db-2", "COH-BIC-01"),
+    found(ConflictRowSwapped, "hdm-db-2", "COH-BIC-04"),
+    found(OneConflictForBlock, "hdm-db-block", "COH-BIC-10"),
     found(GrantNotUsed, "hdm-db-2", "COH-INV-10"),
     tested(InterfaceForgotten, "COH-P2P-02"),
     tested(PartOfUio, "COH-UIO-02"),
-    found(UioSkipsHolders, "hdm-db-uio", "COH-INV-02"),
-    found_with(LoadSkipsSnoops, "hdm-db-2", |c| c.mem.throughput_reduction = 2, "COH-INV-04"),
-    found(FwdBeforeWriteDone, "hdm-d", "COH-INV-02"),
+    found(UioSkipsHolders, "hdm-db-uio", "COH-UIO-01"),
+    found_with(LoadSkipsSnoops, "hdm-db-2", |c| c.mem.throughput_reduction = 2, "COH-MHO-01"),
+    found(FwdBeforeWriteDone, "hdm-d", "COH-BIA-12"),
     found(LocalUseInHostBias, "hdm-d", "COH-INV-13"),
-    found(BackFlipUnsnooped, "hdm-d", "COH-INV-13"),
-    found_with(FlushFlips, "hdm-d", |c| c.mem.flush_keeps_shared = true, "COH-INV-04"),
-    found(ReqWaitsForOwnRequest, "hdm-d", "COH-INV-09"),
+    found(BackFlipUnsnooped, "hdm-d", "COH-BIA-13"),
+    found_with(FlushFlips, "hdm-d", |c| c.mem.flush_keeps_shared = true, "COH-BIA-14"),
+    found(ReqWaitsForOwnRequest, "hdm-d", "COH-BIA-15"),
 ];
 
 /// For each litmus shape a rule by which its forbidden outcome is seen when it is off.

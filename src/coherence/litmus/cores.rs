@@ -214,7 +214,7 @@ impl<R: Rig + Clone> Cores<R> {
                 Who::Hub => (usize::from(port), Who::Leaf(usize::from(port))),
             };
             sent.push(Sent { from: actor, to: self.column(to), label: msg.label(), message: shown(&msg) });
-            self.net.send(&setup.config, link, msg);
+            self.net.send(link, msg);
         }
     }
 

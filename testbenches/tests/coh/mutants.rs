@@ -126,7 +126,8 @@ fn a_victim_that_nobody_asks_leaves_once() {
     let config = CoherenceConfig { mutant, home_filter_lines: 1, silent_drop_s: false, ..CoherenceConfig::default() };
     for queue in [0, 8] {
         let config = CoherenceConfig { home_queue_requests: queue, ..config.clone() };
-        let setup = Setup { lines: 3, waiting_stores: false, ..Setup::free(config, 2, &[Op::RdShared, Op::RdOwn]) };
+        let menu = [Op::RdShared, Op::RdOwn];
+        let setup = Setup { lines: 3, waiting_stores: false, orders: false, ..Setup::free(config, 2, &menu) };
         let found = search(&CacheSystem::new(setup), Limits { symmetry: true, ..Limits::default() });
         assert_eq!(found.violation.map(|v| v.event.rule), Some("COH-INV-04"));
     }

@@ -283,10 +283,9 @@ impl<R: Rig + Clone> Cores<R> {
             let mut out = Out::default();
             self.rig.ask(&Rc::clone(&self.setup).config, core, LineAddr(line), Need::Copy, &mut out);
             self.settle(self.who(core), &mut out, &mut Vec::new(), events);
-            while let Some((link, dir, index)) = {
+            loop {
                 let first = self.deliveries().next();
-                first
-            } {
+                let Some((link, dir, index)) = first else { break };
                 let who = self.deliver(link, dir, index, &mut out);
                 self.settle(who, &mut out, &mut Vec::new(), events);
             }

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use super::{Status, print_json};
+use crate::coherence::explore::NAMED;
 use crate::scenario::SCENARIOS;
 use clap::{Args, ValueEnum};
 use scalepool_protocols::registry::{self, PROTOCOLS};
@@ -9,7 +10,7 @@ use scalepool_protocols::rules;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List layouts, protocols, scenarios or rules; all of them without a word.
+/// List layouts, protocols, scenarios, explorations or rules; all of them without a word.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// What to list.
@@ -27,6 +28,8 @@ enum What {
     Protocols,
     /// Built-in simulations.
     Scenarios,
+    /// What `explore` takes.
+    Explorations,
     /// Rules that are checked, by id.
     Rules,
 }
@@ -70,6 +73,7 @@ impl What {
                 PROTOCOLS.iter().map(|p| json!({"protocol": p.name, "family": p.family, "unit_bytes": p.unit_bytes})).collect()
             }
             What::Scenarios => SCENARIOS.iter().map(|s| json!({"scenario": s.name, "doc": s.doc})).collect(),
+            What::Explorations => NAMED.iter().map(|n| json!({"exploration": n.name, "doc": n.doc})).collect(),
             What::Rules => rules::all()
                 .map(|r| json!({"rule": r.id, "source": r.source, "choice": r.choice, "text": r.text}))
                 .collect(),
@@ -97,6 +101,13 @@ impl What {
                 let mut table = Table::new(["scenario", "what it is"]);
                 for s in SCENARIOS {
                     table.row([s.name.into(), s.doc.into()]);
+                }
+                table.print(out)
+            }
+            What::Explorations => {
+                let mut table = Table::new(["exploration", "who does what"]);
+                for n in NAMED {
+                    table.row([n.name.into(), n.doc.into()]);
                 }
                 table.print(out)
             }

@@ -29,10 +29,7 @@ impl Litmus {
             print_json(out, &found.to_json())?;
         } else {
             writeln!(out, "{} states, {} transitions", found.states, found.transitions)?;
-            for o in &found.outcomes {
-                let fresh = if o.fresh { "fresh" } else { "old" };
-                writeln!(out, "{} {fresh} {}", o.letters, o.paths)?;
-            }
+            found.print_outcomes(out)?;
             if let Some(v) = &found.violation {
                 write!(out, "{}\n{}", v.event, Chart::of(v).text())?;
             }

@@ -15,6 +15,7 @@ mod decode;
 mod describe;
 mod diff;
 mod encode;
+mod explore;
 mod export;
 mod flit;
 mod golden;
@@ -50,6 +51,7 @@ enum Command {
     Run(run::Run),
     Diff(diff::DiffArgs),
     Inspect(inspect::Inspect),
+    Explore(explore::Explore),
     Litmus(litmus::Litmus),
     Golden(golden::Golden),
     Export(export::Export),
@@ -66,6 +68,7 @@ impl Command {
             Command::Run(c) => c.run(out),
             Command::Diff(c) => c.run(out),
             Command::Inspect(c) => c.run(out),
+            Command::Explore(c) => c.run(out),
             Command::Litmus(c) => c.run(out),
             Command::Golden(c) => c.run(out),
             Command::Export(c) => c.run(out),

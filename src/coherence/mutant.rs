@@ -37,7 +37,7 @@ pub enum Mutant {
     CurrentDataCleansOwner,
     /// 2.8: sharers are not snooped for ownership.
     SharersNotSnooped,
-    /// 2.1: M is dropped silently.
+    /// 2.1, 3.1: M is dropped silently.
     DirtyDropped,
     /// 2.3: a device keeps its S copy under SnpInv.
     CopyKeptUnderSnpInv,

@@ -5,10 +5,9 @@
 //! ([`Content::bytes`](super::content::Content::bytes)). Left out: links and flits, of which an exploration knows nothing.
 //!
 //! A walk: [`places`] names one place an agent; [`record`] writes the steps into them; a sink takes them from the hub as in
-//! any run. [`script`] gives the words that [`play`](super::flows::play) follows, to the same event.
+//! any run. [`Violation::script`] has the words that [`play`](super::flows::play) follows, to the same event.
 
 use super::explore::{Step, Violation};
-use super::flows;
 use super::wire::layouts;
 use crate::trace::{Body, Hub, Kind, PlaceKind, Stamp, Tap};
 use scalepool_protocols::cxl::message::{Form, Message};
@@ -56,9 +55,4 @@ pub fn record(violation: &Violation, taps: &mut [Tap]) {
         };
         tap.record(at(violation.steps.len()), Kind::Violation, 0, 0, || Body::Violation(broken));
     }
-}
-
-/// The words of the way, one a step, for [`play`](super::flows::play).
-pub fn script(violation: &Violation) -> Vec<String> {
-    violation.steps.iter().map(|step| flows::name(&violation.columns, step)).collect()
 }

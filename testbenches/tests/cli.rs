@@ -140,7 +140,7 @@ fn lists_are_complete() {
     assert_eq!(names("rules", "rule"), rules::all().map(|r| r.id).collect::<Vec<_>>());
     let all: Value = serde_json::from_str(&stdout(&["list", "--json"])).unwrap();
     let keys: Vec<_> = all.as_object().unwrap().keys().cloned().collect();
-    assert_eq!(keys, ["layouts", "protocols", "scenarios", "rules"]);
+    assert_eq!(keys, ["layouts", "protocols", "scenarios", "explorations", "rules"]);
     assert_eq!(all["layouts"], Value::from(list("layouts")));
 }
 
@@ -840,4 +840,72 @@ fn litmus_prints_outcomes_and_refuses_bad_files() {
         assert!(err.contains(place), "{name}: {err}");
     }
     assert_eq!(seen(run(&["litmus", "no-such-file.toml"])).0, 2);
+}
+
+/// A clean exploration, one with an option that gives a guarantee up, and what can be had of its counterexample.
+#[test]
+fn explore_prints_its_counts_and_writes_the_way_to_a_broken_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    // The seconds are on stderr.
+    let printed = |args: &[&str]| {
+        let (status, out, _) = seen(run(args));
+        assert_eq!(status, 0, "{args:?}");
+        out
+    };
+    let clean = printed(&["explore", "hdm-d"]);
+    assert!(clean.starts_with("hdm-d: ") && clean.ends_with("\nno rule is broken\n"), "{clean}");
+    let form: Value = serde_json::from_str(&printed(&["explore", "hdm-d", "--json"])).unwrap();
+    let keys: Vec<&String> = form.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["exploration", "states", "transitions", "depth", "complete", "violations"]);
+    let timed: Value = serde_json::from_str(&printed(&["explore", "hdm-d", "--json", "--timing"])).unwrap();
+    assert!(timed["seconds"].is_f64() && timed["states"] == form["states"], "{timed}");
+
+    // §3.5: without the one access a grant may be taken away before its use, which V10 says.
+    let broken = ["explore", "hdm-db-2", "--set", "mem.one_access=false"];
+    let (text, svg, trace, wave, script) = (at("a.txt"), at("a.svg"), at("a.jsonl"), at("a.vcd"), at("a.script"));
+    let files = ["--chart", &text, "--trace", &trace, "--vcd", &wave, "--script", &script];
+    let (status, out, _) = seen(run(&[&broken[..], &files].concat()));
+    assert_eq!(status, 1);
+    assert!(out.contains("\nCOH-INV-10 is broken after "), "{out}");
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    assert!(out.ends_with(&read(&text)) && read(&text).contains("CmpE"), "{out}");
+    assert!(read(&trace).contains("\"rule\":\"COH-INV-10\"") && read(&wave).contains("$scope module host_1 $end"));
+    assert_eq!(seen(run(&[&broken[..], &["--chart", &svg]].concat())).0, 1);
+    assert!(read(&svg).starts_with("<svg "));
+    let (status, out, _) = seen(run(&[&broken[..], &["--follow", &script]].concat()));
+    assert!(status == 1 && out.starts_with("COH-INV-10: host 1"), "{out}");
+    // Under the rule that is kept the same way breaks nothing.
+    let (status, out, _) = seen(run(&["explore", "hdm-db-2", "--follow", &script]));
+    assert!(status == 0 && out.contains("BIRspI") && out.contains("end: "), "{out}");
+
+    std::fs::write(
+        at("case.toml"),
+        "kind = \"cxl-cache\"\nstart = \"MI\"\nprograms = [[\"DirtyEvict\"], [\"RdShared\"]]\n",
+    )
+    .unwrap();
+    assert!(printed(&["explore", &at("case.toml")]).contains("\nIS fresh "));
+    for (args, expected) in [
+        (&["explore"][..], "expected FILE.toml or a name that `list explorations` shows"),
+        (&["explore", "hdm-x"], "found \"hdm-x\""),
+        (&["explore", "hdm-d", "--set", "speed=1"], "--set: unknown field `speed`"),
+        (&["explore", "hdm-d", "--set", "speed"], "expected option=value"),
+        (&["explore", "hdm-d", "--states", "100"], "found more than 100 states"),
+        (&["explore", "hdm-d", "--follow", &text], "found no step"),
+        (&["explore", "none.toml"], "none.toml: "),
+    ] {
+        let (status, _, err) = seen(run(args));
+        assert!(status == 2 && err.contains(expected), "{args:?}: {err}");
+    }
+}
+
+/// Rules are turned off in builds for tests alone, of which this is one.
+#[test]
+#[cfg(debug_assertions)]
+fn explore_turns_rules_off_in_builds_for_tests() {
+    let (status, out, _) = seen(run(&["explore", "--mutant", "SharersNotSnooped"]));
+    assert!(status == 1 && out.starts_with("cxl-cache-2-values: ") && out.contains("COH-INV-04 is broken"), "{out}");
+    let (status, _, err) = seen(run(&["explore", "--mutant", "PartOfUio"]));
+    assert!(status == 2 && err.contains("a test finds COH-UIO-02"), "{err}");
+    assert_eq!(seen(run(&["explore", "hdm-d", "--mutant", "Nothing"])).0, 2);
 }

@@ -14,8 +14,6 @@ mod cache_bench;
 mod cache_explore;
 #[path = "coh/cache_issue.rs"]
 mod cache_issue;
-#[path = "coh/cache_mutants.rs"]
-mod cache_mutants;
 #[path = "coh/cache_orders.rs"]
 mod cache_orders;
 #[path = "coh/cache_requests.rs"]
@@ -42,12 +40,12 @@ mod mem_explore;
 mod mem_filter;
 #[path = "coh/mem_litmus.rs"]
 mod mem_litmus;
-#[path = "coh/mem_mutants.rs"]
-mod mem_mutants;
 #[path = "coh/mem_rows.rs"]
 mod mem_rows;
 #[path = "coh/mem_rules.rs"]
 mod mem_rules;
+#[path = "coh/mutants.rs"]
+mod mutants;
 #[path = "coh/names.rs"]
 mod names;
 #[path = "coh/peers.rs"]
@@ -56,6 +54,8 @@ mod peers;
 mod routes;
 #[path = "coh/scenarios.rs"]
 mod scenarios;
+#[path = "coh/shapes.rs"]
+mod shapes;
 #[path = "coh/stress.rs"]
 mod stress;
 #[path = "coh/topology.rs"]

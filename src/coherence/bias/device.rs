@@ -13,7 +13,7 @@ use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
-use crate::coherence::mem::tables::{Copy4, Record, Region, req, rwd};
+use crate::coherence::mem::tables::{Copy4, Record, Region, check_req, req_rows, rwd};
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
 use scalepool_protocols::cxl::cxl256::code::{
@@ -290,14 +290,11 @@ impl<D: Content> BiasDevice<D> {
         tag: u16,
         out: &mut Out<D>,
     ) {
-        let rows = match req(Region::HdmD, opcode, meta_field, meta, snp) {
-            Ok(rows) => rows,
-            Err(rule) => {
-                let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
-                out.events.push(event(rule, Some(line), found, "a row of the table"));
-                return;
-            }
-        };
+        if let Err(rule) = check_req(Region::HdmD, opcode, meta_field, meta, snp) {
+            let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
+            out.events.push(event(rule, Some(line), found, "a row of the table"));
+            return;
+        }
         match opcode {
             M2sReqOpcode::MemSpecRd => return,
             M2sReqOpcode::MemRdFwd | M2sReqOpcode::MemWrFwd => {
@@ -317,14 +314,19 @@ impl<D: Content> BiasDevice<D> {
         };
         let left = self.own(line).0;
         // Several answers: a read that only shares gets E when the device had nothing, if the configuration says so.
-        let sharing = rows.iter().find(|r| r.ndr.contains(&NdrOpcode::CmpS));
-        let owning = rows.iter().find(|r| r.ndr.contains(&NdrOpcode::CmpE));
+        let mut rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
+        let sharing = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpS));
+        let owning = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpE));
         let prefers_e = opcode == M2sReqOpcode::MemRdData || config.mem.shared_grants_exclusive;
         let row = match (sharing, owning) {
             (Some(_), Some(owning)) if left == Copy4::I && prefers_e => owning,
             (Some(sharing), _) => sharing,
             (None, Some(owning)) => owning,
-            (None, None) => rows[0],
+            // The check above has found one.
+            (None, None) => match rows.next() {
+                Some(row) => row,
+                None => return,
+            },
         };
         if matches!(row.record, Record::Any | Record::Shared) {
             self.cell(line).bias = Bias::Host;

@@ -49,7 +49,7 @@ pub struct BiasHost<D> {
 impl<D: Content> BiasHost<D> {
     /// A host with an empty cache.
     pub fn new(id: u8) -> Self {
-        Self { mem: MemHost::new(id), open: Vec::new() }
+        Self { mem: MemHost::of_hdm_d(id), open: Vec::new() }
     }
 
     /// Whether a request of the device is open on a line: the host's cores wait.

@@ -276,6 +276,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let free = !self.busy(config, line);
         if free {
             self.start(config, HOST_CORE, line, task, out);
+            self.serve(config, out);
         }
         free
     }
@@ -356,7 +357,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         };
         let mut fill = None;
         match &t.task {
-            Task::Recall => {}
+            // Every holder has answered: the entry leaves, also where a rule is off by which somebody was not asked.
+            Task::Recall => self.change(line, |h| *h = Holders::default()),
             Task::CoreRead => {
                 out.effects.push(Effect::Used { line, value: self.memory.read(line), current: true });
             }
@@ -451,7 +453,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         if config.has(Mutant::GoBeforeAnswers) && t.answers != 0 {
             return;
         }
-        self.close(config, slot, out);
+        self.close(slot, out);
     }
 
     fn untrack(&mut self, config: &CoherenceConfig, line: LineAddr, port: Port) {
@@ -508,34 +510,44 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         self.open.sort_by_key(|t| t.slot);
     }
 
-    /// The transaction is over; what waits for the line or for a place in the filter may go on.
-    fn close(&mut self, config: &CoherenceConfig, slot: u8, out: &mut Out<D>) {
+    /// The transaction is over; [`Home::serve`] follows at the end of the step.
+    fn close(&mut self, slot: u8, out: &mut Out<D>) {
         if let Some(i) = self.slot(slot) {
             let t = self.open.remove(i);
             out.effects.push(Effect::Done(t.line));
         }
-        self.serve(config, out);
     }
 
-    /// Starts what waits and can go on, oldest first.
+    /// Ends a step in which a transaction has ended: starts what waits for its line or for a place in the filter and can go
+    /// on now, oldest first. What is started may end at once, so this goes round until nothing more can.
     fn serve(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
-        let can = |home: &Self, w: &Waiting| !home.busy(config, w.line) && home.has_room(config, w.op, w.line);
-        while let Some(i) = (0..self.queue.len()).find(|i| can(self, &self.queue[*i])) {
-            let w = self.queue.remove(i);
-            self.start(config, w.port, w.line, Task::Request { op: w.op, cqid: w.cqid }, out);
+        if !out.effects.iter().any(|e| matches!(e, Effect::Done(_))) {
+            return;
         }
-        self.recall(config, out);
+        let can = |home: &Self, w: &Waiting| !home.busy(config, w.line) && home.has_room(config, w.op, w.line);
+        loop {
+            while let Some(i) = (0..self.queue.len()).find(|i| can(self, &self.queue[*i])) {
+                let w = self.queue.remove(i);
+                self.start(config, w.port, w.line, Task::Request { op: w.op, cqid: w.cqid }, out);
+            }
+            if !self.recall(config, out) {
+                return;
+            }
+        }
     }
 
     /// A request waits for nothing but a place in the filter: the first line without a transaction gives its place up.
-    fn recall(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+    /// `true`: the place is free already.
+    fn recall(&mut self, config: &CoherenceConfig, out: &mut Out<D>) -> bool {
         let recalls = self.open.iter().any(|t| t.task == Task::Recall);
         let needed = self.queue.iter().any(|w| !self.busy(config, w.line) && !self.has_room(config, w.op, w.line));
-        if needed && !recalls {
-            let victim = self.directory.iter().map(|(l, _)| *l).find(|l| !self.busy(config, *l));
-            if let Some(line) = victim {
+        let victim = self.directory.iter().map(|(l, _)| *l).find(|l| !self.busy(config, *l));
+        match victim.filter(|_| needed && !recalls) {
+            Some(line) => {
                 self.start(config, HOST_CORE, line, Task::Recall, out);
+                self.holders(line) == Holders::default()
             }
+            None => false,
         }
     }
 
@@ -561,7 +573,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 self.change(line, |h| h.forget(port));
             }
             self.queue.push(Waiting { port, op, line, cqid });
-            return self.recall(config, out);
+            self.recall(config, out);
+            return;
         }
         self.start(config, port, line, Task::Request { op, cqid }, out);
     }
@@ -647,7 +660,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let slot = t.slot;
         match t.phase {
             Phase::Snooping => self.answer(config, slot, out),
-            Phase::Absorbing => self.close(config, slot, out),
+            Phase::Absorbing => self.close(slot, out),
             Phase::Pulling { .. } | Phase::Owing(_) => {}
         }
     }
@@ -751,7 +764,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             self.memory.write(line, &data, enables);
             out.effects.push(Effect::Written(line));
         }
-        self.close(config, slot, out);
+        self.close(slot, out);
     }
 }
 
@@ -793,6 +806,7 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
             }
             other => event(out, "COH-TYP-01", other.line(), other.class().name().into(), "a D2H message"),
         }
+        self.serve(config, out);
     }
 
     fn choices(&self, _config: &CoherenceConfig) -> u8 {
@@ -812,7 +826,8 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
         if let Some(&(slot, port, go, cqid)) = owing.get(usize::from(choice)) {
             let (opcode, state) = go.code();
             out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
-            self.close(config, slot, out);
+            self.close(slot, out);
+            self.serve(config, out);
         }
     }
 

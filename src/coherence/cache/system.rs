@@ -88,6 +88,19 @@ pub const ALL_REQUESTS: &[Op] = &[
     Op::WrInv,
 ];
 
+/// What the size hints of the sheet (§4) cover: reads, ItoMWr and evicts.
+pub const HINTED_REQUESTS: &[Op] = &[
+    Op::RdShared,
+    Op::RdOwn,
+    Op::RdOwnNoData,
+    Op::RdAny,
+    Op::RdCurr,
+    Op::ItoMWr,
+    Op::CleanEvict,
+    Op::CleanEvictNoData,
+    Op::DirtyEvict,
+];
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     devices: Vec<Device<Token>>,

@@ -2,10 +2,14 @@
 //!
 //! [`System`] is a set of agents with the messages between them; [`search()`] visits every state that any order of
 //! deliveries and operations can reach, checks the monitors in each, and gives the shortest way to the first fault.
+//! [`named`] has the explorations that can be asked for by name, [`killers`] what each missing rule is found by.
 
 pub mod fingerprint;
+pub mod killers;
+pub mod named;
 pub mod search;
 pub mod system;
 
+pub use named::{Explored, NAMED, Named};
 pub use search::{Limits, Report, Violation, search};
 pub use system::{Step, System};

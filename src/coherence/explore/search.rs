@@ -6,6 +6,7 @@
 use super::fingerprint::{Itself, fingerprint};
 use super::system::{Step, System};
 use crate::coherence::event::Event;
+use crate::coherence::flows::name;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::BuildHasherDefault;
 
@@ -34,6 +35,8 @@ pub struct Violation {
     pub columns: Vec<String>,
     /// Every step from the start, the last one breaks the rule.
     pub steps: Vec<Step>,
+    /// The words that [`play`](crate::coherence::flows::play) follows to the same end, one a step.
+    pub script: Vec<String>,
 }
 
 /// What the search found. Equal on every machine.
@@ -68,8 +71,8 @@ pub fn search<S: System>(start: &S, limits: Limits) -> Report {
 }
 
 fn run<S: System>(start: &S, limits: Limits) -> Report {
-    let name = |s: S| if limits.symmetry { s.canonical() } else { s };
-    let first = name(start.clone());
+    let renamed = |s: S| if limits.symmetry { s.canonical() } else { s };
+    let first = renamed(start.clone());
     let mut visited: HashSet<u128, BuildHasherDefault<Itself>> = HashSet::default();
     visited.insert(fingerprint(&first));
     let mut origins: Vec<Origin> = vec![(0, 0)];
@@ -78,7 +81,7 @@ fn run<S: System>(start: &S, limits: Limits) -> Report {
     let mut ends: BTreeMap<u128, (String, u64)> = BTreeMap::new();
     judge(&first, &mut moves, &mut events);
     if let Some(event) = events.pop() {
-        report.violation = Some(Violation { event, columns: start.columns(), steps: Vec::new() });
+        report.violation = Some(Violation { event, columns: start.columns(), steps: Vec::new(), script: Vec::new() });
         return report;
     }
     if moves.is_empty() {
@@ -95,7 +98,7 @@ fn run<S: System>(start: &S, limits: Limits) -> Report {
                 report.transitions += 1;
                 let mut after = state.clone();
                 after.apply(mv, &mut events);
-                let after = name(after);
+                let after = renamed(after);
                 let print = fingerprint(&after);
                 if events.is_empty() && !visited.insert(print) {
                     if let Some((_, paths)) = ends.get_mut(&print) {
@@ -109,8 +112,7 @@ fn run<S: System>(start: &S, limits: Limits) -> Report {
                 }
                 if !events.is_empty() {
                     let event = events.swap_remove(0);
-                    let steps = way(start, &origins, number, ordinal);
-                    report.violation = Some(Violation { event, columns: start.columns(), steps });
+                    report.violation = Some(way(start, event, &origins, number, ordinal));
                     return report;
                 }
                 if moves.is_empty() {
@@ -152,24 +154,32 @@ fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>
     }
 }
 
-/// The steps from the start to state `number` and one move on.
-fn way<S: System>(start: &S, origins: &[Origin], mut number: u32, last: usize) -> Vec<Step> {
+/// The steps from the start to state `number` and one move on, which breaks a rule.
+fn way<S: System>(start: &S, event: Event, origins: &[Origin], mut number: u32, last: usize) -> Violation {
     let mut ordinals = vec![last as u16];
     while number != 0 {
         let (parent, ordinal) = origins[number as usize];
         ordinals.push(ordinal);
         number = parent;
     }
+    let columns = start.columns();
     let mut state = start.clone();
-    let mut events = Vec::new();
-    let mut steps = Vec::new();
+    let (mut moves, mut events) = (Vec::new(), Vec::new());
+    let (mut steps, mut script) = (Vec::new(), Vec::new());
     for ordinal in ordinals.into_iter().rev() {
-        let mut moves = Vec::new();
+        moves.clear();
         state.moves(&mut moves);
         // A search with renaming numbers moves of other states; its caller looks the way up again.
         let Some(&mv) = moves.get(usize::from(ordinal)) else { break };
-        steps.push(state.describe(mv));
+        let step = state.describe(mv);
+        let word = name(&columns, &step);
+        let same = moves[..usize::from(ordinal)].iter().filter(|m| name(&columns, &state.describe(**m)) == word);
+        script.push(match same.count() {
+            0 => word,
+            n => format!("{word} #{}", n + 1),
+        });
+        steps.push(step);
         state.apply(mv, &mut events);
     }
-    steps
+    Violation { event, columns, steps, script }
 }

@@ -3,9 +3,7 @@
 use super::{Case, LitmusError, Word, mem};
 use crate::coherence::bias::system::{BiasSystem, DeviceAct, Setup};
 use crate::coherence::bias::tables;
-use crate::coherence::explore::{Limits, Report, search};
-use crate::coherence::mem::HostReq;
-use crate::coherence::mem::system::Act;
+use crate::coherence::explore::Explored;
 
 fn device_act(word: &Word) -> Result<DeviceAct, LitmusError> {
     match word.text.as_str() {
@@ -25,19 +23,15 @@ fn device_act(word: &Word) -> Result<DeviceAct, LitmusError> {
     }
 }
 
-pub(super) fn explore(case: &Case) -> Result<Report, LitmusError> {
+pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
     let letters: Vec<char> = case.start.chars().collect();
     let (&[device, host], [device_words, host_words]) = (letters.as_slice(), case.programs.as_slice()) else {
         let expected = "two agents, the device and the host".to_owned();
         return Err(LitmusError::Value { line: case.start_line, found: case.start.clone(), expected });
     };
     let device_program = device_words.iter().map(device_act).collect::<Result<_, _>>()?;
-    let mut host_program: Vec<Act> = host_words.iter().map(mem::act).collect::<Result<_, _>>()?;
     // MemClnEvct is illegal on HDM-D (§3.2): a host never issues it, so its program ends there.
-    if let Some(at) = host_program.iter().position(|a| *a == Act::Request(HostReq::CLN_EVCT)) {
-        host_program.truncate(at);
-    }
+    let host_program = host_words.iter().map(mem::act).collect::<Result<_, _>>()?;
     let setup = Setup { device_program, host_program, programs: true, ..Setup::everything(case.config.clone()) };
-    let system = BiasSystem::new(setup).start_at(mem::state(device), mem::state(host)).begin();
-    Ok(search(&system, Limits::default()))
+    Ok(Box::new(BiasSystem::new(setup).start_at(mem::state(device), mem::state(host)).begin()))
 }

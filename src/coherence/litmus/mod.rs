@@ -11,17 +11,22 @@
 //! A write request (ItoMWr, WrCur, WrInv, WOWrInv*) is a store at the point where the home takes its data. *Fresh*: the
 //! home's copy holds the value of the last store in coherence order, without one the newest value of the start.
 //!
+//! [`shapes`] has the shapes of the literature, two lines and sequential cores, and [`cores`] explores them.
+//!
 //! One case: [`parse`] reads the file, [`Case::explore`] lets the adapter of its kind build the system and searches it.
 
 mod bias;
 mod cache;
+pub mod cores;
 mod file;
 mod mem;
+pub mod shapes;
 pub use file::{LitmusError, parse};
 
 use super::config::CoherenceConfig;
-use super::explore::Violation;
+use super::explore::{Explored, Limits, Report, Violation};
 use serde_json::{Value, json};
+use std::io::{self, Write};
 
 /// Which agents, and over which protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,30 +102,57 @@ pub struct Found {
 }
 
 impl Case {
+    /// Where the case starts.
+    ///
+    /// # Errors
+    /// A word that the kind does not know, too many agents.
+    pub fn start(&self) -> Result<Box<dyn Explored>, LitmusError> {
+        match self.kind {
+            Kind::CxlCache => cache::start(self),
+            Kind::HdmDb => mem::start(self),
+            Kind::HdmD => bias::start(self),
+        }
+    }
+
     /// Explores the case.
+    ///
+    /// # Errors
+    /// Those of [`Case::start`], and more states than [`Limits`] allow.
     pub fn explore(&self) -> Result<Found, LitmusError> {
-        let report = match self.kind {
-            Kind::CxlCache => cache::explore(self)?,
-            Kind::HdmDb => mem::explore(self)?,
-            Kind::HdmD => bias::explore(self)?,
-        };
+        let report = self.start()?.search(Limits::default());
         if !report.complete && report.violation.is_none() {
             return Err(LitmusError::TooLarge { states: report.states });
         }
-        let outcomes = report.outcomes.iter().map(|(name, &paths)| {
-            let (letters, fresh) = name.split_once(' ').unwrap_or((name, ""));
-            Outcome { letters: letters.to_owned(), fresh: fresh == "true", paths }
-        });
-        Ok(Found {
-            states: report.states,
-            transitions: report.transitions,
-            outcomes: outcomes.collect(),
-            violation: report.violation,
-        })
+        Ok(Found::of(&report))
     }
 }
 
 impl Found {
+    /// What a report of a case says.
+    pub fn of(report: &Report) -> Self {
+        let outcomes = report.outcomes.iter().map(|(name, &paths)| {
+            let (letters, fresh) = name.split_once(' ').unwrap_or((name, ""));
+            Outcome { letters: letters.to_owned(), fresh: fresh == "true", paths }
+        });
+        Self {
+            states: report.states,
+            transitions: report.transitions,
+            outcomes: outcomes.collect(),
+            violation: report.violation.clone(),
+        }
+    }
+
+    /// The outcomes for people, one a line: letters, whether the home is fresh, paths.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn print_outcomes(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.outcomes.iter().try_for_each(|o| {
+            let fresh = if o.fresh { "fresh" } else { "old" };
+            writeln!(out, "{} {fresh} {}", o.letters, o.paths)
+        })
+    }
+
     /// The JSON form.
     pub fn to_json(&self) -> Value {
         let violations: Vec<Value> = self

@@ -607,7 +607,7 @@ impl<D: Content> Dcoh<D> {
         way: u8,
         out: &mut Out<D>,
     ) {
-        if let Err(rule) = tables::req(Region::HdmDb, opcode, meta_field, meta, snp) {
+        if let Err(rule) = tables::check_req(Region::HdmDb, opcode, meta_field, meta, snp) {
             let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
             out.events.push(self.event(rule, Some(line), found, "a row of the table"));
             return;
@@ -854,5 +854,44 @@ impl<D: Content> Agent<D> for Dcoh<D> {
         self.memory.values_mut().for_each(|s| f(&mut s.data));
         self.own.values_mut().for_each(|o| f(&mut o.1));
         self.uio.values_mut().for_each(|w| f(&mut w.0));
+    }
+}
+
+/// The same device with its hosts renamed: host h becomes `to[h]`. For the symmetry reduction of a search.
+impl<D: Content> Dcoh<D> {
+    /// Renames hosts. BITags are numbered host by host, so they stay.
+    pub fn renamed(mut self, to: &[u8]) -> Self {
+        let name = |h: u8| to.get(usize::from(h)).copied().unwrap_or(h);
+        self.filter.change_all(|holders| match holders {
+            Holders::Owner(owner) => Holders::Owner(name(owner)),
+            Holders::Shared(mask) => {
+                Holders::Shared((0..16).filter(|h| mask >> h & 1 == 1).fold(0, |m, h| m | 1 << name(h)))
+            }
+        });
+        for open in &mut self.open {
+            if let Cause::Host { host, .. } = &mut open.cause {
+                *host = name(*host);
+            }
+        }
+        self.trackers.iter_mut().for_each(|t| t.host = name(t.host));
+        self.open.sort_unstable();
+        self.trackers.sort_unstable();
+        self
+    }
+
+    /// What the device knows of one host, without its number: two hosts with equal answers are the same to it.
+    pub fn signature(&self, host: u8) -> Vec<(u64, u64)> {
+        let entry = |e: &super::filter::Entry| {
+            (e.line.0, u64::from(e.holders == Holders::Owner(host)) << 1 | u64::from(e.holders.has(host)))
+        };
+        let mut signature: Vec<(u64, u64)> = self.filter.iter().map(entry).collect();
+        for open in &self.open {
+            let asks = matches!(open.cause, Cause::Host { host: h, .. } if h == host);
+            signature.push((open.line.0, u64::from(asks)));
+        }
+        for t in self.trackers.iter().filter(|t| t.host == host) {
+            signature.push((t.first.0, u64::from(t.bi_tag) << 16 | u64::from(t.waits) << 8 | u64::from(t.disputed)));
+        }
+        signature
     }
 }

@@ -94,6 +94,11 @@ impl Filter {
         }
     }
 
+    /// Changes the holders of every entry.
+    pub fn change_all(&mut self, f: impl Fn(Holders) -> Holders) {
+        self.sets.iter_mut().flatten().for_each(|e| e.holders = f(e.holders));
+    }
+
     /// Removes an entry.
     pub fn remove(&mut self, line: LineAddr) {
         let set = self.set(line);

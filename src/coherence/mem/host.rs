@@ -12,7 +12,7 @@
 
 use super::host_rows::{self, Act, Input, Phase};
 use super::options::{BlockAnswer, Keep};
-use super::tables::{self, AnswerRow, Copy4};
+use super::tables::{self, AnswerRow, Copy4, Region};
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::{CoherenceConfig, WithoutBytes};
 use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
@@ -234,13 +234,29 @@ pub struct HostCopy<D> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemHost<D> {
     id: u8,
+    region: Region,
     lines: Vec<HostLine<D>>,
 }
 
 impl<D: Content> MemHost<D> {
-    /// A host with an empty cache; `id` names it in events.
+    /// A host of HDM-DB with an empty cache; `id` names it in events.
     pub fn new(id: u8) -> Self {
-        Self { id, lines: Vec::new() }
+        Self { id, region: Region::HdmDb, lines: Vec::new() }
+    }
+
+    /// A host of HDM-D.
+    pub fn of_hdm_d(id: u8) -> Self {
+        Self { region: Region::HdmD, ..Self::new(id) }
+    }
+
+    /// The same host under another number (symmetry reduction of a search).
+    pub fn renamed(self, id: u8) -> Self {
+        Self { id, ..self }
+    }
+
+    /// All that it holds and has open, to compare hosts without their numbers.
+    pub fn content(&self) -> impl Ord + '_ {
+        &self.lines
     }
 
     /// Puts a copy into the cache without a message, for the start of a run.
@@ -285,22 +301,31 @@ impl<D: Content> MemHost<D> {
         self.get(line).map_or(Want::Nothing, |l| l.due)
     }
 
-    /// Whether a request may be issued now: its start state holds and nothing is open on the line.
+    /// Whether a request may be issued now: it is one of §3.2, its start state holds and nothing is open on the line.
     pub fn can_issue(&self, line: LineAddr, req: HostReq) -> bool {
+        self.check_issue(line, req).is_ok()
+    }
+
+    /// The same; the error is the rule that the request would break.
+    fn check_issue(&self, line: LineAddr, req: HostReq) -> Result<(), &'static str> {
+        tables::check_req(self.region, req.opcode, req.field(), req.value(), req.snp)?;
         if req.opcode == M2sReqOpcode::MemSpecRd {
-            return true;
+            return Ok(());
         }
         let state = self.get(line).map_or(Copy4::I, |l| l.state);
-        self.phase(line) == Phase::Idle
-            && tables::issue_req(req.opcode, req.field(), req.value()).is_some_and(|r| r.states.contains(&state))
+        match tables::issue_req(req.opcode, req.field(), req.value()) {
+            Some(row) if self.phase(line) == Phase::Idle && row.states.contains(&state) => Ok(()),
+            row => Err(row.map_or("COH-MEM-37", |r| r.rule)),
+        }
     }
 
     /// Issues a request for which [`MemHost::can_issue`] holds; otherwise an event and nothing else.
     pub fn issue(&mut self, line: LineAddr, req: HostReq, want: Want, out: &mut Out<D>) {
-        if !self.can_issue(line, req) {
-            let rule = tables::issue_req(req.opcode, req.field(), req.value()).map_or("COH-MEM-37", |r| r.rule);
-            let found = format!("{:?} from {} in {:?}", req.opcode, self.copy(line).state.letter(), self.phase(line));
-            out.events.push(self.event(rule, Some(line), found, "an allowed start state and an idle line"));
+        if let Err(rule) = self.check_issue(line, req) {
+            let (state, phase) = (self.copy(line).state.letter(), self.phase(line));
+            let found = format!("{:?} {:?} {:?} from {state} in {phase:?}", req.opcode, req.meta, req.snp);
+            let expected = "a row of the table, an allowed start state and an idle line";
+            out.events.push(self.event(rule, Some(line), found, expected));
             return;
         }
         let tag = self.free_tag();
@@ -366,6 +391,15 @@ impl<D: Content> MemHost<D> {
     /// Gives a clean copy up without a message (`coherence` §3.1).
     pub fn drop_clean(&mut self, line: LineAddr) {
         self.degrade(line, Copy4::I);
+    }
+
+    /// Gives a dirty copy up without a message, where the rule against it is off. Returns whether it did.
+    pub fn drop_dirty(&mut self, config: &CoherenceConfig, line: LineAddr) -> bool {
+        let drops = config.has(Mutant::DirtyDropped) && self.can_write_back(line);
+        if drops {
+            self.lines.retain(|l| l.line != line);
+        }
+        drops
     }
 
     /// Whether a load is served from the cache.

@@ -19,6 +19,7 @@ use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{
     CopyView, DcohStep, DcohWatch, MemHostWatch, View, check_copies, name_invariants, overtaken,
 };
+use crate::coherence::mutant::Mutant;
 use crate::coherence::net::Net;
 use crate::coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
@@ -140,6 +141,38 @@ impl Setup {
             programs: Vec::new(),
             peers: 0,
             orders: true,
+        }
+    }
+
+    /// Two lines that share the one entry of a filter.
+    pub fn one_entry(mut config: CoherenceConfig) -> Self {
+        config.mem.filter_sets = 1;
+        config.mem.filter_ways = 1;
+        Self { lines: 2, ..Self::owners(config, 2) }
+    }
+
+    /// The device takes blocks of two lines back while hosts own them.
+    pub fn blocks(config: CoherenceConfig, hosts: u8, ops: &[DeviceOp]) -> Self {
+        Self { lines: 2, blocks: ops.iter().map(|&op| (op, 1)).collect(), ..Self::owners(config, hosts) }
+    }
+
+    /// Two hosts, of which one may be a direct peer, and accesses of UIO at any time.
+    pub fn uio(config: CoherenceConfig) -> Self {
+        Self {
+            requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::CLN_EVCT],
+            device: vec![DeviceOp::UioRead, DeviceOp::UioWrite],
+            ..Self::core(config, 2)
+        }
+    }
+
+    /// Hosts that ask for ownership and store, and do nothing else.
+    fn owners(config: CoherenceConfig, hosts: u8) -> Self {
+        Self {
+            requests: vec![HostReq::RD_ANY],
+            write_backs: Vec::new(),
+            stores: false,
+            wants: vec![Want::Store],
+            ..Self::core(config, hosts)
         }
     }
 
@@ -770,5 +803,43 @@ impl System for MemSystem {
                 events.push(Event::new("COH-INV-14", line, "DCOH", found, "no leak"));
             }
         }
+    }
+
+    /// Hosts that run no program are alike: they are sorted by all that the system knows of them. The device asks all
+    /// holders at once and numbers its snoops host by host, so no order of hosts is in what it does; with the rule off
+    /// that leaves out the first holder there is one, and nobody is renamed.
+    fn canonical(self) -> Self {
+        if !self.setup.programs.is_empty() || self.setup.config.has(Mutant::HolderSkipped) {
+            return self;
+        }
+        let flags = |host: usize| {
+            let of_host = |flags: u32| self.lines().map(move |l| flags & flag(host as u8, l.0 as u8) != 0);
+            of_host(self.wanting).chain(of_host(self.unused))
+        };
+        let mut order: Vec<usize> = (0..self.hosts.len()).collect();
+        order.sort_by(|&a, &b| {
+            let by_state = self.hosts[a].content().cmp(&self.hosts[b].content());
+            by_state
+                .then_with(|| self.net.of(a, Dir::Down).cmp(self.net.of(b, Dir::Down)))
+                .then_with(|| self.net.of(a, Dir::Up).cmp(self.net.of(b, Dir::Up)))
+                .then_with(|| self.dcoh.signature(a as u8).cmp(&self.dcoh.signature(b as u8)))
+                .then_with(|| flags(a).cmp(flags(b)))
+        });
+        if order.iter().enumerate().all(|(new, &old)| new == old) {
+            return self;
+        }
+        let mut to = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            to[old] = new as u8;
+        }
+        let renamed = |flags: u32| {
+            let set = self.lines().flat_map(|l| (0..self.setup.hosts).map(move |h| (h, l.0 as u8)));
+            let set = set.filter(|&(host, line)| flags & flag(host, line) != 0);
+            set.fold(0, |all, (host, line)| all | flag(to[usize::from(host)], line))
+        };
+        let (wanting, unused) = (renamed(self.wanting), renamed(self.unused));
+        let hosts = order.iter().enumerate().map(|(new, &old)| self.hosts[old].clone().renamed(new as u8)).collect();
+        // No message of CXL.mem says which host it is of.
+        Self { hosts, dcoh: self.dcoh.renamed(&to), net: self.net.renamed(&order, |_, _| {}), wanting, unused, ..self }
     }
 }

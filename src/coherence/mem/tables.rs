@@ -486,37 +486,52 @@ fn meaning(field: MetaField, value: MetaValue) -> Option<MetaValue> {
     (field != MetaField::NoOp).then_some(value)
 }
 
-/// The rows of one M2S Req to HDM-D or HDM-DB, one for each legal answer.
-///
-/// # Errors
-/// The rule that the combination breaks: the row of the same opcode that comes nearest.
-pub fn req(
+/// Whether a row has this meaning of the meta fields.
+fn fits_meta(row: &ReqRow, meta: Option<MetaValue>) -> bool {
+    let forwards = row.device == DeviceAfter::Bias && meta.is_some_and(|v| v != MetaValue::ExplicitNoOp);
+    row.meta_ignored || row.meta == meta || forwards
+}
+
+/// The rows of one M2S Req to HDM-D or HDM-DB, one for each legal answer; none when it is illegal.
+pub fn req_rows(
     region: Region,
     opcode: M2sReqOpcode,
     field: MetaField,
     value: MetaValue,
     snp: SnpType,
-) -> Result<Vec<&'static ReqRow>, &'static str> {
-    if region == Region::HdmH {
-        return Err(hdm_h_req(opcode, field, snp).err().unwrap_or("COH-MEM-35"));
-    }
-    let fwd = |row: &ReqRow| row.device == DeviceAfter::Bias;
-    let same: Vec<&ReqRow> = REQ_ROWS.iter().filter(|r| r.opcodes.contains(&opcode)).collect();
+) -> impl Iterator<Item = &'static ReqRow> + Clone {
     let meta = meaning(field, value);
-    let metas: Vec<&ReqRow> = same
-        .iter()
-        .copied()
-        .filter(|r| r.meta_ignored || r.meta == meta || (fwd(r) && meta.is_some_and(|v| v != MetaValue::ExplicitNoOp)))
-        .collect();
-    let rows: Vec<&ReqRow> = metas
-        .iter()
-        .copied()
-        .filter(|r| r.snp == snp && if region == Region::HdmD { r.hdm_d } else { r.hdm_db })
-        .collect();
-    if rows.is_empty() {
-        return Err(metas.first().or(same.first()).map_or("COH-MEM-04", |r| r.rule));
+    REQ_ROWS.iter().filter(move |r| {
+        let region_fits = match region {
+            Region::HdmD => r.hdm_d,
+            Region::HdmDb => r.hdm_db,
+            Region::HdmH => false,
+        };
+        r.opcodes.contains(&opcode) && fits_meta(r, meta) && r.snp == snp && region_fits
+    })
+}
+
+/// Whether one M2S Req is legal: the sender asks before it sends, the receiver when it has it.
+///
+/// # Errors
+/// The rule that the combination breaks: the row of the same opcode that comes nearest.
+pub fn check_req(
+    region: Region,
+    opcode: M2sReqOpcode,
+    field: MetaField,
+    value: MetaValue,
+    snp: SnpType,
+) -> Result<(), &'static str> {
+    if region == Region::HdmH {
+        return hdm_h_req(opcode, field, snp).map(|_| ());
     }
-    Ok(rows)
+    if req_rows(region, opcode, field, value, snp).next().is_some() {
+        return Ok(());
+    }
+    let meta = meaning(field, value);
+    let same = || REQ_ROWS.iter().filter(|r| r.opcodes.contains(&opcode));
+    let nearest = same().find(|r| fits_meta(r, meta)).or_else(|| same().next());
+    Err(nearest.map_or("COH-MEM-04", |r| r.rule))
 }
 
 /// The row of one M2S RwD to HDM-D or HDM-DB. `shared` says that several hosts, or a peer, use the memory.

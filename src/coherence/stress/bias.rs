@@ -17,7 +17,7 @@ use crate::coherence::monitor::{CopyView, View};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
 /// The host, actor 0, and the device, actor 1.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BiasRig {
     host: BiasHost<Line>,
     device: BiasDevice<Line>,
@@ -138,6 +138,35 @@ impl Rig for BiasRig {
 
     fn due(&self, actor: usize, line: LineAddr) -> Want {
         if actor == HOST { self.host.mem.due(line) } else { Want::Nothing }
+    }
+
+    /// A clean copy of the host leaves without a message: MemClnEvct is none of HDM-D.
+    fn evict(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> bool {
+        if actor == HOST {
+            let host = &mut self.host;
+            let (free, state) = (host.is_free(line), host.mem.copy(line).state);
+            if free && host.mem.can_write_back(line) {
+                host.mem.write_back(line, Copy4::I, out);
+            } else if free {
+                host.mem.drop_clean(line);
+            }
+            return free && state != Copy4::I;
+        }
+        let op = match self.device.own(line).0 {
+            Copy4::M => Op::DirtyEvict,
+            Copy4::E => Op::CleanEvict,
+            Copy4::S => Op::CleanEvictNoData,
+            Copy4::I => return false,
+        };
+        let can = self.device.can_issue(line, op);
+        if can {
+            self.device.issue(config, line, op, None, out);
+        }
+        can
+    }
+
+    fn drop_dirty(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr) -> bool {
+        actor == HOST && self.host.is_free(line) && self.host.mem.drop_dirty(config, line)
     }
 
     fn other(

@@ -14,7 +14,7 @@ use crate::coherence::monitor::{CopyView, View};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
 /// The agents.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CacheRig {
     devices: Vec<Device<Line>>,
     home: Home<Line, Flat<Line>>,
@@ -24,17 +24,6 @@ impl CacheRig {
     /// Empty caches.
     pub fn new(devices: usize) -> Self {
         Self { devices: vec![Device::new(); devices.clamp(1, 16)], home: Home::new(Flat::default()) }
-    }
-
-    /// Gives back some line that is held, when the cache is full.
-    fn evict(device: &mut Device<Line>, line: LineAddr, out: &mut Out<Line>) {
-        let op = match device.at(line) {
-            At::M => Op::DirtyEvict,
-            At::E => Op::CleanEvict,
-            At::S => Op::CleanEvictNoData,
-            _ => return,
-        };
-        device.issue(op, line, None, out);
     }
 }
 
@@ -127,6 +116,22 @@ impl Rig for CacheRig {
         }
     }
 
+    fn evict(&mut self, _: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> bool {
+        let Some(device) = self.devices.get_mut(actor) else { return false };
+        let op = match device.at(line) {
+            At::M => Op::DirtyEvict,
+            At::E => Op::CleanEvict,
+            At::S => Op::CleanEvictNoData,
+            _ => return false,
+        };
+        device.issue(op, line, None, out)
+    }
+
+    fn drop_dirty(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr) -> bool {
+        let device = self.devices.get_mut(actor).filter(|d| d.at(line) == At::M);
+        device.is_some_and(|d| d.drop_copy(config, line))
+    }
+
     fn other(
         &mut self,
         config: &CoherenceConfig,
@@ -143,7 +148,7 @@ impl Rig for CacheRig {
             let held = device.lines().count();
             if held >= dice.cache_lines {
                 let victim = device.lines().nth(dice.below(held)).map(|(l, _)| l)?;
-                Self::evict(device, victim, out);
+                self.evict(config, actor, victim, out);
                 return None;
             }
         } else if dice.once_in(4) && device.drop_copy(config, line) {

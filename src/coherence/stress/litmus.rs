@@ -1,8 +1,7 @@
-//! Programs of sequential cores with random order of all messages, and the litmus tests made of them.
+//! Programs of sequential cores with random order of all messages, and the litmus shapes run so.
 //!
-//! Every core does one access after the other; a load ends with its value, a store with its place in coherence order.
-//! The agents then owe sequential consistency, so each shape has outcomes that must never be seen. Copies are given to
-//! random cores before the programs begin, and cores evict and drop lines between their accesses.
+//! Copies are given to random cores before the programs begin, and cores evict and drop lines between their accesses. The
+//! same shapes with every order: [`crate::coherence::litmus::cores`].
 
 use super::bias::BiasRig;
 use super::cache::CacheRig;
@@ -14,63 +13,8 @@ use crate::coherence::cache::device::Bytes;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr};
 use crate::coherence::event::Event;
+use crate::coherence::litmus::shapes::{Access, Shape};
 use std::collections::BTreeMap;
-
-/// An access of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Loads a line.
-    Load(u64),
-    /// Stores a value to a line.
-    Store(u64, u8),
-}
-
-/// A shape: programs, and which outcome no order of the accesses explains.
-#[derive(Debug)]
-pub struct Shape {
-    /// Name in the literature.
-    pub name: &'static str,
-    /// One a core.
-    pub programs: &'static [&'static [Access]],
-    /// Of the values loaded, core by core, and the last values of the two lines.
-    pub forbidden: fn(&[u8], [u8; 2]) -> bool,
-}
-
-use Access::{Load, Store};
-const X: u64 = 0;
-const Y: u64 = 1;
-
-/// The shapes.
-pub static SHAPES: &[Shape] = &[
-    Shape {
-        name: "CoRR",
-        programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X), Load(X), Load(X)]],
-        forbidden: |r, _| !r.is_sorted(),
-    },
-    Shape { name: "CoWW", programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X)]], forbidden: |_, last| last[0] != 2 },
-    Shape {
-        name: "CoWR",
-        programs: &[&[Store(X, 1), Load(X)], &[Store(X, 2)]],
-        forbidden: |r, last| r[0] == 0 || (r[0] == 2 && last[0] == 1),
-    },
-    Shape {
-        name: "CoRW",
-        programs: &[&[Load(X), Store(X, 1)], &[Store(X, 2)]],
-        forbidden: |r, last| r[0] == 1 || (r[0] == 2 && last[0] == 2),
-    },
-    Shape { name: "MP", programs: &[&[Store(X, 1), Store(Y, 1)], &[Load(Y), Load(X)]], forbidden: |r, _| r == [1, 0] },
-    Shape { name: "SB", programs: &[&[Store(X, 1), Load(Y)], &[Store(Y, 1), Load(X)]], forbidden: |r, _| r == [0, 0] },
-    Shape {
-        name: "2+2W",
-        programs: &[&[Store(X, 1), Store(Y, 2)], &[Store(Y, 1), Store(X, 2)]],
-        forbidden: |_, last| last == [1, 1],
-    },
-    Shape {
-        name: "IRIW",
-        programs: &[&[Store(X, 1)], &[Store(Y, 1)], &[Load(X), Load(Y)], &[Load(Y), Load(X)]],
-        forbidden: |r, _| r == [1, 0, 1, 0],
-    },
-];
 
 /// Steps an access after which a run that has not ended counts as without outcome (a rule is off, and something waits for ever).
 const MOST_STEPS: u64 = 4_000;
@@ -97,8 +41,8 @@ pub fn explore(shape: &Shape, protocol: Protocol, config: &CoherenceConfig, runs
         (stress.lines, stress.cache_lines, stress.byte_owners) = (2, 8, false);
         stress.config = config.clone();
         let work = |access: &Access| match *access {
-            Load(line) => Work { line: LineAddr(line), store: None },
-            Store(line, value) => {
+            Access::Load(line) => Work { line: LineAddr(line), store: None },
+            Access::Store(line, value) => {
                 Work { line: LineAddr(line), store: Some(Bytes { data: Line([value; 64]), enables: 1 }) }
             }
         };

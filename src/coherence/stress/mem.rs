@@ -14,7 +14,7 @@ use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{CopyView, View};
 
 /// The agents.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemRig {
     hosts: Vec<MemHost<Line>>,
     dcoh: Dcoh<Line>,
@@ -38,6 +38,18 @@ pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out
     }
     host.issue(line, request, want, out);
     Asked::Yes
+}
+
+/// Gives a copy up with a message.
+fn evict_of_host(host: &mut MemHost<Line>, line: LineAddr, out: &mut Out<Line>) -> bool {
+    if host.can_write_back(line) {
+        host.write_back(line, Copy4::I, out);
+    } else if host.can_issue(line, HostReq::CLN_EVCT) {
+        host.issue(line, HostReq::CLN_EVCT, Want::Nothing, out);
+    } else {
+        return false;
+    }
+    true
 }
 
 /// Another request, an eviction or a drop.
@@ -184,6 +196,21 @@ impl Rig for MemRig {
 
     fn due(&self, actor: usize, line: LineAddr) -> Want {
         self.hosts.get(actor).map_or(Want::Nothing, |h| h.due(line))
+    }
+
+    fn evict(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> bool {
+        if let Some(host) = self.hosts.get_mut(actor) {
+            return evict_of_host(host, line, out);
+        }
+        let can = self.dcoh.can_issue(config, line, DeviceOp::Evict);
+        if can {
+            self.dcoh.issue(config, line, DeviceOp::Evict, out);
+        }
+        can
+    }
+
+    fn drop_dirty(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr) -> bool {
+        self.hosts.get_mut(actor).is_some_and(|h| h.drop_dirty(config, line))
     }
 
     fn other(

@@ -17,13 +17,13 @@
 //!
 //! Equal seeds give equal runs; a failure names its seed.
 
-mod bias;
-mod cache;
+pub(super) mod bias;
+pub(super) mod cache;
 mod failure;
 mod lanes;
 pub mod litmus;
-mod mem;
-mod rig;
+pub(super) mod mem;
+pub(super) mod rig;
 mod tester;
 
 pub use failure::Failure;

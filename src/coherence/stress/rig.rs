@@ -160,6 +160,14 @@ pub trait Rig {
         Want::Nothing
     }
 
+    /// Gives a copy up, by message where there is one for it. `false`: nothing is held, or not now.
+    fn evict(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> bool;
+
+    /// Drops a dirty copy, where the rule against it is off.
+    fn drop_dirty(&mut self, _config: &CoherenceConfig, _actor: usize, _line: LineAddr) -> bool {
+        false
+    }
+
     /// Any other legal operation, picked at random: another request, an eviction, a drop, a write by message, which it
     /// returns.
     fn other(

@@ -5,7 +5,7 @@ pub use scalepool::coherence::cache::backing::{Backing, Flat};
 pub use scalepool::coherence::cache::device::{Bytes, Device};
 pub use scalepool::coherence::cache::home::{Holders, Home, uqid};
 pub use scalepool::coherence::cache::state::{Answer, At, Snoop};
-pub use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, Setup};
+pub use scalepool::coherence::cache::system::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup};
 pub use scalepool::coherence::config::{CleanEvictAnswer, CoherenceConfig, WithoutBytes};
 pub use scalepool::coherence::content::{Age, Content, Line, LineAddr, Token, WHOLE_LINE};
 pub use scalepool::coherence::explore::{Limits, Report, Violation, search};

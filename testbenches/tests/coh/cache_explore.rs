@@ -5,19 +5,6 @@
 
 use super::cache_bench::*;
 
-/// What the size hints of the sheet (§4) cover: reads, ItoMWr, evicts and drops.
-pub(crate) const HINTED: &[Op] = &[
-    Op::RdShared,
-    Op::RdOwn,
-    Op::RdOwnNoData,
-    Op::RdAny,
-    Op::RdCurr,
-    Op::ItoMWr,
-    Op::CleanEvict,
-    Op::CleanEvictNoData,
-    Op::DirtyEvict,
-];
-
 pub(crate) fn drops() -> CoherenceConfig {
     CoherenceConfig { silent_drop_e: true, ..CoherenceConfig::default() }
 }
@@ -31,14 +18,14 @@ fn explore(name: &str, setup: Setup, symmetry: bool) -> Report {
 #[test]
 fn two_devices_in_the_scope_of_the_hints() {
     // The sheet's own model of this scope has 11,176 states.
-    let report = explore("two devices", Setup::free(drops(), 2, HINTED), false);
+    let report = explore("two devices", Setup::free(drops(), 2, HINTED_REQUESTS), false);
     assert_eq!((report.states, report.transitions, report.depth), (10_621, 27_126, 24));
 }
 
 #[test]
 fn renaming_devices_finds_no_less() {
-    let all = explore("two devices", Setup::free(drops(), 2, HINTED), false);
-    let half = explore("two devices, renamed", Setup::free(drops(), 2, HINTED), true);
+    let all = explore("two devices", Setup::free(drops(), 2, HINTED_REQUESTS), false);
+    let half = explore("two devices, renamed", Setup::free(drops(), 2, HINTED_REQUESTS), true);
     // Nearly each state has a twin with the devices exchanged.
     assert!(half.states * 2 >= all.states && half.states * 2 < all.states + all.states / 10);
 }
@@ -52,7 +39,7 @@ fn two_devices_and_the_host_with_every_request_and_every_legal_answer() {
 #[test]
 fn three_devices_in_the_scope_of_the_hints() {
     // The sheet's own model of this scope has 1,022,517 states; devices that differ in name only count once here.
-    let report = explore("three devices", Setup::free(drops(), 3, HINTED), true);
+    let report = explore("three devices", Setup::free(drops(), 3, HINTED_REQUESTS), true);
     assert_eq!((report.states, report.transitions, report.depth), (150_175, 524_955, 37));
 }
 
@@ -66,7 +53,7 @@ fn dirty_grants_and_pulled_clean_evicts() {
 #[test]
 fn a_home_that_queues() {
     let config = CoherenceConfig { home_queue_requests: 1, ..CoherenceConfig::default() };
-    explore("queue of one", Setup::free(config, 2, HINTED), true);
+    explore("queue of one", Setup::free(config, 2, HINTED_REQUESTS), true);
 }
 
 #[test]
@@ -80,5 +67,5 @@ fn a_snoop_filter_of_one_entry_takes_lines_back() {
 #[test]
 fn whole_lines_written_without_bytes() {
     let config = CoherenceConfig { without_bytes: WithoutBytes::Write, ..CoherenceConfig::default() };
-    explore("full-line writes", Setup::free(config, 2, HINTED), true);
+    explore("full-line writes", Setup::free(config, 2, HINTED_REQUESTS), true);
 }

@@ -3,7 +3,6 @@
 
 use super::cache_bench::{ALL_REQUESTS, Op, Violation, explored};
 use super::cache_explore::drops;
-use super::mem_explore::{blocks, tiny_filter};
 use super::names::{cache_names, names};
 use super::stress::{runs, soak};
 use scalepool::coherence::agent::{Agent, Out};
@@ -76,7 +75,7 @@ fn scenario_coh_t04() {
 }
 
 /// Every rule that can be turned off, off, one at a time: a counterexample that names the rule. Among them are all that
-/// the sheet marks +X!. What harm each does to states and values is in `cache_mutants` and `mem_mutants`.
+/// the sheet marks +X!. What harm each does to states and values is in `mutants`.
 #[test]
 fn scenario_coh_t05() {
     use Mutant::*;
@@ -128,7 +127,11 @@ fn scenario_coh_t05() {
     for (mutant, rule) in two_hosts {
         told(mutant, rule, names(&MemSystem::new(MemSetup::core(of(mutant), 2)), rule));
     }
-    told(EntryLeavesEarly, "COH-SFI-01", names(&MemSystem::new(tiny_filter(of(EntryLeavesEarly))), "COH-SFI-01"));
+    told(
+        EntryLeavesEarly,
+        "COH-SFI-01",
+        names(&MemSystem::new(MemSetup::one_entry(of(EntryLeavesEarly))), "COH-SFI-01"),
+    );
     let in_blocks = [
         (BlockAnswerEarly, BlockAnswer::Whole, "COH-BLK-04"),
         (OneConflictForBlock, BlockAnswer::Lines, "COH-BIC-10"),
@@ -136,7 +139,7 @@ fn scenario_coh_t05() {
     ];
     for (mutant, block_answer, rule) in in_blocks {
         let config = CoherenceConfig { mem: MemConfig { block_answer, ..MemConfig::default() }, ..of(mutant) };
-        told(mutant, rule, names(&MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])), rule));
+        told(mutant, rule, names(&MemSystem::new(MemSetup::blocks(config, 1, &[DeviceOp::ReadOwn])), rule));
     }
     let bias = [
         (ReqPassesFwd, "COH-BIA-11"),
@@ -297,7 +300,7 @@ fn illegal_cxl_mem() -> [usize; 2] {
                     enables: WHOLE_LINE,
                 };
                 let db = [
-                    (req, tables::req(Region::HdmDb, opcode, field, value, snp).err()),
+                    (req, tables::check_req(Region::HdmDb, opcode, field, value, snp).err()),
                     (rwd, tables::rwd(Region::HdmDb, true, rwd_opcode, field, value, snp).err()),
                 ];
                 for (msg, rule) in db {

@@ -180,7 +180,7 @@ pub fn req_breaks(rule: &str) {
             let before = dcoh.clone();
             let msg = m2s(opcode, meta, snp);
             let Msg::M2sReq { meta_field, meta, .. } = msg else { return };
-            if tables::req(Region::HdmDb, opcode, meta_field, meta, snp).err() != Some(row.rule) {
+            if tables::check_req(Region::HdmDb, opcode, meta_field, meta, snp).err() != Some(row.rule) {
                 continue;
             }
             let out = give(&mut dcoh, &config, 0, msg);

@@ -1,7 +1,7 @@
 //! Rules of the conflict: BIConflict, its Ack, and the rows of its outcomes.
 
 use super::mem_bench::*;
-use super::mem_explore::{blocks, clean};
+use super::mem_explore::clean;
 use super::names::{names, takes_and};
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::config::CoherenceConfig;
@@ -231,14 +231,14 @@ fn coh_bic_09_n() {
 #[test]
 fn coh_bic_10_p() {
     let config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    clean("blocks", &MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])));
+    clean("blocks", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
 }
 
 #[test]
 fn coh_bic_10_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
     config.mutant = Some(Mutant::OneConflictForBlock);
-    names(&MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BIC-10");
+    names(&MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BIC-10");
 }
 
 #[test]

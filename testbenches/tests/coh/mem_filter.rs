@@ -1,7 +1,7 @@
 //! Rules of the snoop filter: back-invalidates, blocks, several hosts.
 
 use super::mem_bench::*;
-use super::mem_explore::{blocks, clean, tiny_filter};
+use super::mem_explore::clean;
 use super::names::{names, takes_and};
 use scalepool::coherence::agent::{Accept, Agent, Out};
 use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
@@ -18,13 +18,13 @@ use scalepool_protocols::cxl::cxl256::code::{
 
 #[test]
 fn coh_sfi_01_p() {
-    clean("1 filter entry", &MemSystem::new(tiny_filter(CoherenceConfig::default())));
+    clean("1 filter entry", &MemSystem::new(Setup::one_entry(CoherenceConfig::default())));
 }
 
 #[test]
 fn coh_sfi_01_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
-    names(&MemSystem::new(tiny_filter(config)), "COH-SFI-01");
+    names(&MemSystem::new(Setup::one_entry(config)), "COH-SFI-01");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn coh_sfi_07_p() {
 #[test]
 fn coh_sfi_07_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
-    names(&MemSystem::new(tiny_filter(config)), "COH-SFI-07");
+    names(&MemSystem::new(Setup::one_entry(config)), "COH-SFI-07");
 }
 
 #[test]
@@ -242,27 +242,27 @@ fn coh_blk_03_n() {
 #[test]
 fn coh_blk_04_p() {
     let config = with(MemConfig { block_answer: BlockAnswer::Whole, ..MemConfig::default() });
-    clean("blocks", &MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])));
+    clean("blocks", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
 }
 
 #[test]
 fn coh_blk_04_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Whole, ..MemConfig::default() });
     config.mutant = Some(Mutant::BlockAnswerEarly);
-    names(&MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-04");
+    names(&MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-04");
 }
 
 #[test]
 fn coh_blk_05_p() {
     let config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
-    clean("blocks", &MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])));
+    clean("blocks", &MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])));
 }
 
 #[test]
 fn coh_blk_05_n() {
     let mut config = with(MemConfig { block_answer: BlockAnswer::Lines, ..MemConfig::default() });
     config.mutant = Some(Mutant::BlockLineReleased);
-    names(&MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-05");
+    names(&MemSystem::new(Setup::blocks(config, 1, &[DeviceOp::ReadOwn])), "COH-BLK-05");
 }
 
 #[test]

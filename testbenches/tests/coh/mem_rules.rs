@@ -1,7 +1,7 @@
 //! Rules of CXL.mem outside its tables: meta, completions, shared memory, load.
 
 use super::mem_bench::*;
-use super::mem_explore::{clean, tiny_filter};
+use super::mem_explore::clean;
 use super::names::{names, takes_and};
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
@@ -9,7 +9,7 @@ use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::system::{MemSystem, Setup};
-use scalepool::coherence::mem::tables::Copy4;
+use scalepool::coherence::mem::tables::{Copy4, REQ_ROWS};
 use scalepool::coherence::mem::{Dcoh, DeviceOp, Holders, HostReq, Want};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::monitor::MemHostWatch;
@@ -140,6 +140,41 @@ fn coh_mem_36_n() {
     let mut dcoh = device(&config, 2, Holders::Shared(0));
     let read = give(&mut dcoh, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
     assert_eq!(rules(&give(&mut host, &config, 0, read.sends[0].1)), ["COH-MEM-36"]);
+}
+
+/// Every request that a core could name, with every SnpType: what is a row leaves, and nothing else does.
+#[test]
+fn a_host_sends_rows_of_the_table_alone() {
+    let metas = [None, Some(MetaValue::Invalid), Some(MetaValue::Any), Some(MetaValue::Shared)];
+    let snps = [SnpType::NoOp, SnpType::SnpData, SnpType::SnpCur, SnpType::SnpInv];
+    let opcodes = REQ_ROWS.iter().flat_map(|r| r.opcodes).filter(|o| !o.name().is_some_and(|n| n.ends_with("Fwd")));
+    let (mut legal, mut illegal) = (0, 0);
+    let combinations = opcodes.flat_map(|&o| metas.iter().map(move |&m| (o, m)));
+    for (opcode, meta, snp) in combinations.flat_map(|(o, m)| snps.map(|s| (o, m, s))) {
+        let row =
+            REQ_ROWS.iter().find(|r| r.opcodes.contains(&opcode) && (r.meta_ignored || r.meta == meta) && r.snp == snp);
+        let req = HostReq { opcode, meta, snp };
+        for state in [Copy4::I, Copy4::S] {
+            let mut host = host(state);
+            let out = issue(&mut host, req, Want::Nothing);
+            match row {
+                None => {
+                    illegal += 1;
+                    assert!(out.sends.is_empty() && rules(&out).len() == 1, "{req:?}: {:?}", rules(&out));
+                    // The rule is the row of the same opcode that comes nearest.
+                    let near = REQ_ROWS.iter().find(|r| r.rule == rules(&out)[0]).expect("a row of a request");
+                    assert!(near.opcodes.contains(&opcode), "{req:?}: {}", near.rule);
+                }
+                Some(_) => legal += usize::from(out.events.is_empty()),
+            }
+        }
+    }
+    assert!(legal > 20 && illegal > 100, "{legal} {illegal}");
+    // On HDM-D there is no MemClnEvct.
+    let mut of_hdm_d = bias_host(Copy4::S);
+    assert!(!of_hdm_d.mem.can_issue(X, HostReq::CLN_EVCT) && of_hdm_d.mem.can_issue(X, HostReq::RD_ANY));
+    let out = issue(&mut of_hdm_d.mem, HostReq::CLN_EVCT, Want::Nothing);
+    assert_eq!((rules(&out), out.sends.len()), (vec!["COH-MEM-18"], 0));
 }
 
 #[test]
@@ -293,13 +328,13 @@ fn coh_inv_10_n() {
 
 #[test]
 fn coh_inv_12_p() {
-    clean("1 filter entry", &MemSystem::new(tiny_filter(CoherenceConfig::default())));
+    clean("1 filter entry", &MemSystem::new(Setup::one_entry(CoherenceConfig::default())));
 }
 
 #[test]
 fn coh_inv_12_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::EntryLeavesEarly), ..CoherenceConfig::default() };
-    names(&MemSystem::new(tiny_filter(config)), "COH-INV-12");
+    names(&MemSystem::new(Setup::one_entry(config)), "COH-INV-12");
 }
 
 #[test]

@@ -42,7 +42,12 @@ pub fn names<S: System>(start: &S, rule: &str) -> Violation {
                 if let Some(at) = events.iter().position(|e| e.rule == rule) {
                     let event = events.swap_remove(at);
                     assert!(!event.at.is_empty() && !event.found.is_empty() && !event.expected.is_empty(), "{event}");
-                    return Violation { event, columns: start.columns(), steps: way(start, &origins, number, mv) };
+                    return Violation {
+                        event,
+                        columns: start.columns(),
+                        steps: way(start, &origins, number, mv),
+                        script: Vec::new(),
+                    };
                 }
                 others.extend(events.iter().map(|e| e.rule));
                 if new {

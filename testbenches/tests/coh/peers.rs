@@ -138,15 +138,6 @@ fn coh_p2p_02_n() {
     }
 }
 
-/// Two holders, of which one may be a direct peer, and UIO accesses at any time.
-fn uio(config: CoherenceConfig) -> Setup {
-    Setup {
-        requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::CLN_EVCT],
-        device: vec![DeviceOp::UioRead, DeviceOp::UioWrite],
-        ..Setup::core(config, 2)
-    }
-}
-
 #[test]
 fn coh_uio_01_p() {
     let config = CoherenceConfig::default();
@@ -179,7 +170,7 @@ fn coh_uio_01_p() {
 
 #[test]
 fn coh_uio_01_n() {
-    let setup = uio(breaking(Mutant::UioSkipsHolders));
+    let setup = Setup::uio(breaking(Mutant::UioSkipsHolders));
     names(&MemSystem::new(setup.clone()), "COH-UIO-01");
     let found = explore("UIO skips holders", &MemSystem::new(Setup { orders: false, ..setup }));
     let rule = found.violation.expect("it is found").event.rule;
@@ -224,11 +215,11 @@ fn coh_uio_02_n() {
 /// COH-T14: SWMR and the value hold between a host, a direct peer and UIO accesses, in every order of their messages.
 #[test]
 fn t14_peer_traffic() {
-    clean("UIO, a host and a peer", &MemSystem::new(uio(CoherenceConfig::default())));
+    clean("UIO, a host and a peer", &MemSystem::new(Setup::uio(CoherenceConfig::default())));
     let own = Setup {
         device: vec![DeviceOp::UioRead, DeviceOp::UioWrite, DeviceOp::ReadOwn, DeviceOp::Evict],
         requests: vec![HostReq::RD_ANY],
-        ..uio(CoherenceConfig::default())
+        ..Setup::uio(CoherenceConfig::default())
     };
     clean("UIO beside the device's own cache", &MemSystem::new(own));
 }

@@ -5,9 +5,10 @@
 
 use super::mem_explore::with;
 use scalepool::coherence::config::CoherenceConfig;
+use scalepool::coherence::litmus::shapes::SHAPES;
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mutant::Mutant;
-use scalepool::coherence::stress::litmus::{SHAPES, explore};
+use scalepool::coherence::stress::litmus::explore;
 use scalepool::coherence::stress::{Counts, Protocol, Stress};
 
 /// How much more than in the normal run.
@@ -113,8 +114,6 @@ fn stress_kills_mutants() {
         let killer = (0..20).find_map(|seed| {
             let mut stress = Stress::new(protocol, seed, 10_000);
             stress.config.mutant = Some(mutant);
-            // A victim of the filter that is not asked would be one for ever.
-            stress.config.home_filter_lines = 0;
             stress.run().err()
         });
         let failure = killer.unwrap_or_else(|| panic!("{mutant:?} lives"));

@@ -1,0 +1,284 @@
+//! `scalepool explore`: every state that some order of messages reaches.
+//!
+//! Where rules can be turned off: `--mutant` and `--mutants` are there in builds with debug assertions, those that tests
+//! run, and in no other.
+
+use super::{Status, print_json, report};
+use crate::coherence::chart::Chart;
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::explore::{Explored, Limits, Report, Violation, named};
+use crate::coherence::flows::FlowError;
+use crate::coherence::litmus::{Found, parse};
+use crate::coherence::replay;
+use crate::scenario::observe::{Observer, Outputs};
+use crate::trace::{Header, Hub};
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use serde_json::{Value, json};
+use std::fs::read_to_string;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+#[cfg(debug_assertions)]
+use super::table::Table;
+#[cfg(debug_assertions)]
+use crate::coherence::{explore::killers, mutant::Mutant};
+
+/// Explore a coherence protocol exhaustively; a broken rule is shown with the shortest way to it.
+///
+/// Exit 0: no rule is broken, 1: one is, 2: the input cannot be read, or the states were too many.
+#[derive(Debug, Args)]
+pub(super) struct Explore {
+    /// Name of an exploration, as `list explorations` shows it, or a litmus case, FILE.toml.
+    what: Option<String>,
+    /// Set an option of the protocol, as `[config]` of a litmus case has it: mem.one_access=false. May be repeated.
+    #[arg(long, value_name = "OPTION=VALUE")]
+    set: Vec<String>,
+    /// Count states that differ in the names of equal agents only as different ones.
+    #[arg(long)]
+    no_symmetry: bool,
+    /// Give up after so many states.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
+    states: usize,
+    /// Follow a script of `--script` instead, and draw its chart.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "chart", "trace", "vcd", "fst", "script"])]
+    follow: Option<PathBuf>,
+    /// Write the way to the broken rule as a message sequence chart, a picture (.svg) or text.
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// Write it as a transaction trace, JSON lines, one step a nanosecond.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Write it as a value change dump, with GTKWave files beside it.
+    #[arg(long, value_name = "FILE")]
+    vcd: Option<PathBuf>,
+    /// Write the same wave as FST.
+    #[arg(long, value_name = "FILE")]
+    fst: Option<PathBuf>,
+    /// Write it as a script, one step a line, which `--follow` takes.
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// With --json: add the seconds as the last key.
+    #[arg(long, requires = "json")]
+    timing: bool,
+    /// Turn one rule off (test builds only); alone: in the exploration that finds it.
+    #[cfg(debug_assertions)]
+    #[arg(long, value_name = "RULE", value_parser = mutant)]
+    mutant: Option<Mutant>,
+    /// Turn each rule off in turn and print what finds it (test builds only).
+    #[cfg(debug_assertions)]
+    #[arg(long, conflicts_with = "what")]
+    mutants: bool,
+}
+
+/// What is explored.
+struct Case {
+    name: String,
+    start: Box<dyn Explored>,
+    is_litmus: bool,
+}
+
+impl Explore {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        #[cfg(debug_assertions)]
+        if self.mutants {
+            return mutants(out);
+        }
+        let case = self.case()?;
+        if let Some(path) = &self.follow {
+            return follow(&case, path, out);
+        }
+        let begun = Instant::now();
+        let found = case.start.search(Limits { states: self.states, symmetry: !self.no_symmetry });
+        let seconds = begun.elapsed().as_secs_f64();
+        if self.json {
+            let mut form = json_of(&case, &found);
+            if self.timing {
+                form["seconds"] = json!(seconds);
+            }
+            print_json(out, &form)?;
+        } else {
+            print(&case, &found, out)?;
+        }
+        if !self.timing {
+            let rate = found.states as f64 / seconds.max(f64::MIN_POSITIVE) / 1e3;
+            let _ = writeln!(io::stderr(), "scalepool: {seconds:.2} s, {rate:.0} k states/s");
+        }
+        match &found.violation {
+            Some(violation) => {
+                self.write(violation)?;
+                Ok(Status::Finding)
+            }
+            None if found.complete => Ok(Status::Good),
+            None => {
+                report(format_args!("{}: found more than {} states, expected an end", case.name, self.states));
+                Ok(Status::Refused)
+            }
+        }
+    }
+
+    fn case(&self) -> anyhow::Result<Case> {
+        let mut config = options(&self.set)?;
+        #[cfg(debug_assertions)]
+        {
+            config.mutant = self.mutant;
+            if let (None, Some(killer)) = (&self.what, self.mutant.and_then(killers::of)) {
+                let Some((named, config)) = killer.case() else {
+                    bail!("{:?}: no exploration has this part; a test finds {}", killer.mutant, killer.rule);
+                };
+                return Ok(Case { name: named.name.to_owned(), start: (named.start)(config), is_litmus: false });
+            }
+        }
+        let Some(name) = self.what.clone() else {
+            bail!("found no exploration, expected FILE.toml or a name that `list explorations` shows");
+        };
+        if let Some(named) = named::find(&name) {
+            return Ok(Case { name, start: (named.start)(config), is_litmus: false });
+        }
+        if !name.ends_with(".toml") {
+            bail!("exploration: found {name:?}, expected FILE.toml or a name that `list explorations` shows");
+        }
+        if !self.set.is_empty() {
+            bail!("{name}: found --set beside a file, expected the options in its [config]");
+        }
+        let text = read_to_string(&name).with_context(|| name.clone())?;
+        let mut case = parse(&text).with_context(|| name.clone())?;
+        case.config.mutant = config.mutant.take();
+        let start = case.start().with_context(|| name.clone())?;
+        Ok(Case { name, start, is_litmus: true })
+    }
+
+    /// Writes the way to a broken rule in every form that was asked for.
+    fn write(&self, violation: &Violation) -> anyhow::Result<()> {
+        let outputs = Outputs {
+            vcd: self.vcd.clone(),
+            fst: self.fst.clone(),
+            trace: self.trace.clone(),
+            chart: self.chart.clone(),
+            ..Outputs::default()
+        };
+        if outputs.any() || outputs.chart.is_some() {
+            let mut hub = Hub::new(true);
+            let mut taps = replay::places(violation, &mut hub);
+            // An exploration has neither scenario nor seed.
+            let model_version = env!("CARGO_PKG_VERSION").to_owned();
+            let header = Header { model_version, scenario_hash: String::new(), seed: 0 };
+            // The case of a litmus file is not written over.
+            let inputs: Vec<&Path> = self.what.as_deref().map(Path::new).into_iter().collect();
+            let mut observer = Observer::open(&outputs, &inputs, &header, &hub)?;
+            replay::record(violation, &mut taps);
+            observer.draw(&Chart::of(violation))?;
+            observer.finish(&mut hub)?;
+        }
+        if let Some(path) = &self.script {
+            let text: String = violation.script.iter().map(|word| format!("{word}\n")).collect();
+            std::fs::write(path, text).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// The configuration with some options set, written as TOML; a word without quotes is a string.
+fn options(set: &[String]) -> anyhow::Result<CoherenceConfig> {
+    let mut text = String::new();
+    for option in set {
+        let Some((key, value)) = option.split_once('=') else { bail!("--set `{option}`: expected option=value") };
+        let plain = format!("{key} = {value}\n");
+        let is_toml = toml::from_str::<toml::Table>(&plain).is_ok();
+        text += &if is_toml { plain } else { format!("{key} = {value:?}\n") };
+    }
+    toml::from_str(&text).map_err(|e| anyhow!("--set: {}", e.message()))
+}
+
+fn json_of(case: &Case, found: &Report) -> Value {
+    let litmus = Found::of(found).to_json();
+    let mut form = json!({
+        "exploration": case.name,
+        "states": found.states,
+        "transitions": found.transitions,
+        "depth": found.depth,
+        "complete": found.complete,
+        "violations": litmus["violations"],
+    });
+    if case.is_litmus {
+        form["outcomes"] = litmus["outcomes"].clone();
+    } else if !found.outcomes.is_empty() {
+        let outcomes = found.outcomes.iter().map(|(name, paths)| json!({"final": name, "paths": paths}));
+        form["outcomes"] = outcomes.collect();
+    }
+    form
+}
+
+fn print(case: &Case, found: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let Report { states, transitions, depth, .. } = found;
+    writeln!(out, "{}: {states} states, {transitions} transitions, depth {depth}", case.name)?;
+    if case.is_litmus {
+        Found::of(found).print_outcomes(out)?;
+    } else {
+        found.outcomes.iter().try_for_each(|(name, paths)| writeln!(out, "{name} {paths}"))?;
+    }
+    match &found.violation {
+        // The event stands under the chart.
+        Some(violation) => write!(
+            out,
+            "{} is broken after {} steps\n{}",
+            violation.event.rule,
+            violation.steps.len(),
+            Chart::of(violation).text()
+        ),
+        None if found.complete => writeln!(out, "no rule is broken"),
+        None => writeln!(out, "given up; no rule is broken so far"),
+    }
+}
+
+fn follow(case: &Case, path: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
+    let place = || path.display().to_string();
+    let text = read_to_string(path).with_context(place)?;
+    let words: Vec<&str> = text.lines().collect();
+    match case.start.follow(&words) {
+        Ok(chart) => {
+            write!(out, "{}", chart.text())?;
+            Ok(Status::Good)
+        }
+        Err(FlowError::Broken { event, .. }) => {
+            writeln!(out, "{event}")?;
+            Ok(Status::Finding)
+        }
+        Err(step @ FlowError::Step { .. }) => Err(step).with_context(place),
+    }
+}
+
+#[cfg(debug_assertions)]
+fn mutant(name: &str) -> Result<Mutant, String> {
+    let known = killers::KILLERS.iter().map(|k| k.mutant).find(|m| format!("{m:?}") == name);
+    known.ok_or_else(|| format!("found `{name}`, expected a rule that `explore --mutants` shows"))
+}
+
+/// Every rule that can be turned off and what finds it; exit 1 when one is not found, or by something else.
+#[cfg(debug_assertions)]
+fn mutants(out: &mut dyn Write) -> anyhow::Result<Status> {
+    let mut table = Table::new(["rule that is off", "exploration", "broken", "steps", "what is seen"]);
+    let mut lives = Vec::new();
+    for killer in killers::KILLERS.iter().chain(killers::SHAPE_KILLERS) {
+        let name = format!("{:?}", killer.mutant);
+        let Some((named, config)) = killer.case() else {
+            table.row([name, "-".into(), killer.rule.into(), "-".into(), "a test of the part".into()]);
+            continue;
+        };
+        let found = (named.start)(config).search(Limits { symmetry: true, ..Limits::default() }).violation;
+        let (rule, steps, text) = match &found {
+            Some(v) => (v.event.rule, v.steps.len().to_string(), format!("{}: {}", v.event.at, v.event.found)),
+            None => ("none", "-".into(), "it lives".into()),
+        };
+        if rule != killer.rule {
+            lives.push(name.clone());
+        }
+        table.row([name, named.name.into(), rule.into(), steps, text]);
+    }
+    table.print(out)?;
+    Ok(Status::of(&lives))
+}

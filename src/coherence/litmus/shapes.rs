@@ -1,0 +1,97 @@
+//! The litmus shapes: programs of sequential cores on one or two lines, and the outcomes that must never be seen.
+//!
+//! Every core does one access after the other; a load ends with its value, a store with its place in coherence order. The
+//! agents then owe sequential consistency: an outcome that no order of the accesses explains is forbidden. Lines hold 0
+//! at the start.
+
+/// An access of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Loads a line.
+    Load(u64),
+    /// Stores a value to a line.
+    Store(u64, u8),
+}
+
+impl Access {
+    /// Its line.
+    pub fn line(self) -> u64 {
+        match self {
+            Access::Load(line) | Access::Store(line, _) => line,
+        }
+    }
+
+    /// In words, with the value that was loaded.
+    pub fn text(self, loaded: Option<&u8>) -> String {
+        match (self, loaded) {
+            (Access::Load(_), Some(value)) => format!("loads {value}"),
+            (Access::Load(_), None) => "loads".into(),
+            (Access::Store(_, value), _) => format!("stores {value}"),
+        }
+    }
+}
+
+/// A shape: programs, and which outcome no order of the accesses explains.
+#[derive(Debug)]
+pub struct Shape {
+    /// Name in the literature.
+    pub name: &'static str,
+    /// One a core.
+    pub programs: &'static [&'static [Access]],
+    /// Of the values loaded, core by core, and the last values of the two lines.
+    pub forbidden: fn(&[u8], [u8; 2]) -> bool,
+}
+
+use Access::{Load, Store};
+const X: u64 = 0;
+const Y: u64 = 1;
+
+/// Loads of a line see its stores in one order.
+pub static CORR: Shape = Shape {
+    name: "CoRR",
+    programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X), Load(X), Load(X)]],
+    forbidden: |r, _| !r.is_sorted(),
+};
+
+/// Stores of a core to a line have the core's order.
+pub static COWW: Shape =
+    Shape { name: "CoWW", programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X)]], forbidden: |_, last| last[0] != 2 };
+
+/// A core loads its own store or a later one.
+pub static COWR: Shape = Shape {
+    name: "CoWR",
+    programs: &[&[Store(X, 1), Load(X)], &[Store(X, 2)]],
+    forbidden: |r, last| r[0] == 0 || (r[0] == 2 && last[0] == 1),
+};
+
+/// A core does not load what it or others store later.
+pub static CORW: Shape = Shape {
+    name: "CoRW",
+    programs: &[&[Load(X), Store(X, 1)], &[Store(X, 2)]],
+    forbidden: |r, last| r[0] == 1 || (r[0] == 2 && last[0] == 2),
+};
+
+/// Message passing: who sees the flag sees the data.
+pub static MP: Shape =
+    Shape { name: "MP", programs: &[&[Store(X, 1), Store(Y, 1)], &[Load(Y), Load(X)]], forbidden: |r, _| r == [1, 0] };
+
+/// Store buffering: one of the two cores sees the other.
+pub static SB: Shape =
+    Shape { name: "SB", programs: &[&[Store(X, 1), Load(Y)], &[Store(Y, 1), Load(X)]], forbidden: |r, _| r == [0, 0] };
+
+/// Stores to two lines have one order.
+pub static WW: Shape = Shape {
+    name: "2+2W",
+    programs: &[&[Store(X, 1), Store(Y, 2)], &[Store(Y, 1), Store(X, 2)]],
+    forbidden: |_, last| last == [1, 1],
+};
+
+/// Two readers agree on the order of two writers.
+pub static IRIW: Shape = Shape {
+    name: "IRIW",
+    programs: &[&[Store(X, 1)], &[Store(Y, 1)], &[Load(X), Load(Y)], &[Load(Y), Load(X)]],
+    forbidden: |r, _| r == [1, 0, 1, 0],
+};
+
+/// All of them.
+pub static SHAPES: &[&Shape] = &[&CORR, &COWW, &COWR, &CORW, &MP, &SB, &WW, &IRIW];

@@ -105,7 +105,6 @@ impl Run {
                 }),
             },
             modes: Modes::default(),
-            hooks: Vec::new(),
         };
         // Draws on stderr, and only where that is a terminal.
         let bar = ProgressBar::new_spinner().with_style(

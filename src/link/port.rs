@@ -200,7 +200,7 @@ pub enum OnWire<U> {
 /// What a port leaves behind for the report of the run.
 #[derive(Debug, Clone)]
 pub struct PortResult<E> {
-    /// The end as it was at the end; `None` while it runs.
+    /// The end as it was when the run was looked at; `None` before.
     pub end: Option<E>,
     /// Broken rules of the peer, without what a fault input made and the link repaired.
     pub violations: Vec<Event>,
@@ -290,7 +290,7 @@ pub struct Port<E: LinkEnd> {
 }
 
 impl<E: LinkEnd> Port<E> {
-    /// A port; its end is in `result` when it is dropped, broken rules as they are seen.
+    /// A port; its end is in `result` when the run is looked at, broken rules as they are seen.
     pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E>>>) -> Port<E> {
         Port {
             end: config.end,
@@ -473,16 +473,6 @@ impl<E: LinkEnd> Port<E> {
     }
 }
 
-impl<E: LinkEnd> Drop for Port<E> {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.end = Some(self.end.clone());
-        result.damaged = self.wire.damaged + if self.end.is_numbered() { self.wire.unseen } else { 0 };
-        result.trainings = self.trainings;
-    }
-}
-
 impl<E: LinkEnd> Module for Port<E> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
@@ -534,6 +524,13 @@ impl<E: LinkEnd> Module for Port<E> {
             None if self.end.is_quiet() => Ok(()),
             None => Err(Pending::new(self.end.open_work(), since)),
         }
+    }
+
+    fn publish(&self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.end = Some(self.end.clone());
+        result.damaged = self.wire.damaged + if self.end.is_numbered() { self.wire.unseen } else { 0 };
+        result.trainings = self.trainings;
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

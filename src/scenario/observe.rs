@@ -11,7 +11,7 @@ use crate::trace::fst::FstSink;
 use crate::trace::jsonl::JsonlSink;
 use crate::trace::log::{LogSink, LogTo};
 use crate::trace::vcd::VcdSink;
-use crate::trace::{Filter, Header, Hub, OpenError, Sink, gtkw};
+use crate::trace::{Filter, Header, Hub, OpenError, Places, Record, Sink, gtkw};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -40,11 +40,6 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Whether a module has to record anything.
-    pub fn any(&self) -> bool {
-        self.files() || self.log.is_some()
-    }
-
     /// Whether files are written.
     pub fn files(&self) -> bool {
         self.waves().next().is_some() || self.trace.is_some()
@@ -205,21 +200,21 @@ impl Observer {
         part.keep()
     }
 
-    /// Takes what the modules have recorded.
+    /// Whether modules have to record anything for it.
+    pub fn is_open(&self) -> bool {
+        !self.files.is_empty() || self.log.is_some()
+    }
+
+    /// Takes the next record of the modules.
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn drain(&mut self, hub: &mut Hub) -> Result<(), OutputError> {
-        if self.files.is_empty() && self.log.is_none() {
-            return Ok(());
+    pub fn record(&mut self, places: &Places, record: &Record) -> Result<(), OutputError> {
+        for (part, sink) in &mut self.files {
+            sink.record(places, record).map_err(of_file(&part.path))?;
         }
-        for record in hub.drain() {
-            for (part, sink) in &mut self.files {
-                sink.record(hub.places(), &record).map_err(of_file(&part.path))?;
-            }
-            if let Some(log) = &mut self.log {
-                log.record(hub.places(), &record);
-            }
+        if let Some(log) = &mut self.log {
+            log.record(places, record);
         }
         Ok(())
     }
@@ -228,8 +223,7 @@ impl Observer {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn finish(mut self, hub: &mut Hub) -> Result<(), OutputError> {
-        self.drain(hub)?;
+    pub fn finish(mut self, places: &Places) -> Result<(), OutputError> {
         for (part, sink) in &mut self.files {
             sink.finish().map_err(of_file(&part.path))?;
             part.keep()?;
@@ -241,7 +235,7 @@ impl Observer {
         for path in waves.map(|(_, path)| path).filter(|path| !is_special(path)) {
             let wave = path.file_name().unwrap_or_default().to_string_lossy();
             let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            gtkw::write_gtkwave(dir, &wave, hub.places(), &self.filter)?;
+            gtkw::write_gtkwave(dir, &wave, places, &self.filter)?;
         }
         Ok(())
     }

@@ -91,7 +91,7 @@ pub trait Watch<A> {
 /// What a node leaves behind.
 #[derive(Debug, Clone)]
 pub struct NodeResult<A, C> {
-    /// Agent and core as they were at the end; `None` while they run.
+    /// Agent and core as they were when the run was looked at; `None` before.
     pub end: Option<(A, C)>,
     /// Broken rules, with their time \[fs\].
     pub events: Vec<(u64, Event)>,
@@ -128,8 +128,8 @@ pub struct NodeConfig<A, C> {
 /// The module.
 pub struct Node<A, C> {
     number: usize,
-    agent: Option<A>,
-    core: Option<C>,
+    agent: A,
+    core: C,
     config: CoherenceConfig,
     links: Vec<Linked>,
     tap: Tap,
@@ -149,13 +149,13 @@ pub struct Node<A, C> {
 }
 
 impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
-    /// A node; agent and core are in `result` when it is dropped.
+    /// A node; copies of agent and core are in `result` when the run is looked at.
     pub fn new(config: NodeConfig<A, C>, result: Arc<Mutex<NodeResult<A, C>>>) -> Self {
         let linked = |link: NodeLink| Linked { queues: vec![VecDeque::new(); link.tx.len()], link, sent: 0 };
         Node {
             number: config.number,
-            agent: Some(config.agent),
-            core: Some(config.core),
+            agent: config.agent,
+            core: config.core,
             config: config.config,
             links: config.links.into_iter().map(linked).collect(),
             tap: config.tap,
@@ -216,8 +216,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             return false;
         }
         let msg = from_link(&message);
-        let agent = self.agent.as_mut().expect("it is there until the node is dropped");
-        if agent.accepts(&self.config, port as Port, &msg) == Accept::Wait {
+        if self.agent.accepts(&self.config, port as Port, &msg) == Accept::Wait {
             return false;
         }
         if let Some(full) = self.full_for(class) {
@@ -228,14 +227,13 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         self.links[port].link.rx[place].1.pop(cx);
         if let Some(watch) = &mut self.watch {
             watch.message(self.number, port as Port, &msg, true, at);
-            watch.before(self.agent.as_ref().expect("it is there until the node is dropped"), &msg);
+            watch.before(&self.agent, &msg);
         }
         let line = msg.line();
         let form = self.links[port].link.form;
         let id = line.and_then(|line| self.open.get(&line)).copied().unwrap_or(0);
         self.tap.record(at, Kind::Mark, id, 0, || shown(&message, form));
-        let agent = self.agent.as_mut().expect("it is there until the node is dropped");
-        agent.take(&self.config, port as Port, msg, 0, &mut self.out);
+        self.agent.take(&self.config, port as Port, msg, 0, &mut self.out);
         self.settle(at);
         cx.progress();
         true
@@ -258,8 +256,8 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             }
         }
         self.report(events, at);
-        if let (Some(watch), Some(agent)) = (&mut self.watch, &self.agent) {
-            let events = watch.step(self.number, agent, &effects, at);
+        if let Some(watch) = &mut self.watch {
+            let events = watch.step(self.number, &self.agent, &effects, at);
             self.report(events, at);
         }
         self.effects.extend(effects);
@@ -323,16 +321,14 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             return;
         }
         let effects = std::mem::take(&mut self.effects);
-        if let (Some(agent), Some(core)) = (&mut self.agent, &mut self.core) {
-            self.wants = core.cycle(agent, &self.config, cycle, &effects, &mut self.out);
-        }
+        self.wants = self.core.cycle(&mut self.agent, &self.config, cycle, &effects, &mut self.out);
         self.settle(at);
     }
 
     fn open_work(&self) -> Option<String> {
         let queued: usize = self.links.iter().flat_map(|l| &l.queues).map(VecDeque::len).sum();
-        let agent_idle = self.agent.as_ref().is_some_and(A::is_idle);
-        let core = self.core.as_ref().and_then(C::open_work);
+        let agent_idle = self.agent.is_idle();
+        let core = self.core.open_work();
         match (queued, agent_idle, core) {
             (0, true, None) => None,
             (0, true, Some(core)) => Some(core),
@@ -345,7 +341,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     }
 }
 
-impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
+impl<A: Agent<Line> + Clone, C: Core<A> + Clone> Module for Node<A, C> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         if self.watch.as_ref().is_some_and(|w| w.has_stopped()) {
@@ -388,17 +384,14 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
         }
     }
 
+    fn publish(&self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.end = Some((self.agent.clone(), self.core.clone()));
+        result.met = self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met());
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("open", self.open.len() as u64);
-    }
-}
-
-impl<A, C> Drop for Node<A, C> {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.end = self.agent.take().zip(self.core.take());
-        result.met = self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met());
     }
 }
 

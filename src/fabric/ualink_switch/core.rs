@@ -249,14 +249,11 @@ impl Module for CoreModule {
         }
     }
 
+    fn publish(&self) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = *self.core.stats();
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("inside", self.core.inside() as u64);
-    }
-}
-
-impl Drop for CoreModule {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = *self.core.stats();
     }
 }

@@ -98,7 +98,7 @@ fn step_by_step_is_the_same_as_at_once() {
         stops.push(running.run_until(Time::from_fs(limit), |_| ()).unwrap());
     }
     assert_eq!(stops, [Stop::Limit, Stop::Limit, Stop::Limit, Stop::Limit, Stop::Limit, Stop::Quiescent]);
-    let report = running.finish().unwrap();
+    let report = running.report().unwrap();
     assert_eq!((report.end, report.evaluations), (expected.end, expected.evaluations));
     assert_eq!(once.lines(), steps.lines());
 }
@@ -202,7 +202,7 @@ fn progress_and_idleness_keep_a_stall_away() {
         for limit in 0..=101 {
             running.run_until(Time::from_fs(limit * 1_000), |_| ()).unwrap();
         }
-        let report = running.finish().unwrap();
+        let report = running.report().unwrap();
         assert_eq!((report.stop, report.completed), (Stop::Quiescent, if progress { 101 } else { 0 }));
     }
 }

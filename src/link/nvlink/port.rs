@@ -148,14 +148,10 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port; `result` is filled when it is dropped.
+    /// A port; `result` is filled when the run is looked at.
     pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
-        let mut end = config.end;
-        if ports.packets.is_on() {
-            end.keep_packets();
-        }
         Port {
-            end,
+            end: config.end,
             ports,
             wire: config.wire,
             hold_until_flits: config.hold_credits_flits,
@@ -307,24 +303,12 @@ pub fn body_of(message: &Message) -> Body {
     Body::Message { layout: Header::DEF, bits: header.to_bits().unwrap_or(0), data }
 }
 
-impl Drop for Port {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        let mut mine = std::mem::take(&mut self.mine);
-        let credits = self.end.credits();
-        let both = |c: super::credit::Count| [c.headers, c.data_flits];
-        mine.stats = *self.end.stats();
-        mine.damaged = self.wire.damaged;
-        mine.down = self.end.is_down();
-        mine.spend = CHANNELS.map(|vc| both(credits.available(vc)));
-        mine.granted = CHANNELS.map(|vc| both(credits.granted(vc)));
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
-    }
-}
-
 impl Module for Port {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        if self.ports.packets.is_on() {
+            self.end.keep_packets();
+        }
         let holds = at.cycle < self.hold_until_flits;
         self.end.hold_credits(holds);
         self.arrivals(cx, at);
@@ -366,6 +350,19 @@ impl Module for Port {
         let what =
             format!("{waiting} messages to send, {received} received and not taken, {open} flits unacknowledged");
         Err(Pending::new(what, since))
+    }
+
+    fn publish(&self) {
+        let credits = self.end.credits();
+        let both = |c: super::credit::Count| [c.headers, c.data_flits];
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = PortResult {
+            stats: *self.end.stats(),
+            damaged: self.wire.damaged,
+            down: self.end.is_down(),
+            spend: CHANNELS.map(|vc| both(credits.available(vc))),
+            granted: CHANNELS.map(|vc| both(credits.granted(vc))),
+            ..self.mine.clone()
+        };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

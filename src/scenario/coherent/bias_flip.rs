@@ -12,7 +12,7 @@ pub const BIAS_FLIP: Scenario = Scenario {
     name: "bias-flip",
     doc: "a device and its host, each with a core, that use the device's memory in turn; its bias flips both ways (HDM-D)",
     keys: keys::BIAS_FLIP,
-    run: |request, settings, on_window| by_mode!(star(), request, settings, on_window),
+    build: |request, settings| by_mode!(star(), request, settings),
 };
 
 fn star() -> Star<BiasHost<Line>, BiasDevice<Line>> {

@@ -8,6 +8,7 @@ use crate::coherence::wire::Route;
 use crate::kernel::{Binder, BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::port::{OnWire, Port, PortConfig, PortResult, Ports};
+use crate::scenario::ports::SimPort;
 use crate::scenario::settings::Settings;
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::cxl::message::Form;
@@ -90,6 +91,18 @@ impl<E: Counted> Strand<E> {
         // A port shows what it receives.
         let taps = [taps(0, "up"), taps(1, "down")];
         Ok(Strand { index, ends: line.ends.clone(), wires: [down, up], taps, results: Default::default(), faults })
+    }
+
+    /// Both ends as ports, with their hooks.
+    pub fn ports(&mut self, unit_bytes: usize) -> [SimPort; 2] {
+        let index = self.index;
+        let mut end = 0;
+        self.ends.each_mut().map(|of| {
+            let port = SimPort::new(place(index, end), of.protocol(), unit_bytes);
+            of.attach_hooks(&port.hooks);
+            end += 1;
+            port
+        })
     }
 
     /// Builds both ports and gives back the channels of the nodes: of the one at the host, of the one at the device.

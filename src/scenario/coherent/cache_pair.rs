@@ -15,7 +15,7 @@ pub const CACHE_PAIR: Scenario = Scenario {
     name: "cxl-cache-pair",
     doc: "caching devices that share the host's memory over CXL.cache, each over its own link",
     keys: keys::CACHE_PAIR,
-    run: |request, settings, on_window| by_mode!(star(settings), request, settings, on_window),
+    build: |request, settings| by_mode!(star(settings), request, settings),
 };
 
 fn star(settings: &Settings) -> Star<Device<Line>, Home<Line, Sparse>> {

@@ -16,7 +16,7 @@ pub const DB_SHARE: Scenario = Scenario {
     name: "hdm-db-share",
     doc: "hosts that share the memory of devices (HDM-DB); a device takes lines back by back-invalidate snoops",
     keys: keys::DB_SHARE,
-    run: |request, settings, on_window| by_mode!(star(settings), request, settings, on_window),
+    build: |request, settings| by_mode!(star(settings), request, settings),
 };
 
 /// More lines than the snoop filter has entries.
@@ -24,7 +24,7 @@ pub const FILTER_THRASH: Scenario = Scenario {
     name: "snoop-filter-thrash",
     doc: "a host walks through more lines than the device's inclusive snoop filter can track (HDM-DB)",
     keys: keys::FILTER_THRASH,
-    run: |request, settings, on_window| by_mode!(star(settings), request, settings, on_window),
+    build: |request, settings| by_mode!(star(settings), request, settings),
 };
 
 fn star(settings: &Settings) -> Star<MemHost<Line>, Dcoh<Line>> {

@@ -26,16 +26,16 @@ pub use db_share::{DB_SHARE, FILTER_THRASH};
 /// Names of the coherent scenarios: those with messages for a chart.
 pub const NAMES: [&str; 4] = [CACHE_PAIR.name, DB_SHARE.name, FILTER_THRASH.name, BIAS_FLIP.name];
 
-/// Runs a star over the links of `link.mode`.
+/// Builds a star over the links of `link.mode`.
 macro_rules! by_mode {
-    ($star:expr, $request:ident, $settings:ident, $on_window:ident) => {{
+    ($star:expr, $request:ident, $settings:ident) => {{
         use crate::scenario::coherent::links::{cxl68, cxl256};
         use scalepool_protocols::cxl::cxl256::Mode;
         match $settings.word("link.mode") {
-            "cxl-68b" => $star.run(cxl68($settings)?, $request, $settings, $on_window),
-            "cxl-256b-lopt" => $star.run(cxl256(Mode::LatencyOptimised, $settings), $request, $settings, $on_window),
-            "cxl-256b-pbr" => $star.run(cxl256(Mode::Pbr, $settings), $request, $settings, $on_window),
-            _ => $star.run(cxl256(Mode::Standard, $settings), $request, $settings, $on_window),
+            "cxl-68b" => $star.build(cxl68($settings)?, $request, $settings),
+            "cxl-256b-lopt" => $star.build(cxl256(Mode::LatencyOptimised, $settings), $request, $settings),
+            "cxl-256b-pbr" => $star.build(cxl256(Mode::Pbr, $settings), $request, $settings),
+            _ => $star.build(cxl256(Mode::Standard, $settings), $request, $settings),
         }
     }};
 }

@@ -10,6 +10,7 @@ use super::stimulus;
 use crate::coherence::agent::Agent;
 use crate::coherence::bias::BiasDevice;
 use crate::coherence::cache::home::Home;
+use crate::coherence::chart::Chart;
 use crate::coherence::clocked::accessor::{Access, Accessor, Caching, Measured};
 use crate::coherence::clocked::cache::Sparse;
 use crate::coherence::clocked::core::{Core, NoCore};
@@ -20,17 +21,16 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{self, LineAddr};
 use crate::coherence::mem::dcoh::Dcoh;
 use crate::coherence::wire::layouts;
-use crate::kernel::{Clock, SimError, Simulation, Time};
-use crate::scenario::drive::Drive;
+use crate::kernel::{Clock, SimError, Simulation};
+use crate::scenario::drive::{Built, Ended};
 use crate::scenario::faults::faults;
-use crate::scenario::report::Report;
 use crate::scenario::settings::Settings;
 use crate::scenario::{Request, RunError};
 use crate::trace::{Hub, PlaceKind};
 use std::sync::{Arc, Mutex};
 
 /// What may stand in front of a hub.
-pub(super) trait HubCore<H>: Core<H> + Send + 'static {
+pub(super) trait HubCore<H>: Core<H> + Clone + Send + 'static {
     /// It has accesses to do.
     const ACTS: bool;
     /// A core with its accesses, its window and the lines of its cache.
@@ -64,7 +64,7 @@ impl<H: Caching> HubCore<H> for Accessor {
 }
 
 /// An agent that can be a hub.
-pub(super) trait HubAgent: Agent<content::Line> + Watched + Send + 'static {
+pub(super) trait HubAgent: Agent<content::Line> + Watched + Clone + Send + 'static {
     /// Its core.
     type Core: HubCore<Self>;
 }
@@ -138,23 +138,17 @@ impl<L, H> Star<L, H> {
 
 impl<L, H> Star<L, H>
 where
-    L: Agent<content::Line> + Caching + Watched + Send + 'static,
+    L: Agent<content::Line> + Caching + Watched + Clone + Send + 'static,
     H: HubAgent,
 {
-    /// Runs it.
+    /// Builds it.
     ///
     /// # Errors
     /// Anything that keeps it from running.
-    pub fn run<E: Counted>(
-        self,
-        line: Line<E>,
-        request: &Request,
-        settings: &Settings,
-        on_window: &mut dyn FnMut(Time),
-    ) -> Result<Report, RunError> {
+    pub fn build<E: Counted>(self, line: Line<E>, request: &Request, settings: &Settings) -> Result<Built, RunError> {
         let faults = faults(settings, line.unit_bytes)?;
         let build_error = |e| RunError::Build(SimError::Build(e));
-        let mut hub = Hub::new(request.outputs.any());
+        let mut hub = Hub::default();
         let mut sim = Simulation::new(request.seed);
         let common = Common::of(settings, &line).map_err(build_error)?;
         let agent_clock = Clock::with_period_fs(settings.int("host.clock_fs")).map_err(build_error)?;
@@ -170,7 +164,8 @@ where
             let faults = if n == 0 { faults.clone() } else { Default::default() };
             strands.push(Strand::new(&mut sim, &mut hub, &common, n, &line, faults).map_err(build_error)?);
         }
-        let ports: Vec<_> = strands.iter().map(|s| s.results.clone()).collect();
+        let ports = strands.iter_mut().flat_map(|s| s.ports(line.unit_bytes)).collect();
+        let port_results: Vec<_> = strands.iter().map(|s| s.results.clone()).collect();
         let hub_results: Vec<Ends<H, H::Core>> = (0..self.hubs).map(|_| Arc::default()).collect();
         let leaf_results: Vec<Ends<L, Accessor>> = (0..self.hubs * self.leaves).map(|_| Arc::default()).collect();
 
@@ -186,7 +181,7 @@ where
         let sequence = request.outputs.chart.is_some().then(|| Sequence::new(self.columns(), extent(request)));
         let recorder = sequence.clone();
         let (at_hub, at_leaf) = if self.host_is_hub { (0, 1) } else { (1, 0) };
-        let names = (self.hub_name, self.leaf_name);
+        let (names, leaves) = ((self.hub_name, self.leaf_name), self.leaves);
         let results = (hub_results.clone(), leaf_results.clone());
         sim.partition(move |p| {
             let core = p.clock("agents", agent_clock)?;
@@ -235,17 +230,27 @@ where
             Ok(())
         });
 
-        let clock_fs = settings.int("host.clock_fs");
-        let drive = Drive { request, settings, clock_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &digest };
-        let chart = || sequence.as_deref().map(|s| locked(s, Sequence::chart));
-        let ended = drive.run_with_chart(sim, &mut hub, chart, on_window)?;
-        let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
-        let of_leaves =
-            leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&names.1(n / self.leaves, n % self.leaves), r));
-        let nodes = of_hubs.chain(of_leaves).collect();
-        let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
-        let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));
-        let measured = of_hubs.chain(of_leaves).collect();
-        Outcome { request, settings, line: &line, ports: &ports }.report(ended, nodes, measured)
+        let report = move |request: &Request, settings: &Settings, ended: Ended| {
+            let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
+            let of_leaves =
+                leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&names.1(n / leaves, n % leaves), r));
+            let nodes = of_hubs.chain(of_leaves).collect();
+            let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
+            let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));
+            let measured = of_hubs.chain(of_leaves).collect();
+            Outcome { request, settings, line: &line, ports: &port_results }.report(ended, nodes, measured)
+        };
+        let chart = sequence.map(|s| Box::new(move || locked(&s, Sequence::chart)) as Box<dyn Fn() -> Chart>);
+        Ok(Built {
+            sim,
+            hub,
+            settings: settings.clone(),
+            clock_fs: settings.int("host.clock_fs"),
+            stall_limit_fs: STALL_LIMIT_FS,
+            stimulus: digest.to_vec(),
+            ports,
+            report: Box::new(report),
+            chart,
+        })
     }
 }

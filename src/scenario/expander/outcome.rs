@@ -3,7 +3,7 @@
 use super::build::{DEVICE_PORT, HOST_PORT, Results};
 use super::host::HostResult;
 use super::links::Reported;
-use crate::kernel::{RunReport, SimError, Time};
+use crate::kernel::{RunReport, SimError, Stop, Time};
 use crate::link::port::PortResult;
 use crate::scenario::report::{Broken, Report, Spread};
 use crate::scenario::{Request, RunError};
@@ -55,7 +55,7 @@ impl Run<'_> {
         let ended_well = outcome.is_ok();
         let end = match outcome {
             Ok(report) => {
-                if self.request.cycles.is_none() {
+                if report.stop == Stop::Quiescent {
                     for (place, end, peer) in [(HOST_PORT, host_end, device_end), (DEVICE_PORT, device_end, host_end)] {
                         let text = || "not everything has come home".to_owned();
                         let astray = end.astray(peer).into_iter();

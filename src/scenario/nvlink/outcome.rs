@@ -2,7 +2,7 @@
 
 use super::gpu::GpuResult;
 use super::ledger::{self, Ledger};
-use crate::kernel::{RunReport, SimError, Time};
+use crate::kernel::{RunReport, SimError, Stop, Time};
 use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::{CHANNELS, PortResult};
 use crate::scenario::report::{Broken, FabricFigures, Report, Spread};
@@ -65,6 +65,7 @@ impl Run<'_> {
         let gpus: Vec<GpuResult> = results.gpus.iter().map(|g| read(g)).collect();
         let links: Vec<[PortResult; 2]> = results.links.iter().map(|l| [read(&l[0].1), read(&l[1].1)]).collect();
         let ports = || links.iter().flatten();
+        let at_rest = outcome.as_ref().is_ok_and(|report| report.stop == Stop::Quiescent);
         let mut violations = Vec::new();
         for (names, ends) in results.links.iter().zip(&links) {
             for (n, end) in ends.iter().enumerate() {
@@ -72,14 +73,14 @@ impl Run<'_> {
                 violations.extend(
                     end.violations.iter().map(|e| Broken { place: place.clone(), violation: e.violation.clone() }),
                 );
-                if outcome.is_ok() && self.request.cycles.is_none() {
+                if at_rest {
                     let astray = end.astray(&ends[1 - n]).into_iter();
                     violations.extend(astray.map(|(f, e)| open_work(place, f, e, "not everything has come home")));
                 }
             }
         }
         violations.extend(gpus.iter().flat_map(|g| g.broken.clone()));
-        if outcome.is_ok() && self.request.cycles.is_none() {
+        if at_rest {
             let ledgers: Vec<&Ledger> = gpus.iter().map(|g| &g.ledger).collect();
             let own =
                 |gpu, link, channel: usize| self.own.get(&(gpu, link)).map_or_else(Default::default, |o| o[channel]);

@@ -60,6 +60,9 @@ impl Built {
         }
         sha.update(format!("\ncycles={:?}\n", request.cycles));
         sha.update(&self.stimulus);
+        if let Some(external) = &request.external {
+            sha.update(format!("\nexternal={external}"));
+        }
         Header {
             model_version: env!("CARGO_PKG_VERSION").into(),
             scenario_hash: crate::forms::number::hex(&sha.finalize()),

@@ -99,6 +99,8 @@ pub struct Request {
     pub outputs: Outputs,
     /// Test modes of the kernel; they change no result.
     pub modes: Modes,
+    /// Port whose end is not built: a caller drives its units, see [`ports`].
+    pub external: Option<String>,
 }
 
 /// Test modes of the kernel.
@@ -145,6 +147,12 @@ pub enum RunError {
         found: String,
         /// All ports of the run.
         expected: String,
+    },
+    /// An end that cannot be left to the caller.
+    #[error("external: found `{found}`, expected a link end of an expander: host.link or device.link")]
+    External {
+        /// The port given.
+        found: String,
     },
     /// A setting.
     #[error(transparent)]
@@ -229,7 +237,13 @@ fn build(request: &Request) -> Result<(Request, Built), RunError> {
     let requests = split(request)?;
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
     let (scenario, settings) = read(request)?;
-    Ok((request.clone(), (scenario.build)(request, &settings)?))
+    let built = (scenario.build)(request, &settings)?;
+    match &request.external {
+        Some(name) if !built.ports.iter().any(|port| port.feed.is_some() && port.name == *name) => {
+            Err(RunError::External { found: name.clone() })
+        }
+        _ => Ok((request.clone(), built)),
+    }
 }
 
 /// Reads the settings of a request for one mode and makes nothing of them.

@@ -1,5 +1,6 @@
 //! Ends of links by name: where a run is watched, disturbed and driven from outside.
 
+use crate::link::external::Feed;
 use crate::link::hook::Hooks;
 use std::fmt;
 
@@ -14,12 +15,14 @@ pub struct SimPort {
     pub unit_bytes: usize,
     /// Its hooks.
     pub hooks: Hooks,
+    /// What a caller drives, if the end is external: no end of the model stands there.
+    pub feed: Option<Feed>,
 }
 
 impl SimPort {
     /// A port of the model, with the hooks that its end takes.
     pub fn new(name: impl Into<String>, protocol: &'static str, unit_bytes: usize) -> SimPort {
-        SimPort { name: name.into(), protocol, unit_bytes, hooks: Hooks::new() }
+        SimPort { name: name.into(), protocol, unit_bytes, hooks: Hooks::new(), feed: None }
     }
 }
 

@@ -17,7 +17,7 @@ use super::stall::{Stall, WINDOW_CYCLES};
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::fault::FaultyWire;
-use crate::link::hook::Way;
+use crate::link::hook::{Hooks, Way};
 use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
 use scalepool_protocols::nvlink::{Header, Vc};
 use scalepool_protocols::wire::Wire;
@@ -126,6 +126,8 @@ pub struct PortConfig {
     pub stall: Stall,
     /// Direction of what it receives, `down` or `up`: a name, both are alike.
     pub dir: &'static str,
+    /// Hooks of the end.
+    pub hooks: Hooks,
 }
 
 /// A link end with its place in a simulation.
@@ -150,8 +152,10 @@ pub struct Port {
 impl Port {
     /// A port; `result` is filled when the run is looked at.
     pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
+        let mut end = config.end;
+        end.attach_hooks(&config.hooks);
         Port {
-            end: config.end,
+            end,
             ports,
             wire: config.wire,
             hold_until_flits: config.hold_credits_flits,
@@ -309,6 +313,7 @@ impl Module for Port {
         if self.ports.packets.is_on() {
             self.end.keep_packets();
         }
+        self.end.hooks().instant(self.end.stats().sent_flits, at.t_fs);
         let holds = at.cycle < self.hold_until_flits;
         self.end.hold_credits(holds);
         self.arrivals(cx, at);

@@ -23,6 +23,7 @@ use super::ports::SimPort;
 use super::settings::{SettingError, Settings};
 use super::{Request, RunError, Scenario};
 use crate::kernel::SimError;
+use crate::link::external::Feed;
 use crate::memory::LINE_BYTES;
 use crate::memory::cache::{Cache, CacheConfig};
 use crate::trace::{Body, Hub};
@@ -96,20 +97,22 @@ fn build<E: Reported>(mut link: Link<E>, request: &Request, settings: &Settings)
     let faults = faults(settings, link.unit_bytes)?;
     let program = program(request, settings)?;
     let port = |name, end: &mut E| {
-        let port = SimPort::new(name, end.protocol(), link.unit_bytes);
+        let feed = (request.external.as_deref() == Some(name)).then(Feed::default);
+        let port = SimPort { feed, ..SimPort::new(name, end.protocol(), link.unit_bytes) };
         end.attach_hooks(&port.hooks);
         port
     };
-    let ports = vec![port(HOST_PORT, &mut link.host), port(DEVICE_PORT, &mut link.device)];
+    let ports = [port(HOST_PORT, &mut link.host), port(DEVICE_PORT, &mut link.device)];
+    let feeds = ports.each_ref().map(|port| port.feed.clone());
     let mut hub = Hub::default();
     let taps = Taps::new(&link, &mut hub);
     let stimulus = program.accesses.digest.to_vec();
     let clock_fs = settings.int("host.clock_fs");
     let unit_bytes_per_s = link.unit_bytes_per_s();
-    let (sim, results) = build::build(request, settings, link, faults, program, taps)
+    let (sim, results) = build::build(request, settings, link, faults, program, taps, feeds.clone())
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let report = move |request: &Request, _: &Settings, ended: Ended| {
-        outcome::Run { request, clock_fs, unit_bytes_per_s }.report(ended, &results)
+        outcome::Run { request, clock_fs, unit_bytes_per_s, feeds: &feeds }.report(ended, &results)
     };
     Ok(Built {
         sim,
@@ -118,7 +121,7 @@ fn build<E: Reported>(mut link: Link<E>, request: &Request, settings: &Settings)
         clock_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus,
-        ports,
+        ports: ports.into(),
         report: Box::new(report),
         chart: None,
     })

@@ -96,7 +96,7 @@ pub fn build_with(request: &Request, settings: &Settings, mutant: Mutant) -> Res
         clock_fs: flit_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),
-        ports: Vec::new(),
+        ports: results.ports(),
         report: Box::new(move |request, _, ended| {
             let run = Run { request, flit_fs, directions, own: Default::default(), extra: Default::default() };
             run.report(ended, &results)
@@ -138,7 +138,7 @@ fn simulation(
                 end.faults = faults.take().unwrap_or_default();
             }
         }
-        results.links.push([0, 1].map(|gpu| (ends[gpu].name().to_owned(), ends[gpu].result.clone())));
+        results.add(ends.each_mut());
         sides.iter_mut().zip(ends).for_each(|(side, end)| side.push(end));
     }
     for (id, sockets) in (0u16..).zip(sides) {

@@ -176,7 +176,7 @@ pub fn build_with(request: &Request, settings: &Settings, mutants: Mutants) -> R
     let mut switches = Vec::new();
     let sim = simulation(request, settings, &shape, mutants, vectors.as_ref(), &mut hub, &mut results, &mut switches)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
-    let flit_fs = shape.generation().flit_fs();
+    let (flit_fs, ports) = (shape.generation().flit_fs(), results.ports());
     let report = move |request: &Request, settings: &Settings, ended: Ended| {
         let bytes = vectors.as_ref().map(|(_, v)| v.bytes());
         let extra = figures(settings, &shape, &results, &switches, bytes);
@@ -191,7 +191,7 @@ pub fn build_with(request: &Request, settings: &Settings, mutants: Mutants) -> R
         clock_fs: flit_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),
-        ports: Vec::new(),
+        ports,
         report: Box::new(report),
         chart: None,
     })
@@ -307,10 +307,8 @@ fn simulation(
         for link in 0..shape.links {
             let (switch, ports) = (link % shape.switches, &mut of_switches[link % shape.switches]);
             let names = [format!("gpu[{id}].link[{link}]"), format!("switch[{switch}].port[{}]", ports.len())];
-            let [near, far] = wiring::link(&mut sim, hub, [&names[0], &names[1]], latency_fs)?;
-            let [near_result, far_result] = [near.result.clone(), far.result.clone()];
-            let [near_name, far_name] = names;
-            results.links.push([(near_name, near_result), (far_name, far_result)]);
+            let [mut near, mut far] = wiring::link(&mut sim, hub, [&names[0], &names[1]], latency_fs)?;
+            results.add([&mut near, &mut far]);
             routes[switch].add(id, ports.len());
             ports.push(far);
             sockets.push(near);

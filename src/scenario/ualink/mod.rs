@@ -68,7 +68,7 @@ fn build(scenario: usize, request: &Request, settings: &Settings) -> Result<Buil
         clock_fs: design.accel_clock_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),
-        ports: Vec::new(),
+        ports: results.ports.iter().map(|(port, _)| port.clone()).collect(),
         report: Box::new(move |request, _, ended| result::report(NAMES[scenario], request, &design, ended, &results)),
         chart: None,
     })

@@ -58,7 +58,8 @@ pub fn report(
     results: &Results,
 ) -> Result<Report, RunError> {
     let accelerators: Vec<AcceleratorResult> = results.accelerators.iter().map(copy).collect();
-    let ports: Vec<(&str, PortResult)> = results.ports.iter().map(|(name, port)| (name.as_str(), copy(port))).collect();
+    let ports: Vec<(&str, PortResult)> =
+        results.ports.iter().map(|(end, port)| (end.name.as_str(), copy(port))).collect();
     let ended_well = outcome.is_ok();
     let at_rest = outcome.as_ref().is_ok_and(|report| report.stop == Stop::Quiescent);
     let mut violations: Vec<Broken> = Vec::new();

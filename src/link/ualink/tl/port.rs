@@ -193,6 +193,7 @@ impl LinkPort {
     /// Takes what is due on the wire; tells whether anything came.
     pub fn receive(&mut self, cx: &mut Cx) -> bool {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.end.hooks().instant(at.cycle, at.t_fs);
         if !self.started {
             self.started = true;
             self.end.line_fault(None);

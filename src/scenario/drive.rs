@@ -90,6 +90,7 @@ pub struct Live {
     chart: Option<Box<dyn Fn() -> Chart>>,
     /// How far it has been told to run.
     cycle: u64,
+    begun: bool,
     over: bool,
 }
 
@@ -128,6 +129,7 @@ impl Live {
             report,
             chart,
             cycle: 0,
+            begun: false,
             over: false,
         })
     }
@@ -151,6 +153,11 @@ impl Live {
     /// The cycle of the reference clock up to which it has run.
     pub fn cycle(&self) -> u64 {
         self.cycle
+    }
+
+    /// Whether it has been told to run.
+    pub fn has_begun(&self) -> bool {
+        self.begun
     }
 
     /// Whether nothing is left to do: the work is done, the cycles of the request are over, or it stalled.
@@ -180,6 +187,7 @@ impl Live {
                 output = drain(hub, observers);
             }
         });
+        self.begun = true;
         self.cycle = to.unwrap_or(self.cycle);
         self.over = stop != Ok(Stop::Limit) || to == last;
         output.map_err(RunError::from)

@@ -237,13 +237,7 @@ fn build(request: &Request) -> Result<(Request, Built), RunError> {
     let requests = split(request)?;
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
     let (scenario, settings) = read(request)?;
-    let built = (scenario.build)(request, &settings)?;
-    match &request.external {
-        Some(name) if !built.ports.iter().any(|port| port.feed.is_some() && port.name == *name) => {
-            Err(RunError::External { found: name.clone() })
-        }
-        _ => Ok((request.clone(), built)),
-    }
+    Ok((request.clone(), (scenario.build)(request, &settings)?))
 }
 
 /// Reads the settings of a request for one mode and makes nothing of them.
@@ -261,6 +255,11 @@ fn read(request: &Request) -> Result<(&'static Scenario, Settings), RunError> {
     };
     if request.outputs.chart.is_some() && !coherent::NAMES.contains(&scenario.name) {
         return Err(RunError::NoChart { found: scenario.name.into(), expected: coherent::NAMES.join(", ") });
+    }
+    // Those with a mode are the expanders.
+    let may_be_external = |name: &String| scenario.mode().is_some() && expander::PORTS.contains(&name.as_str());
+    if let Some(found) = request.external.clone().filter(|name| !may_be_external(name)) {
+        return Err(RunError::External { found });
     }
     let mut settings = Settings::new(scenario.keys);
     for text in &request.set {

@@ -45,6 +45,25 @@ impl Outputs {
         self.waves().next().is_some() || self.trace.is_some()
     }
 
+    /// Refuses outputs that would be written over one another, the save file beside the wave included.
+    ///
+    /// # Errors
+    /// [`OutputError::Twice`].
+    pub fn check_apart(&self) -> Result<(), OutputError> {
+        let mut saves: Vec<PathBuf> = self.waves().map(|path| path.with_extension("gtkw")).collect();
+        saves.dedup();
+        let files = self.waves().chain(&self.trace).chain(&self.chart).chain(&saves);
+        let mut taken = Vec::new();
+        for path in files.filter(|path| !is_special(path)) {
+            let place = resolved(path);
+            if taken.contains(&place) {
+                return Err(OutputError::Twice { path: path.display().to_string() });
+            }
+            taken.push(place);
+        }
+        Ok(())
+    }
+
     /// Files of waves.
     fn waves(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.vcd, &self.fst].into_iter().flatten()
@@ -133,22 +152,6 @@ fn resolved(path: &Path) -> PathBuf {
     folder.join(path.file_name().unwrap_or_default())
 }
 
-/// Refuses outputs that would be written over one another, the save file beside the wave included.
-fn check_apart(outputs: &Outputs) -> Result<(), OutputError> {
-    let mut saves: Vec<PathBuf> = outputs.waves().map(|path| path.with_extension("gtkw")).collect();
-    saves.dedup();
-    let files = outputs.waves().chain(&outputs.trace).chain(&outputs.chart).chain(&saves);
-    let mut taken = Vec::new();
-    for path in files.filter(|path| !is_special(path)) {
-        let place = resolved(path);
-        if taken.contains(&place) {
-            return Err(OutputError::Twice { path: path.display().to_string() });
-        }
-        taken.push(place);
-    }
-    Ok(())
-}
-
 /// The open outputs of a run.
 pub struct Observer {
     outputs: Outputs,
@@ -167,7 +170,7 @@ impl Observer {
         let scopes: Vec<&str> = outputs.scopes.iter().map(String::as_str).collect();
         let filter = Filter::new(&scopes, outputs.from_fs, outputs.to_fs)?;
         filter.select(hub.places())?;
-        check_apart(outputs)?;
+        outputs.check_apart()?;
         let mut files: Vec<(Part, Box<dyn Sink>)> = Vec::new();
         if let Some(path) = &outputs.vcd {
             let (part, file) = Part::create(path)?;

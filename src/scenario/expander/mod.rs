@@ -89,6 +89,9 @@ fn program(request: &Request, settings: &Settings) -> Result<Program, RunError> 
     Ok(Program { accesses, cache })
 }
 
+/// Places of its link ends, either of which may be external.
+pub const PORTS: [&str; 2] = [HOST_PORT, DEVICE_PORT];
+
 /// Builds an expander over a link.
 ///
 /// # Errors

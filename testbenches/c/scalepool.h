@@ -453,10 +453,10 @@ int32_t sp_sim_sample(uint64_t sim,
                       const char *port,
                       size_t port_length,
                       uint32_t way,
+                      uint64_t *time_fs,
                       uint8_t *unit,
                       size_t unit_capacity,
-                      size_t *unit_length,
-                      uint64_t *time_fs);
+                      size_t *unit_length);
 
 // Takes the oldest unit that passed a wire and compares `unit` with it, as sp_link_expect does. SP_FINDING if they differ;
 // the last error names the first byte. SP_EMPTY if none waits, SP_ERR_KIND if the wire is not watched.

@@ -48,10 +48,10 @@ pub unsafe extern "C" fn sp_sim_sample(
     port: *const c_char,
     port_length: usize,
     way: u32,
+    time_fs: *mut u64,
     unit: *mut u8,
     unit_capacity: usize,
     unit_length: *mut usize,
-    time_fs: *mut u64,
 ) -> i32 {
     call(|| {
         // SAFETY: the caller's promise.

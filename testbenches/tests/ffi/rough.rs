@@ -7,6 +7,8 @@ use scalepool::ffi::check::*;
 use scalepool::ffi::link::hook::*;
 use scalepool::ffi::link::*;
 use scalepool::ffi::message::*;
+use scalepool::ffi::sim::hook::*;
+use scalepool::ffi::sim::port::*;
 use scalepool::ffi::sim::*;
 use scalepool::ffi::status::*;
 use scalepool::ffi::stream::*;
@@ -50,6 +52,9 @@ const WORDS: &[&str] = &[
     "{\"protocol\":\"cxl-68b\",\"kind\":\"protocol\",\"slots\":[]}",
     "scenario = \"cxl68-expander\"\nhost.accesses = 5\ncycles = 3000",
     "scenario = \"cxl256-expander\"\nhost.accesses = 5\ncycles = 3000",
+    "scenario = \"cxl68-expander\"\nexternal = \"device.link\"\ncycles = 3000",
+    "host.link",
+    "device.link",
     "host.accesses=3",
     "link.ber=0.001",
     "[[[[[[[[[[[[[[[[[[[[",
@@ -193,7 +198,7 @@ impl Rough {
         let input = if held { self.input(count * item) } else { 0 } as *const u8;
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            match self.below(51) {
+            match self.below(66) {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
                 1 => sp_last_error(t, c, l),
                 2 => sp_layout_count(place as *mut u32),
@@ -267,6 +272,26 @@ impl Rough {
                     let function: SpLog = if self.rarely() { None } else { Some(reads) };
                     sp_sim_log(handle, text, length, function, std::ptr::null_mut())
                 }
+                50..=52 => sp_sim_step(handle, if self.rarely() { number } else { number % 300 }),
+                53 => sp_sim_state(handle, t, c, l),
+                54 | 55 => sp_sim_watch(handle, text, length, dir % 2, small),
+                56 | 57 => sp_sim_sample(handle, text, length, dir % 2, place as *mut u64, b, b_capacity, b_length),
+                58 if held && count > 0 => {
+                    sp_sim_expect(handle, text, length, dir % 2, input, self.input(item) as *const u8, item)
+                }
+                59 | 60 => sp_sim_drive(handle, text, length, input, if held { item.min(count * item) } else { item }),
+                61 => {
+                    let function: SpHook = if self.rarely() { None } else { Some(answers) };
+                    let user = std::ptr::without_provenance_mut(small as usize);
+                    let hook = place as *mut u64;
+                    sp_sim_hook_attach(handle, text, length, other, other_length, dir, function, user, hook)
+                }
+                62 => {
+                    let (fault, fault_length) = self.text();
+                    let hook = place as *mut u64;
+                    sp_sim_hook_fault(handle, text, length, other, other_length, dir, fault, fault_length, hook)
+                }
+                63 => sp_sim_hook_detach(handle, text, length, number),
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }

@@ -19,7 +19,7 @@ const SCENARIOS: [(&str, &str); 6] = [
     ("cxl-cache-pair", "cycles = 700"),
     ("ualink-pair", "cycles = 700"),
     ("nvlink-pair", "cycles = 700"),
-    ("io-enumerate", "cycles = 700"),
+    ("cxlio-enumerate", "cycles = 700"),
 ];
 
 fn sim(text: &str) -> u64 {
@@ -57,7 +57,7 @@ fn watch(sim: u64, port: &str, way: u32) {
 fn sample(sim: u64, port: &str, way: u32) -> Option<(u64, Vec<u8>)> {
     let (mut unit, mut length, mut time_fs) = (vec![0; 640], 0, 0);
     let status = unsafe {
-        sp_sim_sample(sim, start(port), port.len(), way, unit.as_mut_ptr(), unit.len(), &mut length, &mut time_fs)
+        sp_sim_sample(sim, start(port), port.len(), way, &mut time_fs, unit.as_mut_ptr(), unit.len(), &mut length)
     };
     assert!([SP_OK, SP_EMPTY].contains(&status), "{}", last_error());
     unit.truncate(length);
@@ -104,7 +104,9 @@ fn steps_are_the_same_as_one_run() {
             let text = format!("scenario = \"{scenario}\"\nseed = 5\nthreads = {threads}\n{more}");
             let at_once = outcome(&text, 0);
             assert!(at_once.1[1].len() > 1000, "{scenario}: a trace");
-            for step in [1, 7, 1000] {
+            // Steps know no threads; each of them costs a hand-over there.
+            for step in if threads == 1 { &[1, 7, 1000][..] } else { &[7] } {
+                let step = *step;
                 let stepped = outcome(&text, step);
                 assert_eq!(stepped.0, at_once.0, "{scenario}, {threads} threads, steps of {step}: metrics");
                 assert!(stepped.1 == at_once.1, "{scenario}, {threads} threads, steps of {step}: wave or trace");
@@ -175,7 +177,7 @@ fn units_are_sampled_where_they_pass() {
         ("cxl68-expander", "host.link", "device.link", 68),
         ("cxl256-expander", "host.link", "device.link", 256),
         ("cxl256-lopt-expander", "device.link", "host.link", 256),
-        ("cxl-cache-pair", "host.port[0]", "dev[0].link", 68),
+        ("cxl-cache-pair", "host.port[0]", "dev[0].link", 256),
         ("ualink-pair", "accel[0].port[0]", "accel[1].port[0]", 640),
         ("nvlink-pair", "gpu[0].link[1]", "gpu[1].link[1]", 16),
     ] {
@@ -235,6 +237,8 @@ fn a_driven_end_stands_for_that_of_the_model() {
         watch(model, port, SP_RX);
         assert_eq!(sp_sim_run(model, 3000), SP_OK, "{}", last_error());
         let (sent, received) = (samples(model, port, SP_TX), samples(model, port, SP_RX));
+        let filled = |n: &usize| sent[*n].1.iter().filter(|byte| **byte != 0).count();
+        let fullest = (0..sent.len()).max_by_key(filled);
         for flip in [false, true] {
             let external = sim(&format!("{text}\nexternal = \"{port}\""));
             watch(external, port, SP_RX);
@@ -245,8 +249,8 @@ fn a_driven_end_stands_for_that_of_the_model() {
                 assert_eq!(sp_sim_step(external, at - cycle), SP_OK, "{}", last_error());
                 cycle = at;
                 let mut unit = unit.clone();
-                // In the middle of the answers; more bits than a 256B flit can correct.
-                if flip && n == sent.len() / 2 {
+                // The one with most in it; more bits than the FEC can correct.
+                if flip && Some(n) == fullest {
                     (8..40).for_each(|byte| unit[byte] ^= 0xff);
                 }
                 assert_eq!(drive(external, port, &unit), SP_OK, "{}", last_error());
@@ -255,7 +259,8 @@ fn a_driven_end_stands_for_that_of_the_model() {
             let same = of_host(&metrics(external)) == of_host(&metrics(model));
             if flip {
                 let form: Value = serde_json::from_str(&metrics(external)).expect("JSON");
-                assert!(!same && form["retries"].as_u64() > Some(0), "{scenario}: {form}");
+                let asked = form["retries"].as_u64().max(form["counts"]["Nak flits"].as_u64());
+                assert!(!same && asked > Some(0), "{scenario}: {form}");
             } else {
                 assert_eq!(of_host(&metrics(external)), of_host(&metrics(model)), "{scenario}");
                 assert_eq!(samples(external, port, SP_RX), received, "{scenario}: what comes to the device");
@@ -331,7 +336,9 @@ fn hooks_at_ports_watch_every_point() {
         ("ualink-pair", "accel[0].port[0]", "accel[1].port[0]"),
         ("nvlink-pair", "gpu[0].link[0]", "gpu[1].link[0]"),
     ] {
-        let sim = sim(&format!("scenario = \"{scenario}\"\ncycles = 800"));
+        // UALink needs its time to come up.
+        let cycles = if scenario == "ualink-pair" { 3000 } else { 800 };
+        let sim = sim(&format!("scenario = \"{scenario}\"\ncycles = {cycles}"));
         assert_eq!(sp_sim_run(sim, 0), SP_OK, "{}", last_error());
         let bare = metrics(sim);
         assert_eq!(sp_sim_reset(sim), SP_OK);
@@ -374,7 +381,9 @@ fn hooks_at_ports_are_faults() {
     let mut seen = Seen { answer: SP_HOOK_REPLACE, calls: sim, ..Seen::default() };
     sp_sim_reset(sim);
     let (status, hook) = attach(sim, "device.link", "wire", SP_TX, &mut seen);
-    assert_eq!((status, retries(), seen.inner), (SP_OK, (1, 0), SP_ERR_BUSY));
+    let (again, rules) = retries();
+    assert!(again > 0);
+    assert_eq!((status, rules, seen.inner), (SP_OK, 0, SP_ERR_BUSY));
     let detach = |port: &str| unsafe { sp_sim_hook_detach(sim, start(port), port.len(), hook) };
     assert_eq!(
         (detach("host.link"), detach("device.link"), detach("device.link")),
@@ -421,15 +430,15 @@ fn what_steps_refuse() {
     assert_eq!((sp_sim_seed(sim, 2), sp_sim_step(sim, 3)), (SP_OK, SP_OK));
     assert_eq!(state(sim)["cycle"], 3);
     let name = "host.link";
-    let null_unit = unsafe { sp_sim_sample(sim, start(name), 9, SP_RX, null_mut(), 0, null_mut(), &mut 0) };
-    let null_time = unsafe { sp_sim_sample(sim, start(name), 9, SP_RX, null_mut(), 0, &mut 0, null_mut()) };
+    let null_unit = unsafe { sp_sim_sample(sim, start(name), 9, SP_RX, &mut 0, null_mut(), 0, null_mut()) };
+    let null_time = unsafe { sp_sim_sample(sim, start(name), 9, SP_RX, null_mut(), null_mut(), 0, &mut 0) };
     assert_eq!((null_unit, null_time), (SP_ERR_NULL, SP_ERR_NULL));
     assert_eq!(unsafe { sp_sim_watch(sim, start(name), 9, SP_RX, 2) }, SP_ERR_RANGE);
     watch(sim, name, SP_TX);
     assert_eq!(sp_sim_step(sim, 200), SP_OK);
     let (mut unit, mut length) = ([0; 68], 0);
     let mut short = |capacity| unsafe {
-        sp_sim_sample(sim, start(name), 9, SP_TX, unit.as_mut_ptr(), capacity, &mut length, &mut 0)
+        sp_sim_sample(sim, start(name), 9, SP_TX, &mut 0, unit.as_mut_ptr(), capacity, &mut length)
     };
     assert_eq!((short(67), short(0), short(68)), (SP_ERR_SHORT, SP_ERR_SHORT, SP_OK), "what waits still waits");
     assert_eq!((sp_sim_destroy(sim), sp_sim_step(sim, 1)), (SP_OK, SP_ERR_HANDLE));
@@ -440,7 +449,7 @@ fn what_steps_refuse() {
 fn a_run_goes_on_in_another_thread() {
     open();
     for threads in [1, 2] {
-        let text = format!("scenario = \"cxl68-expander\"\nthreads = {threads}\nhost.accesses = 100");
+        let text = format!("scenario = \"cxl68-expander\"\nthreads = {threads}\nhost.accesses = 1000");
         let sim = sim(&text);
         for _ in 0..4 {
             let step = std::thread::spawn(move || sp_sim_step(sim, 300));

@@ -403,16 +403,16 @@ int sp_dpi_sim_watch(unsigned long long sim, const char *port, unsigned int way,
     return status;
 }
 
-int sp_dpi_sim_sample(unsigned long long sim, const char *port, unsigned int way, const svOpenArrayHandle unit, unsigned long long *unit_length, unsigned long long *time_fs)
+int sp_dpi_sim_sample(unsigned long long sim, const char *port, unsigned int way, unsigned long long *time_fs, const svOpenArrayHandle unit, unsigned long long *unit_length)
 {
     int status;
     sp_dpi_array unit_array = sp_dpi_items(unit, 0, 1, 1);
     if (unit_array.status) return unit_array.status;
-    size_t unit_out = 0;
     uint64_t time_fs_out = 0;
-    status = sp_sim_sample(sim, port, strlen(port), way, (uint8_t *)unit_array.items, unit_array.count, &unit_out, &time_fs_out);
-    *unit_length = unit_out;
+    size_t unit_out = 0;
+    status = sp_sim_sample(sim, port, strlen(port), way, &time_fs_out, (uint8_t *)unit_array.items, unit_array.count, &unit_out);
     *time_fs = time_fs_out;
+    *unit_length = unit_out;
     return status;
 }
 

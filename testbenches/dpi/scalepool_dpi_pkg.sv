@@ -357,9 +357,9 @@ package scalepool_dpi_pkg;
         input longint unsigned sim,
         input string port,
         input int unsigned way,
+        output longint unsigned time_fs,
         inout byte unsigned unit[],
-        output longint unsigned unit_length,
-        output longint unsigned time_fs
+        output longint unsigned unit_length
     );
 
     // Takes the oldest unit that passed a wire and compares `unit` with it, as sp_link_expect does. SP_FINDING if they differ;

@@ -92,6 +92,8 @@ struct Rough {
     inputs: Vec<u8>,
     outputs: Vec<u64>,
     handles: Vec<u64>,
+    /// Arm of the last call.
+    call: usize,
 }
 
 /// A buffer that is to be filled: start, capacity, length.
@@ -161,6 +163,12 @@ impl Rough {
         }
     }
 
+    /// One of two names, seldom another text.
+    fn often(&mut self, names: [&'static str; 2]) -> (*const c_char, usize) {
+        let name = names[self.below(2)];
+        if self.rarely() { self.text() } else { (name.as_ptr().cast(), name.len()) }
+    }
+
     /// A place of the outputs behind the guard, of this alignment or seldom of another, or null.
     fn place(&mut self, bytes: usize) -> usize {
         if self.rarely() {
@@ -196,9 +204,13 @@ impl Rough {
         let item = [1, 4, 16, 64, 68, 242, 256, 640][self.below(8)];
         let held = count.saturating_mul(item) <= ARENA;
         let input = if held { self.input(count * item) } else { 0 } as *const u8;
+        let (port, port_length) = self.often(["host.link", "device.link"]);
+        let (point, point_length) = self.often(["wire", "packer_out"]);
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            match self.below(66) {
+            let call = self.below(70);
+            self.call = call;
+            match call {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
                 1 => sp_last_error(t, c, l),
                 2 => sp_layout_count(place as *mut u32),
@@ -273,25 +285,29 @@ impl Rough {
                     sp_sim_log(handle, text, length, function, std::ptr::null_mut())
                 }
                 50..=52 => sp_sim_step(handle, if self.rarely() { number } else { number % 300 }),
+                66 | 67 => self.made(|to| sp_sim_new(text, length, to)),
                 53 => sp_sim_state(handle, t, c, l),
-                54 | 55 => sp_sim_watch(handle, text, length, dir % 2, small),
-                56 | 57 => sp_sim_sample(handle, text, length, dir % 2, place as *mut u64, b, b_capacity, b_length),
-                58 if held && count > 0 => {
-                    sp_sim_expect(handle, text, length, dir % 2, input, self.input(item) as *const u8, item)
+                54 | 55 => sp_sim_watch(handle, port, port_length, dir % 2, small),
+                56 | 57 => {
+                    sp_sim_sample(handle, port, port_length, dir % 2, place as *mut u64, b, b_capacity, b_length)
                 }
-                59 | 60 => sp_sim_drive(handle, text, length, input, if held { item.min(count * item) } else { item }),
-                61 => {
+                58 if held && count > 0 => {
+                    sp_sim_expect(handle, port, port_length, dir % 2, input, self.input(item) as *const u8, item)
+                }
+                59 | 60 => {
+                    sp_sim_drive(handle, port, port_length, input, if held { item.min(count * item) } else { item })
+                }
+                61 | 64 => {
                     let function: SpHook = if self.rarely() { None } else { Some(answers) };
                     let user = std::ptr::without_provenance_mut(small as usize);
                     let hook = place as *mut u64;
-                    sp_sim_hook_attach(handle, text, length, other, other_length, dir, function, user, hook)
+                    sp_sim_hook_attach(handle, port, port_length, point, point_length, dir, function, user, hook)
                 }
-                62 => {
-                    let (fault, fault_length) = self.text();
+                62 | 65 => {
                     let hook = place as *mut u64;
-                    sp_sim_hook_fault(handle, text, length, other, other_length, dir, fault, fault_length, hook)
+                    sp_sim_hook_fault(handle, port, port_length, point, point_length, dir, other, other_length, hook)
                 }
-                63 => sp_sim_hook_detach(handle, text, length, number),
+                63 => sp_sim_hook_detach(handle, port, port_length, number),
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }
@@ -332,13 +348,21 @@ fn no_argument_breaks_a_call() {
         inputs: (0..ARENA).map(|n| if n % 1024 < 512 { 0 } else { (n * n / 3) as u8 }).collect(),
         outputs: vec![u64::from_ne_bytes([GUARD; 8]); (ARENA + 128) / 8],
         handles: vec![0],
+        call: 0,
     };
-    let mut met = std::collections::BTreeMap::new();
+    let (mut met, mut done) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
     for call in 0..times * CALLS {
         let status = rough.one();
         assert!((SP_ERR_INTERNAL + 1..=SP_UNREADABLE).contains(&status), "call {call}: {status}: {}", last_error());
         *met.entry(status).or_insert(0u64) += 1;
+        if status == SP_OK {
+            *done.entry(rough.call).or_insert(0u64) += 1;
+        }
         rough.assert_guards(call);
+    }
+    // Steps, watches, samples, driven units and hooks of simulations do their work too.
+    for call in [50, 53, 54, 56, 59, 61, 62, 63] {
+        assert!(done.contains_key(&call), "call {call} never did its work: {done:?}");
     }
     // A run that meets none of them would show nothing.
     for status in [SP_OK, SP_FINDING, SP_EMPTY, SP_UNREADABLE, SP_ERR_NULL, SP_ERR_SHORT, SP_ERR_HANDLE, SP_ERR_INPUT] {

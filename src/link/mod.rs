@@ -19,3 +19,4 @@ pub mod nvlink;
 pub mod port;
 pub mod sample;
 pub mod ualink;
+pub mod wires;

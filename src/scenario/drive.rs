@@ -115,7 +115,7 @@ impl Live {
             evaluate_idle: request.modes.evaluate_idle,
         };
         let Built { sim, hub, settings, clock_fs, ports, report, chart, .. } = built;
-        let first = Observer::open(&request.outputs, &header, &hub)?;
+        let first = Observer::open(&request.outputs, &request.inputs(), &header, &hub)?;
         hub.switch(first.is_open());
         Ok(Live {
             running: sim.start(&options).map_err(RunError::Build)?,
@@ -216,7 +216,7 @@ impl Live {
     /// # Errors
     /// One that cannot be made.
     pub fn observe(&mut self, outputs: &Outputs) -> Result<ObserverId, RunError> {
-        let observer = Observer::open(outputs, &self.header, &self.hub)?;
+        let observer = Observer::open(outputs, &self.request.inputs(), &self.header, &self.hub)?;
         self.observers.push(Some(observer));
         self.switch();
         Ok(ObserverId(self.observers.len() - 1))

@@ -23,7 +23,7 @@ use drive::Built;
 use observe::Outputs;
 use report::Report;
 use settings::{Key, Range, SettingError, Settings};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Builds a scenario.
 type BuildScenario = fn(&Request, &Settings) -> Result<Built, RunError>;
@@ -101,6 +101,21 @@ pub struct Request {
     pub modes: Modes,
     /// Port whose end is not built: a caller drives its units, see [`ports`].
     pub external: Option<String>,
+}
+
+impl Request {
+    /// Files that the run reads.
+    fn inputs(&self) -> Vec<&Path> {
+        self.stimulus.iter().map(PathBuf::as_path).collect()
+    }
+
+    /// Refuses outputs that would be written over one another or over what the run reads.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn check_outputs(&self) -> Result<(), RunError> {
+        Ok(self.outputs.check_apart(&self.inputs())?)
+    }
 }
 
 /// Test modes of the kernel.

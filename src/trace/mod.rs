@@ -25,6 +25,7 @@ pub mod inspect;
 mod instants;
 pub mod jsonl;
 pub mod log;
+pub mod output;
 pub mod record;
 pub mod signals;
 mod state;

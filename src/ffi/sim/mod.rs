@@ -16,7 +16,7 @@ use super::call::{Caller, call};
 use super::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_FINDING, SP_OK};
 use super::table::Table;
 use crate::forms::FormError;
-use crate::scenario::observe::{OutputError, Outputs};
+use crate::scenario::observe::Outputs;
 use crate::scenario::{self, Request, RunError};
 use crate::trace::log::{LogFilter, LogTo};
 use run::{Output, Sim};
@@ -38,12 +38,6 @@ static SIMS: Table<Sim> = Table::new(2, "simulation");
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         Failure::new(SP_ERR_INPUT, error.to_string())
-    }
-}
-
-impl From<OutputError> for Failure {
-    fn from(error: OutputError) -> Failure {
-        RunError::from(error).into()
     }
 }
 

@@ -82,7 +82,7 @@ impl Sim {
 
     fn build(&mut self) -> Result<(), Failure> {
         let outputs = self.request.outputs.clone();
-        outputs.check_apart()?;
+        self.request.check_outputs()?;
         self.end()?;
         let mut live = Live::new(&Request { outputs: Outputs::default(), ..self.request.clone() })?;
         for port in live.ports() {
@@ -101,7 +101,7 @@ impl Sim {
 
     /// Another output: of the run that is under way, from here on, or else of the next one.
     pub fn show(&mut self, output: Output, outputs: Outputs) -> Result<(), Failure> {
-        outputs.check_apart()?;
+        Request { outputs: outputs.clone(), ..self.request.clone() }.check_outputs()?;
         match &mut self.run {
             Some(run) if !self.anew && !run.live.is_over() => {
                 let id = &mut run.outputs[output as usize];

@@ -193,7 +193,7 @@ pub struct CoreModule {
 }
 
 impl CoreModule {
-    /// A core with its channels, one pair a slice; its counters are in `result` when it is dropped.
+    /// A core with its channels, one pair a slice; its counters are in `result` when the run is looked at.
     pub fn new(
         core: Core,
         rx: Vec<In<Vec<ToCore>>>,

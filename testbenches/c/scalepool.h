@@ -350,8 +350,11 @@ int32_t sp_stream_destroy(uint64_t stream);
 // `scenario = "cxl68-expander"`, then `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and so on, one a line.
 int32_t sp_sim_new(const char *text, size_t text_length, uint64_t *sim);
 
-// Changes a setting of the scenario for the next run, with which the next step begins at the start: `link.ber=1e-5`.
-int32_t sp_sim_set(uint64_t sim, const char *setting, size_t setting_length);
+// Changes a setting of the scenario for the next run, with which the next step, or call that names a port, begins at the
+// start: `link.ber=1e-5`.
+int32_t sp_sim_set(uint64_t sim,
+                   const char *setting,
+                   size_t setting_length);
 
 // Changes the seed for the next run, with which the next step begins at the start.
 int32_t sp_sim_seed(uint64_t sim, uint64_t seed);

@@ -5,7 +5,7 @@
 //! `link.ber = 1e-5`. The same text gives the same bytes, however it is stepped: metrics, traces and waves after some steps
 //! are those of one run to the same cycle. Other settings or another seed are for the next run, which begins at the start.
 //!
-//! A walk through one [`sp_sim_step`]: the scenario is built if no run is under way ([`run`]); the kernel goes on from where
+//! A walk through one [`sp_sim_step`]: the scenario is built if no run is under way; the kernel goes on from where
 //! it stands; functions of hooks and log are called as things happen; units that passed a watched wire wait ([`port`]).
 
 pub mod hook;
@@ -131,7 +131,8 @@ pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim
     })
 }
 
-/// Changes a setting of the scenario for the next run, with which the next step begins at the start: `link.ber=1e-5`.
+/// Changes a setting of the scenario for the next run, with which the next step, or call that names a port, begins at the
+/// start: `link.ber=1e-5`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_set(sim: u64, setting: *const c_char, setting_length: usize) -> i32 {
     call(|| {

@@ -255,7 +255,8 @@ package scalepool_dpi_pkg;
         output longint unsigned sim
     );
 
-    // Changes a setting of the scenario for the next run, with which the next step begins at the start: `link.ber=1e-5`.
+    // Changes a setting of the scenario for the next run, with which the next step, or call that names a port, begins at the
+    // start: `link.ber=1e-5`.
     import "DPI-C" sp_dpi_sim_set = function int sp_sim_set(
         input longint unsigned sim,
         input string setting

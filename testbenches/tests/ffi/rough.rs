@@ -3,6 +3,7 @@
 //! N times as many calls.
 
 use crate::calls::{last_error, open};
+use scalepool::ffi::arbiter::*;
 use scalepool::ffi::check::*;
 use scalepool::ffi::link::hook::*;
 use scalepool::ffi::link::*;
@@ -140,6 +141,13 @@ impl Rough {
         }
     }
 
+    /// Mostly that of a simulation, if there is one: its kind is in bits 31:24.
+    fn simulation(&mut self) -> u64 {
+        let handle = self.handle();
+        let newest = self.handles.iter().rev().find(|handle| *handle >> 24 & 0xff == 2).copied();
+        newest.filter(|_| !self.rarely()).unwrap_or(handle)
+    }
+
     /// A place of the inputs with at least so many bytes behind it.
     fn input(&mut self, bytes: usize) -> usize {
         if self.rarely() {
@@ -204,11 +212,12 @@ impl Rough {
         let item = [1, 4, 16, 64, 68, 242, 256, 640][self.below(8)];
         let held = count.saturating_mul(item) <= ARENA;
         let input = if held { self.input(count * item) } else { 0 } as *const u8;
+        let sim = self.simulation();
         let (port, port_length) = self.often(["host.link", "device.link"]);
         let (point, point_length) = self.often(["wire", "packer_out"]);
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            let call = self.below(70);
+            let call = self.below(74);
             self.call = call;
             match call {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
@@ -284,30 +293,38 @@ impl Rough {
                     let function: SpLog = if self.rarely() { None } else { Some(reads) };
                     sp_sim_log(handle, text, length, function, std::ptr::null_mut())
                 }
-                50..=52 => sp_sim_step(handle, if self.rarely() { number } else { number % 300 }),
+                50..=52 => sp_sim_step(sim, if self.rarely() { number } else { number % 300 }),
                 66 | 67 => self.made(|to| sp_sim_new(text, length, to)),
-                53 => sp_sim_state(handle, t, c, l),
-                54 | 55 => sp_sim_watch(handle, port, port_length, dir % 2, small),
-                56 | 57 => {
-                    sp_sim_sample(handle, port, port_length, dir % 2, place as *mut u64, b, b_capacity, b_length)
-                }
+                53 => sp_sim_state(sim, t, c, l),
+                54 | 55 => sp_sim_watch(sim, port, port_length, dir % 2, small),
+                56 | 57 => sp_sim_sample(sim, port, port_length, dir % 2, place as *mut u64, b, b_capacity, b_length),
                 58 if held && count > 0 => {
-                    sp_sim_expect(handle, port, port_length, dir % 2, input, self.input(item) as *const u8, item)
+                    sp_sim_expect(sim, port, port_length, dir % 2, input, self.input(item) as *const u8, item)
                 }
                 59 | 60 => {
-                    sp_sim_drive(handle, port, port_length, input, if held { item.min(count * item) } else { item })
+                    sp_sim_drive(sim, port, port_length, input, if held { item.min(count * item) } else { item })
                 }
                 61 | 64 => {
                     let function: SpHook = if self.rarely() { None } else { Some(answers) };
                     let user = std::ptr::without_provenance_mut(small as usize);
                     let hook = place as *mut u64;
-                    sp_sim_hook_attach(handle, port, port_length, point, point_length, dir, function, user, hook)
+                    sp_sim_hook_attach(sim, port, port_length, point, point_length, dir, function, user, hook)
                 }
                 62 | 65 => {
                     let hook = place as *mut u64;
-                    sp_sim_hook_fault(handle, port, port_length, point, point_length, dir, other, other_length, hook)
+                    sp_sim_hook_fault(sim, port, port_length, point, point_length, dir, other, other_length, hook)
                 }
-                63 => sp_sim_hook_detach(handle, port, port_length, number),
+                63 => sp_sim_hook_detach(sim, port, port_length, number),
+                68 => {
+                    // Mostly as many weights as requesters, so that some are made.
+                    let requesters = if self.rarely() { small } else { small % 4 + 1 };
+                    let weights = if self.rarely() { self.below(100) } else { requesters as usize % 100 };
+                    let weights = if number % 4 == u64::from(SP_ARBITER_WEIGHTED) { weights } else { 0 };
+                    let at = self.input(4 * weights + 3).next_multiple_of(4);
+                    self.made(|to| sp_arbiter_new(number as u32, requesters, at as *const u32, weights, to))
+                }
+                69 | 70 => sp_arbiter_grant(handle, number, small % 3, place as *mut u64),
+                71 if self.rarely() => sp_arbiter_destroy(handle),
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }
@@ -324,7 +341,7 @@ impl Rough {
         }
         if self.handles.len() > 24 {
             let oldest = self.handles.remove(1);
-            for destroy in [sp_stream_destroy, sp_sim_destroy, sp_link_destroy] {
+            for destroy in [sp_stream_destroy, sp_sim_destroy, sp_link_destroy, sp_arbiter_destroy] {
                 destroy(oldest);
             }
         }

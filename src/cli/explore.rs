@@ -161,7 +161,7 @@ impl Explore {
             chart: self.chart.clone(),
             ..Outputs::default()
         };
-        if outputs.any() || outputs.chart.is_some() {
+        if outputs.files() || outputs.chart.is_some() {
             let mut hub = Hub::new(true);
             let mut taps = replay::places(violation, &mut hub);
             // An exploration has neither scenario nor seed.
@@ -172,7 +172,10 @@ impl Explore {
             let mut observer = Observer::open(&outputs, &inputs, &header, &hub)?;
             replay::record(violation, &mut taps);
             observer.draw(&Chart::of(violation))?;
-            observer.finish(&mut hub)?;
+            for record in hub.drain() {
+                observer.record(hub.places(), &record)?;
+            }
+            observer.finish(hub.places())?;
         }
         if let Some(path) = &self.script {
             let text: String = violation.script.iter().map(|word| format!("{word}\n")).collect();

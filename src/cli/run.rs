@@ -105,7 +105,7 @@ impl Run {
                 }),
             },
             modes: Modes::default(),
-            hooks: Vec::new(),
+            external: None,
         };
         // Draws on stderr, and only where that is a terminal.
         let bar = ProgressBar::new_spinner().with_style(

@@ -1,12 +1,13 @@
 //! Who runs the partitions: one thread after the other partition, or several threads in step.
 //!
 //! Each window is one round: the driver sets an order, every thread carries it out for its own partitions, and the driver
-//! waits until all have arrived. A waiting thread spins for a while, then yields.
+//! waits until all have arrived. A waiting thread spins for a while, then yields; one that gets no order, because the
+//! simulation is stepped and its user does something else, goes to sleep until the next one.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{Scope, ScopedJoinHandle};
+use std::thread::JoinHandle;
 
 use super::error::{BuildError, Open};
 use super::partition::{Counts, Names, Partition, PartitionBuilder, Status};
@@ -21,7 +22,8 @@ pub(super) trait Crew {
     fn run(&mut self, end: Time);
     fn status(&self) -> Status;
     fn open(&mut self) -> Vec<Open>;
-    fn counts(&mut self) -> Vec<Counts>;
+    /// Has every module leave what it has measured; the counts of the partitions.
+    fn publish(&mut self) -> Vec<Counts>;
 }
 
 /// The partitions of one thread.
@@ -60,7 +62,8 @@ impl Crew for Group {
     fn open(&mut self) -> Vec<Open> {
         self.partitions.iter().flat_map(Partition::open).collect()
     }
-    fn counts(&mut self) -> Vec<Counts> {
+    fn publish(&mut self) -> Vec<Counts> {
+        self.partitions.iter().for_each(Partition::publish);
         self.partitions.iter().map(Partition::counts).collect()
     }
 }
@@ -70,7 +73,7 @@ impl Crew for Group {
 enum Order {
     Run(Time),
     Open,
-    Count,
+    Publish,
     Stop,
 }
 
@@ -112,8 +115,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Spins, then yields, until `ready`.
-fn wait_until(ready: impl Fn() -> bool) {
+/// Spins, then rests again and again, until `ready`.
+fn wait_until(ready: impl Fn() -> bool, mut rest: impl FnMut()) {
     /// A few microseconds: longer than most windows, shorter than a time slice.
     const SPINS: u32 = 2_000;
     for _ in 0..SPINS {
@@ -123,8 +126,19 @@ fn wait_until(ready: impl Fn() -> bool) {
         std::hint::spin_loop();
     }
     while !ready() {
-        std::thread::yield_now();
+        rest();
     }
+}
+
+/// Waits for an order: yields, and goes to sleep after a while. The driver wakes it up.
+fn wait_for_order(ready: impl Fn() -> bool) {
+    /// Longer than the driver takes between two windows.
+    const YIELDS: u32 = 1_000;
+    let mut yields = 0;
+    wait_until(ready, || {
+        yields += 1;
+        if yields < YIELDS { std::thread::yield_now() } else { std::thread::park() }
+    });
 }
 
 /// Tells the driver if the thread panics.
@@ -150,7 +164,7 @@ fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u3
     };
     let mut done = 0;
     loop {
-        wait_until(|| desk.round.load(Ordering::Acquire) != done);
+        wait_for_order(|| desk.round.load(Ordering::Acquire) != done);
         done += 1;
         let order = *lock(&desk.order);
         let answer = match order {
@@ -159,7 +173,7 @@ fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u3
                 Answer::Ran(group.status())
             }
             Order::Open => Answer::Open(group.open()),
-            Order::Count => Answer::Counts(group.counts()),
+            Order::Publish => Answer::Counts(group.publish()),
             Order::Stop => return,
         };
         desk.answer(me, answer);
@@ -167,22 +181,21 @@ fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u3
 }
 
 /// Partitions on several threads, this one included: partition p runs on thread p mod threads.
-pub(super) struct Threads<'scope> {
+pub(super) struct Threads {
     own: Group,
     desk: Arc<Desk>,
-    others: Vec<ScopedJoinHandle<'scope, ()>>,
+    others: Vec<JoinHandle<()>>,
     status: Status,
 }
 
-impl<'scope> Threads<'scope> {
+impl Threads {
     /// Starts the threads; each builds its own partitions. The names come in the order of the partitions.
-    pub(super) fn build<'env>(
-        scope: &'scope Scope<'scope, 'env>,
+    pub(super) fn build(
         threads: usize,
         seed: u64,
-        options: &'env RunOptions,
+        options: &RunOptions,
         builds: Vec<Build>,
-    ) -> Result<(Threads<'scope>, Vec<Names>), BuildError> {
+    ) -> Result<(Threads, Vec<Names>), BuildError> {
         let mut shares: Vec<Vec<(u32, Build)>> = (0..threads).map(|_| Vec::new()).collect();
         for (index, build) in builds.into_iter().enumerate() {
             shares[index % threads].push((index as u32, build));
@@ -197,8 +210,8 @@ impl<'scope> Threads<'scope> {
             broken: AtomicBool::new(false),
         });
         let start = |(me, share)| {
-            let desk = desk.clone();
-            scope.spawn(move || work(&desk, me, seed, options, share))
+            let (desk, options) = (desk.clone(), options.clone());
+            std::thread::spawn(move || work(&desk, me, seed, &options, share))
         };
         let others = shares.enumerate().map(start).collect();
         // From here on, dropping the crew sends the threads home.
@@ -237,12 +250,18 @@ impl<'scope> Threads<'scope> {
         Ok((crew, names.into_iter().map(|(_, names)| names).collect()))
     }
 
+    fn give(&self, order: Order) {
+        self.desk.give(order);
+        self.others.iter().for_each(|other| other.thread().unpark());
+    }
+
     /// Waits for the answers of the other threads.
     fn gather(&mut self) -> Vec<Answer> {
         let desk = &self.desk;
-        wait_until(|| desk.missing.load(Ordering::Acquire) == 0 || desk.broken.load(Ordering::Acquire));
+        let done = || desk.missing.load(Ordering::Acquire) == 0 || desk.broken.load(Ordering::Acquire);
+        wait_until(done, std::thread::yield_now);
         if desk.broken.load(Ordering::Acquire) {
-            desk.give(Order::Stop);
+            self.give(Order::Stop);
             for other in self.others.drain(..) {
                 if let Err(panic) = other.join() {
                     resume_unwind(panic);
@@ -253,15 +272,19 @@ impl<'scope> Threads<'scope> {
     }
 }
 
-impl Drop for Threads<'_> {
+impl Drop for Threads {
     fn drop(&mut self) {
-        self.desk.give(Order::Stop);
+        self.give(Order::Stop);
+        for other in self.others.drain(..) {
+            // A panic of a thread was passed on when its answer was waited for.
+            let _ = other.join();
+        }
     }
 }
 
-impl Crew for Threads<'_> {
+impl Crew for Threads {
     fn run(&mut self, end: Time) {
-        self.desk.give(Order::Run(end));
+        self.give(Order::Run(end));
         self.own.run(end);
         let mut status = self.own.status();
         for answer in self.gather() {
@@ -277,7 +300,7 @@ impl Crew for Threads<'_> {
     }
 
     fn open(&mut self) -> Vec<Open> {
-        self.desk.give(Order::Open);
+        self.give(Order::Open);
         let mut open = self.own.open();
         for answer in self.gather() {
             if let Answer::Open(its) = answer {
@@ -287,9 +310,9 @@ impl Crew for Threads<'_> {
         open
     }
 
-    fn counts(&mut self) -> Vec<Counts> {
-        self.desk.give(Order::Count);
-        let mut shares = vec![self.own.counts().into_iter()];
+    fn publish(&mut self) -> Vec<Counts> {
+        self.give(Order::Publish);
+        let mut shares = vec![self.own.publish().into_iter()];
         for answer in self.gather() {
             if let Answer::Counts(its) = answer {
                 shares.push(its.into_iter());

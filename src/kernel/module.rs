@@ -30,6 +30,10 @@ pub trait Module {
         Ok(())
     }
 
+    /// Leaves what it has measured where its builder looks for it. Asked between edges when a run ends or is looked at, and
+    /// it may go on: what is left stands for the run so far, and is replaced the next time.
+    fn publish(&self) {}
+
     /// Shows named state values to `visit`, for reports.
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         let _ = visit;

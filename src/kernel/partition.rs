@@ -356,6 +356,11 @@ impl Partition {
         open
     }
 
+    /// Has every module leave what it has measured.
+    pub(super) fn publish(&self) {
+        self.modules.iter().flatten().for_each(|module| module.publish());
+    }
+
     pub(super) fn counts(&self) -> Counts {
         let clocks = self.core.domains.iter().map(|domain| (domain.name.clone(), domain.clock)).collect();
         Counts { evaluations: self.evaluations, completed: self.core.completed.get(), clocks }

@@ -116,39 +116,36 @@ impl Simulation {
         self.partitions.push(Box::new(build));
     }
 
-    /// Builds and runs the simulation. `after_window` is called on this thread with the end of every window, while all
-    /// partitions stand still.
+    /// Builds and runs the simulation, see [`Running::run_until`] and [`Running::report`].
     ///
     /// # Errors
     /// A mistake in the design, a stall, a deadlock, or work that is open at the limit.
     ///
     /// # Panics
     /// If a module panics: the panic is passed on.
-    pub fn run(self, options: &RunOptions, mut after_window: impl FnMut(Time)) -> Result<RunReport, SimError> {
-        let threads = options.threads.clamp(1, self.partitions.len().max(1));
-        if threads == 1 {
-            let mut running = self.start(options)?;
-            let stop = running.0.advance(options.limit, &mut after_window)?;
-            return running.0.finish(stop);
-        }
-        std::thread::scope(|scope| {
-            let (crew, names) = Threads::build(scope, threads, self.seed, options, self.partitions)?;
-            check_design(&self.links, self.link_names, names)?;
-            let mut driver = Driver::new(crew, &self.links, options);
-            let stop = driver.advance(options.limit, &mut after_window)?;
-            driver.finish(stop)
-        })
+    pub fn run(self, options: &RunOptions, after_window: impl FnMut(Time)) -> Result<RunReport, SimError> {
+        let mut running = self.start(options)?;
+        // A stall is told by the report too, when the modules have left what they measured.
+        let _ = running.run_until(options.limit, after_window);
+        running.report()
     }
 
-    /// Builds the simulation on this thread, to be run step by step. The limit and the threads of the options do not apply.
+    /// Builds the simulation, to be run step by step. The limit of the options does not apply.
     ///
     /// # Errors
     /// A mistake in the design.
     pub fn start(self, options: &RunOptions) -> Result<Running, SimError> {
-        let builds = self.partitions.into_iter().enumerate().map(|(index, build)| (index as u32, build));
-        let (group, names) = Group::build(self.seed, options, builds.collect()).map_err(|(_, error)| error)?;
+        let threads = options.threads.clamp(1, self.partitions.len().max(1));
+        let (crew, names): (Box<dyn Crew>, _) = if threads == 1 {
+            let builds = self.partitions.into_iter().enumerate().map(|(index, build)| (index as u32, build));
+            let (group, names) = Group::build(self.seed, options, builds.collect()).map_err(|(_, error)| error)?;
+            (Box::new(group), names)
+        } else {
+            let (threads, names) = Threads::build(threads, self.seed, options, self.partitions)?;
+            (Box::new(threads), names)
+        };
         check_design(&self.links, self.link_names, names)?;
-        Ok(Running(Driver::new(group, &self.links, options)))
+        Ok(Running::new(crew, &self.links, options))
     }
 }
 
@@ -171,31 +168,12 @@ fn check_design(links: &[Arc<LinkInfo>], mut channels: BTreeSet<String>, names: 
     Ok(())
 }
 
-/// A simulation that was built and is run step by step, on the thread that built it.
-pub struct Running(Driver<Group>);
-
-impl Running {
-    /// Runs everything before `limit`; returns early if nothing is left to do.
-    ///
-    /// # Errors
-    /// A stall.
-    pub fn run_until(&mut self, limit: Time, mut after_window: impl FnMut(Time)) -> Result<Stop, SimError> {
-        self.0.advance(Some(limit), &mut after_window)
-    }
-
-    /// Ends the run where it stands.
-    ///
-    /// # Errors
-    /// A deadlock, or work that is open at the limit.
-    pub fn finish(mut self) -> Result<RunReport, SimError> {
-        let stop = if self.0.crew.status().next == Time::MAX { Stop::Quiescent } else { Stop::Limit };
-        self.0.finish(stop)
-    }
-}
-
-/// Chooses the windows, and judges when and how the run ends.
-struct Driver<C> {
-    crew: C,
+/// A simulation that was built and is run step by step: chooses the windows, and judges when and how the run ends.
+///
+/// Steps change nothing: a window that a limit cuts goes on in the next step, and what is judged at the end of windows is
+/// judged at the ends that it would have without limits.
+pub struct Running {
+    crew: Box<dyn Crew>,
     window_fs: u64,
     stall_limit_fs: Option<u64>,
     open_at_limit_allowed: bool,
@@ -203,57 +181,85 @@ struct Driver<C> {
     calm: Time,
     /// The largest limit so far.
     limit: Time,
+    /// End of the last window; it may be behind a limit that cut it.
+    window_end: Time,
     windows: u64,
+    /// The run is over: nothing gets done any more.
+    stalled: Option<SimError>,
 }
 
-impl<C: Crew> Driver<C> {
-    fn new(crew: C, links: &[Arc<LinkInfo>], options: &RunOptions) -> Driver<C> {
+impl Running {
+    fn new(crew: Box<dyn Crew>, links: &[Arc<LinkInfo>], options: &RunOptions) -> Running {
         let latencies = links.iter().filter(|link| !link.is_local()).map(|link| link.latency_fs);
         // A stall is looked for between windows, so they are no longer than its limit.
         let longest = LONGEST_WINDOW_FS.min(options.stall_limit_fs.unwrap_or(u64::MAX)).max(1);
-        Driver {
+        Running {
             crew,
             window_fs: latencies.min().unwrap_or(u64::MAX).min(longest),
             stall_limit_fs: options.stall_limit_fs,
             open_at_limit_allowed: options.open_at_limit_allowed,
             calm: Time::ZERO,
             limit: Time::ZERO,
+            window_end: Time::ZERO,
             windows: 0,
+            stalled: None,
         }
     }
 
-    fn advance(&mut self, limit: Option<Time>, after_window: &mut dyn FnMut(Time)) -> Result<Stop, SimError> {
-        let limit = limit.unwrap_or(Time::MAX);
+    /// Runs everything before `limit`, without one to the end; returns early if nothing is left to do. `after_window` is
+    /// called with the end of every window, while all partitions stand still.
+    ///
+    /// # Errors
+    /// A stall; the run is over then.
+    ///
+    /// # Panics
+    /// If a module panics: the panic is passed on.
+    pub fn run_until(
+        &mut self,
+        limit: impl Into<Option<Time>>,
+        mut after_window: impl FnMut(Time),
+    ) -> Result<Stop, SimError> {
+        let limit = limit.into().unwrap_or(Time::MAX);
         self.limit = self.limit.max(limit);
+        if let Some(stall) = &self.stalled {
+            return Err(stall.clone());
+        }
         loop {
-            let status = self.crew.status();
-            if status.next == Time::MAX {
+            let next = self.crew.status().next;
+            if next == Time::MAX {
                 return Ok(Stop::Quiescent);
             }
-            self.calm = self.calm.max(status.progress_at);
-            self.check_stall(status.next.min(limit))?;
-            if status.next >= limit {
+            if next >= limit {
                 return Ok(Stop::Limit);
             }
-            let end = status.next.plus_fs(self.window_fs).min(limit);
+            if next >= self.window_end {
+                match self.calm_at(next) {
+                    Ok(calm) => self.calm = calm,
+                    Err(stall) => {
+                        self.stalled = Some(stall.clone());
+                        return Err(stall);
+                    }
+                }
+                self.window_end = next.plus_fs(self.window_fs);
+                self.windows += 1;
+            }
+            let end = self.window_end.min(limit);
             self.crew.run(end);
-            self.windows += 1;
             after_window(end);
         }
     }
 
-    /// Nothing happens before `now`: is it too late already?
-    fn check_stall(&mut self, now: Time) -> Result<(), SimError> {
-        let Some(limit_fs) = self.stall_limit_fs else { return Ok(()) };
-        if now.since_fs(self.calm) <= limit_fs {
-            return Ok(());
-        }
+    /// Until when something got done, if nothing happens before `now`.
+    ///
+    /// # Errors
+    /// A stall: that is too long ago, and something is open.
+    fn calm_at(&mut self, now: Time) -> Result<Time, SimError> {
+        let calm = self.calm.max(self.crew.status().progress_at);
+        let Some(limit_fs) = self.stall_limit_fs.filter(|limit_fs| now.since_fs(calm) > *limit_fs) else {
+            return Ok(calm);
+        };
         let open = self.open();
-        if !open.is_empty() {
-            return Err(SimError::Stall { at: now, limit_fs, open });
-        }
-        self.calm = now;
-        Ok(())
+        if open.is_empty() { Ok(now) } else { Err(SimError::Stall { at: now, limit_fs, open }) }
     }
 
     /// What is open, oldest first.
@@ -263,11 +269,22 @@ impl<C: Crew> Driver<C> {
         open
     }
 
-    fn finish(&mut self, stop: Stop) -> Result<RunReport, SimError> {
-        let end = match stop {
-            Stop::Quiescent => self.crew.status().last_event,
-            Stop::Limit => self.limit,
-        };
+    /// What the run says if it ends where it stands; it may go on. Modules leave what they have measured,
+    /// [`Module::publish`](super::Module::publish), however it ends.
+    ///
+    /// # Errors
+    /// A stall, a deadlock, or work that is open at the limit.
+    pub fn report(&mut self) -> Result<RunReport, SimError> {
+        let counts = self.crew.publish();
+        if let Some(stall) = &self.stalled {
+            return Err(stall.clone());
+        }
+        let status = self.crew.status();
+        let (stop, end) =
+            if status.next == Time::MAX { (Stop::Quiescent, status.last_event) } else { (Stop::Limit, self.limit) };
+        if stop == Stop::Limit {
+            self.calm_at(end)?;
+        }
         if stop == Stop::Quiescent || !self.open_at_limit_allowed {
             let open = self.open();
             if !open.is_empty() {
@@ -277,7 +294,6 @@ impl<C: Crew> Driver<C> {
                 });
             }
         }
-        let counts = self.crew.counts();
         let mut clocks = Vec::new();
         for clock in counts.iter().flat_map(|partition| &partition.clocks) {
             if !clocks.contains(&clock) {

@@ -25,10 +25,11 @@
 //! counts it and shows it to each hook in turn, and the end goes on with what is left.
 
 use super::fault::{Arrivals, Effect, Fault, FaultError, OnWire};
+use super::sample::{Sample, Samples};
 use crate::kernel::Rng;
 use scalepool_protocols::wire::LayoutDef;
 use std::fmt;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A place in a link end.
@@ -177,6 +178,11 @@ const fn slot(point: HookPoint, way: Way) -> usize {
     2 * point as usize + way as usize
 }
 
+/// Position of the samples of a wire behind the lists of hooks.
+const fn sampled(way: Way) -> usize {
+    RULES.len() + way as usize
+}
+
 /// What cannot be attached, or cannot be done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
@@ -245,15 +251,19 @@ struct Table {
     hooks: [Vec<Hook>; RULES.len()],
     counts: [u64; RULES.len()],
     last_id: HookId,
-    now_flits: u64,
     rng: Rng,
     errors: Vec<HookError>,
     bad_answers: u64,
+    /// Of the wire, by way.
+    samples: [Samples; 2],
 }
 
 struct Shared {
-    /// Bit n: somebody watches slot n.
+    /// Bit n: somebody watches slot n; bit 12 and 13: units of the wire are kept, by way.
     watched: AtomicU16,
+    /// Flit clock and time of what follows.
+    now_flits: AtomicU64,
+    now_fs: AtomicU64,
     table: Mutex<Table>,
 }
 
@@ -285,13 +295,18 @@ impl Hooks {
             hooks: Default::default(),
             counts: [0; RULES.len()],
             last_id: 0,
-            now_flits: 0,
             // Noise of faults; any fixed seed does.
             rng: Rng::from_seed(0),
             errors: Vec::new(),
             bad_answers: 0,
+            samples: Default::default(),
         };
-        Hooks(Some(Arc::new(Shared { watched: AtomicU16::new(0), table: Mutex::new(table) })))
+        Hooks(Some(Arc::new(Shared {
+            watched: AtomicU16::new(0),
+            now_flits: AtomicU64::new(0),
+            now_fs: AtomicU64::new(0),
+            table: Mutex::new(table),
+        })))
     }
 
     /// Whether hooks can be attached.
@@ -373,26 +388,85 @@ impl Hooks {
         self.change(|_, table| Ok((std::mem::take(&mut table.errors), table.bad_answers))).unwrap_or_default()
     }
 
-    /// The end begins anew: items are counted from 0, hooks stay.
+    /// The end begins anew: items are counted from 0, hooks stay, samples are gone.
     pub fn reset(&self) {
         // A hook that runs is of an end that is not being reset.
-        let _ = self.change(|_, table| {
-            (table.counts, table.now_flits) = ([0; RULES.len()], 0);
+        let _ = self.change(|shared, table| {
+            (table.counts, table.samples) = ([0; RULES.len()], Default::default());
+            shared.now_flits.store(0, Ordering::Relaxed);
             Ok(())
         });
+    }
+
+    /// Keeps the units that pass the wire from here on, or no more; those that wait stay.
+    ///
+    /// # Errors
+    /// [`HookError::Busy`]: a hook of the end runs.
+    pub fn sample(&self, way: Way, on: bool) -> Result<(), HookError> {
+        self.change(|shared, _| {
+            let bit = 1 << sampled(way);
+            match on {
+                true => shared.watched.fetch_or(bit, Ordering::Relaxed),
+                false => shared.watched.fetch_and(!bit, Ordering::Relaxed),
+            };
+            Ok(())
+        })
+    }
+
+    /// Whether units of the wire are kept.
+    pub fn is_sampled(&self, way: Way) -> bool {
+        self.is_set(sampled(way))
+    }
+
+    /// Works with the units that were kept.
+    ///
+    /// # Errors
+    /// [`HookError::Busy`]: a hook of the end runs.
+    pub fn samples<R>(&self, way: Way, work: impl FnOnce(&mut Samples) -> R) -> Result<R, HookError> {
+        self.change(|_, table| Ok(work(&mut table.samples[way as usize])))
+    }
+
+    /// Takes over what is attached to hooks of before: those of an end that is built anew, before it runs.
+    ///
+    /// # Errors
+    /// [`HookError::Busy`]: a hook of one of the ends runs.
+    pub fn take_over(&self, before: &Hooks) -> Result<(), HookError> {
+        let (hooks, last_id, watched) = before.change(|shared, table| {
+            let watched = shared.watched.swap(0, Ordering::Relaxed);
+            Ok((std::mem::take(&mut table.hooks), table.last_id, watched))
+        })?;
+        self.change(|shared, table| {
+            (table.hooks, table.last_id) = (hooks, last_id);
+            shared.watched.store(watched, Ordering::Relaxed);
+            Ok(())
+        })
     }
 
     /// Whether a hook is attached there.
     #[inline]
     pub fn watches(&self, point: HookPoint, way: Way) -> bool {
-        self.0.as_ref().is_some_and(|shared| shared.watched.load(Ordering::Relaxed) >> slot(point, way) & 1 == 1)
+        self.is_set(slot(point, way))
+    }
+
+    #[inline]
+    fn is_set(&self, bit: usize) -> bool {
+        self.0.as_ref().is_some_and(|shared| shared.watched.load(Ordering::Relaxed) >> bit & 1 == 1)
     }
 
     /// Tells the flit clock of what follows.
     #[inline]
     pub fn clock(&self, now_flits: u64) {
         if let Some(shared) = &self.0 {
-            shared.table.lock().unwrap_or_else(PoisonError::into_inner).now_flits = now_flits;
+            shared.now_flits.store(now_flits, Ordering::Relaxed);
+        }
+    }
+
+    /// Tells flit clock and time of what follows, where an end has a place in a simulation.
+    #[inline]
+    pub fn instant(&self, now_flits: u64, t_fs: u64) {
+        if let Some(shared) = &self.0 {
+            shared.now_flits.store(now_flits, Ordering::Relaxed);
+            shared.now_fs.store(t_fs, Ordering::Relaxed);
         }
     }
 
@@ -429,13 +503,14 @@ impl Hooks {
         }
         let Some(shared) = &self.0 else { return Passed::On };
         let mut table = shared.table.lock().unwrap_or_else(PoisonError::into_inner);
-        let Table { hooks, counts, now_flits, rng, errors, bad_answers, .. } = &mut *table;
+        let now_flits = shared.now_flits.load(Ordering::Relaxed);
+        let Table { hooks, counts, rng, errors, bad_answers, .. } = &mut *table;
         let at = slot(point, way);
         let number = counts[at];
         counts[at] += 1;
         for hook in &mut hooks[at] {
             let answer = match &mut hook.what {
-                What::Call(call) => call(&Item { point, way, now_flits: *now_flits, number, name, bytes }),
+                What::Call(call) => call(&Item { point, way, now_flits, number, name, bytes }),
                 What::Fault(of) => fault(of, number, bytes, rng),
             };
             let wrong = match answer {
@@ -464,7 +539,19 @@ impl Hooks {
     }
 
     /// Shows a unit on the wire; what goes on: none, one, or a unit twice, each with whether its bytes are others.
-    pub fn wire<U: OnWire>(&self, way: Way, name: &'static str, mut unit: U) -> Arrivals<(U, bool)> {
+    pub fn wire<U: OnWire>(&self, way: Way, name: &'static str, unit: U) -> Arrivals<(U, bool)> {
+        let arrivals = self.behind_wire(way, name, unit);
+        if let Some(shared) = self.0.as_ref().filter(|_| self.is_sampled(way)) {
+            let mut table = shared.table.lock().unwrap_or_else(PoisonError::into_inner);
+            let t_fs = shared.now_fs.load(Ordering::Relaxed);
+            for (mut unit, _) in arrivals.into_iter().flatten() {
+                table.samples[way as usize].keep(Sample { t_fs, unit: unit.bytes_mut().to_vec() });
+            }
+        }
+        arrivals
+    }
+
+    fn behind_wire<U: OnWire>(&self, way: Way, name: &'static str, mut unit: U) -> Arrivals<(U, bool)> {
         if !self.watches(HookPoint::Wire, way) {
             return [Some((unit, false)), None];
         }

@@ -200,7 +200,7 @@ pub enum OnWire<U> {
 /// What a port leaves behind for the report of the run.
 #[derive(Debug, Clone)]
 pub struct PortResult<E> {
-    /// The end as it was at the end; `None` while it runs.
+    /// The end as it was when the run was looked at; `None` before.
     pub end: Option<E>,
     /// Broken rules of the peer, without what a fault input made and the link repaired.
     pub violations: Vec<Event>,
@@ -267,11 +267,64 @@ struct Half<U> {
     whole_at: u64,
 }
 
+/// What the hooks of the wire make of a unit; with it whether they changed it.
+pub(super) fn on_wire<U: Unit>(
+    hooks: Option<&Hooks>,
+    way: Way,
+    protocol: &'static str,
+    unit: U,
+) -> impl Iterator<Item = (U, bool)> + use<U> {
+    let arrivals = match hooks {
+        None => [Some((unit, false)), None],
+        Some(hooks) => hooks.wire(way, protocol, unit),
+    };
+    arrivals.into_iter().flatten()
+}
+
+/// What stands behind a transmitter: the hooks of the wire and its faults.
+pub(super) struct WayOut {
+    wire: FaultyWire,
+    /// The last unit that was sent vanished or came twice.
+    hidden: bool,
+}
+
+impl WayOut {
+    pub fn new(wire: FaultyWire) -> WayOut {
+        WayOut { wire, hidden: false }
+    }
+
+    /// Sends a unit; `push` takes what travels of it.
+    pub fn send<U: Unit>(
+        &mut self,
+        hooks: Option<&Hooks>,
+        protocol: &'static str,
+        unit: U,
+        mut push: impl FnMut(OnWire<U>),
+    ) {
+        for (leaves, hooked) in on_wire(hooks, Way::Tx, protocol, unit) {
+            let (damaged_before, unseen_before) = (self.wire.damaged, self.wire.unseen);
+            for unit in self.wire.send(leaves).into_iter().flatten() {
+                let damaged = hooked || self.wire.damaged != damaged_before;
+                let behind_hidden = std::mem::take(&mut self.hidden);
+                push(OnWire::Unit { unit, damaged, behind_hidden });
+                // The second copy of a unit, and what follows it.
+                self.hidden = self.wire.unseen != unseen_before;
+            }
+            self.hidden |= self.wire.unseen != unseen_before;
+        }
+    }
+
+    /// Units that its faults changed, see [`PortResult::damaged`].
+    pub fn damaged<E: LinkEnd>(&self, end: &E) -> u64 {
+        self.wire.damaged + if end.is_numbered() { self.wire.unseen } else { 0 }
+    }
+}
+
 /// A link end with its place in a simulation.
 pub struct Port<E: LinkEnd> {
     end: E,
     ports: Ports<E>,
-    wire: FaultyWire,
+    way_out: WayOut,
     retrain_fs: u64,
     training: Training,
     /// When the time of the last training is over.
@@ -282,20 +335,18 @@ pub struct Port<E: LinkEnd> {
     /// Edges a flit clock.
     edges: u64,
     half: Option<Half<E::Unit>>,
-    /// The last unit that was sent vanished or came twice.
-    hidden: bool,
     shown: Vec<Option<u64>>,
     result: Arc<Mutex<PortResult<E>>>,
     busy_since: Option<Time>,
 }
 
 impl<E: LinkEnd> Port<E> {
-    /// A port; its end is in `result` when it is dropped, broken rules as they are seen.
+    /// A port; its end is in `result` when the run is looked at, broken rules as they are seen.
     pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E>>>) -> Port<E> {
         Port {
             end: config.end,
             ports,
-            wire: config.wire,
+            way_out: WayOut::new(config.wire),
             retrain_fs: config.retrain_fs,
             training: Training::Over,
             trained_at: Time::ZERO,
@@ -304,7 +355,6 @@ impl<E: LinkEnd> Port<E> {
             hold_until_flits: config.hold_credits_flits,
             edges: if config.halves { 2 } else { 1 },
             half: None,
-            hidden: false,
             shown: vec![None; E::SIGNALS.len()],
             result,
             busy_since: None,
@@ -345,7 +395,7 @@ impl<E: LinkEnd> Port<E> {
                 OnWire::Train => self.peer_trains(cx),
                 OnWire::Over => self.end.peer_is_over(),
                 OnWire::Unit { unit, damaged, mut behind_hidden } => {
-                    for (unit, hooked) in self.on_wire(Way::Rx, unit) {
+                    for (unit, hooked) in on_wire(self.end.hooks(), Way::Rx, self.end.protocol(), unit) {
                         self.arrival(unit, damaged || hooked, std::mem::take(&mut behind_hidden), at);
                     }
                 }
@@ -358,15 +408,6 @@ impl<E: LinkEnd> Port<E> {
         if let Some(half) = self.half.take() {
             self.unit(&half, at);
         }
-    }
-
-    /// What the hooks of the wire make of a unit; with it whether they changed it.
-    fn on_wire(&self, way: Way, unit: E::Unit) -> impl Iterator<Item = (E::Unit, bool)> + use<E> {
-        let arrivals = match self.end.hooks() {
-            None => [Some((unit, false)), None],
-            Some(hooks) => hooks.wire(way, self.end.protocol(), unit),
-        };
-        arrivals.into_iter().flatten()
     }
 
     fn arrival(&mut self, unit: E::Unit, damaged: bool, behind_hidden: bool, at: Stamp) {
@@ -437,17 +478,7 @@ impl<E: LinkEnd> Port<E> {
 
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
         if let Some(unit) = self.end.transmit(at.cycle / self.edges) {
-            for (leaves, hooked) in self.on_wire(Way::Tx, unit) {
-                let (damaged_before, unseen_before) = (self.wire.damaged, self.wire.unseen);
-                for arrives in self.wire.send(leaves).into_iter().flatten() {
-                    let damaged = hooked || self.wire.damaged != damaged_before;
-                    let behind_hidden = std::mem::take(&mut self.hidden);
-                    self.ports.wire_out.push(cx, OnWire::Unit { unit: arrives, damaged, behind_hidden });
-                    // The second copy of a unit, and what follows it.
-                    self.hidden = self.wire.unseen != unseen_before;
-                }
-                self.hidden |= self.wire.unseen != unseen_before;
-            }
+            self.way_out.send(self.end.hooks(), self.end.protocol(), unit, |item| self.ports.wire_out.push(cx, item));
         }
         let events = self.end.take_events();
         self.report(events, false, at);
@@ -473,20 +504,13 @@ impl<E: LinkEnd> Port<E> {
     }
 }
 
-impl<E: LinkEnd> Drop for Port<E> {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.end = Some(self.end.clone());
-        result.damaged = self.wire.damaged + if self.end.is_numbered() { self.wire.unseen } else { 0 };
-        result.trainings = self.trainings;
-    }
-}
-
 impl<E: LinkEnd> Module for Port<E> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         let now_flits = at.cycle / self.edges;
+        if let Some(hooks) = self.end.hooks() {
+            hooks.instant(now_flits, at.t_fs);
+        }
         self.trained(cx.now());
         self.end.hold_credits(now_flits < self.hold_until_flits);
         self.arrivals(cx, at);
@@ -534,6 +558,13 @@ impl<E: LinkEnd> Module for Port<E> {
             None if self.end.is_quiet() => Ok(()),
             None => Err(Pending::new(self.end.open_work(), since)),
         }
+    }
+
+    fn publish(&self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.end = Some(self.end.clone());
+        result.damaged = self.way_out.damaged(&self.end);
+        result.trainings = self.trainings;
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -1,91 +1,264 @@
-//! Runs a built simulation with what a user wants to see of it.
+//! A run of a scenario: built, advanced as far as its user wants, looked at, ended.
 //!
-//! A walk through one run: the outputs are opened, so a path that cannot be written is an error before anything is
-//! simulated; records leave after every window; when the run is over the files get their names.
+//! Modelled: nothing. A [`Built`] is what a scenario makes of its settings; a [`Live`] runs it. Steps change nothing: what is
+//! reported and recorded after some of them is what one run to the same cycle gives, to the byte.
+//!
+//! A walk through one run: the scenario is built; the outputs are opened, so a path that cannot be written is an error
+//! before anything is simulated; records leave after every window; when the run is over the files get their names.
 
-use super::observe::Observer;
+use super::observe::{Observer, OutputError, Outputs};
+use super::ports::SimPort;
+use super::report::Report;
 use super::settings::Settings;
 use super::{Request, RunError};
 use crate::coherence::chart::Chart;
-use crate::kernel::{RunOptions, RunReport, SimError, Simulation, Time};
+use crate::kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
 use crate::trace::{Header, Hub};
 use sha2::{Digest, Sha256};
 
-/// What a run depends on besides the simulation itself.
-pub(super) struct Drive<'a> {
-    pub request: &'a Request,
-    pub settings: &'a Settings,
+/// How a run ended, or would if it ended where it stands.
+pub(super) type Ended = Result<RunReport, SimError>;
+
+/// Makes the report of a run from what its modules have left.
+pub(super) type MakeReport = Box<dyn Fn(&Request, &Settings, Ended) -> Result<Report, RunError>>;
+
+/// A scenario that is built and has not run.
+pub struct Built {
+    pub(super) sim: Simulation,
+    /// The places of all modules.
+    pub(super) hub: Hub,
+    /// As the scenario uses them.
+    pub(super) settings: Settings,
     /// Period of the reference clock.
-    pub clock_fs: u64,
+    pub(super) clock_fs: u64,
     /// A settling limit above all time-outs of the design.
-    pub stall_limit_fs: u64,
+    pub(super) stall_limit_fs: u64,
     /// Digest of a stimulus, empty where settings say it all.
-    pub stimulus: &'a [u8],
+    pub(super) stimulus: Vec<u8>,
+    /// Ends of links that can be watched.
+    pub(super) ports: Vec<SimPort>,
+    pub(super) report: MakeReport,
+    /// Draws what was sent so far, if that was asked for.
+    pub(super) chart: Option<Box<dyn Fn() -> Chart>>,
 }
 
-impl Drive<'_> {
-    /// Runs `sim`; the places of `hub` are all there.
+impl Built {
+    /// Runs it to the end of the request.
     ///
     /// # Errors
-    /// An output that cannot be written. What goes wrong in the simulation is the inner result.
-    pub fn run(
-        &self,
-        sim: Simulation,
-        hub: &mut Hub,
-        on_window: &mut dyn FnMut(Time),
-    ) -> Result<Result<RunReport, SimError>, RunError> {
-        self.run_with_chart(sim, hub, || None, on_window)
+    /// An output that cannot be written, a mistake in the design. A run that goes wrong gives a report with violations.
+    pub fn run(self, request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+        Live::of(self, request)?.finish(on_window)
     }
 
-    /// As [`Drive::run`]; `chart` is asked for when the run is over.
+    /// Head of traces and waves, with a hash of everything that decides the result, but the seed.
+    fn header(&self, request: &Request) -> Header {
+        let mut sha = Sha256::new();
+        sha.update(&request.scenario);
+        for (key, value) in self.settings.iter() {
+            sha.update(format!("\n{key}={value}"));
+        }
+        sha.update(format!("\ncycles={:?}\n", request.cycles));
+        sha.update(&self.stimulus);
+        if let Some(external) = &request.external {
+            sha.update(format!("\nexternal={external}"));
+        }
+        Header {
+            model_version: env!("CARGO_PKG_VERSION").into(),
+            scenario_hash: crate::forms::number::hex(&sha.finalize()),
+            seed: request.seed,
+        }
+    }
+}
+
+/// Names the outputs of one call of [`Live::observe`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObserverId(usize);
+
+/// A scenario that runs.
+pub struct Live {
+    request: Request,
+    settings: Settings,
+    running: Running,
+    hub: Hub,
+    header: Header,
+    /// `None`: ended.
+    observers: Vec<Option<Observer>>,
+    clock_fs: u64,
+    ports: Vec<SimPort>,
+    report: MakeReport,
+    chart: Option<Box<dyn Fn() -> Chart>>,
+    /// How far it has been told to run.
+    cycle: u64,
+    begun: bool,
+    over: bool,
+}
+
+impl Live {
+    /// Builds a request for one mode; nothing runs yet.
     ///
     /// # Errors
-    /// As there.
-    pub fn run_with_chart(
-        &self,
-        sim: Simulation,
-        hub: &mut Hub,
-        chart: impl FnOnce() -> Option<Chart>,
-        on_window: &mut dyn FnMut(Time),
-    ) -> Result<Result<RunReport, SimError>, RunError> {
-        let request = self.request;
-        let mut observer = Observer::open(&request.outputs, &request.inputs(), &self.header(), hub)?;
+    /// Anything that keeps it from running.
+    pub fn new(request: &Request) -> Result<Live, RunError> {
+        let (request, built) = super::build(request)?;
+        Live::of(built, &request)
+    }
+
+    fn of(built: Built, request: &Request) -> Result<Live, RunError> {
+        let header = built.header(request);
         let options = RunOptions {
-            limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(self.clock_fs))),
+            limit: None,
             open_at_limit_allowed: true,
-            stall_limit_fs: Some(self.stall_limit_fs),
+            stall_limit_fs: Some(built.stall_limit_fs),
             threads: request.threads.max(1),
             shuffle: request.modes.shuffle,
             evaluate_idle: request.modes.evaluate_idle,
         };
-        let mut output = Ok(());
-        let ended = sim.run(&options, |window_end| {
-            on_window(window_end);
-            if output.is_ok() {
-                output = observer.drain(hub);
-            }
-        });
-        output?;
-        if let Some(chart) = chart() {
-            observer.draw(&chart)?;
-        }
-        observer.finish(hub)?;
-        Ok(ended)
+        let Built { sim, hub, settings, clock_fs, ports, report, chart, .. } = built;
+        let first = Observer::open(&request.outputs, &request.inputs(), &header, &hub)?;
+        hub.switch(first.is_open());
+        Ok(Live {
+            running: sim.start(&options).map_err(RunError::Build)?,
+            request: request.clone(),
+            settings,
+            hub,
+            header,
+            observers: vec![Some(first)],
+            clock_fs,
+            ports,
+            report,
+            chart,
+            cycle: 0,
+            begun: false,
+            over: false,
+        })
     }
 
-    /// Head of traces and waves, with a hash of everything that decides the result, but the seed.
-    fn header(&self) -> Header {
-        let mut sha = Sha256::new();
-        sha.update(&self.request.scenario);
-        for (key, value) in self.settings.iter() {
-            sha.update(format!("\n{key}={value}"));
-        }
-        sha.update(format!("\ncycles={:?}\n", self.request.cycles));
-        sha.update(self.stimulus);
-        Header {
-            model_version: env!("CARGO_PKG_VERSION").into(),
-            scenario_hash: crate::forms::number::hex(&sha.finalize()),
-            seed: self.request.seed,
-        }
+    /// Ends of links that can be watched, disturbed, and driven where they are external.
+    pub fn ports(&self) -> &[SimPort] {
+        &self.ports
     }
+
+    /// The port of a name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn port(&self, name: &str) -> Result<&SimPort, RunError> {
+        self.ports.iter().find(|port| port.name == name).ok_or_else(|| {
+            let names: Vec<_> = self.ports.iter().map(|port| port.name.as_str()).collect();
+            RunError::Port { found: name.to_owned(), expected: names.join(", ") }
+        })
+    }
+
+    /// The cycle of the reference clock up to which it has run.
+    pub fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// Whether it has been told to run.
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Whether nothing is left to do: the work is done, the cycles of the request are over, or it stalled.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Runs to a cycle of the reference clock, `None`: to the end of the request; `on_window` is told how far simulated time
+    /// has come. A cycle that is past, or a run that is over: nothing happens.
+    ///
+    /// # Errors
+    /// An output that cannot be written. What goes wrong in the simulation is in the report.
+    pub fn run_until(&mut self, cycle: Option<u64>, on_window: &mut dyn FnMut(Time)) -> Result<(), RunError> {
+        let last = self.request.cycles;
+        let to = match (cycle, last) {
+            (Some(cycle), Some(last)) => Some(cycle.min(last)),
+            (cycle, last) => cycle.or(last),
+        };
+        let limit = to.map(|n| Time::from_fs(n.saturating_mul(self.clock_fs)));
+        if self.over || to.is_some_and(|to| to < self.cycle) {
+            return Ok(());
+        }
+        let (hub, observers, mut output) = (&mut self.hub, &mut self.observers, Ok(()));
+        let stop = self.running.run_until(limit, |window_end| {
+            on_window(window_end);
+            if output.is_ok() {
+                output = drain(hub, observers);
+            }
+        });
+        self.begun = true;
+        self.cycle = to.unwrap_or(self.cycle);
+        self.over = stop != Ok(Stop::Limit) || to == last;
+        output.map_err(RunError::from)
+    }
+
+    /// What a run that ends here reports; it may go on.
+    ///
+    /// # Errors
+    /// None that a built run makes.
+    pub fn report(&mut self) -> Result<Report, RunError> {
+        (self.report)(&self.request, &self.settings, self.running.report())
+    }
+
+    /// Runs to the end of the request and ends all outputs.
+    ///
+    /// # Errors
+    /// An output that cannot be written.
+    pub fn finish(mut self, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+        self.run_until(None, on_window)?;
+        self.end_outputs()?;
+        self.report()
+    }
+
+    /// Opens more outputs: they show what happens from here on.
+    ///
+    /// # Errors
+    /// One that cannot be made.
+    pub fn observe(&mut self, outputs: &Outputs) -> Result<ObserverId, RunError> {
+        let observer = Observer::open(outputs, &self.request.inputs(), &self.header, &self.hub)?;
+        self.observers.push(Some(observer));
+        self.switch();
+        Ok(ObserverId(self.observers.len() - 1))
+    }
+
+    /// Ends outputs of [`Live::observe`]: their files get their names.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn end_observer(&mut self, id: ObserverId) -> Result<(), RunError> {
+        drain(&mut self.hub, &mut self.observers)?;
+        if let Some(observer) = self.observers.get_mut(id.0).and_then(Option::take) {
+            observer.finish(self.hub.places())?;
+        }
+        self.switch();
+        Ok(())
+    }
+
+    /// Ends all outputs: their files get their names.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn end_outputs(&mut self) -> Result<(), RunError> {
+        if let (Some(chart), Some(Some(first))) = (&self.chart, self.observers.first_mut()) {
+            first.draw(&chart())?;
+        }
+        (0..self.observers.len()).try_for_each(|n| self.end_observer(ObserverId(n)))
+    }
+
+    /// Modules record while somebody wants it.
+    fn switch(&self) {
+        self.hub.switch(self.observers.iter().flatten().any(Observer::is_open));
+    }
+}
+
+/// Hands what the modules have recorded to all outputs.
+fn drain(hub: &mut Hub, observers: &mut [Option<Observer>]) -> Result<(), OutputError> {
+    if !hub.is_on() {
+        return Ok(());
+    }
+    for record in hub.drain() {
+        observers.iter_mut().flatten().try_for_each(|observer| observer.record(hub.places(), &record))?;
+    }
+    Ok(())
 }

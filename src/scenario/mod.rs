@@ -6,26 +6,27 @@
 //! counters and broken rules become the report.
 
 pub mod coherent;
-mod drive;
+pub mod drive;
 pub mod enumerate;
 pub mod expander;
 pub mod faults;
 pub mod nvlink;
 pub mod observe;
+pub mod ports;
 pub mod report;
 pub mod settings;
 pub mod stimulus;
 pub mod ualink;
 
 use crate::kernel::Time;
-use crate::link::hook::Hooks;
+use drive::Built;
 use observe::Outputs;
 use report::Report;
 use settings::{Key, Range, SettingError, Settings};
 use std::path::{Path, PathBuf};
 
-/// Builds and runs a scenario; the callback is told how far simulated time has come.
-type RunScenario = fn(&Request, &Settings, &mut dyn FnMut(Time)) -> Result<Report, RunError>;
+/// Builds a scenario.
+type BuildScenario = fn(&Request, &Settings) -> Result<Built, RunError>;
 
 /// A built-in scenario.
 pub struct Scenario {
@@ -35,7 +36,7 @@ pub struct Scenario {
     pub doc: &'static str,
     /// Settings.
     pub keys: &'static [Key],
-    run: RunScenario,
+    build: BuildScenario,
 }
 
 /// All of them.
@@ -44,15 +45,15 @@ pub static SCENARIOS: &[Scenario] = &[
     expander::CXL256,
     expander::CXL256_LOPT,
     expander::CXL_PBR,
-    Scenario { name: ualink::NAMES[0], doc: ualink::DOCS[0], keys: ualink::PAIR_KEYS, run: ualink::run_pair },
-    Scenario { name: ualink::NAMES[1], doc: ualink::DOCS[1], keys: ualink::POD_KEYS, run: ualink::run_pod },
+    Scenario { name: ualink::NAMES[0], doc: ualink::DOCS[0], keys: ualink::PAIR_KEYS, build: ualink::build_pair },
+    Scenario { name: ualink::NAMES[1], doc: ualink::DOCS[1], keys: ualink::POD_KEYS, build: ualink::build_pod },
     coherent::CACHE_PAIR,
     coherent::DB_SHARE,
     coherent::FILTER_THRASH,
     coherent::BIAS_FLIP,
-    Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, run: enumerate::run },
-    Scenario { name: nvlink::pair::NAME, doc: nvlink::pair::DOC, keys: nvlink::pair::KEYS, run: nvlink::pair::run },
-    Scenario { name: nvlink::pod::NAME, doc: nvlink::pod::DOC, keys: nvlink::pod::KEYS, run: nvlink::pod::run },
+    Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, build: enumerate::build },
+    Scenario { name: nvlink::pair::NAME, doc: nvlink::pair::DOC, keys: nvlink::pair::KEYS, build: nvlink::pair::build },
+    Scenario { name: nvlink::pod::NAME, doc: nvlink::pod::DOC, keys: nvlink::pod::KEYS, build: nvlink::pod::build },
 ];
 
 /// Names of all scenarios.
@@ -72,11 +73,6 @@ impl Scenario {
     /// Its flit mode, if it is one of those that differ in it alone: the default of a `link.mode` that takes a list.
     pub fn mode(&self) -> Option<&'static str> {
         self.key(MODE).filter(|k| matches!(k.range, Range::List(_))).map(|k| k.default)
-    }
-
-    /// Places of link ends that take hooks. Scenarios that are no expander have none.
-    pub fn hook_places(&self) -> &'static [&'static str] {
-        if self.mode().is_some() { &expander::PORTS } else { &[] }
     }
 
     fn key(&self, name: &str) -> Option<&'static Key> {
@@ -103,14 +99,22 @@ pub struct Request {
     pub outputs: Outputs,
     /// Test modes of the kernel; they change no result.
     pub modes: Modes,
-    /// Hooks of link ends, by their place, see [`Scenario::hook_places`].
-    pub hooks: Vec<(String, Hooks)>,
+    /// Port whose end is not built: a caller drives its units, see [`ports`].
+    pub external: Option<String>,
 }
 
 impl Request {
     /// Files that the run reads.
     fn inputs(&self) -> Vec<&Path> {
         self.stimulus.iter().map(PathBuf::as_path).collect()
+    }
+
+    /// Refuses outputs that would be written over one another or over what the run reads.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn check_outputs(&self) -> Result<(), RunError> {
+        Ok(self.outputs.check_apart(&self.inputs())?)
     }
 }
 
@@ -151,13 +155,19 @@ pub enum RunError {
     /// Traces or waves of several modes would be written over one another.
     #[error("{MODE}: found a trace or a wave of several modes, expected one mode")]
     OutputOfModes,
-    /// Hooks at a place that takes none.
-    #[error("hooks: found place `{found}`, expected one of: {expected}")]
-    Hooks {
-        /// The place given.
+    /// No such port.
+    #[error("port `{found}`: expected one of: {expected}")]
+    Port {
+        /// The name given.
         found: String,
-        /// All places of the scenario.
+        /// All ports of the run.
         expected: String,
+    },
+    /// An end that cannot be left to the caller.
+    #[error("external: found `{found}`, expected a link end of an expander: host.link or device.link")]
+    External {
+        /// The port given.
+        found: String,
     },
     /// A setting.
     #[error(transparent)]
@@ -230,14 +240,19 @@ pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
 /// # Errors
 /// Anything that keeps it from running. A run that goes wrong gives a report with violations.
 pub fn run(request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+    let (request, built) = build(request)?;
+    built.run(&request, on_window)
+}
+
+/// Builds a scenario, to be run step by step: [`drive::Live`]. With it the request as its one mode has it.
+///
+/// # Errors
+/// Anything that keeps it from running.
+fn build(request: &Request) -> Result<(Request, Built), RunError> {
     let requests = split(request)?;
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
     let (scenario, settings) = read(request)?;
-    if let Some((place, _)) = request.hooks.iter().find(|(place, _)| !scenario.hook_places().contains(&place.as_str()))
-    {
-        return Err(RunError::Hooks { found: place.clone(), expected: scenario.hook_places().join(", ") });
-    }
-    (scenario.run)(request, &settings, on_window)
+    Ok((request.clone(), (scenario.build)(request, &settings)?))
 }
 
 /// Reads the settings of a request for one mode and makes nothing of them.
@@ -255,6 +270,11 @@ fn read(request: &Request) -> Result<(&'static Scenario, Settings), RunError> {
     };
     if request.outputs.chart.is_some() && !coherent::NAMES.contains(&scenario.name) {
         return Err(RunError::NoChart { found: scenario.name.into(), expected: coherent::NAMES.join(", ") });
+    }
+    // Those with a mode are the expanders.
+    let may_be_external = |name: &String| scenario.mode().is_some() && expander::PORTS.contains(&name.as_str());
+    if let Some(found) = request.external.clone().filter(|name| !may_be_external(name)) {
+        return Err(RunError::External { found });
     }
     let mut settings = Settings::new(scenario.keys);
     for text in &request.set {

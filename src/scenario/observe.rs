@@ -12,7 +12,7 @@ use crate::trace::jsonl::JsonlSink;
 use crate::trace::log::{LogSink, LogTo};
 use crate::trace::output::{self, FileError, Part, is_special, resolved};
 use crate::trace::vcd::VcdSink;
-use crate::trace::{Filter, Header, Hub, OpenError, Sink, gtkw};
+use crate::trace::{Filter, Header, Hub, OpenError, Places, Record, Sink, gtkw};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -41,14 +41,21 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Whether a module has to record anything.
-    pub fn any(&self) -> bool {
-        self.files() || self.log.is_some()
-    }
-
     /// Whether files are written.
     pub fn files(&self) -> bool {
         self.waves().next().is_some() || self.trace.is_some()
+    }
+
+    /// Refuses outputs that would be written over one another or over what the run reads, the save file beside the wave
+    /// included.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn check_apart(&self, inputs: &[&Path]) -> Result<(), OutputError> {
+        let mut saves: Vec<PathBuf> = self.waves().map(|path| path.with_extension("gtkw")).collect();
+        saves.dedup();
+        let files = self.waves().chain(&self.trace).chain(&self.chart).chain(&saves);
+        Ok(output::check_apart(files.map(PathBuf::as_path), inputs)?)
     }
 
     /// Files of waves.
@@ -71,14 +78,6 @@ pub enum OutputError {
     Open(#[from] OpenError),
 }
 
-/// Refuses outputs that would be written over one another or over what the run reads, the save file beside the wave included.
-fn check_apart(outputs: &Outputs, inputs: &[&Path]) -> Result<(), FileError> {
-    let mut saves: Vec<PathBuf> = outputs.waves().map(|path| path.with_extension("gtkw")).collect();
-    saves.dedup();
-    let files = outputs.waves().chain(&outputs.trace).chain(&outputs.chart).chain(&saves);
-    output::check_apart(files.map(PathBuf::as_path), inputs)
-}
-
 /// The open outputs of a run.
 pub struct Observer {
     outputs: Outputs,
@@ -97,7 +96,7 @@ impl Observer {
         let scopes: Vec<&str> = outputs.scopes.iter().map(String::as_str).collect();
         let filter = Filter::new(&scopes, outputs.from_fs, outputs.to_fs)?;
         filter.select(hub.places())?;
-        check_apart(outputs, inputs)?;
+        outputs.check_apart(inputs)?;
         let mut files: Vec<(Part, Box<dyn Sink>)> = Vec::new();
         if let Some(path) = &outputs.vcd {
             let (part, file) = Part::create(path)?;
@@ -130,21 +129,21 @@ impl Observer {
         Ok(part.keep()?)
     }
 
-    /// Takes what the modules have recorded.
+    /// Whether modules have to record anything for it.
+    pub fn is_open(&self) -> bool {
+        !self.files.is_empty() || self.log.is_some()
+    }
+
+    /// Takes the next record of the modules.
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn drain(&mut self, hub: &mut Hub) -> Result<(), OutputError> {
-        if self.files.is_empty() && self.log.is_none() {
-            return Ok(());
+    pub fn record(&mut self, places: &Places, record: &Record) -> Result<(), OutputError> {
+        for (part, sink) in &mut self.files {
+            sink.record(places, record).map_err(FileError::of(part.path()))?;
         }
-        for record in hub.drain() {
-            for (part, sink) in &mut self.files {
-                sink.record(hub.places(), &record).map_err(FileError::of(part.path()))?;
-            }
-            if let Some(log) = &mut self.log {
-                log.record(hub.places(), &record);
-            }
+        if let Some(log) = &mut self.log {
+            log.record(places, record);
         }
         Ok(())
     }
@@ -153,8 +152,7 @@ impl Observer {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn finish(mut self, hub: &mut Hub) -> Result<(), OutputError> {
-        self.drain(hub)?;
+    pub fn finish(mut self, places: &Places) -> Result<(), OutputError> {
         for (part, sink) in &mut self.files {
             sink.finish().map_err(FileError::of(part.path()))?;
             part.keep()?;
@@ -166,7 +164,7 @@ impl Observer {
         for path in waves.map(|(_, path)| path).filter(|path| !is_special(path)) {
             let wave = path.file_name().unwrap_or_default().to_string_lossy();
             let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            gtkw::write_gtkwave(dir, &wave, hub.places(), &self.filter)?;
+            gtkw::write_gtkwave(dir, &wave, places, &self.filter)?;
         }
         Ok(())
     }

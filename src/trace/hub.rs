@@ -1,6 +1,7 @@
 //! Taps and the hub that owns their buffers.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use scalepool_protocols::wire::LayoutDef;
@@ -53,11 +54,19 @@ impl Places {
     }
 }
 
-type Buffer = Arc<Mutex<Vec<Record>>>;
+/// Records that nobody has taken.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Whether records are kept; one for all taps of a hub.
+    on: Arc<AtomicBool>,
+    records: Mutex<Vec<Record>>,
+}
+
+type Buffer = Arc<Waiting>;
 
 /// A panic of a recording thread leaves the buffer as it was between two pushes, so its content is good.
 fn open(buffer: &Buffer) -> MutexGuard<'_, Vec<Record>> {
-    buffer.lock().unwrap_or_else(PoisonError::into_inner)
+    buffer.records.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Bits of an id below the ordinal: 2^36 transactions a place; with up to 2^17 places an id is below 2^53, the largest
@@ -81,7 +90,7 @@ impl Tap {
 
     /// Whether records are kept.
     pub fn is_on(&self) -> bool {
-        self.buffer.is_some()
+        self.buffer.as_ref().is_some_and(|buffer| buffer.on.load(Ordering::Relaxed))
     }
 
     /// A new transaction id, (ordinal, own counter). Counts also when off; never 0.
@@ -93,7 +102,7 @@ impl Tap {
     /// Records an event; `body` is called only when the tap is on. `id` and `parent` are 0 where there is none.
     #[track_caller]
     pub fn record(&mut self, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
-        let Some(buffer) = &self.buffer else { return };
+        let Some(buffer) = self.buffer.as_ref().filter(|buffer| buffer.on.load(Ordering::Relaxed)) else { return };
         let (ordinal, sequence, from) = (self.ordinal, self.sequence, std::panic::Location::caller());
         let record = Record { at, ordinal, sequence, kind, id, parent, body: body(), from };
         self.sequence += 1;
@@ -104,7 +113,7 @@ impl Tap {
 /// Owns the places and the buffers of a simulation.
 #[derive(Debug, Default)]
 pub struct Hub {
-    on: bool,
+    on: Arc<AtomicBool>,
     places: Places,
     buffers: Vec<Buffer>,
 }
@@ -112,19 +121,28 @@ pub struct Hub {
 impl Hub {
     /// A hub whose taps are all on or all off.
     pub fn new(on: bool) -> Hub {
-        Hub { on, ..Hub::default() }
+        let hub = Hub::default();
+        hub.switch(on);
+        hub
+    }
+
+    /// Switches all taps on or off. Between two steps, or what a module records of an instant may be a part of it.
+    pub fn switch(&self, on: bool) {
+        self.on.store(on, Ordering::Relaxed);
+    }
+
+    /// Whether the taps are on.
+    pub fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
     }
 
     /// A tap at a place. Its ordinal is the number of taps made before it, so elaboration order is output order.
     pub fn tap(&mut self, path: &str, kind: PlaceKind) -> Tap {
         let ordinal = self.places.0.len() as u32;
         self.places.0.push(Place { path: path.to_owned(), kind });
-        let buffer = self.on.then(|| {
-            let buffer = Buffer::default();
-            self.buffers.push(buffer.clone());
-            buffer
-        });
-        Tap { ordinal, ids: 0, sequence: 0, buffer }
+        let buffer = Arc::new(Waiting { on: self.on.clone(), records: Mutex::default() });
+        self.buffers.push(buffer.clone());
+        Tap { ordinal, ids: 0, sequence: 0, buffer: Some(buffer) }
     }
 
     /// All places so far.

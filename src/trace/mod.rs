@@ -9,8 +9,8 @@
 //! femtoseconds, no type of the kernel appears here; output is the same to the byte however records were created,
 //! because they are ordered by (time, ordinal of the place, own sequence); no date, path or host name is written.
 //!
-//! A walk through one cycle: a module sees a flit and calls [`Tap::record`]; with taps off that is one test of an
-//! option. With taps on, the record goes to the buffer of its tap, behind a lock that nobody else wants. Between two
+//! A walk through one cycle: a module sees a flit and calls [`Tap::record`]; with taps off that is one test of a
+//! switch. With taps on, the record goes to the buffer of its tap, behind a lock that nobody else wants. Between two
 //! steps, with all partitions at the same time, the simulation calls [`Hub::drain_into`]: the buffers are taken, sorted
 //! and shown to every sink.
 

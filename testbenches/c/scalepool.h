@@ -198,7 +198,7 @@ typedef struct {
 } sp_field;
 
 // A function that takes a line of the log, without its end and without NUL; `line` is good during the call alone. It runs
-// inside sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+// inside sp_sim_step and sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
 typedef void (*sp_log)(void *user, const char *line, size_t line_length);
 
 // A function that sees the items of a point. `point` is a position in packer_in, packer_out, credit, replay_in,
@@ -206,7 +206,7 @@ typedef void (*sp_log)(void *user, const char *line, size_t line_length);
 // `credit`. `bytes` and `other` have `length` bytes each; `other` holds a copy to be changed for SP_HOOK_REPLACE. All
 // pointers but `user` are good during the call alone.
 //
-// It runs inside sp_link_step or sp_link_send, in the thread of that call; it may call any function, but those of its
+// It runs inside sp_link_step, sp_link_send, sp_sim_step or sp_sim_run, in the thread of that call; it may call any function, but those of its
 // own handle answer SP_ERR_BUSY. It has to return: no longjmp, no exception of C++, no panic may leave it.
 // The answer is one of SP_HOOK_*; another number is SP_HOOK_KEEP.
 typedef uint32_t (*sp_hook)(void *user,
@@ -356,19 +356,29 @@ int32_t sp_stream_destroy(uint64_t stream);
 // `scenario = "cxl68-expander"`, then `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and so on, one a line.
 int32_t sp_sim_new(const char *text, size_t text_length, uint64_t *sim);
 
-// Changes a setting of the scenario for the next run: `link.ber=1e-5`.
-int32_t sp_sim_set(uint64_t sim, const char *setting, size_t setting_length);
+// Changes a setting of the scenario for the next run, with which the next step, or call that names a port, begins at the
+// start: `link.ber=1e-5`.
+int32_t sp_sim_set(uint64_t sim,
+                   const char *setting,
+                   size_t setting_length);
 
-// Changes the seed for the next run.
+// Changes the seed for the next run, with which the next step begins at the start.
 int32_t sp_sim_seed(uint64_t sim, uint64_t seed);
 
-// Waves of the next runs: a VCD file at this path, with GTKWave files beside it; an empty path switches them off.
-int32_t sp_sim_wave(uint64_t sim, const char *path, size_t path_length);
+// Waves: a VCD file at this path, with GTKWave files beside it; an empty path switches them off. In a run that is under way
+// they show what happens from here on, and a file that is switched off gets its name at once; else they are of the next
+// runs.
+int32_t sp_sim_wave(uint64_t sim,
+                    const char *path,
+                    size_t path_length);
 
-// Transaction trace of the next runs: JSON lines at this path; an empty path switches it off.
-int32_t sp_sim_trace(uint64_t sim, const char *path, size_t path_length);
+// Transaction trace: JSON lines at this path; an empty path switches it off. In a run that is under way as for sp_sim_wave.
+int32_t sp_sim_trace(uint64_t sim,
+                     const char *path,
+                     size_t path_length);
 
-// Log of the next runs: every event that the filter wants, as a line for `function`; null switches it off. The filter is
+// Log: every event that the filter wants, as a line for `function`; null switches it off. In a run that is under way as for
+// sp_sim_wave. The filter is
 // that of `scalepool run --log`: `link=debug,scenario=info`, or a level for all layers. Layers are link, memory, endpoint,
 // fabric and scenario; levels off, warn, info, debug and trace. A line has the id of its transaction, which is that of the
 // trace. `user` goes to the function as it is.
@@ -378,20 +388,104 @@ int32_t sp_sim_log(uint64_t sim,
                    sp_log function,
                    void *user);
 
-// Runs from the start to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier;
-// 0 takes `cycles` of the text, or SP_MAX_CYCLES. It takes as long as the scenario asks for: a million cycles are about a
-// second. SP_FINDING if a rule is broken.
+// Goes on for so many cycles of the reference clock; what it costs is in proportion to them. The first step, and the first
+// one after other settings, begins at the start. SP_EMPTY if nothing is left to do: the work is done, or `cycles` of the
+// text are over; then waves and traces are complete. SP_ERR_RANGE if that would be more than SP_MAX_CYCLES in all. Broken
+// rules are in the metrics.
+int32_t sp_sim_step(uint64_t sim,
+                    uint64_t cycles);
+
+// Goes on to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier; 0 takes
+// `cycles` of the text, or SP_MAX_CYCLES. A cycle that is past begins at the start. It takes as long as the scenario asks
+// for: a million cycles are about a second. Waves and traces end here, and a step behind it is not in them. SP_FINDING if a
+// rule is broken.
 int32_t sp_sim_run(uint64_t sim,
                    uint64_t cycles);
 
-// Metrics of the last run, as `scalepool run --json` prints them. SP_EMPTY before the first run.
+// Metrics of the run so far, as `scalepool run --json` prints them. SP_EMPTY before the first step.
 int32_t sp_sim_metrics(uint64_t sim, char *json, size_t json_capacity, size_t *json_length);
 
-// As it was made: settings, seed and outputs of the text, no metrics.
+// Where the run stands and what its ports are, as a JSON object: `cycle`, `over`, and `ports` with, for each link end,
+// `name`, `protocol`, `unit_bytes`, `external`, `driven` (units that wait to be sent), `rx` and `tx` with `watched`,
+// `waiting` and `lost` units, and answers of hooks that were not allowed (`bad_answers`, the last ones as `bad_answer`).
+int32_t sp_sim_state(uint64_t sim,
+                     char *json,
+                     size_t json_capacity,
+                     size_t *json_length);
+
+// As it was made: settings, seed and outputs of the text, no metrics, nothing driven or sampled. Hooks stay, and count
+// their items anew; so do watches.
 int32_t sp_sim_reset(uint64_t sim);
 
-// Ends a simulation; its handle names nothing any more.
+// Ends a simulation; its handle names nothing any more. Waves and traces of a run that is under way are completed.
 int32_t sp_sim_destroy(uint64_t sim);
+
+// Attaches a function to a point of a port, as sp_hook_attach does to one of a link end. `hook` gets a number for
+// sp_sim_hook_detach. SP_ERR_KIND in a run of several threads, since functions are called in the thread of the call, and
+// at an external port at any point but `wire`. Answers that are not allowed change nothing; sp_sim_state counts them.
+int32_t sp_sim_hook_attach(uint64_t sim,
+                           const char *port,
+                           size_t port_length,
+                           const char *point,
+                           size_t point_length,
+                           uint32_t way,
+                           sp_hook function,
+                           void *user,
+                           uint64_t *hook);
+
+// Attaches a fault to a point of a port, as sp_hook_fault does to one of a link end.
+int32_t sp_sim_hook_fault(uint64_t sim,
+                          const char *port,
+                          size_t port_length,
+                          const char *point,
+                          size_t point_length,
+                          uint32_t way,
+                          const char *fault,
+                          size_t fault_length,
+                          uint64_t *hook);
+
+// Takes a hook off a port again. SP_ERR_RANGE if the number names none of it.
+int32_t sp_sim_hook_detach(uint64_t sim, const char *port, size_t port_length, uint64_t hook);
+
+// Watches a wire of a port (1) or no more (0): what passes it from here on can be sampled. Units that nobody samples wait,
+// 65536 at most, and those behind them are counted as lost. Units that wait stay. SP_ERR_INPUT if there is no such port;
+// sp_sim_state lists them.
+int32_t sp_sim_watch(uint64_t sim,
+                     const char *port,
+                     size_t port_length,
+                     uint32_t way,
+                     uint32_t on);
+
+// Takes the oldest unit that passed a wire, with its time; behind hooks, and of what arrives behind all faults. SP_EMPTY if
+// none waits, SP_ERR_KIND if the wire is not watched.
+int32_t sp_sim_sample(uint64_t sim,
+                      const char *port,
+                      size_t port_length,
+                      uint32_t way,
+                      uint64_t *time_fs,
+                      uint8_t *unit,
+                      size_t unit_capacity,
+                      size_t *unit_length);
+
+// Takes the oldest unit that passed a wire and compares `unit` with it, as sp_link_expect does. SP_FINDING if they differ;
+// the last error names the first byte. SP_EMPTY if none waits, SP_ERR_KIND if the wire is not watched.
+int32_t sp_sim_expect(uint64_t sim,
+                      const char *port,
+                      size_t port_length,
+                      uint32_t way,
+                      const uint8_t *unit,
+                      const uint8_t *mask,
+                      size_t unit_length);
+
+// Drives an external port, the one that `external` of the text names: the unit leaves in the next flit clock that has not
+// another one before it, one a flit clock; where none waits, nothing is sent. Units wait, 65536 at most. The end that
+// stands there is the caller's: the model does not build it, and answers training of the peer alone. Where a port is
+// external a run has no end of its own. SP_ERR_KIND if the port is not external.
+int32_t sp_sim_drive(uint64_t sim,
+                     const char *port,
+                     size_t port_length,
+                     const uint8_t *unit,
+                     size_t unit_length);
 
 // An end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`; `dir` is the direction
 // in which the end sends, SP_DOWN for a host or accelerator. `config` is a JSON object, empty for the defaults:

@@ -134,6 +134,59 @@ static void simulation(void)
     OK(sp_sim_destroy(sim));
 }
 
+/* Units at a port. */
+static uint32_t see(void *user, uint32_t point, uint32_t way, uint64_t flit_clock, uint64_t number, const char *name,
+                    const uint8_t *bytes, uint8_t *other, size_t length)
+{
+    uint64_t *seen = (uint64_t *)user;
+
+    (void)point, (void)way, (void)flit_clock, (void)bytes, (void)other;
+    REQUIRE(strcmp(name, "cxl-68b") == 0 && length == 68 && number == *seen);
+    ++*seen;
+    return SP_HOOK_KEEP;
+}
+
+/* A run in steps, and one whose device is driven with what that of the first one sent. */
+static void steps(void)
+{
+    uint64_t model, external, hook, fault, seen = 0, time_fs = 0, cycle = 0;
+    uint8_t unit[256], first[256];
+    size_t n;
+    int units = 0;
+
+    OK(sp_sim_new(SP_TEXT("scenario = \"cxl68-expander\"\nhost.accesses = 20\n"), &model));
+    EXPECT(sp_sim_metrics(model, text, sizeof text, &length), SP_EMPTY);
+    OK(sp_sim_state(model, text, sizeof text, &length));
+    REQUIRE(strstr(text, "\"name\":\"device.link\"") != NULL);
+    OK(sp_sim_watch(model, SP_TEXT("device.link"), SP_TX, 1));
+    EXPECT(sp_sim_watch(model, SP_TEXT("nowhere"), SP_TX, 1), SP_ERR_INPUT);
+    OK(sp_sim_hook_attach(model, SP_TEXT("device.link"), SP_TEXT("wire"), SP_TX, see, &seen, &hook));
+    OK(sp_sim_hook_fault(model, SP_TEXT("host.link"), SP_TEXT("wire"), SP_TX, SP_TEXT("drop:2000"), &fault));
+    OK(sp_sim_new(SP_TEXT("scenario = \"cxl68-expander\"\nhost.accesses = 20\nexternal = \"device.link\"\n"), &external));
+    OK(sp_sim_watch(external, SP_TEXT("device.link"), SP_TX, 1));
+    OK(sp_sim_step(model, 1000));
+    while (sp_sim_sample(model, SP_TEXT("device.link"), SP_TX, &time_fs, unit, sizeof unit, &n) == SP_OK) {
+        if (units++ == 0)
+            memcpy(first, unit, n);
+        /* A cycle of the reference clock is 500,000 fs. */
+        OK(sp_sim_step(external, time_fs / 500000 - cycle));
+        cycle = time_fs / 500000;
+        OK(sp_sim_drive(external, SP_TEXT("device.link"), unit, n));
+    }
+    REQUIRE(units > 0 && seen == (uint64_t)units);
+    OK(sp_sim_run(external, 1000));
+    OK(sp_sim_expect(external, SP_TEXT("device.link"), SP_TX, first, NULL, 68));
+    EXPECT(sp_sim_expect(external, SP_TEXT("device.link"), SP_RX, first, NULL, 68), SP_ERR_KIND);
+    EXPECT(sp_sim_drive(model, SP_TEXT("device.link"), unit, 68), SP_ERR_KIND);
+    OK(sp_sim_metrics(external, text, sizeof text, &length));
+    REQUIRE(strstr(text, "\"violations\":[]") != NULL && strstr(text, "\"reads\":20") != NULL);
+    OK(sp_sim_hook_detach(model, SP_TEXT("device.link"), hook));
+    EXPECT(sp_sim_hook_detach(model, SP_TEXT("device.link"), hook), SP_ERR_RANGE);
+    EXPECT(sp_sim_step(model, 1), SP_EMPTY);
+    OK(sp_sim_destroy(external));
+    OK(sp_sim_destroy(model));
+}
+
 /* Two ends back to back: a request goes down. */
 static void links(void)
 {
@@ -209,6 +262,7 @@ int main(void)
     streams();
     arbiters();
     simulation();
+    steps();
     links();
     hooks();
     puts("smoke: all calls answer as they should");

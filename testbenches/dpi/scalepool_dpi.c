@@ -369,6 +369,73 @@ int sp_dpi_sim_metrics(unsigned long long sim, const char **json)
     return status;
 }
 
+int sp_dpi_sim_state(unsigned long long sim, const char **json)
+{
+    int status;
+    static sp_dpi_text json_text;
+    do {
+        status = sp_sim_state(sim, json_text.text, json_text.capacity, &json_text.length);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&json_text));
+    *json = sp_dpi_end(&json_text, status);
+    return status;
+}
+
+int sp_dpi_sim_hook_fault(unsigned long long sim, const char *port, const char *point, unsigned int way, const char *fault, unsigned long long *hook)
+{
+    int status;
+    uint64_t hook_out = 0;
+    status = sp_sim_hook_fault(sim, port, strlen(port), point, strlen(point), way, fault, strlen(fault), &hook_out);
+    *hook = hook_out;
+    return status;
+}
+
+int sp_dpi_sim_hook_detach(unsigned long long sim, const char *port, unsigned long long hook)
+{
+    int status;
+    status = sp_sim_hook_detach(sim, port, strlen(port), hook);
+    return status;
+}
+
+int sp_dpi_sim_watch(unsigned long long sim, const char *port, unsigned int way, unsigned int on)
+{
+    int status;
+    status = sp_sim_watch(sim, port, strlen(port), way, on);
+    return status;
+}
+
+int sp_dpi_sim_sample(unsigned long long sim, const char *port, unsigned int way, unsigned long long *time_fs, const svOpenArrayHandle unit, unsigned long long *unit_length)
+{
+    int status;
+    sp_dpi_array unit_array = sp_dpi_items(unit, 0, 1, 1);
+    if (unit_array.status) return unit_array.status;
+    uint64_t time_fs_out = 0;
+    size_t unit_out = 0;
+    status = sp_sim_sample(sim, port, strlen(port), way, &time_fs_out, (uint8_t *)unit_array.items, unit_array.count, &unit_out);
+    *time_fs = time_fs_out;
+    *unit_length = unit_out;
+    return status;
+}
+
+int sp_dpi_sim_expect(unsigned long long sim, const char *port, unsigned int way, const svOpenArrayHandle unit, const svOpenArrayHandle mask, unsigned long long unit_length)
+{
+    int status;
+    sp_dpi_array unit_array = sp_dpi_items(unit, unit_length, 1, 0);
+    if (unit_array.status) return unit_array.status;
+    sp_dpi_array mask_array = sp_dpi_items(mask, unit_length, 1, 1);
+    if (mask_array.status) return mask_array.status;
+    status = sp_sim_expect(sim, port, strlen(port), way, (const uint8_t *)unit_array.items, (const uint8_t *)mask_array.items, unit_length);
+    return status;
+}
+
+int sp_dpi_sim_drive(unsigned long long sim, const char *port, const svOpenArrayHandle unit, unsigned long long unit_length)
+{
+    int status;
+    sp_dpi_array unit_array = sp_dpi_items(unit, unit_length, 1, 0);
+    if (unit_array.status) return unit_array.status;
+    status = sp_sim_drive(sim, port, strlen(port), (const uint8_t *)unit_array.items, unit_length);
+    return status;
+}
+
 int sp_dpi_link_new(const char *protocol, unsigned int dir, const char *config, unsigned int mode, unsigned long long *link)
 {
     int status;

@@ -257,52 +257,134 @@ package scalepool_dpi_pkg;
         output longint unsigned sim
     );
 
-    // Changes a setting of the scenario for the next run: `link.ber=1e-5`.
+    // Changes a setting of the scenario for the next run, with which the next step, or call that names a port, begins at the
+    // start: `link.ber=1e-5`.
     import "DPI-C" sp_dpi_sim_set = function int sp_sim_set(
         input longint unsigned sim,
         input string setting
     );
 
-    // Changes the seed for the next run.
+    // Changes the seed for the next run, with which the next step begins at the start.
     import "DPI-C" function int sp_sim_seed(
         input longint unsigned sim,
         input longint unsigned seed
     );
 
-    // Waves of the next runs: a VCD file at this path, with GTKWave files beside it; an empty path switches them off.
+    // Waves: a VCD file at this path, with GTKWave files beside it; an empty path switches them off. In a run that is under way
+    // they show what happens from here on, and a file that is switched off gets its name at once; else they are of the next
+    // runs.
     import "DPI-C" sp_dpi_sim_wave = function int sp_sim_wave(
         input longint unsigned sim,
         input string path
     );
 
-    // Transaction trace of the next runs: JSON lines at this path; an empty path switches it off.
+    // Transaction trace: JSON lines at this path; an empty path switches it off. In a run that is under way as for sp_sim_wave.
     import "DPI-C" sp_dpi_sim_trace = function int sp_sim_trace(
         input longint unsigned sim,
         input string path
     );
 
-    // Runs from the start to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier;
-    // 0 takes `cycles` of the text, or SP_MAX_CYCLES. It takes as long as the scenario asks for: a million cycles are about a
-    // second. SP_FINDING if a rule is broken.
+    // Goes on for so many cycles of the reference clock; what it costs is in proportion to them. The first step, and the first
+    // one after other settings, begins at the start. SP_EMPTY if nothing is left to do: the work is done, or `cycles` of the
+    // text are over; then waves and traces are complete. SP_ERR_RANGE if that would be more than SP_MAX_CYCLES in all. Broken
+    // rules are in the metrics.
+    import "DPI-C" function int sp_sim_step(
+        input longint unsigned sim,
+        input longint unsigned cycles
+    );
+
+    // Goes on to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier; 0 takes
+    // `cycles` of the text, or SP_MAX_CYCLES. A cycle that is past begins at the start. It takes as long as the scenario asks
+    // for: a million cycles are about a second. Waves and traces end here, and a step behind it is not in them. SP_FINDING if a
+    // rule is broken.
     import "DPI-C" function int sp_sim_run(
         input longint unsigned sim,
         input longint unsigned cycles
     );
 
-    // Metrics of the last run, as `scalepool run --json` prints them. SP_EMPTY before the first run.
+    // Metrics of the run so far, as `scalepool run --json` prints them. SP_EMPTY before the first step.
     import "DPI-C" sp_dpi_sim_metrics = function int sp_sim_metrics(
         input longint unsigned sim,
         output string json
     );
 
-    // As it was made: settings, seed and outputs of the text, no metrics.
+    // Where the run stands and what its ports are, as a JSON object: `cycle`, `over`, and `ports` with, for each link end,
+    // `name`, `protocol`, `unit_bytes`, `external`, `driven` (units that wait to be sent), `rx` and `tx` with `watched`,
+    // `waiting` and `lost` units, and answers of hooks that were not allowed (`bad_answers`, the last ones as `bad_answer`).
+    import "DPI-C" sp_dpi_sim_state = function int sp_sim_state(
+        input longint unsigned sim,
+        output string json
+    );
+
+    // As it was made: settings, seed and outputs of the text, no metrics, nothing driven or sampled. Hooks stay, and count
+    // their items anew; so do watches.
     import "DPI-C" function int sp_sim_reset(
         input longint unsigned sim
     );
 
-    // Ends a simulation; its handle names nothing any more.
+    // Ends a simulation; its handle names nothing any more. Waves and traces of a run that is under way are completed.
     import "DPI-C" function int sp_sim_destroy(
         input longint unsigned sim
+    );
+
+    // Attaches a fault to a point of a port, as sp_hook_fault does to one of a link end.
+    import "DPI-C" sp_dpi_sim_hook_fault = function int sp_sim_hook_fault(
+        input longint unsigned sim,
+        input string port,
+        input string point,
+        input int unsigned way,
+        input string fault,
+        output longint unsigned hook
+    );
+
+    // Takes a hook off a port again. SP_ERR_RANGE if the number names none of it.
+    import "DPI-C" sp_dpi_sim_hook_detach = function int sp_sim_hook_detach(
+        input longint unsigned sim,
+        input string port,
+        input longint unsigned hook
+    );
+
+    // Watches a wire of a port (1) or no more (0): what passes it from here on can be sampled. Units that nobody samples wait,
+    // 65536 at most, and those behind them are counted as lost. Units that wait stay. SP_ERR_INPUT if there is no such port;
+    // sp_sim_state lists them.
+    import "DPI-C" sp_dpi_sim_watch = function int sp_sim_watch(
+        input longint unsigned sim,
+        input string port,
+        input int unsigned way,
+        input int unsigned on
+    );
+
+    // Takes the oldest unit that passed a wire, with its time; behind hooks, and of what arrives behind all faults. SP_EMPTY if
+    // none waits, SP_ERR_KIND if the wire is not watched.
+    import "DPI-C" sp_dpi_sim_sample = function int sp_sim_sample(
+        input longint unsigned sim,
+        input string port,
+        input int unsigned way,
+        output longint unsigned time_fs,
+        inout byte unsigned unit[],
+        output longint unsigned unit_length
+    );
+
+    // Takes the oldest unit that passed a wire and compares `unit` with it, as sp_link_expect does. SP_FINDING if they differ;
+    // the last error names the first byte. SP_EMPTY if none waits, SP_ERR_KIND if the wire is not watched.
+    import "DPI-C" sp_dpi_sim_expect = function int sp_sim_expect(
+        input longint unsigned sim,
+        input string port,
+        input int unsigned way,
+        input byte unsigned unit[],
+        input byte unsigned mask[],
+        input longint unsigned unit_length
+    );
+
+    // Drives an external port, the one that `external` of the text names: the unit leaves in the next flit clock that has not
+    // another one before it, one a flit clock; where none waits, nothing is sent. Units wait, 65536 at most. The end that
+    // stands there is the caller's: the model does not build it, and answers training of the peer alone. Where a port is
+    // external a run has no end of its own. SP_ERR_KIND if the port is not external.
+    import "DPI-C" sp_dpi_sim_drive = function int sp_sim_drive(
+        input longint unsigned sim,
+        input string port,
+        input byte unsigned unit[],
+        input longint unsigned unit_length
     );
 
     // An end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`; `dir` is the direction

@@ -63,7 +63,7 @@ fn outcome(case: &Case, threads: usize, modes: Modes, observed: bool, dir: &Path
         set: case.set.clone(),
         outputs,
         modes,
-        hooks: Vec::new(),
+        external: None,
     };
     let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
     assert!(report.violations.is_empty(), "{}: {}", case.name, report.violations[0].violation);

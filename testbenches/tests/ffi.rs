@@ -16,3 +16,5 @@ mod links;
 mod rough;
 #[path = "ffi/sims.rs"]
 mod sims;
+#[path = "ffi/steps.rs"]
+mod steps;

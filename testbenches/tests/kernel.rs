@@ -348,7 +348,7 @@ fn run_in_steps(design: &Design, options: &RunOptions, step_fs: u64) -> Outcome 
         limit = limit.plus_fs(step_fs).min(last);
         match running.run_until(limit, |_| ()) {
             Ok(Stop::Limit) if limit < last => {}
-            Ok(_) => break running.finish(),
+            Ok(_) => break running.report(),
             Err(error) => break Err(error),
         }
     };

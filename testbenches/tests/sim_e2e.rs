@@ -19,7 +19,8 @@ use cxl68_link::units::{sent, wire};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;
-use scalepool::link::hook::{Answer, HookPoint, Hooks, Item, RULES, Way};
+use scalepool::link::hook::{Answer, HookPoint, Item, RULES, Way};
+use scalepool::scenario::drive::Live;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request};
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -393,33 +394,33 @@ fn a_cut_link_ends_in_abort_or_in_open_work() {
 
 // ---- hooks at the ports of a simulation -------------------------------------------------------------------------------
 
-fn hooked(scenario: &str, threads: usize, hooks: Vec<(String, Hooks)>) -> Report {
+fn hooked(scenario: &str, threads: usize, attach: impl FnOnce(&Live)) -> Report {
     let set = ["host.accesses=400", "host.pattern=mix", "link.ber=1e-5"].map(String::from).to_vec();
-    let request = Request { scenario: scenario.into(), seed: 4, threads, set, hooks, ..Request::default() };
-    scenario::run(&request, &mut |_| ()).expect("it runs")
+    let request = Request { scenario: scenario.into(), seed: 4, threads, set, ..Request::default() };
+    let live = Live::new(&request).expect("it is built");
+    attach(&live);
+    live.finish(&mut |_| ()).expect("it runs")
 }
 
 /// Hooks that keep everything see all points of both ends, and change nothing.
 #[test]
 fn hooks_that_watch_change_no_result() {
     for scenario in ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander", "cxl-pbr-pair"] {
-        let bare = hooked(scenario, 1, Vec::new()).json();
+        let bare = hooked(scenario, 1, |_| ()).json();
         for threads in [1, 2] {
             let counts: Arc<Mutex<BTreeMap<(&str, &str), u64>>> = Arc::default();
-            let hooks = ["host.link", "device.link"].map(|place| {
-                let hooks = Hooks::new();
-                for rule in RULES {
+            let report = hooked(scenario, threads, |live| {
+                for (port, rule) in live.ports().iter().flat_map(|port| RULES.map(|rule| (port, rule))) {
                     let counts = counts.clone();
                     let count = move |item: &Item<'_>| {
                         let point = (item.point.name(), item.way.name());
                         *counts.lock().expect("no panic").entry(point).or_default() += 1;
                         Answer::Keep
                     };
-                    hooks.attach(rule.point, rule.way, count).expect("no hook runs");
+                    port.hooks.attach(rule.point, rule.way, count).expect("no hook runs");
                 }
-                (place.to_owned(), hooks)
             });
-            assert_eq!(hooked(scenario, threads, hooks.to_vec()).json(), bare, "{scenario}");
+            assert_eq!(report.json(), bare, "{scenario}");
             let counts = counts.lock().expect("no panic");
             // The FEC of a 256B link leaves nothing to be sent again here.
             let again = usize::from(counts.contains_key(&("replay_out", "tx")));
@@ -434,9 +435,10 @@ fn hooks_that_watch_change_no_result() {
 fn hooks_are_faults_of_a_simulation() {
     for scenario in ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander", "cxl-pbr-pair"] {
         let at = |point, way, fault| {
-            let hooks = Hooks::new();
-            hooks.attach_fault(point, way, fault).expect("allowed");
-            hooked(scenario, 1, vec![("device.link".into(), hooks)])
+            hooked(scenario, 1, |live| {
+                let hooks = &live.port("device.link").expect("it has one").hooks;
+                hooks.attach_fault(point, way, fault).expect("allowed");
+            })
         };
         for way in [Way::Rx, Way::Tx] {
             let report = at(HookPoint::Wire, way, Fault::Drop { unit: 60 });
@@ -447,11 +449,8 @@ fn hooks_are_faults_of_a_simulation() {
             assert!(rules(&report).contains("SIM-E2E-03"), "{scenario}: {:?}", rules(&report));
         }
     }
-    let request = Request {
-        scenario: "ualink-pair".into(),
-        hooks: vec![("host.link".into(), Hooks::new())],
-        ..Request::default()
-    };
-    let Err(refused) = scenario::run(&request, &mut |_| ()) else { panic!("no such place") };
-    assert_eq!(refused.to_string(), "hooks: found place `host.link`, expected one of: ");
+    let request = Request { scenario: "cxl68-expander".into(), ..Request::default() };
+    let live = Live::new(&request).expect("it is built");
+    let refused = live.port("host").expect_err("no such port");
+    assert_eq!(refused.to_string(), "port `host`: expected one of: host.link, device.link");
 }

@@ -123,6 +123,7 @@ struct Open {
 }
 
 /// The core.
+#[derive(Debug, Clone)]
 pub struct Accessor {
     todo: VecDeque<Access>,
     open: VecDeque<Open>,

@@ -36,6 +36,7 @@ pub trait Core<A> {
 }
 
 /// No core: the agent acts on messages alone.
+#[derive(Debug, Clone, Copy)]
 pub struct NoCore;
 
 impl<A> Core<A> for NoCore {

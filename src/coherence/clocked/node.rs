@@ -64,7 +64,7 @@ pub trait Watch<A> {
 /// What a node leaves behind.
 #[derive(Debug, Clone)]
 pub struct NodeResult<A, C> {
-    /// Agent and core as they were at the end; `None` while they run.
+    /// Agent and core as they were when the run was looked at; `None` before.
     pub end: Option<(A, C)>,
     /// Broken rules, with their time \[fs\].
     pub events: Vec<(u64, Event)>,
@@ -114,8 +114,8 @@ pub struct NodeConfig<A, C> {
 /// The module.
 pub struct Node<A, C> {
     number: usize,
-    agent: Option<A>,
-    core: Option<C>,
+    agent: A,
+    core: C,
     config: CoherenceConfig,
     reductions: Vec<Reduction>,
     links: Vec<Linked>,
@@ -140,13 +140,13 @@ pub struct Node<A, C> {
 }
 
 impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
-    /// A node; agent and core are in `result` when it is dropped.
+    /// A node; copies of agent and core are in `result` when the run is looked at.
     pub fn new(config: NodeConfig<A, C>, result: Arc<Mutex<NodeResult<A, C>>>) -> Self {
         let ports = config.links.iter().enumerate().flat_map(|(n, link)| link.routes.iter().map(move |r| (n, *r)));
         Node {
             number: config.number,
-            agent: Some(config.agent),
-            core: Some(config.core),
+            agent: config.agent,
+            core: config.core,
             config: config.config,
             reductions: config.reductions,
             ports: ports.collect(),
@@ -209,11 +209,10 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             return true;
         };
         let port = (self.ports.partition_point(|(n, _)| *n < link) + peer) as Port;
-        let agent = self.agent.as_mut().expect("it is there until the node is dropped");
         let asks = msg.line().filter(|_| matches!(class, Class::D2hReq | Class::M2sReq));
         let first = asks.and_then(|line| self.waiting.iter().find(|(l, ..)| *l == line));
         let is_later = first.is_some_and(|(_, l, p)| (*l, *p) != (link, place));
-        if is_later || agent.accepts(&self.config, port, &msg) == Accept::Wait {
+        if is_later || self.agent.accepts(&self.config, port, &msg) == Accept::Wait {
             if let Some(line) = asks
                 && !self.waiting.contains(&(line, link, place))
             {
@@ -233,17 +232,14 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         self.waiting.retain(|(_, l, p)| (*l, *p) != (link, place));
         if let Some(watch) = &mut self.watch {
             watch.message(self.number, port, &msg, true, at);
-            watch.before(self.agent.as_ref().expect("it is there until the node is dropped"), &msg);
+            watch.before(&self.agent, &msg);
         }
-        if let Some(core) = &mut self.core {
-            core.heard(at.cycle, &msg);
-        }
+        self.core.heard(at.cycle, &msg);
         let line = msg.line();
         let form = self.links[link].link.form;
         let id = line.and_then(|line| self.open.get(&line)).copied().unwrap_or(0);
         self.tap.record(at, Kind::Mark, id, 0, || shown(&message, form));
-        let agent = self.agent.as_mut().expect("it is there until the node is dropped");
-        agent.take(&self.config, port, msg, 0, &mut self.out);
+        self.agent.take(&self.config, port, msg, 0, &mut self.out);
         self.settle(at);
         cx.progress();
         true
@@ -266,8 +262,8 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             }
         }
         self.report(events, at);
-        if let (Some(watch), Some(agent)) = (&mut self.watch, &self.agent) {
-            let events = watch.step(self.number, agent, &effects, &worked, at);
+        if let Some(watch) = &mut self.watch {
+            let events = watch.step(self.number, &self.agent, &effects, &worked, at);
             self.report(events, at);
         }
         self.effects.extend(effects);
@@ -307,16 +303,14 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             return;
         }
         let effects = std::mem::take(&mut self.effects);
-        if let (Some(agent), Some(core)) = (&mut self.agent, &mut self.core) {
-            self.wants = core.cycle(agent, &self.config, cycle, &effects, &mut self.out);
-        }
+        self.wants = self.core.cycle(&mut self.agent, &self.config, cycle, &effects, &mut self.out);
         self.settle(at);
     }
 
     fn open_work(&self) -> Option<String> {
         let queued: usize = self.links.iter().map(Linked::queued).sum();
-        let agent_idle = self.agent.as_ref().is_some_and(A::is_idle);
-        let core = self.core.as_ref().and_then(C::open_work);
+        let agent_idle = self.agent.is_idle();
+        let core = self.core.open_work();
         match (queued, agent_idle, core) {
             (0, true, None) => None,
             (0, true, Some(core)) => Some(core),
@@ -329,7 +323,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     }
 }
 
-impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
+impl<A: Agent<Line> + Clone, C: Core<A> + Clone> Module for Node<A, C> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         if self.watch.as_ref().is_some_and(|w| w.has_stopped()) {
@@ -376,17 +370,14 @@ impl<A: Agent<Line>, C: Core<A>> Module for Node<A, C> {
         }
     }
 
+    fn publish(&self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.end = Some((self.agent.clone(), self.core.clone()));
+        result.met = self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met());
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("open", self.open.len() as u64);
-    }
-}
-
-impl<A, C> Drop for Node<A, C> {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.end = self.agent.take().zip(self.core.take());
-        result.met = self.watch.as_ref().map_or_else(BTreeSet::new, |w| w.met());
     }
 }
 

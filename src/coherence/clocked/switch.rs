@@ -54,10 +54,10 @@ impl Table {
     }
 }
 
-/// What a switch leaves behind.
+/// What a switch has counted.
 #[derive(Debug, Clone, Default)]
 pub struct SwitchResult {
-    /// Its table, with what was discarded; `None` while it runs.
+    /// Its table, with what was discarded; `None`: nobody has looked yet.
     pub table: Option<Table>,
     /// Messages handed on.
     pub forwarded: u64,
@@ -70,7 +70,7 @@ pub struct SwitchResult {
 /// The module.
 pub struct Switch {
     links: Vec<Linked>,
-    table: Option<Table>,
+    table: Table,
     config: CoherenceConfig,
     tap: Tap,
     /// The link that is served first.
@@ -81,7 +81,7 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// A switch whose first link leads to the hub; what it leaves behind is in `shared` when it is dropped.
+    /// A switch whose first link leads to the hub; what it has counted is in `shared` when the run is looked at.
     pub fn new(
         links: Vec<NodeLink>,
         table: Table,
@@ -91,15 +91,14 @@ impl Switch {
     ) -> Switch {
         let links = links.into_iter().map(Linked::new).collect();
         let result = SwitchResult::default();
-        Switch { links, table: Some(table), config, tap, turn: 0, busy_since: None, shared, result }
+        Switch { links, table, config, tap, turn: 0, busy_since: None, shared, result }
     }
 
     /// Hands the first message of a class on if it has room; whether there was one.
     fn hand_on(&mut self, from: usize, place: usize, cx: &mut Cx, at: Stamp) -> bool {
         let Some(message) = self.links[from].offered(place, cx) else { return false };
         let class = self.links[from].link.rx[place].0;
-        let table = self.table.as_mut().expect("it is there until the switch is dropped");
-        let way = table.way(&self.config, from, message, &mut self.result.events);
+        let way = self.table.way(&self.config, from, message, &mut self.result.events);
         if let Some((to, changed)) = way {
             if self.links[to].full().any(|full| full == class) {
                 return true;
@@ -148,12 +147,8 @@ impl Module for Switch {
             queued => Err(Pending::new(format!("{queued} messages to send"), self.busy_since.unwrap_or(Time::ZERO))),
         }
     }
-}
-
-impl Drop for Switch {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        let result = SwitchResult { table: self.table.take(), ..std::mem::take(&mut self.result) };
+    fn publish(&self) {
+        let result = SwitchResult { table: Some(self.table.clone()), ..self.result.clone() };
         *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = result;
     }
 }

@@ -575,14 +575,11 @@ impl Module for Crossbar {
         Ok(())
     }
 
+    fn publish(&self) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = self.mine.clone();
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("held", self.held() as u64);
-    }
-}
-
-impl Drop for Crossbar {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
     }
 }

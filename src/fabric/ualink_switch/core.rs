@@ -193,7 +193,7 @@ pub struct CoreModule {
 }
 
 impl CoreModule {
-    /// A core with its channels, one pair a slice; its counters are in `result` when it is dropped.
+    /// A core with its channels, one pair a slice; its counters are in `result` when the run is looked at.
     pub fn new(
         core: Core,
         rx: Vec<In<Vec<ToCore>>>,
@@ -249,14 +249,11 @@ impl Module for CoreModule {
         }
     }
 
+    fn publish(&self) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = *self.core.stats();
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("inside", self.core.inside() as u64);
-    }
-}
-
-impl Drop for CoreModule {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = *self.core.stats();
     }
 }

@@ -102,6 +102,10 @@ impl Module for Slice {
         self.ports.iter().try_for_each(|port| port.link.idle_ok())
     }
 
+    fn publish(&self) {
+        self.ports.iter().for_each(|port| port.link.publish());
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("ports_busy", self.ports.iter().filter(|p| p.busy).count() as u64);
     }

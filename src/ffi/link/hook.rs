@@ -2,7 +2,7 @@
 //!
 //! Modelled: what the Rust side has, with a function and a pointer of the caller in place of a closure, and faults as a
 //! text for those who cannot pass functions. Hooks belong to the handle: a reset keeps them and counts their items anew.
-//! Left out: hooks inside the ends of a simulation.
+//! Hooks at the ports of a simulation are in [`crate::ffi::sim::hook`].
 
 use super::{LINKS, Link, Part, SP_RX, SP_TX};
 use crate::ffi::call::{Caller, call};
@@ -26,7 +26,7 @@ pub const SP_HOOK_HOLD: u32 = 3;
 /// `credit`. `bytes` and `other` have `length` bytes each; `other` holds a copy to be changed for SP_HOOK_REPLACE. All
 /// pointers but `user` are good during the call alone.
 ///
-/// It runs inside sp_link_step or sp_link_send, in the thread of that call; it may call any function, but those of its
+/// It runs inside sp_link_step, sp_link_send, sp_sim_step or sp_sim_run, in the thread of that call; it may call any function, but those of its
 /// own handle answer SP_ERR_BUSY. It has to return: no longjmp, no exception of C++, no panic may leave it.
 /// The answer is one of SP_HOOK_*; another number is SP_HOOK_KEEP.
 pub type SpHook = Option<
@@ -54,7 +54,8 @@ impl From<HookError> for Failure {
     }
 }
 
-fn way_of(way: u32) -> Result<Way, Failure> {
+/// The way of a number.
+pub(in crate::ffi) fn way_of(way: u32) -> Result<Way, Failure> {
     match way {
         SP_RX => Ok(Way::Rx),
         SP_TX => Ok(Way::Tx),
@@ -95,6 +96,41 @@ impl Link {
 /// The pointer of the caller, as a number: nothing here follows it.
 struct User(usize);
 
+/// What asks a function of the caller.
+pub(in crate::ffi) fn asks(
+    function: SpHook,
+    user: *mut c_void,
+) -> Result<impl FnMut(&Item<'_>) -> Answer + Send + 'static, Failure> {
+    let function = function.ok_or_else(|| Failure::new(SP_ERR_NULL, "function: found a null pointer"))?;
+    let user = User(user as usize);
+    Ok(move |item: &Item<'_>| {
+        let user = &user;
+        let name = CString::new(item.name).unwrap_or_default();
+        let mut other = item.bytes.to_vec();
+        // SAFETY: a function of the caller, who promises that it is one of this type and that it returns; the pointers
+        // are of memory that outlives the call.
+        let answer = unsafe {
+            function(
+                user.0 as *mut c_void,
+                item.point as u32,
+                item.way as u32,
+                item.now_flits,
+                item.number,
+                name.as_ptr(),
+                item.bytes.as_ptr(),
+                other.as_mut_ptr(),
+                item.bytes.len(),
+            )
+        };
+        match answer {
+            SP_HOOK_DROP => Answer::Drop,
+            SP_HOOK_REPLACE => Answer::Replace(other),
+            SP_HOOK_HOLD => Answer::Hold,
+            _ => Answer::Keep,
+        }
+    })
+}
+
 /// Attaches a function to a point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or `wire`;
 /// `way` is SP_RX for what comes to the end, SP_TX for what it sends. `hook` gets a number for sp_hook_detach. `user` goes
 /// to the function as it is. What each point shows, and may be answered:
@@ -124,34 +160,7 @@ pub unsafe extern "C" fn sp_hook_attach(
         let hook = caller.place("hook", hook)?;
         let point = HookPoint::of(&caller.text("point", point, point_length)?)?;
         let way = way_of(way)?;
-        let function = function.ok_or_else(|| Failure::new(SP_ERR_NULL, "function: found a null pointer"))?;
-        let user = User(user as usize);
-        let ask = move |item: &Item<'_>| {
-            let user = &user;
-            let name = CString::new(item.name).unwrap_or_default();
-            let mut other = item.bytes.to_vec();
-            // SAFETY: a function of the caller, who promises that it is one of this type and that it returns; the
-            // pointers are of memory that outlives the call.
-            let answer = unsafe {
-                function(
-                    user.0 as *mut c_void,
-                    item.point as u32,
-                    item.way as u32,
-                    item.now_flits,
-                    item.number,
-                    name.as_ptr(),
-                    item.bytes.as_ptr(),
-                    other.as_mut_ptr(),
-                    item.bytes.len(),
-                )
-            };
-            match answer {
-                SP_HOOK_DROP => Answer::Drop,
-                SP_HOOK_REPLACE => Answer::Replace(other),
-                SP_HOOK_HOLD => Answer::Hold,
-                _ => Answer::Keep,
-            }
-        };
+        let ask = asks(function, user)?;
         LINKS.with(link, |link| {
             hook.set(link.hooks_at(point)?.attach(point, way, ask)?);
             Ok(SP_OK)

@@ -319,6 +319,23 @@ pub unsafe extern "C" fn sp_link_sample(
     })
 }
 
+/// The mask of a comparison, null for all bits.
+pub(super) fn mask_of(caller: &Caller, mask: *const u8, length: usize) -> Result<Vec<u8>, Failure> {
+    if mask.is_null() { Ok(vec![0xff; length]) } else { caller.items("mask", mask, length) }
+}
+
+/// Compares bytes of the same number where the mask has a 1.
+pub(super) fn compare(what: &str, found: &[u8], expected: &[u8], mask: &[u8]) -> Result<i32, Failure> {
+    let mut bytes = found.iter().zip(expected).zip(mask).enumerate();
+    let Some((at, ((found, expected), _))) =
+        bytes.find(|(_, ((found, expected), mask))| (*found ^ *expected) & *mask != 0)
+    else {
+        return Ok(SP_OK);
+    };
+    let text = format!("{what}, byte {at}: found {found:#04x}, expected {expected:#04x}");
+    Err(Failure::new(SP_FINDING, text))
+}
+
 /// Takes the oldest unit that the end has sent and compares it with `unit`: the end is the twin of what sent that. `mask`
 /// has a 1 for each bit that counts, null for all. SP_FINDING if they differ; the last error names the first byte.
 /// SP_EMPTY if none waits.
@@ -328,22 +345,15 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let found = caller.items("unit", unit, unit_length)?;
-        let mask = match mask.is_null() {
-            true => vec![0xff; found.len()],
-            false => caller.items("mask", mask, unit_length)?,
-        };
+        let mask = mask_of(&caller, mask, found.len())?;
         LINKS.with(link, |link| {
             link.end()?;
             check_unit(link.config.protocol, &found)?;
             let expected = link.sent.pop_front().ok_or_else(|| Failure::new(SP_EMPTY, "link end: no unit waits"))?;
-            let differs = (0..found.len()).find(|&n| (found[n] ^ expected[n]) & mask[n] != 0);
-            let number = link.compared;
+            let answer = compare(&format!("unit {}", link.compared), &found, &expected, &mask);
             link.compared += 1;
-            let Some(at) = differs else { return Ok(SP_OK) };
-            link.mismatches += 1;
-            let (found, expected) = (found[at], expected[at]);
-            let text = format!("unit {number}, byte {at}: found {found:#04x}, expected {expected:#04x}");
-            Err(Failure::new(SP_FINDING, text))
+            link.mismatches += u64::from(answer.is_err());
+            answer
         })
     })
 }

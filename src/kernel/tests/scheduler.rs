@@ -98,7 +98,7 @@ fn step_by_step_is_the_same_as_at_once() {
         stops.push(running.run_until(Time::from_fs(limit), |_| ()).unwrap());
     }
     assert_eq!(stops, [Stop::Limit, Stop::Limit, Stop::Limit, Stop::Limit, Stop::Limit, Stop::Quiescent]);
-    let report = running.finish().unwrap();
+    let report = running.report().unwrap();
     assert_eq!((report.end, report.evaluations), (expected.end, expected.evaluations));
     assert_eq!(once.lines(), steps.lines());
 }
@@ -146,13 +146,45 @@ fn without_links_windows_are_capped_and_skip_idle_time() {
 }
 
 fn stuck(next: Next, options: &RunOptions) -> SimError {
+    stuck_simulation(next).run(options, |_| ()).unwrap_err()
+}
+
+fn stuck_simulation(next: Next) -> Simulation {
     let mut sim = Simulation::new(1);
     sim.partition(move |p| {
         let clock = p.clock("clk", period(1_000))?;
         p.module("young", clock, |_| Stuck(Pending::new("read 7", Time::from_fs(60)), Next::Idle))?;
         p.module("old", clock, |_| Stuck(Pending::new("read 3", Time::from_fs(20)), next))
     });
-    sim.run(options, |_| ()).unwrap_err()
+    sim
+}
+
+/// Whatever the steps, a stall is that of a run at once; it is found once and for all.
+#[test]
+fn a_stall_is_the_same_in_steps() {
+    let options = RunOptions { stall_limit_fs: Some(5_000), open_at_limit_allowed: true, ..RunOptions::default() };
+    for next in [Next::Busy, Next::At(Time::from_fs(1_000_000))] {
+        let at_once = stuck(next, &options);
+        for step_fs in [1, 1_000, 3_700, 1 << 40] {
+            let mut running = stuck_simulation(next).start(&options).unwrap();
+            let mut limit = Time::ZERO;
+            let found = loop {
+                limit = limit.plus_fs(step_fs);
+                // Looking at it changes nothing.
+                if step_fs == 3_700 {
+                    let _ = running.report();
+                }
+                if let Err(error) = running.run_until(limit, |_| ()) {
+                    break error;
+                }
+            };
+            assert_eq!(found, at_once, "steps of {step_fs} fs");
+            assert_eq!(
+                (running.report().unwrap_err(), running.run_until(None, |_| ()).unwrap_err()),
+                (at_once.clone(), at_once.clone())
+            );
+        }
+    }
 }
 
 #[test]
@@ -202,7 +234,7 @@ fn progress_and_idleness_keep_a_stall_away() {
         for limit in 0..=101 {
             running.run_until(Time::from_fs(limit * 1_000), |_| ()).unwrap();
         }
-        let report = running.finish().unwrap();
+        let report = running.report().unwrap();
         assert_eq!((report.stop, report.completed), (Stop::Quiescent, if progress { 101 } else { 0 }));
     }
 }

@@ -17,7 +17,7 @@ use super::stall::{Stall, WINDOW_CYCLES};
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::fault::FaultyWire;
-use crate::link::hook::Way;
+use crate::link::hook::{Hooks, Way};
 use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
 use scalepool_protocols::nvlink::{Header, Vc};
 use scalepool_protocols::wire::Wire;
@@ -126,6 +126,8 @@ pub struct PortConfig {
     pub stall: Stall,
     /// Direction of what it receives, `down` or `up`: a name, both are alike.
     pub dir: &'static str,
+    /// Hooks of the end.
+    pub hooks: Hooks,
 }
 
 /// A link end with its place in a simulation.
@@ -148,12 +150,10 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port; `result` is filled when it is dropped.
+    /// A port; `result` is filled when the run is looked at.
     pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult>>) -> Port {
         let mut end = config.end;
-        if ports.packets.is_on() {
-            end.keep_packets();
-        }
+        end.attach_hooks(&config.hooks);
         Port {
             end,
             ports,
@@ -307,24 +307,13 @@ pub fn body_of(message: &Message) -> Body {
     Body::Message { layout: Header::DEF, bits: header.to_bits().unwrap_or(0), data }
 }
 
-impl Drop for Port {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        let mut mine = std::mem::take(&mut self.mine);
-        let credits = self.end.credits();
-        let both = |c: super::credit::Count| [c.headers, c.data_flits];
-        mine.stats = *self.end.stats();
-        mine.damaged = self.wire.damaged;
-        mine.down = self.end.is_down();
-        mine.spend = CHANNELS.map(|vc| both(credits.available(vc)));
-        mine.granted = CHANNELS.map(|vc| both(credits.granted(vc)));
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
-    }
-}
-
 impl Module for Port {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        if self.ports.packets.is_on() {
+            self.end.keep_packets();
+        }
+        self.end.hooks().instant(self.end.stats().sent_flits, at.t_fs);
         let holds = at.cycle < self.hold_until_flits;
         self.end.hold_credits(holds);
         self.arrivals(cx, at);
@@ -366,6 +355,19 @@ impl Module for Port {
         let what =
             format!("{waiting} messages to send, {received} received and not taken, {open} flits unacknowledged");
         Err(Pending::new(what, since))
+    }
+
+    fn publish(&self) {
+        let credits = self.end.credits();
+        let both = |c: super::credit::Count| [c.headers, c.data_flits];
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = PortResult {
+            stats: *self.end.stats(),
+            damaged: self.wire.damaged,
+            down: self.end.is_down(),
+            spend: CHANNELS.map(|vc| both(credits.available(vc))),
+            granted: CHANNELS.map(|vc| both(credits.granted(vc))),
+            ..self.mine.clone()
+        };
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -7,6 +7,7 @@ use super::port::{OnWire, Port, PortConfig, PortResult, Ports, SIGNALS, shows};
 use super::stall::Stall;
 use crate::kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
 use crate::link::fault::{Fault, FaultyWire};
+use crate::link::hook::Hooks;
 use crate::trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
 
@@ -40,6 +41,8 @@ pub struct Socket {
     pub hold_credits_flits: u64,
     /// Where its result will be.
     pub result: Arc<Mutex<PortResult>>,
+    /// Hooks of the end, none by default.
+    pub hooks: Hooks,
 }
 
 /// The user's side of a port: channels by [`CHANNELS`](super::port::CHANNELS).
@@ -68,6 +71,7 @@ pub fn link(sim: &mut Simulation, hub: &mut Hub, names: [&str; 2], latency_fs: u
         faults: Vec::new(),
         hold_credits_flits: 0,
         result: Arc::default(),
+        hooks: Hooks::default(),
     };
     Ok([socket(first, down_out, up_in, "up"), socket(second, up_out, down_in, "down")])
 }
@@ -100,6 +104,7 @@ impl Socket {
                 hold_credits_flits: self.hold_credits_flits,
                 stall: Stall::new(kind.stall_percent, bind.rng_for("stall")),
                 dir: self.dir,
+                hooks: self.hooks,
             };
             let ports = Ports {
                 tx: [in0, in1, in2].map(|end| bind.attach(end)),

@@ -16,7 +16,7 @@ pub const BIAS_FLIP: Scenario = Scenario {
     name: "bias-flip",
     doc: "a device and its host, each with a core, that use the device's memory in turn; its bias flips both ways (HDM-D)",
     keys: keys::BIAS_FLIP,
-    run: |request, settings, on_window| star(settings)?.run(request, settings, on_window),
+    build: |request, settings| star(settings)?.build(request, settings),
 };
 
 fn star(settings: &Settings) -> Result<Star<BiasHost<Line>, BiasDevice<Line>>, RunError> {

@@ -7,6 +7,7 @@ use crate::kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, 
 use crate::link::event::Event;
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::port::{OnWire, Port, PortConfig, PortResult, Ports};
+use crate::scenario::ports::SimPort;
 use crate::scenario::settings::Settings;
 use crate::trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,6 +50,26 @@ pub(super) struct Strand {
     pub build: Build,
     /// Reads it.
     pub summary: Summary,
+    /// Both ports as the user of a run sees them.
+    pub ports: [SimPort; 2],
+}
+
+/// What is kept of all links while they are built into the simulation.
+#[derive(Default)]
+pub(super) struct Links {
+    /// Reads them when the run is looked at.
+    pub summaries: Vec<Summary>,
+    /// Their ports as the user of a run sees them.
+    pub ports: Vec<SimPort>,
+}
+
+impl Links {
+    /// Keeps what is to be kept of a link.
+    pub fn add(&mut self, strand: Strand) -> Build {
+        self.summaries.push(strand.summary);
+        self.ports.extend(strand.ports);
+        strand.build
+    }
 }
 
 /// Both ends of one direction of a wire.
@@ -79,10 +100,15 @@ impl Strand {
         sim: &mut Simulation,
         hub: &mut Hub,
         spec: Spec,
-        ends: [E; 2],
+        mut ends: [E; 2],
         wants: Wants,
     ) -> Result<Strand, BuildError> {
         let Wants { index, places, faults, settings } = wants;
+        let ports = [0, 1].map(|n| {
+            let port = SimPort::new(places[n].clone(), ends[n].protocol(), spec.unit_bytes);
+            ends[n].attach_hooks(&port.hooks);
+            port
+        });
         let (num, den) = spec.unit_time_fs;
         let den = den * if spec.halves { 2 } else { 1 };
         let latency_fs = settings.int("link.tx_pipeline_fs")
@@ -115,7 +141,7 @@ impl Strand {
             hold_credits_flits: settings.int("link.credits_hold"),
         };
         let summary = move || [0, 1].map(|n| summary(&names[n], &read[n]));
-        Ok(Strand { build: Box::new(move |p| parts.build(p)), summary: Box::new(summary) })
+        Ok(Strand { build: Box::new(move |p| parts.build(p)), summary: Box::new(summary), ports })
     }
 }
 

@@ -22,9 +22,9 @@ pub const CACHE_PAIR: Scenario = Scenario {
     name: "cxl-cache-pair",
     doc: "caching devices that share the host's memory over CXL.cache, each over its own link",
     keys: keys::CACHE_PAIR,
-    run: |request, settings, on_window| match settings.is_on("target") {
-        true => star(settings, |n| Peer::new(n as u8))?.run(request, settings, on_window),
-        false => star(settings, |_| Device::new())?.run(request, settings, on_window),
+    build: |request, settings| match settings.is_on("target") {
+        true => star(settings, |n| Peer::new(n as u8))?.build(request, settings),
+        false => star(settings, |_| Device::new())?.build(request, settings),
     },
 };
 

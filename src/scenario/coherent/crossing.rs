@@ -1,6 +1,6 @@
 //! A switch between a hub and its leaves, and the device that the leaves of a star use directly behind one.
 
-use super::build::{Build, Strand, Summary, Wants};
+use super::build::{Build, Links, Wants};
 use super::links::Kind;
 use super::wiring::NodeEnds;
 use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Watch};
@@ -99,8 +99,6 @@ pub(super) struct Target {
 
 /// What is read of a target when the run is over.
 pub(super) struct TargetResults {
-    /// Its links.
-    pub ports: Vec<Summary>,
     /// Its node.
     pub node: Arc<Mutex<NodeResult<Dcoh<Line>, UioPeer>>>,
     /// Its switch.
@@ -108,7 +106,7 @@ pub(super) struct TargetResults {
 }
 
 impl Target {
-    /// For so many leaves, with links of this kind whose numbers begin at `first`.
+    /// For so many leaves, with links of this kind whose numbers begin at `first`; they are added to `all`.
     ///
     /// # Errors
     /// What the kernel refuses.
@@ -116,24 +114,22 @@ impl Target {
         link: &dyn Kind,
         leaves: usize,
         first: usize,
+        all: &mut Links,
         sim: &mut Simulation,
         hub: &mut Hub,
         settings: &Settings,
     ) -> Result<(Target, TargetResults), BuildError> {
         let form = link.spec().form;
         let tap = hub.tap(TARGET, PlaceKind::Messages(layouts(form)));
-        let (mut links, mut ports) = (VecDeque::new(), Vec::new());
+        let mut links = VecDeque::new();
         for leaf in 0..leaves {
             let places = [format!("dev[{leaf}].peer"), format!("fabric.port[{leaf}]")];
             let wants = Wants { index: first + leaf, places, faults: Default::default(), settings };
-            let Strand { build, summary } = link.strand(sim, hub, wants)?;
-            links.push_back(build);
-            ports.push(summary);
+            links.push_back(all.add(link.strand(sim, hub, wants)?));
         }
         let places = ["fabric.trunk".to_owned(), "target.link".to_owned()];
         let wants = Wants { index: first + leaves, places, faults: Default::default(), settings };
-        let Strand { build: trunk, summary } = link.strand(sim, hub, wants)?;
-        ports.push(summary);
+        let trunk = all.add(link.strand(sim, hub, wants)?);
         let switch_tap = hub.tap("fabric", PlaceKind::Messages(layouts(form)));
         let (node, switch) = (Arc::default(), Arc::default());
         let crossing = Crossing {
@@ -145,7 +141,7 @@ impl Target {
             result: Arc::clone(&switch),
         };
         let target = Target { links, crossing, form, tap, result: Arc::clone(&node) };
-        Ok((target, TargetResults { ports, node, switch }))
+        Ok((target, TargetResults { node, switch }))
     }
 
     /// Builds the link of the next leaf, which is number `leaf`; gives back the leaf's end with its form and its route,

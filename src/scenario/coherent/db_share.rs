@@ -24,7 +24,7 @@ pub const DB_SHARE: Scenario = Scenario {
     name: "hdm-db-share",
     doc: "hosts that share the memory of devices (HDM-DB); a device takes lines back by back-invalidate snoops",
     keys: keys::DB_SHARE,
-    run: |request, settings, on_window| star(request.seed, settings)?.run(request, settings, on_window),
+    build: |request, settings| star(request.seed, settings)?.build(request, settings),
 };
 
 /// More lines than the snoop filter has entries.
@@ -32,7 +32,7 @@ pub const FILTER_THRASH: Scenario = Scenario {
     name: "snoop-filter-thrash",
     doc: "a host walks through more lines than the device's inclusive snoop filter can track (HDM-DB)",
     keys: keys::FILTER_THRASH,
-    run: |request, settings, on_window| star(request.seed, settings)?.run(request, settings, on_window),
+    build: |request, settings| star(request.seed, settings)?.build(request, settings),
 };
 
 /// Number of a writer on CXL.io, above those of all cores.

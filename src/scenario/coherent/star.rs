@@ -6,7 +6,7 @@
 //! watcher of its own. Instead of a link from every leaf to its hub there may be a switch in between, whose one link to
 //! the hub carries the messages of all.
 
-use super::build::{Summary, Wants};
+use super::build::{Links, Wants};
 use super::crossing::{Crossing, TARGET, Target, by_ports, switched_routes};
 use super::links::Kind;
 use super::outcome::{Outcome, STALL_LIMIT_FS, Switched, Watching, locked, measured};
@@ -16,6 +16,7 @@ use crate::coherence::agent::Agent;
 use crate::coherence::bias::BiasDevice;
 use crate::coherence::cache::home::Home;
 use crate::coherence::cache::route::Routes;
+use crate::coherence::chart::Chart;
 use crate::coherence::clocked::accessor::{Access, Accessor, Caching, Measured};
 use crate::coherence::clocked::cache::Sparse;
 use crate::coherence::clocked::core::{Core, NoCore};
@@ -31,10 +32,9 @@ use crate::coherence::content::{self, LineAddr};
 use crate::coherence::mem::dcoh::Dcoh;
 use crate::coherence::mem::load::Steps;
 use crate::coherence::wire::{Route, layouts, peer_layouts};
-use crate::kernel::{Clock, SimError, Simulation, Time};
-use crate::scenario::drive::Drive;
+use crate::kernel::{Clock, SimError, Simulation};
+use crate::scenario::drive::{Built, Ended};
 use crate::scenario::faults::faults;
-use crate::scenario::report::Report;
 use crate::scenario::settings::Settings;
 use crate::scenario::{Request, RunError};
 use crate::trace::{Hub, PlaceKind};
@@ -42,7 +42,7 @@ use scalepool_protocols::cxl::message::Form;
 use std::sync::{Arc, Mutex};
 
 /// What may stand in front of a hub.
-pub(super) trait HubCore<H>: Core<H> + Send + 'static {
+pub(super) trait HubCore<H>: Core<H> + Clone + Send + 'static {
     /// It does a part of the stimulus.
     const ACTS: bool;
     /// What it has measured.
@@ -82,7 +82,7 @@ impl<H: Caching> HubCore<H> for Accessor {
 }
 
 /// An agent that can be a hub.
-pub(super) trait HubAgent: Agent<content::Line> + Watched + Send + 'static {
+pub(super) trait HubAgent: Agent<content::Line> + Watched + Clone + Send + 'static {
     /// Its core.
     type Core: HubCore<Self>;
 }
@@ -234,23 +234,18 @@ impl<L, H: HubAgent> Star<L, H> {
 
 impl<L, H> Star<L, H>
 where
-    L: Agent<content::Line> + Caching + Watched + Send + 'static,
+    L: Agent<content::Line> + Caching + Watched + Clone + Send + 'static,
     H: HubAgent,
 {
-    /// Runs it.
+    /// Builds it.
     ///
     /// # Errors
     /// Anything that keeps it from running.
-    pub fn run(
-        self,
-        request: &Request,
-        settings: &Settings,
-        on_window: &mut dyn FnMut(Time),
-    ) -> Result<Report, RunError> {
+    pub fn build(self, request: &Request, settings: &Settings) -> Result<Built, RunError> {
         let build_error = |e| RunError::Build(SimError::Build(e));
         let spec = self.link.spec();
         let faults = faults(settings, spec.unit_bytes)?;
-        let mut hub = Hub::new(request.outputs.any());
+        let mut hub = Hub::default();
         let mut sim = Simulation::new(request.seed);
         let agent_clock = Clock::with_period_fs(settings.int("host.clock_fs")).map_err(build_error)?;
         let shown = if self.target.is_some() { peer_layouts(spec.form) } else { layouts(spec.form) };
@@ -259,31 +254,32 @@ where
         let hub_taps: Vec<_> =
             (0..self.hubs).map(|n| hub.tap(&(self.hub_name)(n), PlaceKind::Messages(layouts(trunk_form)))).collect();
         let mut leaf_taps = Vec::new();
-        let mut strands = Vec::new();
+        let (mut links, mut all) = (Vec::new(), Links::default());
         for index in 0..self.hubs * self.leaves {
             let (at, leaf) = (index / self.leaves, index % self.leaves);
             leaf_taps.push(hub.tap(&(self.leaf_name)(at, leaf), PlaceKind::Messages(shown)));
             let faults = if index == 0 { faults.clone() } else { Default::default() };
             let wants = Wants { index, places: self.leaf_places(index), faults, settings };
-            strands.push(self.link.strand(&mut sim, &mut hub, wants).map_err(build_error)?);
+            links.push(all.add(self.link.strand(&mut sim, &mut hub, wants).map_err(build_error)?));
         }
-        let (mut switches, mut trunk_ports) = (Vec::new(), Vec::new());
+        let mut switches = Vec::new();
         for n in (0..self.hubs).filter(|_| self.switch.is_some()) {
             let Some(trunk) = &self.switch else { continue };
             let index = self.hubs * self.leaves + n;
             let name = format!("switch[{n}]");
             let tap = hub.tap(&name, PlaceKind::Messages(layouts(trunk_form)));
             let wants = Wants { index, places: self.trunk_places(n), faults: Default::default(), settings };
-            let strand = trunk.link.strand(&mut sim, &mut hub, wants).map_err(build_error)?;
+            let trunk_link = all.add(trunk.link.strand(&mut sim, &mut hub, wants).map_err(build_error)?);
             let (form, table, result) = (trunk_form, self.table(n, trunk), Arc::<Mutex<SwitchResult>>::default());
-            switches.push(Crossing { name, trunk: strand.build, form, table, tap, result });
-            trunk_ports.push(strand.summary);
+            switches.push(Crossing { name, trunk: trunk_link, form, table, tap, result });
         }
         let first = self.hubs * self.leaves + switches.len();
-        let target =
-            self.target.as_deref().map(|link| Target::new(link, self.leaves, first, &mut sim, &mut hub, settings));
+        let target = self
+            .target
+            .as_deref()
+            .map(|link| Target::new(link, self.leaves, first, &mut all, &mut sim, &mut hub, settings));
         let (mut target, target_results) = target.transpose().map_err(build_error)?.unzip();
-        let (links, ports): (Vec<_>, Vec<Summary>) = strands.into_iter().map(|s| (s.build, s.summary)).unzip();
+        let Links { summaries, ports } = all;
         let switch_results: Vec<_> = switches.iter().map(|crossing| crossing.result.clone()).collect();
         let hub_results: Vec<Ends<H, H::Core>> = (0..self.hubs).map(|_| Arc::default()).collect();
         let leaf_results: Vec<Ends<L, Accessor>> = (0..self.hubs * self.leaves).map(|_| Arc::default()).collect();
@@ -411,29 +407,39 @@ where
             Ok(())
         });
 
-        let clock_fs = settings.int("host.clock_fs");
-        let drive = Drive { request, settings, clock_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &digest };
-        let chart = || sequence.as_deref().map(|s| locked(s, Sequence::chart));
-        let ended = drive.run_with_chart(sim, &mut hub, chart, on_window)?;
-        let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
-        let name = |n: usize| (names.1)(n / self.leaves, n % self.leaves);
-        let of_leaves = leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&name(n), r));
-        let of_target = target_results.iter().map(|t| Watching::of(TARGET, &t.node));
-        let nodes: Vec<_> = of_hubs.chain(of_leaves).chain(of_target).collect();
-        let of_switch = |(n, result): (usize, &Arc<Mutex<SwitchResult>>)| {
-            let leaves = &nodes[self.hubs + n * self.leaves..][..self.leaves];
-            let waiting: Vec<_> = (0..self.leaves).filter(|leaf| leaves[*leaf].waits).collect();
-            locked(result, |r| Switched::of(&format!("switch[{n}]"), r, &waiting))
+        let (hubs, leaves) = (self.hubs, self.leaves);
+        let report = move |request: &Request, settings: &Settings, ended: Ended| {
+            let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
+            let name = |n: usize| (names.1)(n / leaves, n % leaves);
+            let of_leaves = leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&name(n), r));
+            let of_target = target_results.iter().map(|t| Watching::of(TARGET, &t.node));
+            let nodes: Vec<_> = of_hubs.chain(of_leaves).chain(of_target).collect();
+            let of_switch = |(n, result): (usize, &Arc<Mutex<SwitchResult>>)| {
+                let leaves = &nodes[hubs + n * leaves..][..leaves];
+                let waiting: Vec<_> = (0..leaves.len()).filter(|leaf| leaves[*leaf].waits).collect();
+                locked(result, |r| Switched::of(&format!("switch[{n}]"), r, &waiting))
+            };
+            let of_fabric = target_results.iter().map(|t| locked(&t.switch, |r| Switched::of("fabric", r, &[])));
+            let switches = switch_results.iter().enumerate().map(of_switch).chain(of_fabric).collect();
+            let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
+            let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));
+            let measured = of_hubs.chain(of_leaves).collect();
+            let aborts =
+                hub_results.iter().map(|r| locked(r, |r| r.end.as_ref().map_or(0, |(_, core)| core.aborts()))).sum();
+            let ports = summaries.iter().flat_map(|summary| summary()).collect();
+            Outcome { request, settings, spec, ports, nodes, switches, measured, aborts }.report(ended)
         };
-        let of_fabric = target_results.iter().map(|t| locked(&t.switch, |r| Switched::of("fabric", r, &[])));
-        let switches = switch_results.iter().enumerate().map(of_switch).chain(of_fabric).collect();
-        let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
-        let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));
-        let measured = of_hubs.chain(of_leaves).collect();
-        let aborts =
-            hub_results.iter().map(|r| locked(r, |r| r.end.as_ref().map_or(0, |(_, core)| core.aborts()))).sum();
-        let target_ports = target_results.iter().flat_map(|t| &t.ports);
-        let ports = ports.iter().chain(&trunk_ports).chain(target_ports).flat_map(|summary| summary()).collect();
-        Outcome { request, settings, spec, ports, nodes, switches, measured, aborts }.report(ended)
+        let chart = sequence.map(|s| Box::new(move || locked(&s, Sequence::chart)) as Box<dyn Fn() -> Chart>);
+        Ok(Built {
+            sim,
+            hub,
+            settings: settings.clone(),
+            clock_fs: settings.int("host.clock_fs"),
+            stall_limit_fs: STALL_LIMIT_FS,
+            stimulus: digest.to_vec(),
+            ports,
+            report: Box::new(report),
+            chart,
+        })
     }
 }

@@ -29,7 +29,7 @@ where
     H: HubAgent,
 {
     let request = Request { seed: SEED, threads: 1, ..Request::default() };
-    let report = star.run(&request, settings, &mut |_| ()).expect("it runs");
+    let report = star.build(&request, settings).and_then(|built| built.run(&request, &mut |_| ())).expect("it runs");
     report.violations.iter().map(|b| b.violation.rule).collect()
 }
 

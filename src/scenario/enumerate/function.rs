@@ -162,16 +162,15 @@ impl Module for Function {
         }
     }
 
+    fn publish(&self) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = FunctionResult {
+            pm_ready: self.agent.is_ready(),
+            mem_enabled: self.completer.space().cxl_mem_enabled(),
+            ..self.mine.clone()
+        };
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("answers", self.answers.len() as u64);
-    }
-}
-
-impl Drop for Function {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        self.mine.pm_ready = self.agent.is_ready();
-        self.mine.mem_enabled = self.completer.space().cxl_mem_enabled();
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
     }
 }

@@ -23,16 +23,15 @@ mod root;
 mod tlps;
 mod walk;
 
-use super::drive::Drive;
+use super::drive::Built;
 use super::faults::faults;
-use super::report::Report;
 use super::settings::{SettingError, Settings};
 use super::{Request, RunError};
 use crate::endpoint::config_space::ConfigSpace;
 use crate::endpoint::config_space::port::port as root_port;
 use crate::endpoint::config_space::type3::{Type3Config, type3};
 use crate::endpoint::tlp::Form;
-use crate::kernel::{SimError, Time};
+use crate::kernel::SimError;
 use crate::link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};
 use crate::link::arbmux::cxl256::{ArbMux as ArbMux256, ArbMuxConfig as ArbMux256Config};
 use crate::link::arbmux::{Ask, Instance};
@@ -44,7 +43,7 @@ use crate::link::cxl256::port::PortEnd;
 use crate::link::cxlio::{FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig};
 use crate::link::fault::Fault;
 use crate::trace::Hub;
-use build::{Results, Taps, build};
+use build::{Results, Taps};
 use ends::{Beside, HasIo, PidLog, Units};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -100,7 +99,6 @@ fn forms(mode: ConnectedMode) -> ([Form; 2], Option<Mode>) {
     }
 }
 
-/// Hash of everything that decides the result, but the seed.
 /// What was read from the settings, apart from clocks.
 struct Plan {
     pace: Pace,
@@ -192,16 +190,16 @@ fn plan(settings: &Settings) -> Result<Plan, RunError> {
     Ok(Plan { pace, line, forms, mode, flits, faults, ber: settings.real("link.ber"), port, device })
 }
 
-/// Runs the scenario.
+/// Builds the scenario.
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
+pub fn build(request: &Request, settings: &Settings) -> Result<Built, RunError> {
     let plan = plan(settings)?;
     match (plan.flits, settings.is_on("link.cachemem")) {
         (None, false) => {
             let ends = both(|dir| units(dir, &plan, settings, PidLog::default()))?;
-            run_on(ends, plan, request, settings, on_window)
+            build_on(ends, plan, request, settings)
         }
         (None, true) => {
             let buffers = settings.int("link.buffers") as u16;
@@ -209,15 +207,15 @@ pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Tim
                 let end = End68::new(EndConfig::mem(dir, Cxl68Config::default(), buffers))?;
                 units(dir, &plan, settings, end)
             })?;
-            run_on(ends, plan, request, settings, on_window)
+            build_on(ends, plan, request, settings)
         }
         (Some(mode), false) => {
             let ends = both(|dir| Ok(PortEnd::new(flit_link(mode, &plan, settings), dir, flit_io(mode, &plan)?)))?;
-            run_on(ends, plan, request, settings, on_window)
+            build_on(ends, plan, request, settings)
         }
         (Some(mode), true) => {
             let ends = both(|dir| shared(mode, dir, &plan, settings))?;
-            run_on(ends, plan, request, settings, on_window)
+            build_on(ends, plan, request, settings)
         }
     }
 }
@@ -265,24 +263,28 @@ fn shared(
     Ok(PortEnd::new(flit_link(mode, plan, settings), dir, mux))
 }
 
-fn run_on<E: HasIo>(
-    ends: [E; 2],
-    plan: Plan,
-    request: &Request,
-    settings: &Settings,
-    on_window: &mut dyn FnMut(Time),
-) -> Result<Report, RunError> {
+fn build_on<E: HasIo>(ends: [E; 2], plan: Plan, request: &Request, settings: &Settings) -> Result<Built, RunError> {
     let (mode, pace) = (plan.mode, plan.pace);
-    let mut hub = Hub::new(request.outputs.any());
+    let mut hub = Hub::default();
     let cachemem = settings.is_on("link.cachemem");
     let taps =
         Taps::new::<E>(ends[0].protocol(), plan.forms[0], cachemem.then(|| build::message_form(plan.flits)), &mut hub);
     let results = Results::default();
     let accesses = if cachemem { build::accesses(settings)? } else { Vec::new() };
-    let sim = build(request.seed, settings, plan, ends, accesses, taps, &results)
+    let sim = build::build(request.seed, settings, plan, ends, accesses, taps, &results)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let clock_fs = settings.int("host.clock_fs");
-    let drive = Drive { request, settings, clock_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &[] };
-    let outcome = drive.run(sim, &mut hub, on_window)?;
-    outcome::report(request, mode, pace.unit_bytes_per_s(), clock_fs, outcome, &results)
+    Ok(Built {
+        sim,
+        hub,
+        settings: settings.clone(),
+        clock_fs,
+        stall_limit_fs: STALL_LIMIT_FS,
+        stimulus: Vec::new(),
+        ports: Vec::new(),
+        report: Box::new(move |request, _, ended| {
+            outcome::report(request, mode, pace.unit_bytes_per_s(), clock_fs, ended, &results)
+        }),
+        chart: None,
+    })
 }

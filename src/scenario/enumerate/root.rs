@@ -455,17 +455,16 @@ impl Module for Root {
         }
     }
 
+    fn publish(&self) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = RootResult {
+            status: self.config.port.flex_bus_status(),
+            pm_ready: self.config.agent.is_ready(),
+            ..self.mine.clone()
+        };
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("open", self.open.len() as u64);
         visit("accesses_left", self.accesses_left);
-    }
-}
-
-impl Drop for Root {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        self.mine.status = self.config.port.flex_bus_status();
-        self.mine.pm_ready = self.config.agent.is_ready();
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
     }
 }

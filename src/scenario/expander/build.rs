@@ -7,6 +7,7 @@ use super::links::{Link, Reported};
 use crate::kernel::{
     Binder, BuildError, Clock, InEnd, LinkInEnd, LinkOutEnd, Module, OutEnd, PartitionBuilder, Simulation,
 };
+use crate::link::external::{External, ExternalConfig, ExternalWires, Feed};
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
 use crate::memory::cache::Cache;
@@ -116,6 +117,8 @@ struct Side<E: Reported> {
     flits: Tap,
     signals: Tap,
     result: Arc<Mutex<PortResult<E>>>,
+    /// What a caller drives in place of agent and end.
+    feed: Option<Feed>,
 }
 
 impl<E: Reported> Side<E> {
@@ -125,6 +128,9 @@ impl<E: Reported> Side<E> {
         p: &mut PartitionBuilder,
         agent: impl FnOnce(&mut Binder, OutEnd<Message>, InEnd<Message>) -> M,
     ) -> Result<(), BuildError> {
+        if self.feed.is_some() {
+            return self.build_external(p);
+        }
         let core = p.clock(self.name, self.agent_clock)?;
         let flit = p.clock("flit", self.flit_clock)?;
         let (tx, to_link) = p.channel::<Message>(&format!("{}.tx", self.name), CHANNEL_DEPTH, 1)?;
@@ -150,6 +156,26 @@ impl<E: Reported> Side<E> {
             Port::new(config, ports, self.result)
         })
     }
+
+    /// Builds the place of an end that stands outside.
+    fn build_external(self, p: &mut PartitionBuilder) -> Result<(), BuildError> {
+        let flit = p.clock("flit", self.flit_clock)?;
+        p.module(self.port, flit, |bind| {
+            let wires = ExternalWires {
+                wire_out: bind.attach(self.wire_out),
+                wire_in: bind.attach(self.wire_in),
+                flits: self.flits,
+            };
+            let config = ExternalConfig {
+                end: self.end,
+                wire: FaultyWire::new(self.faults, self.ber, bind.rng()),
+                retrain_fs: self.retrain_fs,
+                halves: self.halves,
+                feed: self.feed.unwrap_or_default(),
+            };
+            External::new(config, wires, E::unit, self.result)
+        })
+    }
 }
 
 /// Builds the simulation. The observers of `taps` are those of [`taps`].
@@ -163,6 +189,7 @@ pub(super) fn build<E: Reported>(
     faults: [Vec<Fault>; 2],
     program: Program,
     taps: Taps,
+    [host_feed, device_feed]: [Option<Feed>; 2],
 ) -> Result<(Simulation, Results<E>), BuildError> {
     let (num, den) = link.unit_time_fs;
     // A unit is there when its last byte is; one that is used by halves, when the last byte of its even half is.
@@ -206,6 +233,7 @@ pub(super) fn build<E: Reported>(
         flits: taps.host_flits,
         signals: taps.host_signals,
         result: results.host_port.clone(),
+        feed: host_feed,
     };
     let (tap, result) = (taps.host, results.host.clone());
     sim.partition(move |p| {
@@ -239,6 +267,7 @@ pub(super) fn build<E: Reported>(
         flits: taps.device_flits,
         signals: taps.device_signals,
         result: results.device_port.clone(),
+        feed: device_feed,
     };
     let tap = taps.device;
     sim.partition(move |p| device.build(p, |bind, tx, rx| Device::new(config, bind.attach(rx), bind.attach(tx), tap)));

@@ -332,13 +332,6 @@ fn release(lines: &mut BTreeMap<u64, u32>, line: u64) {
     }
 }
 
-impl Drop for Host {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
-    }
-}
-
 impl Module for Host {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
@@ -385,6 +378,10 @@ impl Module for Host {
             None if left > 0 && !self.waits => Err(Pending::new(format!("{left} accesses left"), Time::ZERO)),
             None => Ok(()),
         }
+    }
+
+    fn publish(&self) {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = self.mine.clone();
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

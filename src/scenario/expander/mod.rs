@@ -17,17 +17,18 @@ mod keys;
 mod links;
 mod outcome;
 
-use super::drive::Drive;
+use super::drive::{Built, Ended};
 use super::faults::faults;
-use super::report::Report;
+use super::ports::SimPort;
 use super::settings::{SettingError, Settings};
 use super::{Request, RunError, Scenario};
-use crate::kernel::{SimError, Time};
+use crate::kernel::SimError;
+use crate::link::external::Feed;
 use crate::memory::LINE_BYTES;
 use crate::memory::cache::{Cache, CacheConfig};
 use crate::trace::{Body, Hub};
 use accesses::accesses;
-use build::{DEVICE_PORT, HOST_PORT, Program, Taps, build};
+use build::{DEVICE_PORT, HOST_PORT, Program, Taps};
 use links::{Link, Reported};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::message::{Form, Message};
@@ -37,7 +38,7 @@ pub const CXL68: Scenario = Scenario {
     name: "cxl68-expander",
     doc: "host with a cache and a CXL Type 3 memory expander (HDM-H) over one link in 68B flit mode",
     keys: keys::CXL68,
-    run: |request, settings, on_window| run(links::cxl68(settings)?, request, settings, on_window),
+    build: |request, settings| build(links::cxl68(settings)?, request, settings),
 };
 
 /// The scenario over standard 256B flits. Its mode is the default of `link.mode`.
@@ -45,7 +46,7 @@ pub const CXL256: Scenario = Scenario {
     name: "cxl256-expander",
     doc: "host with a cache and a CXL Type 3 memory expander (HDM-H) over one link in standard 256B flit mode",
     keys: keys::CXL256,
-    run: |request, settings, on_window| run(links::cxl256(Mode::Standard, settings), request, settings, on_window),
+    build: |request, settings| build(links::cxl256(Mode::Standard, settings), request, settings),
 };
 
 /// The scenario over latency-optimised 256B flits. Its mode is the default of `link.mode`.
@@ -53,9 +54,7 @@ pub const CXL256_LOPT: Scenario = Scenario {
     name: "cxl256-lopt-expander",
     doc: "the same host and expander over latency-optimised 256B flits, whose halves are used one by one",
     keys: keys::CXL256_LOPT,
-    run: |request, settings, on_window| {
-        run(links::cxl256(Mode::LatencyOptimised, settings), request, settings, on_window)
-    },
+    build: |request, settings| build(links::cxl256(Mode::LatencyOptimised, settings), request, settings),
 };
 
 /// The scenario over 256B flits with port based routing. Its mode is the default of `link.mode`.
@@ -63,7 +62,7 @@ pub const CXL_PBR: Scenario = Scenario {
     name: "cxl-pbr-pair",
     doc: "the same host and expander over 256B flits with port based routing: requests carry SPID and DPID",
     keys: keys::CXL256_PBR,
-    run: |request, settings, on_window| run(links::cxl256(Mode::Pbr, settings), request, settings, on_window),
+    build: |request, settings| build(links::cxl256(Mode::Pbr, settings), request, settings),
 };
 
 /// A settling limit above all time-outs of the link: 4096 flits at the slowest line rate take 2.3 ms.
@@ -90,33 +89,43 @@ fn program(request: &Request, settings: &Settings) -> Result<Program, RunError> 
     Ok(Program { accesses, cache })
 }
 
-/// Places of its link ends.
+/// Places of its link ends, either of which may be external.
 pub const PORTS: [&str; 2] = [HOST_PORT, DEVICE_PORT];
 
-/// Runs an expander over a link.
+/// Builds an expander over a link.
 ///
 /// # Errors
 /// Anything that keeps it from running.
-fn run<E: Reported>(
-    mut link: Link<E>,
-    request: &Request,
-    settings: &Settings,
-    on_window: &mut dyn FnMut(Time),
-) -> Result<Report, RunError> {
+fn build<E: Reported>(mut link: Link<E>, request: &Request, settings: &Settings) -> Result<Built, RunError> {
     let faults = faults(settings, link.unit_bytes)?;
     let program = program(request, settings)?;
-    for (place, hooks) in &request.hooks {
-        let end = if place == HOST_PORT { &mut link.host } else { &mut link.device };
-        end.attach_hooks(hooks);
-    }
-    let mut hub = Hub::new(request.outputs.any());
+    let port = |name, end: &mut E| {
+        let feed = (request.external.as_deref() == Some(name)).then(Feed::default);
+        let port = SimPort { feed, ..SimPort::new(name, end.protocol(), link.unit_bytes) };
+        end.attach_hooks(&port.hooks);
+        port
+    };
+    let ports = [port(HOST_PORT, &mut link.host), port(DEVICE_PORT, &mut link.device)];
+    let feeds = ports.each_ref().map(|port| port.feed.clone());
+    let mut hub = Hub::default();
     let taps = Taps::new(&link, &mut hub);
-    let digest = program.accesses.digest;
-    let run =
-        outcome::Run { request, clock_fs: settings.int("host.clock_fs"), unit_bytes_per_s: link.unit_bytes_per_s() };
-    let (sim, results) =
-        build(request, settings, link, faults, program, taps).map_err(|e| RunError::Build(SimError::Build(e)))?;
-    let drive = Drive { request, settings, clock_fs: run.clock_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &digest };
-    let outcome = drive.run(sim, &mut hub, on_window)?;
-    run.report(outcome, &results)
+    let stimulus = program.accesses.digest.to_vec();
+    let clock_fs = settings.int("host.clock_fs");
+    let unit_bytes_per_s = link.unit_bytes_per_s();
+    let (sim, results) = build::build(request, settings, link, faults, program, taps, feeds.clone())
+        .map_err(|e| RunError::Build(SimError::Build(e)))?;
+    let report = move |request: &Request, _: &Settings, ended: Ended| {
+        outcome::Run { request, clock_fs, unit_bytes_per_s, feeds: &feeds }.report(ended, &results)
+    };
+    Ok(Built {
+        sim,
+        hub,
+        settings: settings.clone(),
+        clock_fs,
+        stall_limit_fs: STALL_LIMIT_FS,
+        stimulus,
+        ports: ports.into(),
+        report: Box::new(report),
+        chart: None,
+    })
 }

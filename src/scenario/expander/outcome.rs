@@ -3,7 +3,8 @@
 use super::build::{DEVICE_PORT, HOST_PORT, Results};
 use super::host::HostResult;
 use super::links::Reported;
-use crate::kernel::{RunReport, SimError, Time};
+use crate::kernel::{RunReport, SimError, Stop, Time};
+use crate::link::external::Feed;
 use crate::link::port::PortResult;
 use crate::scenario::report::{Broken, Report, Spread};
 use crate::scenario::{Request, RunError};
@@ -17,6 +18,8 @@ pub(super) struct Run<'a> {
     pub clock_fs: u64,
     /// Rate of whole units in one direction.
     pub unit_bytes_per_s: f64,
+    /// What a caller drove in place of host and device.
+    pub feeds: &'a [Option<Feed>; 2],
 }
 
 /// Something is open, missing or left over when the run is over.
@@ -55,7 +58,7 @@ impl Run<'_> {
         let ended_well = outcome.is_ok();
         let end = match outcome {
             Ok(report) => {
-                if self.request.cycles.is_none() {
+                if report.stop == Stop::Quiescent && self.feeds.iter().all(Option::is_none) {
                     for (place, end, peer) in [(HOST_PORT, host_end, device_end), (DEVICE_PORT, device_end, host_end)] {
                         let text = || "not everything has come home".to_owned();
                         let astray = end.astray(peer).into_iter();
@@ -84,7 +87,11 @@ impl Run<'_> {
             ("writes", host.writes),
             ("host stall cycles", host.stall_cycles),
         ];
-        let [down, up] = figures.units;
+        let mut units = figures.units;
+        for (units, feed) in units.iter_mut().zip(self.feeds) {
+            *units = feed.as_ref().map_or(*units, Feed::sent);
+        }
+        let [down, up] = units;
         Ok(Report {
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,

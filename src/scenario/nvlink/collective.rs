@@ -297,16 +297,18 @@ impl Program for AllReduce {
         (self.left > 0 || !sent).then(|| format!("{} blocks of the sum missing", self.left))
     }
 
-    fn finish(&mut self) {
+    fn take_broken(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn broken_at_end(&self) -> Vec<Violation> {
+        let mut broken = self.broken.clone();
         if self.way == Way::Switch && self.left > 0 {
             let found = format!("{} blocks without a copy", self.left);
             let text = "copies of multicast writes at the end";
-            self.broken.push(Violation::at_byte("NVL-SWI-03", 0, found, "one copy of each", text));
+            broken.push(Violation::at_byte("NVL-SWI-03", 0, found, "one copy of each", text));
         }
-    }
-
-    fn take_broken(&mut self) -> Vec<Violation> {
-        std::mem::take(&mut self.broken)
+        broken
     }
 
     fn bytes(&self) -> u64 {

@@ -172,8 +172,13 @@ impl Gpu {
         gpu
     }
 
+    fn at_home(&self, violation: Violation) -> Broken {
+        Broken { place: self.place.clone(), violation }
+    }
+
     fn broken(&mut self, violation: Violation) {
-        self.mine.broken.push(Broken { place: self.place.clone(), violation });
+        let broken = self.at_home(violation);
+        self.mine.broken.push(broken);
     }
 
     fn rule(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
@@ -486,19 +491,13 @@ impl Module for Gpu {
         Ok(())
     }
 
+    fn publish(&self) {
+        let mut mine = GpuResult { bytes: self.config.program.bytes(), ..self.mine.clone() };
+        mine.broken.extend(self.config.program.broken_at_end().into_iter().map(|violation| self.at_home(violation)));
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = mine;
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("open", self.open.len() as u64);
-    }
-}
-
-impl Drop for Gpu {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        self.mine.bytes = self.config.program.bytes();
-        self.config.program.finish();
-        for violation in self.config.program.take_broken() {
-            self.broken(violation);
-        }
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.mine);
     }
 }

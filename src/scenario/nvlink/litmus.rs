@@ -123,6 +123,10 @@ impl Program for Litmus {
         std::mem::take(&mut self.broken)
     }
 
+    fn broken_at_end(&self) -> Vec<Violation> {
+        self.broken.clone()
+    }
+
     fn bytes(&self) -> u64 {
         (self.round - 1) * (2 * self.blocks + 1) * UNIT
     }

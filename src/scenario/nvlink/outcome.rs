@@ -2,9 +2,11 @@
 
 use super::gpu::GpuResult;
 use super::ledger::{self, Ledger};
-use crate::kernel::{RunReport, SimError, Time};
+use crate::kernel::{RunReport, SimError, Stop, Time};
 use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::{CHANNELS, PortResult};
+use crate::link::nvlink::wiring::Socket;
+use crate::scenario::ports::SimPort;
 use crate::scenario::report::{Broken, FabricFigures, Report, Spread};
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::nvlink::{FLIT_BYTES, Op};
@@ -22,8 +24,24 @@ pub fn read<T: Clone>(result: &Mutex<T>) -> T {
 pub struct Results {
     /// GPUs.
     pub gpus: Vec<Arc<Mutex<GpuResult>>>,
-    /// Both ends of each link: name and result.
-    pub links: Vec<[(String, Arc<Mutex<PortResult>>); 2]>,
+    /// Both ends of each link.
+    pub links: Vec<[(SimPort, Arc<Mutex<PortResult>>); 2]>,
+}
+
+impl Results {
+    /// Takes in both ends of a link.
+    pub fn add(&mut self, ends: [&mut Socket; 2]) {
+        self.links.push(ends.map(|end| {
+            let port = SimPort::new(end.name(), "nvlink", FLIT_BYTES);
+            end.hooks = port.hooks.clone();
+            (port, end.result.clone())
+        }));
+    }
+
+    /// All link ends.
+    pub fn ports(&self) -> Vec<SimPort> {
+        self.links.iter().flatten().map(|(port, _)| port.clone()).collect()
+    }
 }
 
 /// What a scenario knows of its run.
@@ -65,21 +83,22 @@ impl Run<'_> {
         let gpus: Vec<GpuResult> = results.gpus.iter().map(|g| read(g)).collect();
         let links: Vec<[PortResult; 2]> = results.links.iter().map(|l| [read(&l[0].1), read(&l[1].1)]).collect();
         let ports = || links.iter().flatten();
+        let at_rest = outcome.as_ref().is_ok_and(|report| report.stop == Stop::Quiescent);
         let mut violations = Vec::new();
         for (names, ends) in results.links.iter().zip(&links) {
             for (n, end) in ends.iter().enumerate() {
-                let place = &names[n].0;
+                let place = &names[n].0.name;
                 violations.extend(
                     end.violations.iter().map(|e| Broken { place: place.clone(), violation: e.violation.clone() }),
                 );
-                if outcome.is_ok() && self.request.cycles.is_none() {
+                if at_rest {
                     let astray = end.astray(&ends[1 - n]).into_iter();
                     violations.extend(astray.map(|(f, e)| open_work(place, f, e, "not everything has come home")));
                 }
             }
         }
         violations.extend(gpus.iter().flat_map(|g| g.broken.clone()));
-        if outcome.is_ok() && self.request.cycles.is_none() {
+        if at_rest {
             let ledgers: Vec<&Ledger> = gpus.iter().map(|g| &g.ledger).collect();
             let own =
                 |gpu, link, channel: usize| self.own.get(&(gpu, link)).map_or_else(Default::default, |o| o[channel]);

@@ -9,11 +9,10 @@ use super::outcome::{Results, Run};
 use super::program::Program;
 use super::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use super::*;
-use crate::kernel::{Rng, SimError, Time};
+use crate::kernel::{Rng, SimError};
 use crate::link::nvlink::wiring;
-use crate::scenario::drive::Drive;
+use crate::scenario::drive::Built;
 use crate::scenario::faults::faults;
-use crate::scenario::report::Report;
 use crate::scenario::settings::SettingError;
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::nvlink::FLIT_BYTES;
@@ -68,36 +67,42 @@ pub static KEYS: &[Key] = &[
     VERIFY,
 ];
 
-/// Runs the scenario.
+/// Builds the scenario.
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
-    run_with(request, settings, Mutant::None, on_window)
+pub fn build(request: &Request, settings: &Settings) -> Result<Built, RunError> {
+    build_with(request, settings, Mutant::None)
 }
 
 /// The same with a mistake in both GPUs.
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn run_with(
-    request: &Request,
-    settings: &Settings,
-    mutant: Mutant,
-    on_window: &mut dyn FnMut(Time),
-) -> Result<Report, RunError> {
+pub fn build_with(request: &Request, settings: &Settings, mutant: Mutant) -> Result<Built, RunError> {
     check_sizes(settings)?;
-    let settings = &with_preset(settings);
-    let faults = faults(settings, FLIT_BYTES)?;
-    let mut hub = Hub::new(request.outputs.any());
+    let settings = with_preset(settings);
+    let faults = faults(&settings, FLIT_BYTES)?;
+    let mut hub = Hub::default();
     let mut results = Results::default();
-    let sim = build(request, settings, mutant, faults, &mut hub, &mut results)
+    let sim = simulation(request, &settings, mutant, faults, &mut hub, &mut results)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
-    let flit_fs = generation(settings).flit_fs();
-    let drive = Drive { request, settings, clock_fs: flit_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &[] };
-    let outcome = drive.run(sim, &mut hub, on_window)?;
+    let flit_fs = generation(&settings).flit_fs();
     let directions = 2 * settings.int("link.count");
-    Run { request, flit_fs, directions, own: Default::default(), extra: Default::default() }.report(outcome, &results)
+    Ok(Built {
+        sim,
+        hub,
+        settings,
+        clock_fs: flit_fs,
+        stall_limit_fs: STALL_LIMIT_FS,
+        stimulus: Vec::new(),
+        ports: results.ports(),
+        report: Box::new(move |request, _, ended| {
+            let run = Run { request, flit_fs, directions, own: Default::default(), extra: Default::default() };
+            run.report(ended, &results)
+        }),
+        chart: None,
+    })
 }
 
 /// Refuses sizes that are no whole units.
@@ -110,7 +115,7 @@ pub(super) fn check_sizes(settings: &Settings) -> Result<(), SettingError> {
     Ok(())
 }
 
-fn build(
+fn simulation(
     request: &Request,
     settings: &Settings,
     mutant: Mutant,
@@ -133,7 +138,7 @@ fn build(
                 end.faults = faults.take().unwrap_or_default();
             }
         }
-        results.links.push([0, 1].map(|gpu| (ends[gpu].name().to_owned(), ends[gpu].result.clone())));
+        results.add(ends.each_mut());
         sides.iter_mut().zip(ends).for_each(|(side, end)| side.push(end));
     }
     for (id, sockets) in (0u16..).zip(sides) {

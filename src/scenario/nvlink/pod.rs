@@ -16,12 +16,12 @@ use crate::fabric::nvlink_switch::{
     Crossbar, CrossbarConfig, Groups, PRESETS, PortEnds, RemapEntry, RemapTable, Routes, SwitchMutant, SwitchPreset,
     SwitchResult, Target,
 };
-use crate::kernel::{Rng, SimError, Time};
+use crate::kernel::{Rng, SimError};
 use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::CHANNELS;
 use crate::link::nvlink::wiring;
-use crate::scenario::drive::Drive;
-use crate::scenario::report::{Broken, FabricFigures, Report};
+use crate::scenario::drive::{Built, Ended};
+use crate::scenario::report::{Broken, FabricFigures};
 use crate::scenario::settings::SettingError;
 use crate::scenario::{Request, RunError};
 use std::collections::BTreeMap;
@@ -93,12 +93,12 @@ pub struct Mutants {
     pub no_entry: bool,
 }
 
-/// Runs the scenario.
+/// Builds the scenario.
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn run(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
-    run_with(request, settings, Mutants::default(), on_window)
+pub fn build(request: &Request, settings: &Settings) -> Result<Built, RunError> {
+    build_with(request, settings, Mutants::default())
 }
 
 /// Sizes of a pod.
@@ -155,12 +155,7 @@ const fn group_window(gpus: u16) -> u16 {
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn run_with(
-    request: &Request,
-    settings: &Settings,
-    mutants: Mutants,
-    on_window: &mut dyn FnMut(Time),
-) -> Result<Report, RunError> {
+pub fn build_with(request: &Request, settings: &Settings, mutants: Mutants) -> Result<Built, RunError> {
     check_sizes(settings)?;
     let shape = Shape::of(settings)?;
     let way = match settings.word("pod.work") {
@@ -176,19 +171,30 @@ pub fn run_with(
     };
     let blocks = settings.int("collective.bytes").div_ceil(u64::from(shape.members) * gang::BLOCK_BYTES);
     let vectors = way.map(|way| (way, Arc::new(Vectors::new(request.seed, shape.members.into(), blocks, number, way))));
-    let mut hub = Hub::new(request.outputs.any());
+    let mut hub = Hub::default();
     let mut results = Results::default();
     let mut switches = Vec::new();
-    let sim = build(request, settings, &shape, mutants, vectors.as_ref(), &mut hub, &mut results, &mut switches)
+    let sim = simulation(request, settings, &shape, mutants, vectors.as_ref(), &mut hub, &mut results, &mut switches)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
-    let flit_fs = shape.generation().flit_fs();
-    let drive = Drive { request, settings, clock_fs: flit_fs, stall_limit_fs: STALL_LIMIT_FS, stimulus: &[] };
-    let outcome = drive.run(sim, &mut hub, on_window)?;
-    let bytes = vectors.as_ref().map(|(_, v)| v.bytes());
-    let extra = figures(settings, &shape, &results, &switches, bytes);
-    let directions = u64::from(shape.gpus) * shape.links as u64;
-    let own = own_of_switches(&shape, &switches);
-    Run { request, flit_fs, directions, own, extra }.report(outcome, &results)
+    let (flit_fs, ports) = (shape.generation().flit_fs(), results.ports());
+    let report = move |request: &Request, settings: &Settings, ended: Ended| {
+        let bytes = vectors.as_ref().map(|(_, v)| v.bytes());
+        let extra = figures(settings, &shape, &results, &switches, bytes);
+        let directions = u64::from(shape.gpus) * shape.links as u64;
+        let own = own_of_switches(&shape, &switches);
+        Run { request, flit_fs, directions, own, extra }.report(ended, &results)
+    };
+    Ok(Built {
+        sim,
+        hub,
+        settings: settings.clone(),
+        clock_fs: flit_fs,
+        stall_limit_fs: STALL_LIMIT_FS,
+        stimulus: Vec::new(),
+        ports,
+        report: Box::new(report),
+        chart: None,
+    })
 }
 
 /// What the switches have taken in and sent out of themselves, by GPU and link.
@@ -280,7 +286,7 @@ fn remap_table(shape: &Shape, no_entry: bool) -> RemapTable {
 }
 
 #[allow(clippy::too_many_arguments)]
-fn build(
+fn simulation(
     request: &Request,
     settings: &Settings,
     shape: &Shape,
@@ -301,10 +307,8 @@ fn build(
         for link in 0..shape.links {
             let (switch, ports) = (link % shape.switches, &mut of_switches[link % shape.switches]);
             let names = [format!("gpu[{id}].link[{link}]"), format!("switch[{switch}].port[{}]", ports.len())];
-            let [near, far] = wiring::link(&mut sim, hub, [&names[0], &names[1]], latency_fs)?;
-            let [near_result, far_result] = [near.result.clone(), far.result.clone()];
-            let [near_name, far_name] = names;
-            results.links.push([(near_name, near_result), (far_name, far_result)]);
+            let [mut near, mut far] = wiring::link(&mut sim, hub, [&names[0], &names[1]], latency_fs)?;
+            results.add([&mut near, &mut far]);
             routes[switch].add(id, ports.len());
             ports.push(far);
             sockets.push(near);

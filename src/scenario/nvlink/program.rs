@@ -56,14 +56,14 @@ pub trait Program: Send {
         let _ = (from, address, data, memory);
     }
 
-    /// The run is over; what is still missing will not come.
-    fn finish(&mut self) {}
-
     /// What is missing at the end, if something is.
     fn missing(&self) -> Option<String>;
 
     /// Broken rules since the last call.
     fn take_broken(&mut self) -> Vec<Violation>;
+
+    /// Broken rules that nobody has taken, and those of a run that ends here: what is still missing will not come.
+    fn broken_at_end(&self) -> Vec<Violation>;
 
     /// Payload bytes that this program has moved, as its scenario counts them.
     fn bytes(&self) -> u64;

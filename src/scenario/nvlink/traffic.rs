@@ -288,6 +288,10 @@ impl Program for Traffic {
         std::mem::take(&mut self.refused)
     }
 
+    fn broken_at_end(&self) -> Vec<Violation> {
+        self.refused.clone()
+    }
+
     fn bytes(&self) -> u64 {
         self.bytes
     }

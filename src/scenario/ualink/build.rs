@@ -12,6 +12,7 @@ use crate::kernel::{
     BuildError, Clock, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Rng, Simulation, Time,
 };
 use crate::link::fault::{Fault, FaultyWire};
+use crate::link::hook::Hooks;
 use crate::link::ualink::EndConfig;
 use crate::link::ualink::line::{LaneRate, Line, Width};
 use crate::link::ualink::security::{Protection, SecurityConfig};
@@ -19,6 +20,7 @@ use crate::link::ualink::tl::fault::parse;
 use crate::link::ualink::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
 use crate::link::ualink::tl::{Counts, Tl, TlConfig};
 use crate::link::ualink::upli::{self, Ordering, UpliConfig};
+use crate::scenario::ports::SimPort;
 use crate::scenario::settings::{SettingError, Settings};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::ualink::code::DeviceType;
@@ -281,8 +283,8 @@ impl Design {
 pub struct Results {
     /// Accelerators.
     pub accelerators: Vec<Arc<Mutex<AcceleratorResult>>>,
-    /// All link ends, by name.
-    pub ports: Vec<(String, Arc<Mutex<PortResult>>)>,
+    /// All link ends.
+    pub ports: Vec<(SimPort, Arc<Mutex<PortResult>>)>,
     /// Switches.
     pub switches: Vec<Arc<Mutex<CoreStats>>>,
     /// UPLIs, by name.
@@ -308,6 +310,7 @@ pub struct PortParts {
     flits: Tap,
     signals: Tap,
     result: Arc<Mutex<PortResult>>,
+    hooks: Hooks,
 }
 
 impl PortParts {
@@ -321,10 +324,12 @@ impl PortParts {
         faults: Vec<Fault>,
         (wire_out, wire_in): (LinkOutEnd<OnWire>, LinkInEnd<OnWire>),
         hub: &mut Hub,
-        results: &mut Vec<(String, Arc<Mutex<PortResult>>)>,
+        results: &mut Vec<(SimPort, Arc<Mutex<PortResult>>)>,
     ) -> PortParts {
         let result = Arc::new(Mutex::new(PortResult::default()));
-        results.push((name.clone(), result.clone()));
+        let place = SimPort::new(name.clone(), "ualink", FLIT_BYTES);
+        let hooks = place.hooks.clone();
+        results.push((place, result.clone()));
         let flits = hub.tap(&name, PlaceKind::Flits { protocol: "ualink", dir });
         let signals = hub.tap(&name, PlaceKind::Values(SIGNALS));
         let end = EndConfig { codec: design.tl.codec, ..end };
@@ -342,6 +347,7 @@ impl PortParts {
             flits,
             signals,
             result,
+            hooks,
         }
     }
 
@@ -355,8 +361,9 @@ impl PortParts {
         };
         let wire = FaultyWire::new(self.faults, self.ber, bind.rng_for(&self.name));
         let stalls = bind.rng_for(&format!("{}:stalls", self.name));
-        let port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result)
+        let mut port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result)
             .with_stalls(self.stall_percent, stalls);
+        port.attach_hooks(&self.hooks);
         match self.outage {
             Some((from, until)) => port.with_outage(from, until),
             None => port,

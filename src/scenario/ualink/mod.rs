@@ -22,11 +22,10 @@ mod traffic;
 
 pub use keys::{PAIR_KEYS, POD_KEYS};
 
-use super::drive::Drive;
-use super::report::Report;
+use super::drive::Built;
 use super::settings::Settings;
 use super::{Request, RunError};
-use crate::kernel::{SimError, Time};
+use crate::kernel::SimError;
 use crate::trace::Hub;
 
 /// Names on the command line.
@@ -41,34 +40,36 @@ pub const DOCS: [&str; 2] = [
 /// after 40,000 flit times, 1 ms at x1 (`ualink` §7).
 const STALL_LIMIT_FS: u64 = 5_000_000_000_000;
 
-/// Hash of everything that decides the result, but the seed.
-/// Runs `ualink-pair`.
+/// Builds `ualink-pair`.
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn run_pair(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
-    run(0, request, settings, on_window)
+pub fn build_pair(request: &Request, settings: &Settings) -> Result<Built, RunError> {
+    build(0, request, settings)
 }
 
-/// Runs `ualink-pod`.
+/// Builds `ualink-pod`.
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn run_pod(request: &Request, settings: &Settings, on_window: &mut dyn FnMut(Time)) -> Result<Report, RunError> {
-    run(1, request, settings, on_window)
+pub fn build_pod(request: &Request, settings: &Settings) -> Result<Built, RunError> {
+    build(1, request, settings)
 }
 
-fn run(
-    scenario: usize,
-    request: &Request,
-    settings: &Settings,
-    on_window: &mut dyn FnMut(Time),
-) -> Result<Report, RunError> {
+fn build(scenario: usize, request: &Request, settings: &Settings) -> Result<Built, RunError> {
     let design = build::Design::read(scenario, settings)?;
-    let mut hub = Hub::new(request.outputs.any());
+    let mut hub = Hub::default();
     let (sim, results) =
         build::build(&design, request.seed, &mut hub).map_err(|e| RunError::Build(SimError::Build(e)))?;
-    let (clock_fs, stall_limit_fs) = (design.accel_clock_fs, STALL_LIMIT_FS);
-    let outcome = Drive { request, settings, clock_fs, stall_limit_fs, stimulus: &[] }.run(sim, &mut hub, on_window)?;
-    result::report(NAMES[scenario], request, &design, outcome, &results)
+    Ok(Built {
+        sim,
+        hub,
+        settings: settings.clone(),
+        clock_fs: design.accel_clock_fs,
+        stall_limit_fs: STALL_LIMIT_FS,
+        stimulus: Vec::new(),
+        ports: results.ports.iter().map(|(port, _)| port.clone()).collect(),
+        report: Box::new(move |request, _, ended| result::report(NAMES[scenario], request, &design, ended, &results)),
+        chart: None,
+    })
 }

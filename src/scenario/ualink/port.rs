@@ -138,6 +138,10 @@ impl Module for Port {
         self.link.idle_ok()
     }
 
+    fn publish(&self) {
+        self.link.publish();
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         self.link.probes(visit);
     }

@@ -5,7 +5,7 @@ use super::build::{Design, Results};
 use super::check::{Ledger, conservation};
 use super::station::StationResult;
 use crate::fabric::ualink_switch::core::CoreStats;
-use crate::kernel::{RunReport, SimError, Time};
+use crate::kernel::{RunReport, SimError, Stop, Time};
 use crate::link::ualink::tl::port::PortResult;
 use crate::scenario::report::{Broken, FabricFigures, Report, Spread};
 use crate::scenario::{Request, RunError};
@@ -58,9 +58,10 @@ pub fn report(
     results: &Results,
 ) -> Result<Report, RunError> {
     let accelerators: Vec<AcceleratorResult> = results.accelerators.iter().map(copy).collect();
-    let ports: Vec<(&str, PortResult)> = results.ports.iter().map(|(name, port)| (name.as_str(), copy(port))).collect();
+    let ports: Vec<(&str, PortResult)> =
+        results.ports.iter().map(|(end, port)| (end.name.as_str(), copy(port))).collect();
     let ended_well = outcome.is_ok();
-    let at_rest = ended_well && request.cycles.is_none();
+    let at_rest = outcome.as_ref().is_ok_and(|report| report.stop == Stop::Quiescent);
     let mut violations: Vec<Broken> = Vec::new();
     for (name, port) in &ports {
         violations.extend(of_port(name, port, at_rest));

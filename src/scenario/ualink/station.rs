@@ -341,17 +341,14 @@ impl Module for Station {
         }
     }
 
-    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("open_tags", (self.asks.monitor.open_tags() + self.asked.monitor.open_tags()) as u64);
-    }
-}
-
-impl Drop for Station {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
+    fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         let words = std::array::from_fn(|n| self.asks.words[n] + self.asked.words[n]);
         let credits_home = self.asks.monitor.credits_are_home() && self.asked.monitor.credits_are_home();
-        *result = StationResult { words, credits_home, ..std::mem::take(&mut self.mine) };
+        *result = StationResult { words, credits_home, ..self.mine.clone() };
+    }
+
+    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("open_tags", (self.asks.monitor.open_tags() + self.asked.monitor.open_tags()) as u64);
     }
 }

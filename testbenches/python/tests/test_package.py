@@ -243,6 +243,62 @@ class Models(unittest.TestCase):
             self.assertTrue(simulation.run())
             self.assertEqual(simulation.metrics(), first)
 
+    def test_steps_are_the_same_as_one_run(self):
+        text = 'scenario = "cxl256-expander"\nhost.accesses = 30'
+        whole, stepped = sp.Model(text), sp.Model(text)
+        self.assertEqual(stepped.state()["cycle"], 0)
+        self.assertTrue(whole.run())
+        self.assertTrue(stepped.step())
+        self.assertNotEqual(stepped.metrics(), whole.metrics())
+        while stepped.step(17):
+            pass
+        self.assertEqual(stepped.metrics(), whole.metrics())
+        self.assertTrue(stepped.state()["over"])
+
+    def test_a_driven_device_serves_the_host(self):
+        text, port = 'scenario = "cxl68-expander"\nhost.accesses = 30', "device.link"
+        model, external = sp.Model(text), sp.Model(text + f'\nexternal = "{port}"')
+        model.watch(port, "tx")
+        external.watch(port, "tx")
+        self.assertTrue(model.step(1500))
+        cycle, sent = 0, []
+        while (sample := model.sample(port, "tx")) is not None:
+            external.step(sample.time_fs // 500_000 - cycle)
+            cycle = sample.time_fs // 500_000
+            external.drive(port, sample.unit)
+            sent.append(sample)
+        external.step(1500 - cycle)
+        self.assertEqual(external.sample(port, "tx"), sent[0])
+        external.expect(port, sent[1].unit, "tx")
+        with self.assertRaisesRegex(errors.ComparisonError, "byte 67"):
+            external.expect(port, sent[2].unit[:67] + bytes([sent[2].unit[67] ^ 1]), "tx")
+        with self.assertRaises(errors.InputError):
+            external.expect(port, sent[3].unit, "tx", mask=b"")
+        latencies = [simulation.metrics()["latency_cycles"] for simulation in (model, external)]
+        self.assertEqual(*latencies)
+        with self.assertRaises(errors.KindError):
+            model.drive(port, sent[0].unit)
+        with self.assertRaises(errors.KindError):
+            model.sample(port, "rx")
+        with self.assertRaisesRegex(errors.InputError, "host.link, device.link"):
+            model.watch("nowhere")
+
+    def test_hooks_at_ports(self):
+        model, seen = sp.Model('scenario = "cxl68-expander"\nhost.accesses = 50'), []
+        watch = model.attach("host.link", "packer_in", seen.append)
+        model.fault("device.link", "wire", "drop:9", way="rx")
+        self.assertTrue(model.run())
+        self.assertEqual((len(seen), seen[0].name), (50, "cxl68.m2s_req"))
+        self.assertGreater(model.metrics()["retries"], 0)
+        model.detach("host.link", watch)
+        with self.assertRaises(errors.RangeError):
+            model.detach("host.link", watch)
+        model.reset()
+        model.attach("host.link", "packer_out", lambda item: 1 // 0, way="rx")
+        with self.assertRaises(ZeroDivisionError):
+            model.run()
+        self.assertEqual(len(seen), 50)
+
     def test_two_ends_talk_and_a_third_watches(self):
         host, device = sp.Model.link("cxl-68b", "down", buffers=8), sp.LinkEnd("cxl-68b", "up")
         watcher, twin = sp.LinkEnd("cxl-68b", "down", passive=True), sp.LinkEnd("cxl-68b", "down", buffers=8)

@@ -47,6 +47,7 @@ impl Agent<Line> for Taker {
 /// More messages of a class than its channel and its queue take.
 const FLOOD_MESSAGES: usize = 16;
 
+#[derive(Clone)]
 struct Flood {
     port: Port,
     class: Class,

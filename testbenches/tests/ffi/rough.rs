@@ -8,6 +8,8 @@ use scalepool::ffi::check::*;
 use scalepool::ffi::link::hook::*;
 use scalepool::ffi::link::*;
 use scalepool::ffi::message::*;
+use scalepool::ffi::sim::hook::*;
+use scalepool::ffi::sim::port::*;
 use scalepool::ffi::sim::*;
 use scalepool::ffi::status::*;
 use scalepool::ffi::stream::*;
@@ -51,6 +53,9 @@ const WORDS: &[&str] = &[
     "{\"protocol\":\"cxl-68b\",\"kind\":\"protocol\",\"slots\":[]}",
     "scenario = \"cxl68-expander\"\nhost.accesses = 5\ncycles = 3000",
     "scenario = \"cxl256-expander\"\nhost.accesses = 5\ncycles = 3000",
+    "scenario = \"cxl68-expander\"\nexternal = \"device.link\"\ncycles = 3000",
+    "host.link",
+    "device.link",
     "host.accesses=3",
     "link.ber=0.001",
     "[[[[[[[[[[[[[[[[[[[[",
@@ -88,6 +93,8 @@ struct Rough {
     inputs: Vec<u8>,
     outputs: Vec<u64>,
     handles: Vec<u64>,
+    /// Arm of the last call.
+    call: usize,
 }
 
 /// A buffer that is to be filled: start, capacity, length.
@@ -134,6 +141,13 @@ impl Rough {
         }
     }
 
+    /// Mostly that of a simulation, if there is one: its kind is in bits 31:24.
+    fn simulation(&mut self) -> u64 {
+        let handle = self.handle();
+        let newest = self.handles.iter().rev().find(|handle| *handle >> 24 & 0xff == 2).copied();
+        newest.filter(|_| !self.rarely()).unwrap_or(handle)
+    }
+
     /// A place of the inputs with at least so many bytes behind it.
     fn input(&mut self, bytes: usize) -> usize {
         if self.rarely() {
@@ -155,6 +169,12 @@ impl Rough {
             2 => (word.as_ptr().cast(), self.below(word.len() + 1)),
             _ => (word.as_ptr().cast(), word.len()),
         }
+    }
+
+    /// One of two names, seldom another text.
+    fn often(&mut self, names: [&'static str; 2]) -> (*const c_char, usize) {
+        let name = names[self.below(2)];
+        if self.rarely() { self.text() } else { (name.as_ptr().cast(), name.len()) }
     }
 
     /// A place of the outputs behind the guard, of this alignment or seldom of another, or null.
@@ -192,9 +212,14 @@ impl Rough {
         let item = [1, 4, 16, 64, 68, 242, 256, 640][self.below(8)];
         let held = count.saturating_mul(item) <= ARENA;
         let input = if held { self.input(count * item) } else { 0 } as *const u8;
+        let sim = self.simulation();
+        let (port, port_length) = self.often(["host.link", "device.link"]);
+        let (point, point_length) = self.often(["wire", "packer_out"]);
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            match self.below(55) {
+            let call = self.below(74);
+            self.call = call;
+            match call {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
                 1 => sp_last_error(t, c, l),
                 2 => sp_layout_count(place as *mut u32),
@@ -268,7 +293,29 @@ impl Rough {
                     let function: SpLog = if self.rarely() { None } else { Some(reads) };
                     sp_sim_log(handle, text, length, function, std::ptr::null_mut())
                 }
-                50 => {
+                50..=52 => sp_sim_step(sim, if self.rarely() { number } else { number % 300 }),
+                66 | 67 => self.made(|to| sp_sim_new(text, length, to)),
+                53 => sp_sim_state(sim, t, c, l),
+                54 | 55 => sp_sim_watch(sim, port, port_length, dir % 2, small),
+                56 | 57 => sp_sim_sample(sim, port, port_length, dir % 2, place as *mut u64, b, b_capacity, b_length),
+                58 if held && count > 0 => {
+                    sp_sim_expect(sim, port, port_length, dir % 2, input, self.input(item) as *const u8, item)
+                }
+                59 | 60 => {
+                    sp_sim_drive(sim, port, port_length, input, if held { item.min(count * item) } else { item })
+                }
+                61 | 64 => {
+                    let function: SpHook = if self.rarely() { None } else { Some(answers) };
+                    let user = std::ptr::without_provenance_mut(small as usize);
+                    let hook = place as *mut u64;
+                    sp_sim_hook_attach(sim, port, port_length, point, point_length, dir, function, user, hook)
+                }
+                62 | 65 => {
+                    let hook = place as *mut u64;
+                    sp_sim_hook_fault(sim, port, port_length, point, point_length, dir, other, other_length, hook)
+                }
+                63 => sp_sim_hook_detach(sim, port, port_length, number),
+                68 => {
                     // Mostly as many weights as requesters, so that some are made.
                     let requesters = if self.rarely() { small } else { small % 4 + 1 };
                     let weights = if self.rarely() { self.below(100) } else { requesters as usize % 100 };
@@ -276,8 +323,8 @@ impl Rough {
                     let at = self.input(4 * weights + 3).next_multiple_of(4);
                     self.made(|to| sp_arbiter_new(number as u32, requesters, at as *const u32, weights, to))
                 }
-                51 | 52 => sp_arbiter_grant(handle, number, small % 3, place as *mut u64),
-                53 if self.rarely() => sp_arbiter_destroy(handle),
+                69 | 70 => sp_arbiter_grant(handle, number, small % 3, place as *mut u64),
+                71 if self.rarely() => sp_arbiter_destroy(handle),
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }
@@ -318,13 +365,21 @@ fn no_argument_breaks_a_call() {
         inputs: (0..ARENA).map(|n| if n % 1024 < 512 { 0 } else { (n * n / 3) as u8 }).collect(),
         outputs: vec![u64::from_ne_bytes([GUARD; 8]); (ARENA + 128) / 8],
         handles: vec![0],
+        call: 0,
     };
-    let mut met = std::collections::BTreeMap::new();
+    let (mut met, mut done) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
     for call in 0..times * CALLS {
         let status = rough.one();
         assert!((SP_ERR_INTERNAL + 1..=SP_UNREADABLE).contains(&status), "call {call}: {status}: {}", last_error());
         *met.entry(status).or_insert(0u64) += 1;
+        if status == SP_OK {
+            *done.entry(rough.call).or_insert(0u64) += 1;
+        }
         rough.assert_guards(call);
+    }
+    // Steps, watches, samples, driven units and hooks of simulations do their work too.
+    for call in [50, 53, 54, 56, 59, 61, 62, 63] {
+        assert!(done.contains_key(&call), "call {call} never did its work: {done:?}");
     }
     // A run that meets none of them would show nothing.
     for status in [SP_OK, SP_FINDING, SP_EMPTY, SP_UNREADABLE, SP_ERR_NULL, SP_ERR_SHORT, SP_ERR_HANDLE, SP_ERR_INPUT] {

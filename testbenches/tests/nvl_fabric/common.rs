@@ -20,7 +20,9 @@ pub fn request(scenario: &str, set: &[&str]) -> Request {
 
 /// `nvlink-pair` with a mistake.
 pub fn pair_with(mutant: Mutant, set: &[&str]) -> Report {
-    pair::run_with(&request(pair::NAME, set), &settings(pair::KEYS, set), mutant, &mut |_| ()).expect("it runs")
+    let request = request(pair::NAME, set);
+    let built = pair::build_with(&request, &settings(pair::KEYS, set), mutant);
+    built.and_then(|built| built.run(&request, &mut |_| ())).expect("it runs")
 }
 
 /// `nvlink-pair`, without broken rules.
@@ -33,8 +35,12 @@ pub fn pod_with(mutants: Mutants, set: &[&str]) -> Report {
     try_pod(mutants, set).expect("it runs")
 }
 
+fn run_pod_with(request: &Request, mutants: Mutants, set: &[&str]) -> Result<Report, RunError> {
+    pod::build_with(request, &settings(pod::KEYS, set), mutants)?.run(request, &mut |_| ())
+}
+
 pub fn try_pod(mutants: Mutants, set: &[&str]) -> Result<Report, RunError> {
-    pod::run_with(&request(pod::NAME, set), &settings(pod::KEYS, set), mutants, &mut |_| ())
+    run_pod_with(&request(pod::NAME, set), mutants, set)
 }
 
 /// `nvlink-pod`, without broken rules.
@@ -45,13 +51,13 @@ pub fn run_pod(set: &[&str]) -> Report {
 /// The same on so many threads.
 pub fn run_pod_on(threads: usize, set: &[&str]) -> Report {
     let request = Request { threads, ..request(pod::NAME, set) };
-    clean(pod::run_with(&request, &settings(pod::KEYS, set), Mutants::default(), &mut |_| ()).expect("it runs"))
+    clean(run_pod_with(&request, Mutants::default(), set).expect("it runs"))
 }
 
 /// The same with another seed.
 pub fn pod_of_seed(seed: u64, set: &[&str]) -> Report {
     let request = Request { seed, ..request(pod::NAME, set) };
-    clean(pod::run_with(&request, &settings(pod::KEYS, set), Mutants::default(), &mut |_| ()).expect("it runs"))
+    clean(run_pod_with(&request, Mutants::default(), set).expect("it runs"))
 }
 
 fn clean(report: Report) -> Report {

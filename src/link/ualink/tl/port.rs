@@ -112,8 +112,8 @@ pub struct LinkPort {
 }
 
 impl LinkPort {
-    /// A port after reset; `dir` is the direction of what it receives, in traces. Its counters are in `result` when it is
-    /// dropped.
+    /// A port after reset; `dir` is the direction of what it receives, in traces. Its counters are in `result` when it
+    /// publishes them.
     pub fn new(
         config: EndConfig,
         tl: Tl,
@@ -193,6 +193,7 @@ impl LinkPort {
     /// Takes what is due on the wire; tells whether anything came.
     pub fn receive(&mut self, cx: &mut Cx) -> bool {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.end.hooks().instant(at.cycle, at.t_fs);
         if !self.started {
             self.started = true;
             self.end.line_fault(None);
@@ -325,27 +326,24 @@ impl LinkPort {
         Err(Pending::new(what, self.busy_since.unwrap_or(Time::ZERO)))
     }
 
-    /// Named state for reports.
-    pub fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("credits", self.end.client.purse().has().total());
-        visit("credits_due", self.end.client.stock().due().total());
-    }
-}
-
-impl Drop for LinkPort {
-    /// The simulation is over, however it ended.
-    fn drop(&mut self) {
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Leaves its counters in its result.
+    pub fn publish(&self) {
         let tl = &self.end.client;
-        *result = PortResult {
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = PortResult {
             link: *self.end.stats(),
             tl: *tl.stats(),
             flits: self.flits,
             replays: self.end.replay().stats().replays,
-            violations: std::mem::take(&mut self.violations),
+            violations: self.violations.clone(),
             damaged: self.wire.damaged + self.wire.unseen,
             astray: tl.purse().total().total() - tl.purse().has().total(),
             kept: self.end.replay().unacknowledged(),
         };
+    }
+
+    /// Named state for reports.
+    pub fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
+        visit("credits", self.end.client.purse().has().total());
+        visit("credits_due", self.end.client.stock().due().total());
     }
 }

@@ -1,6 +1,7 @@
 //! 256B flits in their three modes.
 
 use super::{Figures, Link, Reported};
+use crate::link::cxl256::WireFlit;
 use crate::link::cxl256::cachemem::Cachemem;
 use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
 use crate::link::cxl256::end::Stats;
@@ -8,7 +9,7 @@ use crate::link::cxl256::port::PortEnd;
 use crate::scenario::settings::Settings;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::class::{Class, Routing};
-use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
+use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit};
 use scalepool_protocols::cxl::cxl256::{Mode, config::Cxl256Config};
 
 /// A link with 256B flits.
@@ -81,6 +82,10 @@ impl Reported for PortEnd<Cachemem> {
             ],
             coverage: coverage.summary().map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
         }
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
+        Flit::from_bytes(bytes).ok().map(|flit| WireFlit { mode: self.end.link().mode, flit })
     }
 
     fn astray(&self, peer: &PortEnd<Cachemem>) -> Vec<(String, String)> {

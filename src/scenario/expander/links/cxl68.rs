@@ -10,7 +10,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::lanes::Width;
 use scalepool_protocols::cxl::cxl68::message::Class;
-use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
+use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
 use scalepool_protocols::cxl::message::Form;
 
 /// A link with 68B flits.
@@ -73,6 +73,10 @@ impl Reported for End {
             ],
             coverage: groups.map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
         }
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Option<Unit> {
+        Unit::from_bytes(bytes).ok()
     }
 
     fn astray(&self, peer: &End) -> Vec<(String, String)> {

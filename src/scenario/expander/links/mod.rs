@@ -54,6 +54,9 @@ pub(super) trait Reported: Carries<Message> {
     /// Figures of a link.
     fn figures(host: &Self, device: &Self) -> Figures;
 
+    /// The unit of bytes that a caller drove; `None` if there are too many or too few.
+    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;
+
     /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
     /// acknowledge. Each is a text of what was found and one of what was expected.
     fn astray(&self, peer: &Self) -> Vec<(String, String)>;

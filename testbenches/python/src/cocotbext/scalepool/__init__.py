@@ -50,7 +50,7 @@ from .message import (
     layout,
     layouts,
 )
-from .model import Event, LinkEnd, Model
+from .model import Event, LinkEnd, Model, Sample
 from .monitor import Finding, FlitMonitor, FlitScoreboard
 from .names import (
     CxlFlitBus,

@@ -7,7 +7,8 @@
     >>> len(seen)
     3
 
-The points, and what a function may answer at each, are listed in scalepool.h at `sp_hook_attach`.
+The ports of a whole `Model` have the same points: `Model.attach`. The points, and what a function may answer at each, are
+listed in scalepool.h at `sp_hook_attach`.
 """
 
 import ctypes

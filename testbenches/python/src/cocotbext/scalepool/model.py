@@ -24,7 +24,47 @@ def port_number(port: str) -> int:
     return lib.CONSTANTS["SP_RX" if port == "rx" else "SP_TX"]
 
 
-class Model(lib.Handle):
+class Hooked(lib.Handle):
+    """A handle with hooks: functions of yours that the library calls inside its calls."""
+
+    def __init__(self, make: str, *arguments: object) -> None:
+        # Functions live as long as the library may call them; what they raised waits here.
+        self._hooks: dict[tuple, object] = {}
+        self._raised: list[BaseException] = []
+        super().__init__(make, *arguments)
+
+    def _attach(self, call: str, where: tuple, point: str, function: hooks.Hook, way: str) -> int:
+        number, called = c_uint64(), hooks.wrap(function, self._raised)
+        lib.call(call, self._handle, *where, *lib.text(point), port_number(way), called, None, byref(number))
+        self._hooks[where, number.value] = called
+        return number.value
+
+    def _fault(self, call: str, where: tuple, point: str, fault: str, way: str) -> int:
+        number = c_uint64()
+        lib.call(call, self._handle, *where, *lib.text(point), port_number(way), *lib.text(fault), byref(number))
+        return number.value
+
+    def _detach(self, call: str, where: tuple, hook: int) -> None:
+        lib.call(call, self._handle, *where, hook)
+        self._hooks.pop((where, hook), None)
+
+    def _raise(self) -> None:
+        """Raises what a hook has raised."""
+        if self._raised:
+            error = self._raised[0]
+            self._raised.clear()
+            raise error
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A unit that passed a wire, and when."""
+
+    time_fs: int
+    unit: bytes
+
+
+class Model(Hooked):
     """A simulated system, made from a scenario in TOML.
 
         >>> model = Model('scenario = "cxl68-expander"\\nhost.accesses = 50')
@@ -33,8 +73,21 @@ class Model(lib.Handle):
         >>> model.metrics()["violations"]
         []
 
-    The same text and seed give the same bytes. A run always starts from the beginning. For ends of a link that are
-    driven and sampled flit by flit there is `Model.link`.
+    The same text and seed give the same bytes, in steps as in one run. Other settings or another seed are for the next run,
+    which begins at the start. Its ports are the ends of its links, by name: what passes them can be sampled, compared and
+    disturbed.
+
+        >>> model = Model('scenario = "cxl68-expander"')
+        >>> model.ports()
+        ['host.link', 'device.link']
+        >>> model.watch("host.link", "tx")
+        >>> model.step(100)
+        True
+        >>> len(model.sample("host.link", "tx").unit)
+        68
+
+    With `external = "device.link"` in the text the end that stands there is yours: drive its units, sample what comes to it.
+    For ends of a link without a system around them there is `Model.link`.
     """
 
     _destroy = "sp_sim_destroy"
@@ -48,34 +101,97 @@ class Model(lib.Handle):
         return LinkEnd(protocol, dir, passive=passive, **config)
 
     def set(self, setting: str) -> None:
-        """Changes a setting of the scenario for the next run: `link.ber=1e-5`."""
+        """Changes a setting of the scenario for the next run, with which the next step begins at the start:
+        `link.ber=1e-5`."""
         lib.call("sp_sim_set", self._handle, *lib.text(setting))
 
     def seed(self, seed: int) -> None:
-        """Changes the seed for the next run."""
+        """Changes the seed for the next run, with which the next step begins at the start."""
         lib.call("sp_sim_seed", self._handle, seed)
 
     def wave(self, path: str = "") -> None:
-        """Waves of the next runs: a VCD file at this path, GTKWave files beside it; an empty path switches them off."""
+        """Waves: a VCD file at this path, GTKWave files beside it; an empty path switches them off and completes the file.
+        In a run that is under way they show what happens from here on, else they are of the next runs."""
         lib.call("sp_sim_wave", self._handle, *lib.text(str(path)))
 
     def trace(self, path: str = "") -> None:
-        """Transaction trace of the next runs, JSON lines at this path; an empty path switches it off."""
+        """Transaction trace, JSON lines at this path; an empty path switches it off. As for `wave`."""
         lib.call("sp_sim_trace", self._handle, *lib.text(str(path)))
 
+    def step(self, cycles: int = 1) -> bool:
+        """Goes on for so many cycles of the reference clock. False if nothing was left to do. What a hook raised comes out
+        here."""
+        status = lib.call("sp_sim_step", self._handle, cycles)
+        self._raise()
+        return status != lib.SP_EMPTY
+
     def run(self, cycles: int = 0) -> bool:
-        """Runs from the start to a cycle of the reference clock, or until the work is done; 0 takes `cycles` of the text.
-        False if a rule was broken: `metrics()["violations"]` has it."""
-        return lib.call("sp_sim_run", self._handle, cycles) == lib.SP_OK
+        """Goes on to a cycle of the reference clock, or until the work is done; 0 takes `cycles` of the text. A cycle that is
+        past begins at the start. False if a rule was broken: `metrics()["violations"]` has it."""
+        status = lib.call("sp_sim_run", self._handle, cycles)
+        self._raise()
+        return status == lib.SP_OK
 
     def metrics(self) -> dict:
-        """Figures of the last run; empty before the first."""
+        """Figures of the run so far; empty before the first step."""
         status, text = lib.fill("sp_sim_metrics", self._handle)
         return {} if status == lib.SP_EMPTY else json.loads(text)
 
+    def state(self) -> dict:
+        """Where the run stands (`cycle`, `over`), and its `ports` with what waits there; scalepool.h lists the keys."""
+        return json.loads(lib.fill("sp_sim_state", self._handle)[1])
+
+    def ports(self) -> list[str]:
+        """Names of the ports: the ends of its links."""
+        return [port["name"] for port in self.state()["ports"]]
+
+    def watch(self, port: str, way: Port = "rx", on: bool = True) -> None:
+        """Keeps the units that pass a wire of a port from here on, for `sample` and `expect`: `rx` is what comes to the end,
+        `tx` what it sends."""
+        lib.call("sp_sim_watch", self._handle, *lib.text(port), port_number(way), int(on))
+
+    def sample(self, port: str, way: Port = "rx") -> Sample | None:
+        """The oldest unit that passed a watched wire, with its time; None if none waits."""
+        time_fs = c_uint64()
+        status, unit = lib.fill("sp_sim_sample", self._handle, *lib.text(port), port_number(way), byref(time_fs))
+        return None if status == lib.SP_EMPTY else Sample(time_fs.value, unit)
+
+    def expect(self, port: str, unit: bytes, way: Port = "rx", mask: bytes | None = None) -> None:
+        """Compares a unit with the oldest that passed a watched wire. `mask` has a 1 for each bit that counts. Raises
+        `ComparisonError` when they differ or none waits."""
+        unit = bytes(unit)
+        status = lib.call("sp_sim_expect", self._handle, *lib.text(port), port_number(way), unit, _mask(unit, mask), len(unit))
+        if status != lib.SP_OK:
+            raise ComparisonError(lib.last_error(), "sp_sim_expect", status)
+
+    def drive(self, port: str, unit: bytes) -> None:
+        """A unit of an external port leaves in the next flit clock that has not another one before it."""
+        unit = bytes(unit)
+        lib.call("sp_sim_drive", self._handle, *lib.text(port), unit, len(unit))
+
+    def attach(self, port: str, point: str, function: hooks.Hook, way: Port = "tx") -> int:
+        """Attaches a function to a point (`hooks.POINTS`) of a port; the number of the hook, for `detach`. It is called inside
+        `step` and `run`; what it raises comes out of those."""
+        return self._attach("sp_sim_hook_attach", lib.text(port), point, function, way)
+
+    def fault(self, port: str, point: str, fault: str, way: Port = "tx") -> int:
+        """Attaches a fault to a point of a port, as `LinkEnd.fault` does; the number of the hook."""
+        return self._fault("sp_sim_hook_fault", lib.text(port), point, fault, way)
+
+    def detach(self, port: str, hook: int) -> None:
+        """Takes a hook off a port again."""
+        self._detach("sp_sim_hook_detach", lib.text(port), hook)
+
     def reset(self) -> None:
-        """As it was made: settings, seed and outputs of the text."""
+        """As it was made: settings, seed and outputs of the text. Hooks and watches stay."""
         lib.call("sp_sim_reset", self._handle)
+
+
+def _mask(unit: bytes, mask: bytes | None) -> bytes | None:
+    """The mask of a comparison, which is as long as the unit."""
+    if mask is not None and len(mask) != len(unit):
+        raise InputError(f"mask: found {len(mask)} bytes, expected {len(unit)}")
+    return mask
 
 
 @dataclass(frozen=True)
@@ -88,7 +204,7 @@ class Event:
     violation: Violation
 
 
-class LinkEnd(lib.Handle):
+class LinkEnd(Hooked):
     """One end of a link, with its credits, retry and packing, stepped by flit clocks.
 
         >>> host = LinkEnd("cxl-68b", "down")
@@ -108,9 +224,6 @@ class LinkEnd(lib.Handle):
     def __init__(self, protocol: str, dir: Dir = "down", *, passive: bool = False, **config: int | str | bool) -> None:
         mode = lib.CONSTANTS["SP_PASSIVE" if passive else "SP_ACTIVE"]
         self.passive = passive
-        # Functions of hooks live as long as the library may call them; what they raised waits here.
-        self._hooks: dict[int, object] = {}
-        self._raised: list[BaseException] = []
         super().__init__("sp_link_new", *lib.text(protocol), direction(dir), *lib.text(json.dumps(config)), mode)
 
     def reset(self) -> None:
@@ -137,7 +250,7 @@ class LinkEnd(lib.Handle):
         """Compares a unit with the oldest that the end has sent, as the twin of what sent `unit`. `mask` has a 1 for each
         bit that counts. Raises `ComparisonError` when they differ or none waits."""
         unit = bytes(unit)
-        status = lib.call("sp_link_expect", self._handle, unit, mask, len(unit))
+        status = lib.call("sp_link_expect", self._handle, unit, _mask(unit, mask), len(unit))
         if status != lib.SP_OK:
             raise ComparisonError(lib.last_error(), "sp_link_expect", status)
 
@@ -172,26 +285,13 @@ class LinkEnd(lib.Handle):
     def attach(self, point: str, function: hooks.Hook, way: Port = "tx") -> int:
         """Attaches a function to a point (`hooks.POINTS`); the number of the hook, for `detach`. It is called inside `step`
         and `send`; what it raises comes out of those."""
-        number, called = c_uint64(), hooks.wrap(function, self._raised)
-        lib.call("sp_hook_attach", self._handle, *lib.text(point), port_number(way), called, None, byref(number))
-        self._hooks[number.value] = called
-        return number.value
+        return self._attach("sp_hook_attach", (), point, function, way)
 
     def fault(self, point: str, fault: str, way: Port = "tx") -> int:
         """Attaches a fault to a point: `flip:N:BIT`, `noise:N`, `drop:N`, `dup:N` or `vanish:N`, for item N of the point, from
         0; the number of the hook."""
-        number = c_uint64()
-        lib.call("sp_hook_fault", self._handle, *lib.text(point), port_number(way), *lib.text(fault), byref(number))
-        return number.value
+        return self._fault("sp_hook_fault", (), point, fault, way)
 
     def detach(self, hook: int) -> None:
         """Takes a hook off again."""
-        lib.call("sp_hook_detach", self._handle, hook)
-        self._hooks.pop(hook, None)
-
-    def _raise(self) -> None:
-        """Raises what a hook has raised."""
-        if self._raised:
-            error = self._raised[0]
-            self._raised.clear()
-            raise error
+        self._detach("sp_hook_detach", (), hook)

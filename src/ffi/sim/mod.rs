@@ -1,16 +1,25 @@
-//! Runs of built-in scenarios: text in, metrics out.
+//! Runs of built-in scenarios: text in, metrics out, step by step, with ports that can be watched, disturbed and driven.
 //!
-//! A scenario is a text of TOML: `scenario` names it, `seed`, `cycles`, `threads` and `stimulus` (a file) may follow, and
-//! every other key is one of the scenario's own, dotted or in tables: `link.ber = 1e-5`. A run always begins at the start,
-//! and the same text gives the same bytes, so running to cycle 100 and then to cycle 200 shows the run go on.
+//! A scenario is a text of TOML: `scenario` names it, `seed`, `cycles`, `threads`, `stimulus` (a file) and `external` (a port
+//! whose end is the caller's) may follow, and every other key is one of the scenario's own, dotted or in tables:
+//! `link.ber = 1e-5`. The same text gives the same bytes, however it is stepped: metrics, traces and waves after some steps
+//! are those of one run to the same cycle. Other settings or another seed are for the next run, which begins at the start.
+//!
+//! A walk through one [`sp_sim_step`]: the scenario is built if no run is under way; the kernel goes on from where
+//! it stands; functions of hooks and log are called as things happen; units that passed a watched wire wait ([`port`]).
+
+pub mod hook;
+pub mod port;
+mod run;
 
 use super::call::{Caller, call};
 use super::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_FINDING, SP_OK};
 use super::table::Table;
 use crate::forms::FormError;
-use crate::scenario::report::Report;
+use crate::scenario::observe::Outputs;
 use crate::scenario::{self, Request, RunError};
 use crate::trace::log::{LogFilter, LogTo};
+use run::{Output, Sim};
 use serde_json::Value;
 use std::ffi::{c_char, c_void};
 use std::path::PathBuf;
@@ -23,13 +32,6 @@ const MAX_THREADS: u64 = 64;
 
 /// Most dots of a line. A key with a dot for each table goes as deep as it has dots, and nobody should need a stack for it.
 const MAX_DOTS: usize = 64;
-
-struct Sim {
-    /// As the text said.
-    given: Request,
-    request: Request,
-    report: Option<Report>,
-}
 
 static SIMS: Table<Sim> = Table::new(2, "simulation");
 
@@ -55,6 +57,7 @@ fn read(table: &toml::Table, path: &str, request: &mut Request) -> Result<(), Fa
             ("seed", _) => request.seed = number(&key, value, i64::MAX as u64)?,
             ("cycles", _) => request.cycles = Some(number(&key, value, SP_MAX_CYCLES)?),
             ("threads", _) => request.threads = number(&key, value, MAX_THREADS)?.max(1) as usize,
+            ("external", _) => request.external = Some(text(&key, value)?),
             ("stimulus", _) => request.stimulus = Some(PathBuf::from(text(&key, value)?)),
             (_, toml::Value::Table(table)) => read(table, &format!("{key}."), request)?,
             (_, toml::Value::Array(items)) => {
@@ -123,12 +126,13 @@ pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim
             return Err(FormError::new("stimulus", path.display().to_string(), "a file").into());
         }
         check(&request)?;
-        sim.set(SIMS.insert(Sim { given: request.clone(), request, report: None })?);
+        sim.set(SIMS.insert(Sim::new(request))?);
         Ok(SP_OK)
     })
 }
 
-/// Changes a setting of the scenario for the next run: `link.ber=1e-5`.
+/// Changes a setting of the scenario for the next run, with which the next step, or call that names a port, begins at the
+/// start: `link.ber=1e-5`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_set(sim: u64, setting: *const c_char, setting_length: usize) -> i32 {
     call(|| {
@@ -142,24 +146,26 @@ pub unsafe extern "C" fn sp_sim_set(sim: u64, setting: *const c_char, setting_le
             request.set.retain(|s| s.split('=').next().unwrap_or_default().trim() != key);
             request.set.push(setting);
             check(&request)?;
-            sim.request = request;
+            sim.ask(request);
             Ok(SP_OK)
         })
     })
 }
 
-/// Changes the seed for the next run.
+/// Changes the seed for the next run, with which the next step begins at the start.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_seed(sim: u64, seed: u64) -> i32 {
     call(|| {
         SIMS.with(sim, |sim| {
-            sim.request.seed = seed;
+            sim.ask(Request { seed, ..sim.request.clone() });
             Ok(SP_OK)
         })
     })
 }
 
-/// Waves of the next runs: a VCD file at this path, with GTKWave files beside it; an empty path switches them off.
+/// Waves: a VCD file at this path, with GTKWave files beside it; an empty path switches them off. In a run that is under way
+/// they show what happens from here on, and a file that is switched off gets its name at once; else they are of the next
+/// runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_wave(sim: u64, path: *const c_char, path_length: usize) -> i32 {
     call(|| {
@@ -167,13 +173,13 @@ pub unsafe extern "C" fn sp_sim_wave(sim: u64, path: *const c_char, path_length:
         let caller = unsafe { Caller::trusted() };
         let path = output("path", caller.text("path", path, path_length)?)?;
         SIMS.with(sim, |sim| {
-            sim.request.outputs.vcd = path;
-            Ok(SP_OK)
+            let outputs = Outputs { vcd: path, ..sim.request.outputs.clone() };
+            sim.show(Output::Wave, outputs).map(|()| SP_OK)
         })
     })
 }
 
-/// Transaction trace of the next runs: JSON lines at this path; an empty path switches it off.
+/// Transaction trace: JSON lines at this path; an empty path switches it off. In a run that is under way as for sp_sim_wave.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_trace(sim: u64, path: *const c_char, path_length: usize) -> i32 {
     call(|| {
@@ -181,17 +187,18 @@ pub unsafe extern "C" fn sp_sim_trace(sim: u64, path: *const c_char, path_length
         let caller = unsafe { Caller::trusted() };
         let path = output("path", caller.text("path", path, path_length)?)?;
         SIMS.with(sim, |sim| {
-            sim.request.outputs.trace = path;
-            Ok(SP_OK)
+            let outputs = Outputs { trace: path, ..sim.request.outputs.clone() };
+            sim.show(Output::Trace, outputs).map(|()| SP_OK)
         })
     })
 }
 
 /// A function that takes a line of the log, without its end and without NUL; `line` is good during the call alone. It runs
-/// inside sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+/// inside sp_sim_step and sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
 pub type SpLog = Option<unsafe extern "C" fn(user: *mut c_void, line: *const c_char, line_length: usize)>;
 
-/// Log of the next runs: every event that the filter wants, as a line for `function`; null switches it off. The filter is
+/// Log: every event that the filter wants, as a line for `function`; null switches it off. In a run that is under way as for
+/// sp_sim_wave. The filter is
 /// that of `scalepool run --log`: `link=debug,scenario=info`, or a level for all layers. Layers are link, memory, endpoint,
 /// fabric and scenario; levels off, warn, info, debug and trace. A line has the id of its transaction, which is that of the
 /// trace. `user` goes to the function as it is.
@@ -215,15 +222,25 @@ pub unsafe extern "C" fn sp_sim_log(
             LogTo::new(filter, move |line| unsafe { function(user as *mut c_void, line.as_ptr().cast(), line.len()) })
         });
         SIMS.with(sim, |sim| {
-            sim.request.outputs.log = log;
-            Ok(SP_OK)
+            let outputs = Outputs { log, ..sim.request.outputs.clone() };
+            sim.show(Output::Log, outputs).map(|()| SP_OK)
         })
     })
 }
 
-/// Runs from the start to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier;
-/// 0 takes `cycles` of the text, or SP_MAX_CYCLES. It takes as long as the scenario asks for: a million cycles are about a
-/// second. SP_FINDING if a rule is broken.
+/// Goes on for so many cycles of the reference clock; what it costs is in proportion to them. The first step, and the first
+/// one after other settings, begins at the start. SP_EMPTY if nothing is left to do: the work is done, or `cycles` of the
+/// text are over; then waves and traces are complete. SP_ERR_RANGE if that would be more than SP_MAX_CYCLES in all. Broken
+/// rules are in the metrics.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_sim_step(sim: u64, cycles: u64) -> i32 {
+    call(|| SIMS.with(sim, |sim| sim.step(cycles)))
+}
+
+/// Goes on to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier; 0 takes
+/// `cycles` of the text, or SP_MAX_CYCLES. A cycle that is past begins at the start. It takes as long as the scenario asks
+/// for: a million cycles are about a second. Waves and traces end here, and a step behind it is not in them. SP_FINDING if a
+/// rule is broken.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_run(sim: u64, cycles: u64) -> i32 {
     call(|| {
@@ -232,16 +249,14 @@ pub extern "C" fn sp_sim_run(sim: u64, cycles: u64) -> i32 {
         }
         SIMS.with(sim, |sim| {
             let cycles = Some(cycles).filter(|n| *n > 0).or(sim.request.cycles).unwrap_or(SP_MAX_CYCLES);
-            let request = Request { cycles: Some(cycles), ..sim.request.clone() };
-            let report = scenario::run(&request, &mut |_| ())?;
+            let report = sim.run(cycles)?;
             let first = report.violations.first().map(|b| format!("{}: {}", b.place, b.violation));
-            sim.report = Some(report);
             first.map_or(Ok(SP_OK), |text| Err(Failure::new(SP_FINDING, text)))
         })
     })
 }
 
-/// Metrics of the last run, as `scalepool run --json` prints them. SP_EMPTY before the first run.
+/// Metrics of the run so far, as `scalepool run --json` prints them. SP_EMPTY before the first step.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_metrics(
     sim: u64,
@@ -253,26 +268,44 @@ pub unsafe extern "C" fn sp_sim_metrics(
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let json = caller.buffer("json", json, json_capacity, json_length)?;
-        SIMS.with(sim, |sim| match &sim.report {
+        SIMS.with(sim, |sim| match sim.report()? {
             Some(report) => json.fill_text(&Value::Object(report.json()).to_string()),
-            None => Err(Failure::new(SP_EMPTY, "simulation: no run so far")),
+            None => Err(Failure::new(SP_EMPTY, "simulation: no step so far")),
         })
     })
 }
 
-/// As it was made: settings, seed and outputs of the text, no metrics.
+/// Where the run stands and what its ports are, as a JSON object: `cycle`, `over`, and `ports` with, for each link end,
+/// `name`, `protocol`, `unit_bytes`, `external`, `driven` (units that wait to be sent), `rx` and `tx` with `watched`,
+/// `waiting` and `lost` units, and answers of hooks that were not allowed (`bad_answers`, the last ones as `bad_answer`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_sim_state(
+    sim: u64,
+    json: *mut c_char,
+    json_capacity: usize,
+    json_length: *mut usize,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let json = caller.buffer("json", json, json_capacity, json_length)?;
+        SIMS.with(sim, |sim| json.fill_text(&sim.state()?.to_string()))
+    })
+}
+
+/// As it was made: settings, seed and outputs of the text, no metrics, nothing driven or sampled. Hooks stay, and count
+/// their items anew; so do watches.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_reset(sim: u64) -> i32 {
-    call(|| {
-        SIMS.with(sim, |sim| {
-            (sim.request, sim.report) = (sim.given.clone(), None);
-            Ok(SP_OK)
-        })
-    })
+    call(|| SIMS.with(sim, |sim| sim.reset().map(|()| SP_OK)))
 }
 
-/// Ends a simulation; its handle names nothing any more.
+/// Ends a simulation; its handle names nothing any more. Waves and traces of a run that is under way are completed.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_destroy(sim: u64) -> i32 {
-    call(|| SIMS.remove(sim).map(|()| SP_OK))
+    call(|| {
+        // A file that cannot be written keeps no handle alive.
+        let _ = SIMS.with(sim, Sim::end);
+        SIMS.remove(sim).map(|()| SP_OK)
+    })
 }

@@ -1,0 +1,212 @@
+//! The run of a handle: built when it is first needed, kept between calls.
+
+use super::SP_MAX_CYCLES;
+use crate::ffi::status::{Failure, SP_EMPTY, SP_OK};
+use crate::link::hook::Way;
+use crate::scenario::Request;
+use crate::scenario::drive::{Live, ObserverId};
+use crate::scenario::observe::Outputs;
+use crate::scenario::ports::SimPort;
+use crate::scenario::report::Report;
+use serde_json::{Value, json};
+
+/// A run with its outputs.
+struct Run {
+    live: Live,
+    /// By [`Output`]; `None`: off.
+    outputs: [Option<ObserverId>; 3],
+}
+
+// SAFETY: what is not `Send` in a run are the channels inside a partition and what makes the report, counted pointers that
+// are shared among the modules of one partition, or among that closure, and nobody else: they are made when it is built, all
+// of them belong to this value, no function hands one out, and none is kept in thread-local storage. So they move from
+// thread to thread all together or not at all, and the lock of the handle lets one thread at a time use them.
+unsafe impl Send for Run {}
+
+/// What a run writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Output {
+    Wave,
+    Trace,
+    Log,
+}
+
+impl Output {
+    const ALL: [Output; 3] = [Output::Wave, Output::Trace, Output::Log];
+
+    /// Of all outputs this one alone; `None`: it is off.
+    fn of(self, outputs: &Outputs) -> Option<Outputs> {
+        let (vcd, trace, log) = (outputs.vcd.clone(), outputs.trace.clone(), outputs.log.clone());
+        let alone = match self {
+            Output::Wave => Outputs { vcd, ..Outputs::default() },
+            Output::Trace => Outputs { trace, ..Outputs::default() },
+            Output::Log => Outputs { log, ..Outputs::default() },
+        };
+        (alone != Outputs::default()).then_some(alone)
+    }
+}
+
+/// What a handle of a simulation names.
+pub(super) struct Sim {
+    /// As the text said.
+    given: Request,
+    pub request: Request,
+    run: Option<Run>,
+    /// The next step begins at the start.
+    anew: bool,
+    /// Ports of the last run that was built, with what is attached to them.
+    ports: Vec<SimPort>,
+    /// Answers of hooks that were not allowed: the last ones.
+    bad_answer: Option<String>,
+}
+
+impl Sim {
+    pub fn new(request: Request) -> Sim {
+        let given = request.clone();
+        Sim { given, request, run: None, anew: false, ports: Vec::new(), bad_answer: None }
+    }
+
+    /// Other settings, for the next run.
+    pub fn ask(&mut self, request: Request) {
+        self.request = request;
+        self.anew = true;
+    }
+
+    /// The run to go on with, built if there is none.
+    fn running(&mut self) -> Result<&mut Live, Failure> {
+        if self.run.is_none() || self.anew {
+            self.build()?;
+        }
+        self.run.as_mut().map(|run| &mut run.live).ok_or_else(|| Failure::new(SP_EMPTY, "simulation: no run"))
+    }
+
+    fn build(&mut self) -> Result<(), Failure> {
+        let outputs = self.request.outputs.clone();
+        self.request.check_outputs()?;
+        self.end()?;
+        let mut live = Live::new(&Request { outputs: Outputs::default(), ..self.request.clone() })?;
+        for port in live.ports() {
+            if let Some(before) = self.ports.iter().find(|before| before.name == port.name) {
+                port.hooks.take_over(&before.hooks)?;
+            }
+        }
+        self.ports = live.ports().to_vec();
+        let mut ids = [None; 3];
+        for (id, output) in ids.iter_mut().zip(Output::ALL) {
+            *id = output.of(&outputs).map(|alone| live.observe(&alone)).transpose()?;
+        }
+        (self.run, self.anew) = (Some(Run { live, outputs: ids }), false);
+        Ok(())
+    }
+
+    /// Another output: of the run that is under way, from here on, or else of the next one.
+    pub fn show(&mut self, output: Output, outputs: Outputs) -> Result<(), Failure> {
+        Request { outputs: outputs.clone(), ..self.request.clone() }.check_outputs()?;
+        match &mut self.run {
+            Some(run) if !self.anew && !run.live.is_over() => {
+                let id = &mut run.outputs[output as usize];
+                if let Some(id) = id.take() {
+                    run.live.end_observer(id)?;
+                }
+                *id = output.of(&outputs).map(|alone| run.live.observe(&alone)).transpose()?;
+            }
+            // Who asks for an output of what is over wants it of another run.
+            Some(_) if output.of(&outputs).is_some() => self.anew = true,
+            _ => {}
+        }
+        self.request.outputs = outputs;
+        Ok(())
+    }
+
+    /// Goes on to a cycle; no further than SP_MAX_CYCLES.
+    fn advance(&mut self, cycle: u64) -> Result<(), Failure> {
+        let live = self.running()?;
+        let cycle = cycle.min(SP_MAX_CYCLES);
+        live.run_until(Some(cycle), &mut |_| ())?;
+        if live.is_over() { self.end() } else { Ok(()) }
+    }
+
+    pub fn step(&mut self, cycles: u64) -> Result<i32, Failure> {
+        let live = self.running()?;
+        if live.is_over() {
+            return Err(Failure::new(SP_EMPTY, "simulation: nothing is left to do"));
+        }
+        let (stands, left) = (live.cycle(), SP_MAX_CYCLES - live.cycle());
+        if cycles > left {
+            return Err(Failure::range("cycles", cycles, format!("at most {left} behind cycle {stands}")));
+        }
+        self.advance(stands + cycles).map(|()| SP_OK)
+    }
+
+    pub fn run(&mut self, cycles: u64) -> Result<Report, Failure> {
+        self.anew |= self.run.as_ref().is_some_and(|run| run.live.cycle() > cycles);
+        self.advance(cycles)?;
+        self.end()?;
+        Ok(self.running()?.report()?)
+    }
+
+    /// What the run reports; `None` before the first step.
+    pub fn report(&mut self) -> Result<Option<Report>, Failure> {
+        match &mut self.run {
+            Some(run) if run.live.has_begun() => Ok(Some(run.live.report()?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Completes the outputs of the run.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        match &mut self.run {
+            Some(run) => {
+                run.outputs = [None; 3];
+                Ok(run.live.end_outputs()?)
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub fn reset(&mut self) -> Result<(), Failure> {
+        self.end()?;
+        (self.request, self.run, self.anew, self.bad_answer) = (self.given.clone(), None, false, None);
+        Ok(())
+    }
+
+    /// The port of a name, of the run to go on with.
+    pub fn port(&mut self, name: &str) -> Result<&SimPort, Failure> {
+        Ok(self.running()?.port(name)?)
+    }
+
+    /// The state as JSON.
+    pub fn state(&mut self) -> Result<Value, Failure> {
+        let (cycle, over) = {
+            let live = self.running()?;
+            (live.cycle(), live.is_over())
+        };
+        let mut bad_answers = 0;
+        let mut ports = Vec::new();
+        for port in &self.ports {
+            let (bad, count) = port.hooks.take_errors();
+            self.bad_answer = bad.last().map(ToString::to_string).or(self.bad_answer.take());
+            bad_answers += count;
+            let side = |way| -> Result<Value, Failure> {
+                let (waiting, lost) = port.hooks.samples(way, |samples| (samples.len(), samples.lost()))?;
+                Ok(json!({"watched": port.hooks.is_sampled(way), "waiting": waiting, "lost": lost}))
+            };
+            ports.push(json!({
+                "name": port.name,
+                "protocol": port.protocol,
+                "unit_bytes": port.unit_bytes,
+                "external": port.feed.is_some(),
+                "driven": port.feed.as_ref().map_or(0, |feed| feed.waiting()),
+                "rx": side(Way::Rx)?,
+                "tx": side(Way::Tx)?,
+            }));
+        }
+        Ok(json!({
+            "cycle": cycle,
+            "over": over,
+            "ports": ports,
+            "bad_answers": bad_answers,
+            "bad_answer": self.bad_answer,
+        }))
+    }
+}

@@ -1,0 +1,178 @@
+//! A link end that stands outside the simulation: its units are driven by a caller.
+//!
+//! Modelled: the place of an end, not the end. What the caller drives leaves here, one unit a flit clock, over the same
+//! faulty wire as that of a [`Port`](super::port::Port); what arrives is kept for the caller ([`Hooks::sample`](super::hook::Hooks::sample)). Detail: nothing is
+//! sent in a flit clock for which nothing was driven. Left out: what the units mean; half units, which arrive whole.
+//!
+//! Training is below the wire, so it is done here: the peer's word is answered, and until the time is over driven units
+//! wait.
+//!
+//! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven unit leaves.
+
+use super::fault::{FaultyWire, OnWire as Unit};
+use super::hook::Way;
+use super::port::{LinkEnd, OnWire, PortResult, WayOut, on_wire};
+use crate::kernel::{Cx, LinkIn, LinkOut, Module, Next, Time};
+use crate::trace::{Body, Kind, Stamp, Tap};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Units that may wait to be sent.
+pub const MAX_DRIVEN: usize = 1 << 16;
+
+/// Units of the caller, in the order in which they leave; a copy is the same queue.
+#[derive(Debug, Clone, Default)]
+pub struct Feed(Arc<Mutex<Fed>>);
+
+#[derive(Debug, Default)]
+struct Fed {
+    units: VecDeque<Vec<u8>>,
+    sent: u64,
+}
+
+impl Feed {
+    fn open(&self) -> MutexGuard<'_, Fed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a unit behind the others; whether there is room.
+    pub fn drive(&self, unit: Vec<u8>) -> bool {
+        let mut fed = self.open();
+        let has_room = fed.units.len() < MAX_DRIVEN;
+        if has_room {
+            fed.units.push_back(unit);
+        }
+        has_room
+    }
+
+    /// Units that wait.
+    pub fn waiting(&self) -> usize {
+        self.open().units.len()
+    }
+
+    /// Units that have left.
+    pub fn sent(&self) -> u64 {
+        self.open().sent
+    }
+
+    fn next(&self) -> Option<Vec<u8>> {
+        let mut fed = self.open();
+        let unit = fed.units.pop_front();
+        fed.sent += u64::from(unit.is_some());
+        unit
+    }
+}
+
+/// What an external end needs.
+pub struct ExternalConfig<E> {
+    /// The end that would stand here: names, units, hooks and a report without counts.
+    pub end: E,
+    /// Faults of the wire that leaves.
+    pub wire: FaultyWire,
+    /// Time that training takes \[fs\].
+    pub retrain_fs: u64,
+    /// Two edges a flit clock, as the peer has.
+    pub halves: bool,
+    /// Units to send.
+    pub feed: Feed,
+}
+
+/// Wire ends and observers.
+pub struct ExternalWires<E: LinkEnd> {
+    /// To the peer.
+    pub wire_out: LinkOut<OnWire<E::Unit>>,
+    /// From the peer.
+    pub wire_in: LinkIn<OnWire<E::Unit>>,
+    /// Received units.
+    pub flits: Tap,
+}
+
+/// An end outside the simulation.
+pub struct External<E: LinkEnd> {
+    end: E,
+    way_out: WayOut,
+    retrain_fs: u64,
+    edges: u64,
+    feed: Feed,
+    wires: ExternalWires<E>,
+    /// Makes a unit of bytes of the right length.
+    unit: fn(&E, &[u8]) -> Option<E::Unit>,
+    result: Arc<Mutex<PortResult<E>>>,
+    trained_at: Option<Time>,
+    trainings: u64,
+}
+
+impl<E: LinkEnd> External<E> {
+    /// An external end; `unit` makes a unit of the bytes that were driven.
+    pub fn new(
+        config: ExternalConfig<E>,
+        wires: ExternalWires<E>,
+        unit: fn(&E, &[u8]) -> Option<E::Unit>,
+        result: Arc<Mutex<PortResult<E>>>,
+    ) -> External<E> {
+        External {
+            end: config.end,
+            way_out: WayOut::new(config.wire),
+            retrain_fs: config.retrain_fs,
+            edges: if config.halves { 2 } else { 1 },
+            feed: config.feed,
+            wires,
+            unit,
+            result,
+            trained_at: None,
+            trainings: 0,
+        }
+    }
+
+    fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(item) = self.wires.wire_in.pop(cx) {
+            match item {
+                OnWire::Unit { unit, .. } => {
+                    for (mut unit, _) in on_wire(self.end.hooks(), Way::Rx, self.end.protocol(), unit) {
+                        self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
+                            protocol: self.end.protocol(),
+                            dir: self.end.dir().opposite().name(),
+                            bytes: unit.bytes_mut().to_vec(),
+                        });
+                    }
+                }
+                OnWire::Train => {
+                    self.wires.wire_out.push(cx, OnWire::Train);
+                    self.trained_at = Some(cx.now().plus_fs(self.retrain_fs));
+                    self.trainings += 1;
+                }
+                OnWire::Over => {}
+            }
+        }
+    }
+
+    fn send(&mut self, cx: &mut Cx) {
+        // Bytes of another length were refused before they came here.
+        if let Some(unit) = self.feed.next().and_then(|bytes| (self.unit)(&self.end, &bytes)) {
+            self.way_out.send(self.end.hooks(), self.end.protocol(), unit, |item| self.wires.wire_out.push(cx, item));
+        }
+    }
+}
+
+impl<E: LinkEnd> Module for External<E> {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        if let Some(hooks) = self.end.hooks() {
+            hooks.instant(at.cycle / self.edges, at.t_fs);
+        }
+        self.arrivals(cx, at);
+        self.trained_at = self.trained_at.filter(|&over| cx.now() < over);
+        if self.trained_at.is_none() && at.cycle.is_multiple_of(self.edges) {
+            self.send(cx);
+        }
+        // The caller may drive a unit at any time.
+        Next::Busy
+    }
+
+    fn publish(&self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.end = Some(self.end.clone());
+        result.damaged = self.way_out.damaged(&self.end);
+        result.trainings = self.trainings;
+    }
+}

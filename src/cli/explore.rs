@@ -145,7 +145,7 @@ impl Explore {
         if !self.set.is_empty() {
             bail!("{name}: found --set beside a file, expected the options in its [config]");
         }
-        let text = read_to_string(&name).with_context(|| name.clone())?;
+        let text = read_to_string(&name).map_err(|e| anyhow!("{name}: {e}"))?;
         let mut case = parse(&text).with_context(|| name.clone())?;
         case.config.mutant = config.mutant.take();
         let start = case.start().with_context(|| name.clone())?;
@@ -179,7 +179,7 @@ impl Explore {
         }
         if let Some(path) = &self.script {
             let text: String = violation.script.iter().map(|word| format!("{word}\n")).collect();
-            std::fs::write(path, text).with_context(|| path.display().to_string())?;
+            std::fs::write(path, text).map_err(|e| anyhow!("{}: {e}", path.display()))?;
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ fn print(case: &Case, found: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 fn follow(case: &Case, path: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
     let place = || path.display().to_string();
-    let text = read_to_string(path).with_context(place)?;
+    let text = read_to_string(path).map_err(|e| anyhow!("{}: {e}", place()))?;
     let words: Vec<&str> = text.lines().collect();
     match case.start.follow(&words) {
         Ok(chart) => {

@@ -39,6 +39,8 @@ mod mem_mutants;
 mod mem_rules;
 #[path = "coh/peers.rs"]
 mod peers;
+#[path = "coh/reviewed.rs"]
+mod reviewed;
 #[path = "coh/routes.rs"]
 mod routes;
 #[path = "coh/scenarios.rs"]

@@ -174,7 +174,8 @@ impl Accessor {
         }
     }
 
-    /// Whether a new line has a place; if not, the least recently used one that is not needed is evicted.
+    /// Whether a new line has a place, perhaps at once that of the least recently used one that is not needed: a copy
+    /// that goes without a message leaves its place now, and no message will come to tell of it.
     fn make_room<A: Caching>(
         &mut self,
         agent: &mut A,
@@ -192,7 +193,7 @@ impl Accessor {
             self.used.remove(&victim);
             self.measured.evictions += 1;
         }
-        false
+        agent.lines().len() < self.capacity_lines
     }
 }
 
@@ -220,7 +221,7 @@ impl<A: Caching> Core<A> for Accessor {
                 open.given_away = false;
             }
         }
-        let mut n = 0;
+        let (mut n, mut has_ended, mut lacks_room) = (0, false, false);
         while n < self.open.len() {
             let open = self.open[n].clone();
             let line = open.access.line;
@@ -229,9 +230,12 @@ impl<A: Caching> Core<A> for Accessor {
             let may_go = is_first && !open.given_away;
             if may_go && self.perform(agent, config, &open.access, out) {
                 self.done(n, cycle);
+                has_ended = true;
                 continue;
             }
-            if may_go && self.make_room(agent, config, line, out) {
+            if may_go && !self.make_room(agent, config, line, out) {
+                lacks_room = true;
+            } else if may_go {
                 let asked = agent.ask(config, line, &open.access.act, out);
                 self.open[n].missed |= asked != Asked::NotNow;
                 self.open[n].given_away = asked == Asked::Store;
@@ -247,6 +251,8 @@ impl<A: Caching> Core<A> for Accessor {
             return Wants::NextCycle;
         }
         match self.todo.front() {
+            // The line of a younger access may be a victim now that the access has ended; no message tells of it.
+            _ if has_ended && lacks_room => Wants::NextCycle,
             Some(_) if self.open.len() < self.window => Wants::Cycle(self.enters_at),
             _ => Wants::Message,
         }

@@ -13,6 +13,7 @@ use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
+use crate::coherence::mem::dcoh::answer_outside;
 use crate::coherence::mem::tables::{Copy4, Record, Region, req, rwd};
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
@@ -296,8 +297,20 @@ impl<D: Content> BiasDevice<D> {
             _ => {}
         }
         let has_data = matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData);
+        if config.mem.is_outside(line) {
+            answer_outside(config, 0, has_data, tag, DevLoad(0), out);
+            return;
+        }
         let own = self.own(line);
+        let may_be_dirty = rows.iter().any(|r| r.ndr.contains(&NdrOpcode::CmpM));
+        // Dirty data of the own cache may go to the host as it is; otherwise memory is made current first.
+        let dirty = config.mem.cmp_m && own.0 == Copy4::M && has_data && may_be_dirty;
         let value = match own {
+            (_, Some(bytes)) if dirty => {
+                let cell = self.cell(line);
+                (cell.state, cell.own) = (Copy4::I, None);
+                bytes
+            }
             (Copy4::M, Some(bytes)) if snp == SnpType::SnpCur => bytes,
             _ => {
                 self.snoop_own(config, line, snp);
@@ -319,7 +332,8 @@ impl<D: Content> BiasDevice<D> {
             self.cell(line).bias = Bias::Host;
         }
         let (field, none, devload) = (MetaField::NoOp, MetaValue::Invalid, DevLoad(0));
-        if let Some(&answer) = row.ndr.first() {
+        let granted = if dirty { Some(NdrOpcode::CmpM) } else { row.ndr.first().copied() };
+        if let Some(answer) = granted {
             out.send(0, Msg::S2mNdr { opcode: answer, meta_field: field, meta: none, tag, devload });
         }
         if has_data {
@@ -343,6 +357,10 @@ impl<D: Content> BiasDevice<D> {
         if let Err(rule) = rwd(Region::HdmD, false, opcode, meta_field, meta, snp) {
             let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
             out.events.push(event(rule, Some(line), found, "a row of the table"));
+            return;
+        }
+        if config.mem.is_outside(line) {
+            answer_outside(config, 0, false, tag, DevLoad(0), out);
             return;
         }
         if snp == SnpType::SnpInv {

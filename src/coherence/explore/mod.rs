@@ -7,5 +7,5 @@ pub mod fingerprint;
 pub mod search;
 pub mod system;
 
-pub use search::{Limits, Report, Violation, search};
+pub use search::{Limits, Report, Violation, search, search_with};
 pub use system::{Step, System};

@@ -3,7 +3,7 @@
 use super::{Case, LitmusError, Word, mem};
 use crate::coherence::bias::system::{BiasSystem, DeviceAct, Setup};
 use crate::coherence::bias::tables;
-use crate::coherence::explore::{Limits, Report, search};
+use crate::coherence::explore::{Limits, Report, search_with};
 use crate::coherence::mem::HostReq;
 use crate::coherence::mem::system::Act;
 
@@ -25,7 +25,11 @@ fn device_act(word: &Word) -> Result<DeviceAct, LitmusError> {
     }
 }
 
-pub(super) fn explore(case: &Case) -> Result<Report, LitmusError> {
+pub(super) fn explore(
+    case: &Case,
+    limits: Limits,
+    progress: &mut dyn FnMut(&Report),
+) -> Result<Report, LitmusError> {
     let letters: Vec<char> = case.start.chars().collect();
     let (&[device, host], [device_words, host_words]) = (letters.as_slice(), case.programs.as_slice()) else {
         let expected = "two agents, the device and the host".to_owned();
@@ -39,5 +43,5 @@ pub(super) fn explore(case: &Case) -> Result<Report, LitmusError> {
     }
     let setup = Setup { device_program, host_program, programs: true, ..Setup::everything(case.config.clone()) };
     let system = BiasSystem::new(setup).start_at(mem::state(device), mem::state(host)).begin();
-    Ok(search(&system, Limits::default()))
+    Ok(search_with(&system, limits, progress))
 }

@@ -4,7 +4,7 @@ use super::{Case, LitmusError, Word};
 use crate::coherence::cache::home::PORTS;
 use crate::coherence::cache::state::At;
 use crate::coherence::cache::system::{ALL_REQUESTS, Act, CacheSystem, Setup};
-use crate::coherence::explore::{Limits, Report, search};
+use crate::coherence::explore::{Limits, Report, search_with};
 
 fn act(word: &Word) -> Result<Act, LitmusError> {
     match word.text.as_str() {
@@ -21,7 +21,11 @@ fn act(word: &Word) -> Result<Act, LitmusError> {
     }
 }
 
-pub(super) fn explore(case: &Case) -> Result<Report, LitmusError> {
+pub(super) fn explore(
+    case: &Case,
+    limits: Limits,
+    progress: &mut dyn FnMut(&Report),
+) -> Result<Report, LitmusError> {
     let devices = case.start.len();
     if devices > usize::from(PORTS) {
         let expected = format!("at most {PORTS} devices");
@@ -37,5 +41,5 @@ pub(super) fn explore(case: &Case) -> Result<Report, LitmusError> {
     };
     let states: Vec<At> = case.start.chars().map(at).collect();
     let setup = Setup { programs, ..Setup::free(case.config.clone(), devices, &[]) };
-    Ok(search(&CacheSystem::new(setup).start_at(&states).begin(), Limits::default()))
+    Ok(search_with(&CacheSystem::new(setup).start_at(&states).begin(), limits, progress))
 }

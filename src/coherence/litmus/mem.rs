@@ -1,7 +1,7 @@
 //! Kind `hdm-db`: every agent is a host; the home's copy is the device's memory.
 
 use super::{Case, LitmusError, Word};
-use crate::coherence::explore::{Limits, Report, search};
+use crate::coherence::explore::{Limits, Report, search_with};
 use crate::coherence::mem::HostReq;
 use crate::coherence::mem::system::{Act, MemSystem, Setup};
 use crate::coherence::mem::tables::Copy4;
@@ -39,7 +39,11 @@ pub(super) fn state(letter: char) -> Copy4 {
     }
 }
 
-pub(super) fn explore(case: &Case) -> Result<Report, LitmusError> {
+pub(super) fn explore(
+    case: &Case,
+    limits: Limits,
+    progress: &mut dyn FnMut(&Report),
+) -> Result<Report, LitmusError> {
     let hosts = case.start.len();
     if hosts > MOST_HOSTS {
         let expected = format!("at most {MOST_HOSTS} hosts");
@@ -48,5 +52,5 @@ pub(super) fn explore(case: &Case) -> Result<Report, LitmusError> {
     let programs = case.programs.iter().map(|p| p.iter().map(act).collect()).collect::<Result<_, _>>()?;
     let states: Vec<Copy4> = case.start.chars().map(state).collect();
     let setup = Setup { programs, ..Setup::core(case.config.clone(), hosts as u8) };
-    Ok(search(&MemSystem::new(setup).start_at(&states).begin(), Limits::default()))
+    Ok(search_with(&MemSystem::new(setup).start_at(&states).begin(), limits, progress))
 }

@@ -19,7 +19,7 @@ mod mem;
 pub use file::{LitmusError, parse};
 
 use super::config::CoherenceConfig;
-use super::explore::Violation;
+use super::explore::{Limits, Report, Violation};
 use serde_json::{Value, json};
 
 /// Which agents, and over which protocol.
@@ -93,19 +93,33 @@ pub struct Found {
     pub violation: Option<Violation>,
     /// Outcomes, sorted.
     pub outcomes: Vec<Outcome>,
+    /// Whether all states were visited; otherwise there may be outcomes and broken rules that nobody has seen.
+    pub complete: bool,
 }
 
+/// States that a case may have by default: with eight agents some 4 GB, with two or three much less.
+pub const MOST_STATES: usize = 2_000_000;
+
 impl Case {
-    /// Explores the case.
+    /// Explores the case, up to [`MOST_STATES`].
+    ///
+    /// # Errors
+    /// A program or start that the kind does not have.
     pub fn explore(&self) -> Result<Found, LitmusError> {
+        self.explore_within(MOST_STATES, &mut |_| ())
+    }
+
+    /// Explores at most so many states; `progress` sees the counts now and then.
+    ///
+    /// # Errors
+    /// As [`Case::explore`].
+    pub fn explore_within(&self, states: usize, progress: &mut dyn FnMut(&Report)) -> Result<Found, LitmusError> {
+        let limits = Limits { states, ..Limits::default() };
         let report = match self.kind {
-            Kind::CxlCache => cache::explore(self)?,
-            Kind::HdmDb => mem::explore(self)?,
-            Kind::HdmD => bias::explore(self)?,
+            Kind::CxlCache => cache::explore(self, limits, progress)?,
+            Kind::HdmDb => mem::explore(self, limits, progress)?,
+            Kind::HdmD => bias::explore(self, limits, progress)?,
         };
-        if !report.complete && report.violation.is_none() {
-            return Err(LitmusError::TooLarge { states: report.states });
-        }
         let outcomes = report.outcomes.iter().map(|(name, &paths)| {
             let (letters, fresh) = name.split_once(' ').unwrap_or((name, ""));
             Outcome { letters: letters.to_owned(), fresh: fresh == "true", paths }
@@ -114,13 +128,19 @@ impl Case {
             states: report.states,
             transitions: report.transitions,
             outcomes: outcomes.collect(),
+            complete: report.complete,
             violation: report.violation,
         })
     }
 }
 
 impl Found {
-    /// The JSON form.
+    /// The limit of states ended the search, not a broken rule.
+    pub fn gave_up(&self) -> bool {
+        !self.complete && self.violation.is_none()
+    }
+
+    /// The JSON form. `complete` stands in it, false, when the search was given up and nothing found.
     pub fn to_json(&self) -> Value {
         let violations: Vec<Value> = self
             .violation
@@ -132,11 +152,15 @@ impl Found {
             .collect();
         let outcomes: Vec<Value> =
             self.outcomes.iter().map(|o| json!({"final": o.letters, "fresh": o.fresh, "paths": o.paths})).collect();
-        json!({
+        let mut form = json!({
             "states": self.states,
             "transitions": self.transitions,
             "violations": violations,
             "outcomes": outcomes,
-        })
+        });
+        if self.gave_up() {
+            form["complete"] = json!(false);
+        }
+        form
     }
 }

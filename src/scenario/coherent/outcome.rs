@@ -141,6 +141,7 @@ impl<E: Counted> Outcome<'_, E> {
         });
         let sum = |of: fn(&Measured) -> u64| measured.iter().map(of).sum::<u64>();
         Ok(Report {
+            remarks: Vec::new(),
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,
             cycles: time_fs / clock_fs,

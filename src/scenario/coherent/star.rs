@@ -246,6 +246,11 @@ where
         let of_hubs = hub_results.iter().filter_map(|r| measured(r, HubCore::measured));
         let of_leaves = leaf_results.iter().filter_map(|r| measured(r, |core| Some(core.measured.clone())));
         let measured = of_hubs.chain(of_leaves).collect();
-        Outcome { request, settings, line: &line, ports: &ports }.report(ended, nodes, measured)
+        let mut report = Outcome { request, settings, line: &line, ports: &ports }.report(ended, nodes, measured)?;
+        if sequence.is_some_and(|s| locked(&s, |s| s.is_empty())) {
+            let line = request.outputs.chart_line.map_or(String::new(), |a| format!(" of the line of {a:#x}"));
+            report.remarks.push(format!("the chart is empty: no message{line} in its window"));
+        }
+        Ok(report)
     }
 }

@@ -86,6 +86,7 @@ impl Run<'_> {
         ];
         let [down, up] = figures.units;
         Ok(Report {
+            remarks: Vec::new(),
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,
             cycles: time_fs / self.clock_fs,

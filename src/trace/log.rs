@@ -58,7 +58,7 @@ impl Level {
 }
 
 /// Layers of the model that may speak, lowest first.
-pub const LAYERS: [&str; 5] = ["link", "memory", "endpoint", "fabric", "scenario"];
+pub const LAYERS: [&str; 6] = ["link", "memory", "coherence", "endpoint", "fabric", "scenario"];
 
 /// The level of each layer.
 #[derive(Debug, Clone, PartialEq, Eq)]

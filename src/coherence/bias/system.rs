@@ -212,9 +212,7 @@ impl BiasSystem {
                 Some("Store")
             }
             // Ownership that was refused with an error is not lost: the store waits for ever.
-            DeviceAct::Store
-                if asked && !self.device.is_pending(LINE) && setup.config.error_of(LINE).is_none() =>
-            {
+            DeviceAct::Store if asked && !self.device.is_pending(LINE) && setup.config.error_of(LINE).is_none() => {
                 let shared = self.device.own(LINE).0 == Copy4::S;
                 self.issue_device(if shared { D2hReqOpcode::RdOwnNoData } else { D2hReqOpcode::RdOwn }, out);
                 Some("Store asks again")

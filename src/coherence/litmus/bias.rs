@@ -25,11 +25,7 @@ fn device_act(word: &Word) -> Result<DeviceAct, LitmusError> {
     }
 }
 
-pub(super) fn explore(
-    case: &Case,
-    limits: Limits,
-    progress: &mut dyn FnMut(&Report),
-) -> Result<Report, LitmusError> {
+pub(super) fn explore(case: &Case, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Result<Report, LitmusError> {
     let letters: Vec<char> = case.start.chars().collect();
     let (&[device, host], [device_words, host_words]) = (letters.as_slice(), case.programs.as_slice()) else {
         let expected = "two agents, the device and the host".to_owned();

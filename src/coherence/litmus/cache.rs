@@ -21,11 +21,7 @@ fn act(word: &Word) -> Result<Act, LitmusError> {
     }
 }
 
-pub(super) fn explore(
-    case: &Case,
-    limits: Limits,
-    progress: &mut dyn FnMut(&Report),
-) -> Result<Report, LitmusError> {
+pub(super) fn explore(case: &Case, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Result<Report, LitmusError> {
     let devices = case.start.len();
     if devices > usize::from(PORTS) {
         let expected = format!("at most {PORTS} devices");

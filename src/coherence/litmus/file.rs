@@ -78,7 +78,11 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
     }
     if let Some(long) = programs.iter().find(|p| p.len() > MOST_OPERATIONS) {
         let place = line(long[MOST_OPERATIONS].span());
-        return Err(refused(place, format!("{} operations", long.len()), format!("at most {MOST_OPERATIONS} a program")));
+        return Err(refused(
+            place,
+            format!("{} operations", long.len()),
+            format!("at most {MOST_OPERATIONS} a program"),
+        ));
     }
     let (config, config_line) = match file.config {
         Some(config) => (config.get_ref().clone(), line(config.span())),
@@ -92,11 +96,5 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
     let words = |program: &Vec<Spanned<String>>| {
         program.iter().map(|w| Word { text: w.get_ref().clone(), line: line(w.span()) }).collect()
     };
-    Ok(Case {
-        kind,
-        start: start.clone(),
-        start_line,
-        programs: programs.iter().map(words).collect(),
-        config,
-    })
+    Ok(Case { kind, start: start.clone(), start_line, programs: programs.iter().map(words).collect(), config })
 }

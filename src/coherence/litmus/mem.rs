@@ -39,11 +39,7 @@ pub(super) fn state(letter: char) -> Copy4 {
     }
 }
 
-pub(super) fn explore(
-    case: &Case,
-    limits: Limits,
-    progress: &mut dyn FnMut(&Report),
-) -> Result<Report, LitmusError> {
+pub(super) fn explore(case: &Case, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Result<Report, LitmusError> {
     let hosts = case.start.len();
     if hosts > MOST_HOSTS {
         let expected = format!("at most {MOST_HOSTS} hosts");

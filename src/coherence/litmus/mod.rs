@@ -97,7 +97,8 @@ pub struct Found {
     pub complete: bool,
 }
 
-/// States that a case may have by default: with eight agents some 4 GB, with two or three much less.
+/// States that a case may have by default. With 8 agents a state takes some 0.8 kB, with 16 twice as much: the most memory
+/// is about 4 GB.
 pub const MOST_STATES: usize = 2_000_000;
 
 impl Case {

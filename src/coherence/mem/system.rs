@@ -87,7 +87,8 @@ pub fn advance_host(
             if at.1
                 && host.copy(line).state < Copy4::E
                 && !config.mem.is_outside(line)
-                && host.can_issue(line, HostReq::RD_ANY) => {
+                && host.can_issue(line, HostReq::RD_ANY) =>
+        {
             host.issue(line, HostReq::RD_ANY, Want::Store, out);
             Some("Store asks again")
         }

@@ -24,6 +24,7 @@ pub mod hub;
 pub mod inspect;
 mod instants;
 pub mod jsonl;
+mod link_ids;
 pub mod log;
 pub mod record;
 pub mod signals;

@@ -105,6 +105,8 @@ pub struct Record {
     pub parent: u64,
     /// What it carries.
     pub body: Body,
+    /// Link of a message of a coherent agent, for the log.
+    pub link: Option<u16>,
     /// Who has recorded it, for the log.
     pub from: &'static std::panic::Location<'static>,
 }

@@ -231,9 +231,9 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             watch.before(self.agent.as_ref().expect("it is there until the node is dropped"), &msg);
         }
         let line = msg.line();
-        let form = self.links[port].link.form;
+        let NodeLink { form, route, .. } = self.links[port].link;
         let id = line.and_then(|line| self.open.get(&line)).copied().unwrap_or(0);
-        self.tap.record(at, Kind::Mark, id, 0, || shown(&message, form));
+        self.tap.record_on(route.bi_id, at, Kind::Mark, id, || shown(&message, form));
         let agent = self.agent.as_mut().expect("it is there until the node is dropped");
         agent.take(&self.config, port as Port, msg, 0, &mut self.out);
         self.settle(at);
@@ -269,7 +269,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         let Some(linked) = self.links.get_mut(usize::from(port)) else { return };
         let class = msg.class();
         let message = linked.link.route.to_link(msg);
-        let form = linked.link.form;
+        let NodeLink { form, route, .. } = linked.link;
         let begins = matches!(class, Class::D2hReq | Class::M2sReq | Class::M2sRwd);
         let (kind, id) = match msg.line() {
             Some(line) if begins => {
@@ -280,7 +280,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             Some(line) => (Kind::Mark, self.open.get(&line).copied().unwrap_or(0)),
             None => (Kind::Mark, 0),
         };
-        self.tap.record(at, kind, id, 0, || shown(&message, form));
+        self.tap.record_on(route.bi_id, at, kind, id, || shown(&message, form));
         let posted = (linked.sent, message);
         linked.sent += 1;
         if let Some(n) = linked.link.tx.iter().position(|(c, _)| *c == class) {

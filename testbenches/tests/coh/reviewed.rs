@@ -284,7 +284,7 @@ fn every_option_means_something() {
         ("rd_any_exclusive = false", "", Outcome(cache, "II", &["RdAny", ""])),
         ("grant_dirty = true", "", Outcome(cache, "MI", &["", "RdOwn"])),
         ("clean_evict = \"pull\"", "", States(cache, "EI", &["CleanEvict", ""])),
-        ("home_queue_requests = 1", "", States(cache, "II", &["RdShared", "RdShared"])),
+        ("home_queue_requests = 1", "", States(cache, "III", &["RdOwn Store"; 3])),
         ("home_filter_lines = 1", "", Caches),
         ("error_ranges = [{first = 0, last = 63, answer = \"go-error\"}]", "", Outcome(cache, "II", &["RdOwn", ""])),
         ("error_ranges = [{first = 0, last = 63, answer = \"go-invalid\"}]", "", Outcome(cache, "II", &["RdOwn", ""])),

@@ -96,9 +96,9 @@ impl Tap {
         self.push(at, kind, (id, parent), None, body);
     }
 
-    /// Records a message of a coherent agent on its link of this number.
+    /// Records a message that a coherent agent sends (`true`) or takes on its link of this number.
     #[track_caller]
-    pub fn record_on(&mut self, link: u16, at: Stamp, kind: Kind, id: u64, body: impl FnOnce() -> Body) {
+    pub fn record_on(&mut self, link: (u16, bool), at: Stamp, kind: Kind, id: u64, body: impl FnOnce() -> Body) {
         self.push(at, kind, (id, 0), Some(link), body);
     }
 
@@ -108,7 +108,7 @@ impl Tap {
         at: Stamp,
         kind: Kind,
         (id, parent): (u64, u64),
-        link: Option<u16>,
+        link: Option<(u16, bool)>,
         body: impl FnOnce() -> Body,
     ) {
         let Some(buffer) = &self.buffer else { return };

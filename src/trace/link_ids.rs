@@ -7,8 +7,8 @@
 //! coherence, which the log finds by requester, tag and address.
 //!
 //! One read: the device's D2H Req binds its CQID; the home takes it and serves it; its H2D Req to another device binds a
-//! UQID there, under which D2H Rsp and Data return; GO and data echo the CQID. The device ends the transaction, and all
-//! of it is forgotten.
+//! UQID there, under which D2H Rsp and Data return; GO and data echo the CQID. With the answer the
+//! home serves nothing there any more; an identifier means what it was sent for last.
 
 use crate::forms::number;
 use serde_json::Value;
@@ -30,6 +30,8 @@ pub(super) struct Part {
     pub place: u32,
     /// The transaction that it has open on the line itself, 0 for none.
     pub own: u64,
+    /// It sends the message; otherwise it takes it.
+    pub sends: bool,
 }
 
 /// What identifiers mean now.
@@ -65,32 +67,30 @@ impl LinkIds {
         let key = (link, kind, value);
         let line = field("address").map(|a| a & !63);
         let snoops = matches!(name, "h2d_req" | "s2m_bisnp");
-        if let (Some(part), Some(line)) = (part, line) {
-            let serves = || self.served.get(&(part.place, line)).copied();
-            let begins = if is_request { Some(part.own).filter(|own| *own != 0) } else { serves().filter(|_| snoops) };
-            if let Some(id) = begins {
-                self.bound.entry(key).or_insert(id);
-            }
+        if let (Some(Part { place, own, sends: true }), Some(line), true) = (part, line, is_request || snoops) {
+            let serves = self.served.get(&(place, line)).copied().unwrap_or(0);
+            self.bound.insert(key, if is_request { own } else { serves });
         }
         let id = self.bound.get(&key).copied().unwrap_or(0);
-        if let (Some(part), Some(line), true, true) = (part, line, is_request, id != 0) {
-            self.served.entry((part.place, line)).or_insert(id);
+        let answers = matches!(name, "h2d_rsp" | "h2d_data" | "s2m_ndr" | "s2m_drs");
+        match (part, line) {
+            // A write is taken at any time and asks nobody.
+            (Some(Part { place, sends: false, .. }), Some(line)) if is_request && name != "m2s_rwd" => {
+                self.served.insert((place, line), id);
+            }
+            (Some(Part { place, sends: true, .. }), _) if answers => {
+                self.served.retain(|(at, _), served| *at != place || *served != id);
+            }
+            _ => {}
         }
         // A pull says under which UQID its data comes.
         if name == "h2d_rsp"
             && opcode.contains("WritePull")
-            && id != 0
             && let Some(uqid) = field("rsp_data")
         {
             self.bound.insert((link, Kind::Uqid, uqid), id);
         }
         id
-    }
-
-    /// A transaction has ended: its identifiers are free.
-    pub fn ends(&mut self, id: u64) {
-        self.bound.retain(|_, bound| *bound != id);
-        self.served.retain(|_, served| *served != id);
     }
 }
 
@@ -111,24 +111,24 @@ mod tests {
     #[test]
     fn a_read_with_a_snoop_has_one_id() {
         let mut ids = LinkIds::default();
-        let at = |place, own| Some(Part { place, own });
+        let sent = |place, own| Some(Part { place, own, sends: true });
+        let taken = |place| Some(Part { place, own: 0, sends: false });
         let request = form("d2h_req", json!({"opcode": "RdOwn", "cqid": 3, "address": "0x40"}));
-        assert_eq!(ids.of(0, &request, at(1, 77)), 77);
+        assert_eq!(ids.of(0, &request, sent(1, 77)), 77);
         // The same CQID of another link is somebody else.
         assert_eq!(ids.of(1, &request, None), 0);
         assert_eq!(ids.of(0, &request, None), 77);
-        assert_eq!(ids.of(0, &request, at(9, 0)), 77);
+        assert_eq!(ids.of(0, &request, taken(9)), 77);
         let snoop = form("h2d_req", json!({"opcode": "SnpInv", "uqid": 5, "address": "0x40"}));
-        assert_eq!((ids.of(1, &snoop, at(9, 0)), ids.of(1, &snoop, None)), (77, 77));
+        assert_eq!((ids.of(1, &snoop, sent(9, 0)), ids.of(1, &snoop, None)), (77, 77));
         assert_eq!(ids.of(1, &form("d2h_rsp", json!({"uqid": 5})), None), 77);
         // A snoop of a line that nobody asked for.
         let victim = form("h2d_req", json!({"opcode": "SnpInv", "uqid": 6, "address": "0x80"}));
-        assert_eq!(ids.of(1, &victim, at(9, 0)), 0);
+        assert_eq!(ids.of(1, &victim, sent(9, 0)), 0);
         let go = form("h2d_rsp", json!({"opcode": "GO", "rsp_data": 2, "cqid": 3}));
-        assert_eq!(ids.of(0, &go, at(1, 77)), 77);
-        ids.ends(77);
-        assert_eq!(ids.of(0, &go, None), 0);
-        assert!(ids.bound.is_empty() && ids.served.is_empty());
+        assert_eq!((ids.of(0, &go, sent(9, 0)), ids.of(0, &go, taken(1))), (77, 77));
+        // The home serves nothing there any more: a snoop of its own under the same UQID.
+        assert_eq!((ids.of(1, &snoop, sent(9, 0)), ids.of(1, &form("d2h_rsp", json!({"uqid": 5})), None)), (0, 0));
     }
 
     #[test]

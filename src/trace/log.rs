@@ -390,8 +390,8 @@ impl LogSink {
             }
             Body::Message { layout, bits, .. } => {
                 let form = message::message_to_json(layout, *bits);
-                if let Some(link) = r.link {
-                    let part = Some(Part { place: r.ordinal, own: r.id });
+                if let Some((link, sends)) = r.link {
+                    let part = Some(Part { place: r.ordinal, own: r.id, sends });
                     let id = self.coherent.get_or_insert_default().of(link.into(), &form, part);
                     let level = if r.kind == Kind::Begin { Level::Info } else { Level::Debug };
                     return self.line(places, r, level, id, &words(&form));
@@ -412,9 +412,6 @@ impl LogSink {
     }
 
     fn mark(&mut self, places: &Places, r: &Record, rest: &str) {
-        if let (Kind::End, Some(ids)) = (r.kind, &mut self.coherent) {
-            ids.ends(r.id);
-        }
         let (level, id) = match r.kind {
             Kind::End => (Level::Info, self.ids.ends(r.id)),
             Kind::Begin => (Level::Info, r.id),

@@ -233,7 +233,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         let line = msg.line();
         let NodeLink { form, route, .. } = self.links[port].link;
         let id = line.and_then(|line| self.open.get(&line)).copied().unwrap_or(0);
-        self.tap.record_on(route.bi_id, at, Kind::Mark, id, || shown(&message, form));
+        self.tap.record_on((route.bi_id, false), at, Kind::Mark, id, || shown(&message, form));
         let agent = self.agent.as_mut().expect("it is there until the node is dropped");
         agent.take(&self.config, port as Port, msg, 0, &mut self.out);
         self.settle(at);
@@ -280,7 +280,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             Some(line) => (Kind::Mark, self.open.get(&line).copied().unwrap_or(0)),
             None => (Kind::Mark, 0),
         };
-        self.tap.record_on(route.bi_id, at, kind, id, || shown(&message, form));
+        self.tap.record_on((route.bi_id, true), at, kind, id, || shown(&message, form));
         let posted = (linked.sent, message);
         linked.sent += 1;
         if let Some(n) = linked.link.tx.iter().position(|(c, _)| *c == class) {

@@ -12,9 +12,13 @@ use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::message::Msg;
 use scalepool::scenario::{self, Request};
+use scalepool::trace::log::{LogFilter, LogTo};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
 };
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 fn set(list: &[(&str, &str)]) -> Vec<String> {
     list.iter().map(|(name, value)| format!("{name}={value}")).collect()
@@ -219,6 +223,7 @@ fn hosts(config: &str, lines: u8, blocks: bool) -> (usize, u64) {
         write_backs: Vec::new(),
         stores: blocks,
         wants: vec![scalepool::coherence::mem::Want::Nothing],
+        device: if lines == 1 { vec![DeviceOp::ReadOnce] } else { Vec::new() },
         blocks: if blocks { vec![(DeviceOp::Reclaim, 1)] } else { Vec::new() },
         ..MemSetup::core(configured(config), if blocks { 1 } else { 2 })
     };
@@ -373,5 +378,44 @@ fn outputs_that_say_nothing_are_noticed() {
         chart.outputs.chart_line = Some(line);
         let report = scenario::run(&chart, &mut |_| ()).expect("it runs");
         assert_eq!(report.remarks.len(), remarks, "{line:#x}: {:?}", report.remarks);
+    }
+}
+
+/// Words of a log line.
+fn word<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+}
+
+/// The log has a layer for coherence; a request, its snoops and its answers have one id, in agents and on links.
+#[test]
+fn one_id_through_agents_and_links() {
+    for (scenario, own) in [
+        ("cxl-cache-pair", [("devices", "3"), ("link.mode", "cxl-256b")]),
+        ("cxl-cache-pair", [("devices", "2"), ("link.mode", "cxl-68b")]),
+        ("hdm-db-share", [("hosts", "2"), ("devices", "2")]),
+        ("bias-flip", [("link.mode", "cxl-68b"), ("link.width", "8")]),
+    ] {
+        let common = [("core.pattern", "migratory"), ("core.accesses", "12"), ("core.lines", "3")];
+        let set = set(&[&common[..], &own[..]].concat());
+        let mut request = Request { scenario: scenario.into(), seed: 1, threads: 1, set, ..Request::default() };
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let filter = LogFilter::parse("link=debug,coherence=debug").expect("a filter");
+        let to = lines.clone();
+        request.outputs.log = Some(LogTo::new(filter, move |line| to.lock().expect("alive").push(line.to_owned())));
+        scenario::run(&request, &mut |_| ()).expect("it runs");
+        let lines = lines.lock().expect("alive");
+        let mut layers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut addresses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for line in lines.iter().filter(|line| word(line, "message").is_some()) {
+            let id = word(line, "id").expect("an id");
+            assert_ne!(id, "0", "{scenario}: {line}");
+            layers.entry(id).or_default().extend(word(line, "layer"));
+            addresses.entry(id).or_default().extend(word(line, "address"));
+        }
+        assert!(layers.len() > 10, "{scenario}");
+        for (id, seen) in &layers {
+            assert_eq!(seen.iter().copied().collect::<Vec<_>>(), ["coherence", "link"], "{scenario}: {id}");
+            assert_eq!(addresses[id].len(), 1, "{scenario}: {id} is of one line, {:?}", addresses[id]);
+        }
     }
 }

@@ -2,16 +2,18 @@
 
 use super::{Status, print_json, report};
 use crate::forms::violation;
-use crate::trace::inspect::{Broken, Count, Inspection, Map, Seen, inspect};
+use crate::trace::inspect::{Broken, Count, Inspection, Map, Seen, inspect, is_fst};
 use crate::trace::jsonl::JsonlSink;
+use crate::trace::output::{self, FileError, Part};
 use crate::trace::{Filter, Header, Sink};
-use anyhow::anyhow;
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::{Map as Object, Value, json};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::panic;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::{env, panic};
 
 /// Decode the flits in a VCD or FST of any simulator, check the protocol rules, print the transactions.
 ///
@@ -55,10 +57,14 @@ Those of the benches of this repository are in testbenches/maps/.";
 
 impl Inspect {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        if is_fst(&self.wave) && env::var_os(INNER).is_none() {
+            return self.run_apart();
+        }
         let map_path = self.map.display().to_string();
         // An error of the system alone would be taken for one of stdout.
         let text = fs::read_to_string(&self.map).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
         let map = Map::read(&text, &map_path)?;
+        output::check_apart(self.trace.as_deref().into_iter(), &[&self.wave, &self.map])?;
         // The reader of waves panics at some broken files, which comes back as an error; its own report is no use to anybody.
         let hook = panic::take_hook();
         panic::set_hook(Box::new(|_| ()));
@@ -66,7 +72,9 @@ impl Inspect {
         panic::set_hook(hook);
         let inspection = inspection?;
         if let Some(path) = &self.trace {
-            write_trace(path, &inspection).map_err(|e| anyhow!("{}: cannot be written: {e}", path.display()))?;
+            let (mut part, file) = Part::create(path)?;
+            write_trace(file, &inspection).map_err(FileError::of(part.path()))?;
+            part.keep()?;
         }
         for seen in inspection.seen.iter().filter(|seen| self.all || !is_idle(seen)) {
             let name = &inspection.map.interface[seen.interface].name;
@@ -88,12 +96,36 @@ impl Inspect {
     }
 }
 
-fn write_trace(path: &Path, inspection: &Inspection) -> io::Result<()> {
+/// Set for the process that reads an FST.
+const INNER: &str = "SCALEPOOL_INSPECT_INNER";
+
+impl Inspect {
+    /// The same in a process of its own. A damaged FST can ask its reader for any amount of memory, at which the system ends
+    /// the process, and nothing in it can turn that into an error.
+    fn run_apart(&self) -> anyhow::Result<Status> {
+        let program = env::current_exe().context("the program cannot be found again")?;
+        let mut inner = Command::new(program);
+        inner.args(env::args_os().skip(1)).env(INNER, "1").stdin(Stdio::null()).stderr(Stdio::piped());
+        let ended = inner.spawn()?.wait_with_output()?;
+        let status = match ended.status.code() {
+            Some(0) => Status::Good,
+            Some(1) => Status::Finding,
+            Some(_) => Status::Refused,
+            None => bail!(
+                "{}: found a damaged FST at which its reader broke down, expected a whole one",
+                self.wave.display()
+            ),
+        };
+        io::stderr().write_all(&ended.stderr)?;
+        Ok(status)
+    }
+}
+
+fn write_trace(file: File, inspection: &Inspection) -> io::Result<()> {
     // A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves them out.
     let header = Header { model_version: env!("CARGO_PKG_VERSION").to_owned(), scenario_hash: String::new(), seed: 0 };
     let mut hub = inspection.records();
-    let out = BufWriter::new(File::create(path)?);
-    let sink = JsonlSink::new(out, &header, hub.places(), Filter::default());
+    let sink = JsonlSink::new(BufWriter::new(file), &header, hub.places(), Filter::default());
     let mut sink = sink.map_err(|e| io::Error::other(e.to_string()))?;
     hub.drain_into(&mut [&mut sink])?;
     sink.finish()

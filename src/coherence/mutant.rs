@@ -104,3 +104,15 @@ pub enum Mutant {
     /// 3.3: the device keeps an M2S Req waiting until its own request has ended.
     ReqWaitsForOwnRequest,
 }
+
+impl Mutant {
+    /// The order of messages that the mutant lifts, by its rule.
+    pub fn lifts(self) -> Option<&'static str> {
+        match self {
+            Mutant::SnoopPassesGo => Some("COH-ORD-01"),
+            Mutant::AckPassesCmp => Some("COH-BIC-03"),
+            Mutant::ReqPassesFwd => Some("COH-BIA-11"),
+            _ => None,
+        }
+    }
+}

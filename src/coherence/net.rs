@@ -11,31 +11,31 @@ use super::mutant::Mutant;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, NdrOpcode};
 
 /// The rule by which `later` stays behind `earlier` of the same link and direction; `None` when it may pass.
-pub fn must_stay_behind<D: Content>(
-    config: &CoherenceConfig,
-    later: &Msg<D>,
-    earlier: &Msg<D>,
-) -> Option<&'static str> {
+pub fn order_of<D: Content>(later: &Msg<D>, earlier: &Msg<D>) -> Option<&'static str> {
     match (later, earlier) {
         // O1: snoop pushes GO. A GO carries no address, so the snoop stays behind all of them.
-        (Msg::H2dReq { .. }, _) if earlier.bears_go() && !config.has(Mutant::SnoopPassesGo) => Some("COH-ORD-01"),
+        (Msg::H2dReq { .. }, _) if earlier.bears_go() => Some("COH-ORD-01"),
         (Msg::S2mNdr { opcode, tag, .. }, Msg::S2mNdr { opcode: before, tag: same, .. })
-            if *opcode == NdrOpcode::BIConflictAck
-                && tag == same
-                && *before != NdrOpcode::BIConflictAck
-                && !config.has(Mutant::AckPassesCmp) =>
+            if *opcode == NdrOpcode::BIConflictAck && tag == same && *before != NdrOpcode::BIConflictAck =>
         {
             Some("COH-BIC-03")
         }
         (Msg::M2sReq { line, .. }, Msg::M2sReq { opcode, line: same, .. })
-            if [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd].contains(opcode)
-                && line == same
-                && !config.has(Mutant::ReqPassesFwd) =>
+            if [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd].contains(opcode) && line == same =>
         {
             Some("COH-BIA-11")
         }
         _ => None,
     }
+}
+
+/// [`order_of`] as far as no mutant lifts it.
+pub fn must_stay_behind<D: Content>(
+    config: &CoherenceConfig,
+    later: &Msg<D>,
+    earlier: &Msg<D>,
+) -> Option<&'static str> {
+    order_of(later, earlier).filter(|rule| config.mutant.and_then(Mutant::lifts) != Some(*rule))
 }
 
 /// All messages under way, link by link.
@@ -65,11 +65,11 @@ impl<D: Content> Net<D> {
     }
 
     /// Puts a message on its way, in the direction of its class.
-    pub fn send(&mut self, config: &CoherenceConfig, link: usize, msg: Msg<D>) {
+    pub fn send(&mut self, link: usize, msg: Msg<D>) {
         let lane = &mut self.lanes[Self::lane(link, msg.class().dir())];
         let mut at = lane.len();
         // Backwards past all that it may overtake and that is larger: equal sets of messages become equal lists.
-        while at > 0 && lane[at - 1] > msg && must_stay_behind(config, &msg, &lane[at - 1]).is_none() {
+        while at > 0 && lane[at - 1] > msg && order_of(&msg, &lane[at - 1]).is_none() {
             at -= 1;
         }
         lane.insert(at, msg);
@@ -81,6 +81,12 @@ impl<D: Content> Net<D> {
         lane[..index].iter().all(|earlier| must_stay_behind(config, &lane[index], earlier).is_none())
             // Of equal messages one is enough.
             && (index == 0 || lane[index - 1] != lane[index])
+    }
+
+    /// The rule that is broken when message `index` is delivered now: it overtakes one that it must not pass.
+    pub fn overtakes(&self, link: usize, dir: Dir, index: usize) -> Option<&'static str> {
+        let lane = self.of(link, dir);
+        lane[..index].iter().find_map(|earlier| order_of(&lane[index], earlier))
     }
 
     /// Takes message `index` out.

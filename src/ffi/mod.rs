@@ -1,7 +1,7 @@
 //! The C ABI: the codecs and the model for C, C++, SystemVerilog DPI and Python.
 //!
 //! Modelled: nothing of its own. Stateless calls ([`message`], [`check`]), flits as streams ([`stream`]), runs of
-//! scenarios ([`sim`]) and ends of links beside RTL ([`link`]). The committed header `testbenches/c/scalepool.h` is
+//! scenarios ([`sim`]), ends of links beside RTL ([`link`]) and arbiters ([`arbiter`]). The committed header `testbenches/c/scalepool.h` is
 //! written from these files; its text on conventions is [`HEADER`]. Functions of the caller run inside calls of their handle
 //! alone ([`link::hook`], [`sim`]).
 //!
@@ -17,6 +17,7 @@
 // What every exported function asks for is said once, in `HEADER`.
 #![allow(clippy::missing_safety_doc)]
 
+pub mod arbiter;
 mod call;
 pub mod check;
 pub mod link;

@@ -7,7 +7,7 @@ use std::ffi::c_char;
 /// Changes when a caller has to change: a function, argument or meaning is gone.
 pub const SP_ABI_MAJOR: u32 = 1;
 /// Changes when something is added.
-pub const SP_ABI_MINOR: u32 = 1;
+pub const SP_ABI_MINOR: u32 = 2;
 /// Changes when only mistakes are mended.
 pub const SP_ABI_PATCH: u32 = 0;
 /// Version of this header: major (bits 31:16), minor (15:8), patch (7:0).

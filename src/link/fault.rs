@@ -7,7 +7,6 @@
 //! What a unit is, and what a bad one looks like, is told by its link layer: [`OnWire`].
 
 use crate::kernel::Rng;
-use std::collections::VecDeque;
 
 /// One fault at one unit, counted from 0 in the order of transmission.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,51 +199,6 @@ impl FaultyWire {
             out[1] = Some(arrives);
         }
         out
-    }
-}
-
-/// One direction of a link: the faulty wire and what is under way on it.
-#[derive(Debug, Clone)]
-pub struct Lane<U> {
-    /// The wire.
-    pub wire: FaultyWire,
-    in_flight: VecDeque<(u64, U)>,
-}
-
-impl<U: OnWire> Lane<U> {
-    /// A lane without faults.
-    pub fn clean() -> Lane<U> {
-        Lane { wire: FaultyWire::clean(), in_flight: VecDeque::new() }
-    }
-
-    /// Sends a unit that arrives at flit clock `due`.
-    pub fn send(&mut self, unit: U, due: u64) {
-        self.in_flight.extend(self.wire.send(unit).into_iter().flatten().map(|arrives| (due, arrives)));
-    }
-
-    /// The next unit that has arrived by flit clock `now`.
-    pub fn arrival(&mut self, now: u64) -> Option<U> {
-        let &(due, unit) = self.in_flight.front()?;
-        if due > now {
-            return None;
-        }
-        self.in_flight.pop_front();
-        Some(unit)
-    }
-
-    /// The unit that arrives next, if it does by flit clock `now`; it stays on the lane.
-    pub fn coming(&self, now: u64) -> Option<U> {
-        self.in_flight.front().filter(|(due, _)| *due <= now).map(|&(_, unit)| unit)
-    }
-
-    /// Loses what is under way.
-    pub fn clear(&mut self) {
-        self.in_flight.clear();
-    }
-
-    /// Whether nothing is under way.
-    pub fn is_empty(&self) -> bool {
-        self.in_flight.is_empty()
     }
 }
 

@@ -17,3 +17,4 @@ pub mod hook;
 pub mod nvlink;
 pub mod port;
 pub mod ualink;
+pub mod wires;

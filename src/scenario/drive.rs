@@ -49,7 +49,7 @@ impl Drive<'_> {
         on_window: &mut dyn FnMut(Time),
     ) -> Result<Result<RunReport, SimError>, RunError> {
         let request = self.request;
-        let mut observer = Observer::open(&request.outputs, &self.header(), hub)?;
+        let mut observer = Observer::open(&request.outputs, &request.inputs(), &self.header(), hub)?;
         let options = RunOptions {
             limit: request.cycles.map(|n| Time::from_fs(n.saturating_mul(self.clock_fs))),
             open_at_limit_allowed: true,

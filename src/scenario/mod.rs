@@ -22,7 +22,7 @@ use crate::link::hook::Hooks;
 use observe::Outputs;
 use report::Report;
 use settings::{Key, Range, SettingError, Settings};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Builds and runs a scenario; the callback is told how far simulated time has come.
 type RunScenario = fn(&Request, &Settings, &mut dyn FnMut(Time)) -> Result<Report, RunError>;
@@ -105,6 +105,13 @@ pub struct Request {
     pub modes: Modes,
     /// Hooks of link ends, by their place, see [`Scenario::hook_places`].
     pub hooks: Vec<(String, Hooks)>,
+}
+
+impl Request {
+    /// Files that the run reads.
+    fn inputs(&self) -> Vec<&Path> {
+        self.stimulus.iter().map(PathBuf::as_path).collect()
+    }
 }
 
 /// Test modes of the kernel.

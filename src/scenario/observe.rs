@@ -10,10 +10,11 @@ use crate::trace::filter::FilterError;
 use crate::trace::fst::FstSink;
 use crate::trace::jsonl::JsonlSink;
 use crate::trace::log::{LogSink, LogTo};
+use crate::trace::output::{self, FileError, Part, is_special, resolved};
 use crate::trace::vcd::VcdSink;
 use crate::trace::{Filter, Header, Hub, OpenError, Sink, gtkw};
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// What a user wants to see.
@@ -60,19 +61,8 @@ impl Outputs {
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     /// A file.
-    #[error("{path}: {error}")]
-    File {
-        /// As it was given.
-        path: String,
-        /// What the system says.
-        error: io::Error,
-    },
-    /// One would be written over the other.
-    #[error("{path}: found another output of this run, expected a file of its own")]
-    Twice {
-        /// As it was given.
-        path: String,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A chart in a form that there is not.
     #[error("{path}: found a chart with this ending, expected .svg, .txt or none")]
     ChartForm {
@@ -95,63 +85,6 @@ pub enum OutputError {
     Open(#[from] OpenError),
 }
 
-fn of_file(path: &Path) -> impl Fn(io::Error) -> OutputError + '_ {
-    move |error| OutputError::File { path: path.display().to_string(), error }
-}
-
-/// A file under a temporary name beside its place; removed unless it is kept.
-struct Part {
-    /// The temporary name; `None` when the file has its own: it was kept, or it is a pipe or a device.
-    part: Option<PathBuf>,
-    path: PathBuf,
-}
-
-impl Part {
-    fn create(path: &Path) -> Result<(Part, File), OutputError> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        if name.is_empty() || path.is_dir() {
-            return Err(of_file(path)(io::Error::new(io::ErrorKind::InvalidInput, "found a folder, expected a file")));
-        }
-        if is_special(path) {
-            let file = File::options().write(true).open(path).map_err(of_file(path))?;
-            return Ok((Part { part: None, path: path.to_owned() }, file));
-        }
-        name.push(".part");
-        let part = path.with_file_name(name);
-        let file = File::create(&part).map_err(of_file(path))?;
-        Ok((Part { part: Some(part), path: path.to_owned() }, file))
-    }
-
-    fn keep(&mut self) -> Result<(), OutputError> {
-        if let Some(part) = &self.part {
-            fs::rename(part, &self.path).map_err(of_file(&self.path))?;
-            self.part = None;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        if let Some(part) = &self.part {
-            // Nothing is left of an output that failed; a second failure here would hide the first.
-            let _ = fs::remove_file(part);
-        }
-    }
-}
-
-/// Whether something stands there that is neither a file nor a folder: `/dev/null`, a pipe.
-fn is_special(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
-}
-
-/// The path with its folder resolved, so that two spellings of one file are equal.
-fn resolved(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = fs::canonicalize(folder).unwrap_or(folder.to_owned());
-    folder.join(path.file_name().unwrap_or_default())
-}
-
 /// Refuses what no output takes notice of, and a chart that nobody can draw.
 fn check_used(outputs: &Outputs) -> Result<(), OutputError> {
     if !outputs.scopes.is_empty() && !outputs.files() {
@@ -169,20 +102,12 @@ fn check_used(outputs: &Outputs) -> Result<(), OutputError> {
     }
 }
 
-/// Refuses outputs that would be written over one another, the save file beside the wave included.
-fn check_apart(outputs: &Outputs) -> Result<(), OutputError> {
+/// Refuses outputs that would be written over one another or over what the run reads, the save file beside the wave included.
+fn check_apart(outputs: &Outputs, inputs: &[&Path]) -> Result<(), FileError> {
     let mut saves: Vec<PathBuf> = outputs.waves().map(|path| path.with_extension("gtkw")).collect();
     saves.dedup();
     let files = outputs.waves().chain(&outputs.trace).chain(&outputs.chart).chain(&saves);
-    let mut taken = Vec::new();
-    for path in files.filter(|path| !is_special(path)) {
-        let place = resolved(path);
-        if taken.contains(&place) {
-            return Err(OutputError::Twice { path: path.display().to_string() });
-        }
-        taken.push(place);
-    }
-    Ok(())
+    output::check_apart(files.map(PathBuf::as_path), inputs)
 }
 
 /// The open outputs of a run.
@@ -195,16 +120,16 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Opens all files.
+    /// Opens all files; `inputs` are those that the run reads.
     ///
     /// # Errors
-    /// A file that cannot be written, a glob that matches no place, an empty time window.
-    pub fn open(outputs: &Outputs, header: &Header, hub: &Hub) -> Result<Observer, OutputError> {
+    /// A file that cannot be written or is read by the run, a glob that matches no place, an empty time window.
+    pub fn open(outputs: &Outputs, inputs: &[&Path], header: &Header, hub: &Hub) -> Result<Observer, OutputError> {
         let scopes: Vec<&str> = outputs.scopes.iter().map(String::as_str).collect();
         let filter = Filter::new(&scopes, outputs.from_fs, outputs.to_fs)?;
         filter.select(hub.places())?;
         check_used(outputs)?;
-        check_apart(outputs)?;
+        check_apart(outputs, inputs)?;
         let mut files: Vec<(Part, Box<dyn Sink>)> = Vec::new();
         if let Some(path) = &outputs.vcd {
             let (part, file) = Part::create(path)?;
@@ -231,10 +156,10 @@ impl Observer {
     /// A file that cannot be written.
     pub fn draw(&mut self, chart: &Chart) -> Result<(), OutputError> {
         let Some((mut part, mut file)) = self.chart.take() else { return Ok(()) };
-        let is_picture = part.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"));
+        let is_picture = part.path().extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"));
         let text = if is_picture { chart.svg() } else { chart.text() };
-        file.write_all(text.as_bytes()).map_err(of_file(&part.path))?;
-        part.keep()
+        file.write_all(text.as_bytes()).map_err(FileError::of(part.path()))?;
+        Ok(part.keep()?)
     }
 
     /// Takes what the modules have recorded.
@@ -247,7 +172,7 @@ impl Observer {
         }
         for record in hub.drain() {
             for (part, sink) in &mut self.files {
-                sink.record(hub.places(), &record).map_err(of_file(&part.path))?;
+                sink.record(hub.places(), &record).map_err(FileError::of(part.path()))?;
             }
             if let Some(log) = &mut self.log {
                 log.record(hub.places(), &record);
@@ -263,7 +188,7 @@ impl Observer {
     pub fn finish(mut self, hub: &mut Hub) -> Result<(), OutputError> {
         self.drain(hub)?;
         for (part, sink) in &mut self.files {
-            sink.finish().map_err(of_file(&part.path))?;
+            sink.finish().map_err(FileError::of(part.path()))?;
             part.keep()?;
         }
         // Two waves of one name have one save file, that of the first.

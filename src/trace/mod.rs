@@ -26,6 +26,7 @@ mod instants;
 pub mod jsonl;
 mod link_ids;
 pub mod log;
+pub mod output;
 pub mod record;
 pub mod signals;
 mod state;

@@ -36,7 +36,7 @@
 #define SP_ABI_MAJOR 1
 
 // Changes when something is added.
-#define SP_ABI_MINOR 1
+#define SP_ABI_MINOR 2
 
 // Changes when only mistakes are mended.
 #define SP_ABI_PATCH 0
@@ -158,6 +158,15 @@
 
 // A unit of one byte stands for control flits in place of a flit: 0 for idle, others for a remote fault.
 #define CONTROL_BYTES 1
+
+// The first requester at or behind a pointer, which moves behind the winner; at the start it stands at requester 0.
+#define SP_ARBITER_ROUND_ROBIN 1
+
+// The requester whose last grant is longest ago; at the start the lower number goes first.
+#define SP_ARBITER_MATRIX 2
+
+// The requester that is owed most: each that asks earns its weight, the winner pays the weights of all that asked.
+#define SP_ARBITER_WEIGHTED 3
 
 // Size of a layout.
 typedef struct {
@@ -493,6 +502,25 @@ int32_t sp_hook_fault(uint64_t link,
 
 // Takes a hook off again. SP_ERR_RANGE if the number names none of this end.
 int32_t sp_hook_detach(uint64_t link, uint64_t hook);
+
+// An arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes a weight for each, 0 to 65535,
+// that of requester 0 first; the others take none, length 0.
+int32_t sp_arbiter_new(uint32_t kind,
+                       uint32_t requesters,
+                       const uint32_t *weights,
+                       size_t weights_length,
+                       uint64_t *arbiter);
+
+// One slot: bit i of `requests` says that requester i asks, bits beyond the requesters do not count; `granted` is the bit
+// of the winner, 0 when nobody asks. If the grant is `used`, 1, the winner has had its turn; with 0 nothing changes, and it
+// is the winner of the next slot with the same requests too.
+int32_t sp_arbiter_grant(uint64_t arbiter,
+                         uint64_t requests,
+                         uint32_t used,
+                         uint64_t *granted);
+
+// Ends an arbiter; its handle names nothing any more.
+int32_t sp_arbiter_destroy(uint64_t arbiter);
 
 #ifdef __cplusplus
 }  // extern "C"

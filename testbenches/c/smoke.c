@@ -79,6 +79,33 @@ static void checksums(void)
     REQUIRE(corrected[0] == 0 && corrected[1] == 1 && flits[300] == 0);
 }
 
+static void arbiters(void)
+{
+    const uint32_t weights[2] = {3, 1};
+    uint64_t arbiter, granted, first = 0;
+    int i;
+
+    OK(sp_arbiter_new(SP_ARBITER_ROUND_ROBIN, 4, NULL, 0, &arbiter));
+    OK(sp_arbiter_grant(arbiter, 0xa, 0, &granted));
+    REQUIRE(granted == 0x2);
+    OK(sp_arbiter_grant(arbiter, 0xa, 1, &granted));
+    REQUIRE(granted == 0x2);
+    OK(sp_arbiter_grant(arbiter, 0xa, 1, &granted));
+    REQUIRE(granted == 0x8);
+    OK(sp_arbiter_grant(arbiter, 0xf0, 1, &granted));
+    REQUIRE(granted == 0);
+    OK(sp_arbiter_destroy(arbiter));
+    EXPECT(sp_arbiter_grant(arbiter, 1, 1, &granted), SP_ERR_HANDLE);
+    EXPECT(sp_arbiter_new(SP_ARBITER_WEIGHTED, 2, weights, 1, &arbiter), SP_ERR_RANGE);
+    OK(sp_arbiter_new(SP_ARBITER_WEIGHTED, 2, weights, 2, &arbiter));
+    for (i = 0; i < 8; i++) {
+        OK(sp_arbiter_grant(arbiter, 0x3, 1, &granted));
+        first += granted == 0x1;
+    }
+    REQUIRE(first == 6);
+    OK(sp_arbiter_destroy(arbiter));
+}
+
 static void streams(void)
 {
     static uint8_t flit[68];
@@ -180,6 +207,7 @@ int main(void)
     messages();
     checksums();
     streams();
+    arbiters();
     simulation();
     links();
     hooks();

@@ -84,6 +84,7 @@ BENCHES = [
           ("cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct")),
     Bench("cxl68_crc", "cxl68_crc16", ("cxl68_crc16",)),
     Bench("cxl68_packer", "cxl68_packer", ("cxl68_packer",)),
+    Bench("cxl68_retry_link", "cxl68_retry_link_top", ("cxl68_retry_tx", "cxl68_retry_rx")),
     Bench("cxl68_retry_rx", "cxl68_retry_rx", ("cxl68_retry_rx",),
           {"MAX_NUM_RETRY": 3, "MAX_NUM_PHY_REINIT": 2, "TIMEOUT": 8}),
     Bench("cxl68_retry_tx", "cxl68_retry_tx", ("cxl68_retry_tx",), {"ENTRIES": 22}),

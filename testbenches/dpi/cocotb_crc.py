@@ -35,12 +35,12 @@ async def random_flits(dut):
     count = int(os.environ["SCALEPOOL_COUNT"])
     draw = random.Random(1)
     settle = Timer(1, "ns")
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(count):
         payload = draw.randbytes(64)
         dut.slots_i.value = int.from_bytes(payload, "little")
         await settle
         assert int(dut.crc_o.value) == crc(payload)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     with open(os.environ["SCALEPOOL_RESULT"], "w", encoding="ascii") as file:
         file.write(f"{count / seconds:.0f}\n")

@@ -457,3 +457,14 @@ int sp_dpi_hook_fault(unsigned long long link, const char *point, unsigned int w
     *hook = hook_out;
     return status;
 }
+
+int sp_dpi_arbiter_new(unsigned int kind, unsigned int requesters, const svOpenArrayHandle weights, unsigned long long weights_length, unsigned long long *arbiter)
+{
+    int status;
+    sp_dpi_array weights_array = sp_dpi_items(weights, weights_length, 1, 0);
+    if (weights_array.status) return weights_array.status;
+    uint64_t arbiter_out = 0;
+    status = sp_arbiter_new(kind, requesters, (const uint32_t *)weights_array.items, weights_length, &arbiter_out);
+    *arbiter = arbiter_out;
+    return status;
+}

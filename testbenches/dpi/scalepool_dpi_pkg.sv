@@ -11,7 +11,7 @@
 // * Where null means something, a dynamic array of no items does. Verilator passes arrays of a fixed size alone.
 package scalepool_dpi_pkg;
     localparam int SP_ABI_MAJOR = 1;
-    localparam int SP_ABI_MINOR = 1;
+    localparam int SP_ABI_MINOR = 2;
     localparam int SP_ABI_PATCH = 0;
     localparam int SP_ABI_VERSION = (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH);
     localparam int SP_OK = 0;
@@ -52,6 +52,9 @@ package scalepool_dpi_pkg;
     localparam int SP_HOOK_REPLACE = 2;
     localparam int SP_HOOK_HOLD = 3;
     localparam int CONTROL_BYTES = 1;
+    localparam int SP_ARBITER_ROUND_ROBIN = 1;
+    localparam int SP_ARBITER_MATRIX = 2;
+    localparam int SP_ARBITER_WEIGHTED = 3;
 
     // Version of the library, in the form of SP_ABI_VERSION. May come before sp_open.
     import "DPI-C" function int unsigned sp_version();
@@ -421,5 +424,30 @@ package scalepool_dpi_pkg;
     import "DPI-C" function int sp_hook_detach(
         input longint unsigned link,
         input longint unsigned hook
+    );
+
+    // An arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes a weight for each, 0 to 65535,
+    // that of requester 0 first; the others take none, length 0.
+    import "DPI-C" sp_dpi_arbiter_new = function int sp_arbiter_new(
+        input int unsigned kind,
+        input int unsigned requesters,
+        input int unsigned weights[],
+        input longint unsigned weights_length,
+        output longint unsigned arbiter
+    );
+
+    // One slot: bit i of `requests` says that requester i asks, bits beyond the requesters do not count; `granted` is the bit
+    // of the winner, 0 when nobody asks. If the grant is `used`, 1, the winner has had its turn; with 0 nothing changes, and it
+    // is the winner of the next slot with the same requests too.
+    import "DPI-C" function int sp_arbiter_grant(
+        input longint unsigned arbiter,
+        input longint unsigned requests,
+        input int unsigned used,
+        output longint unsigned granted
+    );
+
+    // Ends an arbiter; its handle names nothing any more.
+    import "DPI-C" function int sp_arbiter_destroy(
+        input longint unsigned arbiter
     );
 endpackage

@@ -26,8 +26,9 @@ class Case:
 # ---------------------------------------------------------------------------------------------------------- CXL.cache
 
 # A device. state: what it may use; request: the operation under way; go: what was granted; data: what was read (None: not
-# here yet); hit: a snoop changed the state under an evict (2.5); asked: ownership was requested, so that a store that lost it asks again.
-Device = namedtuple("Device", "state value at request go data hit asked")
+# here yet); hit: a snoop changed the state under an evict (2.5); asked: ownership was requested and not given up, so that a
+# store that lost it asks again; store: a store waits with the request; owed: a snoop waits for the line, with this answer.
+Device = namedtuple("Device", "state value at request go data hit asked store owed")
 # The home. busy: (request, device, snoop answers awaited, lines awaited, phase); passed: a line for the requester alone.
 Home = namedtuple("Home", "memory owner sharers busy passed")
 # All: messages are sorted tuples (channel, device, what, ...); `newest` is the ghost value.
@@ -38,7 +39,7 @@ def cache_start(case):
     newest, devices = 1, []
     holders = [i for i, letter in enumerate(case.start) if letter in "EM"]
     for letter in case.start:
-        devices.append(Device(letter, None if letter == "I" else 0, 0, None, None, None, False, False))
+        devices.append(Device(letter, None if letter == "I" else 0, 0, None, None, None, False, False, False, None))
     memory = 0
     for i, letter in enumerate(case.start):
         if letter == "M":
@@ -94,7 +95,7 @@ def cache_cores(case, world):
                 yield f"{i} Store", done._replace(newest=newest)
             elif device.asked:
                 again = "RdOwn" if device.state == "I" else "RdOwnNoData"
-                yield f"{i} asks again", put(with_device(world, i, request=again), ("D2HReq", i, again))
+                yield f"{i} asks again", put(with_device(world, i, request=again, store=True), ("D2HReq", i, again))
         elif device.state in START.get(op, "I"):
             asked = True if op in ("RdOwn", "RdOwnNoData") else False if op in EVICTS else device.asked
             changed = with_device(world, i, request=op, at=device.at + 1, asked=asked)
@@ -198,7 +199,11 @@ def snooped(world, i, snoop):
     device = world.devices[i]
     request, state = device.request, device.state
     if device.go is not None and request in ("RdShared", "RdAny", "RdOwn") and device.data is None:
-        # GO seen, data not: ownership has moved. A store is not counted as waiting: it asks again where it lost the line.
+        # GO seen, data not: ownership has moved.
+        if device.go == "E" and device.store and snoop != "SnpCur":
+            # The store happens when the line comes; until then the line is owed.
+            after, response = {"SnpInv": ("I", "RspIFwdM"), "SnpData": ("S", "RspSFwdM")}[snoop]
+            return put(with_device(world, i, owed=after), ("D2HRsp", i, response))
         if snoop == "SnpCur":
             return put(world, ("D2HRsp", i, "RspVHitV"))
         if snoop == "SnpInv":
@@ -231,10 +236,16 @@ def fill(world, i):
         return with_device(world, i, request=None, data=None) if device.data is not None else world
     if device.go is None or (request != "RdOwnNoData" and device.data is None):
         return world
-    free = dict(request=None, go=None, data=None)
+    free = dict(request=None, go=None, data=None, store=False, owed=None)
+    if device.owed is not None:
+        # 2.4: fill, store, then the line that is owed.
+        newest = world.newest + 1
+        after = device.owed
+        world = with_device(world, i, state=after, value=None if after == "I" else newest, at=device.at + 1, **free)
+        return put(world._replace(newest=newest), ("D2HData", i, newest, False, after))
     if request == "RdOwnNoData" and device.value is None:
         # 2.4, 5 point 3: ownership without bytes is given up, and the line is read.
-        return put(with_device(world, i, **{**free, "request": "RdOwn"}), ("D2HReq", i, "RdOwn"))
+        return put(with_device(world, i, **{**free, "request": "RdOwn", "store": device.store}), ("D2HReq", i, "RdOwn"))
     if request == "RdOwnNoData":
         return with_device(world, i, state="E", **free)
     if device.go == "I":
@@ -269,6 +280,12 @@ def to_device(world, message):
 
 def cache_moves(case, world):
     yield from cache_cores(case, world)
+    for i, device in enumerate(world.devices):
+        # A store that comes next may wait with the read or be late for it (2.4 has both); which one is a choice, like the
+        # message that arrives next, and no matter but for a snoop between GO and data.
+        if device.go == "E" and device.data is None and device.request != "RdOwnNoData" and not device.store \
+                and waiting_store(case, device, i):
+            yield f"({i} has a store waiting)", with_device(world, i, store=True)
     for message in dict.fromkeys(world.messages):
         channel, i = message[:2]
         if channel == "D2HReq":
@@ -502,7 +519,7 @@ LOCAL = {"RdShared": "S", "RdAny": "E", "RdOwn": "E", "RdOwnNoData": "E", "RdCur
 def bias_start(case):
     newest = 1 if "M" in case.start else 0
     letter = case.start[0]
-    device = Device(letter, {"I": None, "M": newest}.get(letter, 0), 0, None, None, None, False, False)
+    device = Device(letter, {"I": None, "M": newest}.get(letter, 0), 0, None, None, None, False, False, False, None)
     letter = case.start[1]
     host = Host(letter, {"I": None, "M": newest}.get(letter, 0), 0, None, None, None, None, None, None, False)
     bias = "device" if case.start[0] in "EM" else "host"

@@ -111,8 +111,12 @@ module cxl68_retry_tx #(
             num_retry_q <= '0;
         end else begin
             free_q <= free_q + freed_i - 8'(taken_o);
-            if (training_i) framed_q <= '0;
-            else if (step_i) begin
+            if (training_i) begin
+                // The Ack is dropped; what was asked for is resent all the same (§7.4).
+                framed_q <= '0;
+                if (ack_i) rd_q <= W'(ack_eseq_i);
+                else if (under_way && is_ack_q) rd_q <= W'(eseq_q);
+            end else if (step_i) begin
                 if (begins) begin
                     framed_q <= 3'd1;
                     is_ack_q <= ack_i;

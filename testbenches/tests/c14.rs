@@ -16,10 +16,10 @@ use cxl68_link::rig::{AgentFault, LATENCY_FLITS, PATIENCE_FLITS, RETRAIN_FLITS, 
 use cxl68_link::units::{almp, control, flips, forged, named, protocol, sent, wire};
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::fill::IdleToL0;
-use scalepool::link::cxl68::pair::Seen;
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::cxl68::timing::LineRate;
 use scalepool::link::cxl68::{EndConfig, Pair, Severity, phy_fill};
+use scalepool::link::wires::Seen;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::stimulus::{ProducerConsumer, WriteStreams, alg1a, alg1b, alg2};
 use scalepool::scenario::{self, Request};
@@ -65,8 +65,8 @@ fn stress(rig: &mut Rig, space: Space) {
 fn c14_3_6_1_4() {
     for faults in [vec![], (0..20).map(|n| Fault::Drop { unit: 50 + 37 * n }).collect()] {
         let mut rig = Rig::mem(quick());
-        rig.pair.set_wire(Dir::Down, wire(faults.clone()));
-        rig.pair.set_wire(Dir::Up, wire(faults));
+        rig.pair.wires.put(Dir::Down, wire(faults.clone()));
+        rig.pair.wires.put(Dir::Up, wire(faults));
         stress(&mut rig, Space::Device);
         rig.assert_no_loss();
         assert!(rig.events.is_empty());
@@ -78,22 +78,22 @@ fn c14_3_6_1_4() {
 /// INIT.Param with every reserved bit at 1 (`cxl-68b` §6.1, §6.3), sent in a direction.
 fn reserved_init(dir: Dir) {
     let mut clean = Rig::cachemem(quick());
-    clean.pair.keep_log();
+    clean.pair.wires.keep_log();
     clean.bring_up();
-    let log = clean.pair.take_log();
+    let log = clean.pair.wires.take_log();
     let at = log.iter().filter(|s| s.dir == dir).position(is_init).expect("INIT.Param is sent") as u64;
     let bits: Vec<u16> = (1..5).chain(8..32).chain(68..88).chain(96..512).collect();
     let mut rig = Rig::cachemem(quick());
-    rig.pair.set_wire(dir, wire(forged(at, &bits)));
+    rig.pair.wires.put(dir, wire(forged(at, &bits)));
     rig.bring_up();
-    assert_eq!(rig.pair.damaged(), 1, "it was changed");
+    assert_eq!(rig.pair.wires.damaged(), 1, "it was changed");
     rig.all_traffic(3, 1);
     rig.assert_no_loss();
     assert!(rig.events.is_empty());
     assert_eq!(rig.pair.host.stats().retries + rig.pair.device.stats().retries, 0);
 }
 
-fn is_init(seen: &Seen) -> bool {
+fn is_init(seen: &Seen<Unit>) -> bool {
     seen.unit.slot(0) & 1 == 1 && matches!(Control::from_slot(seen.unit.slot(0)), Control::InitParam(_))
 }
 
@@ -121,9 +121,9 @@ struct Replays {
 fn spoil_replays(link: Cxl68Config, tries: u32) -> Replays {
     let mut rig = Rig::cachemem(link);
     rig.bring_up();
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     rig.traffic(Space::Host, 20, 1);
-    rig.pair.set_wire(Dir::Up, wire(flips(0, [200])));
+    rig.pair.wires.put(Dir::Up, wire(flips(0, [200])));
     let mut seen = Replays { rig, requests: Vec::new(), spoiled: 1, states: BTreeSet::new() };
     let (mut frames, mut frames_down) = (0, 0);
     for _ in 0..PATIENCE_FLITS {
@@ -132,7 +132,7 @@ fn spoil_replays(link: Cxl68Config, tries: u32) -> Replays {
         }
         seen.rig.step();
         seen.states.insert(seen.rig.pair.host.local().state);
-        for unit in seen.rig.pair.take_log() {
+        for unit in seen.rig.pair.wires.take_log() {
             let count = if unit.dir == Dir::Up { &mut frames } else { &mut frames_down };
             let slot = unit.unit.slot(0);
             let control = (slot & 1 == 1 && Control::static_bits_ok(slot)).then(|| Control::from_slot(slot));
@@ -149,7 +149,7 @@ fn spoil_replays(link: Cxl68Config, tries: u32) -> Replays {
                     assert_eq!(framed, 5, "Frames before an Ack");
                     if unit.dir == Dir::Up && seen.spoiled < tries {
                         seen.spoiled += 1;
-                        seen.rig.pair.set_wire(Dir::Up, wire(flips(0, [(17 * seen.spoiled % 512) as u16])));
+                        seen.rig.pair.wires.put(Dir::Up, wire(flips(0, [(17 * seen.spoiled % 512) as u16])));
                     }
                 }
                 _ => (),
@@ -207,10 +207,10 @@ fn c14_4_3() {
 #[test]
 fn c14_6_1_1() {
     let mut rig = Rig::cachemem(quick());
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     rig.all_traffic(3, 1);
     rig.assert_no_loss();
-    let log = rig.pair.take_log();
+    let log = rig.pair.wires.take_log();
     assert!(log.iter().all(|s| s.unit.pid() == 0x5555));
     let ids = [(phy_fill(None), 0x9999, PidKind::Null), (almp(), 0xcccc, PidKind::Almp)];
     for (unit, id, kind) in ids {
@@ -267,7 +267,7 @@ fn c14_6_1_3() {
 /// Cache and memory traffic with faults of the host's wire.
 fn with_faults(faults: Vec<Fault>) -> Rig {
     let mut rig = Rig::cachemem(quick());
-    rig.pair.set_wire(Dir::Down, wire(faults));
+    rig.pair.wires.put(Dir::Down, wire(faults));
     rig.all_traffic(3, 5);
     rig.assert_no_loss();
     rig
@@ -441,16 +441,16 @@ fn c14_6_13() {
 fn viral(mut rig: Rig, space: Space, vector: u16) {
     rig.bring_up();
     rig.traffic(space, 10, 1);
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     rig.pair.device.set_viral(vector);
     let (mut spoiled_at, mut delivered) = (None, 0);
     for _ in 0..200 {
         // The agents wait, so that what has been delivered can be counted.
         rig.takes = false;
         rig.step();
-        let spoiled = rig.pair.take_log().iter().any(|s| s.dir == Dir::Up && !s.unit.crc_ok());
-        spoiled_at = spoiled_at.or(spoiled.then(|| rig.pair.now()));
-        let contained = spoiled_at.is_some_and(|at| rig.pair.now() >= at + LATENCY_FLITS);
+        let spoiled = rig.pair.wires.take_log().iter().any(|s| s.dir == Dir::Up && !s.unit.crc_ok());
+        spoiled_at = spoiled_at.or(spoiled.then(|| rig.pair.wires.now()));
+        let contained = spoiled_at.is_some_and(|at| rig.pair.wires.now() >= at + LATENCY_FLITS);
         if contained && rig.pair.host.peer_viral().is_none() {
             assert_eq!(rig.pair.host.inbox_len(), delivered, "nothing behind the spoiled flit is delivered");
         }
@@ -599,13 +599,13 @@ fn crc_in_cache_traffic(dir: Dir) {
             flips(u64::from(60 + 90 * round + n), bits)
         })
     });
-    rig.pair.set_wire(dir, wire(faults.collect()));
+    rig.pair.wires.put(dir, wire(faults.collect()));
     stress(&mut rig, Space::Host);
     rig.assert_no_loss();
     assert!(rig.events.is_empty());
     let receiver = rig.pair.receiver(dir).stats();
     assert!(receiver.crc_errors >= 30 && receiver.retries >= 12, "{receiver:?}");
-    assert_eq!(rig.pair.damaged(), 36);
+    assert_eq!(rig.pair.wires.damaged(), 36);
 }
 
 #[test]
@@ -641,13 +641,13 @@ fn c14_12_1_6_1() {
         assert_eq!(rig.reads, [(0x80, [1; 64], false)]);
     };
     let mut clean = Rig::mem(quick());
-    clean.pair.keep_log();
+    clean.pair.wires.keep_log();
     write_and_read(&mut clean);
-    let units = sent(&clean.pair.take_log(), Dir::Down);
+    let units = sent(&clean.pair.wires.take_log(), Dir::Down);
     let carries = |u: &scalepool_protocols::cxl::cxl68::stream::Decoded| u.messages().any(|m| m.1 == Class::M2sRwd);
     let unit = units.iter().position(carries).expect("sent") as u64;
     let mut rig = Rig::mem(quick());
-    rig.pair.set_wire(Dir::Down, wire(flips(unit, [150])));
+    rig.pair.wires.put(Dir::Down, wire(flips(unit, [150])));
     write_and_read(&mut rig);
     assert_eq!((rig.pair.device.stats().crc_errors, rig.pair.device.stats().retries), (1, 1));
     assert!(rig.events.is_empty());

@@ -1,6 +1,11 @@
 //! Coherence: rules of family COH, explorations, mutants and litmus cases. One file an area.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+#[path = "coh/rows.rs"]
+mod rows;
+#[path = "coh/bias_rules.rs"]
+mod bias_rules;
 #[path = "coh/c14.rs"]
 mod c14;
 #[path = "coh/cache_bench.rs"]
@@ -29,14 +34,22 @@ mod litmus;
 mod load;
 #[path = "coh/mem_bench.rs"]
 mod mem_bench;
+#[path = "coh/mem_conflict.rs"]
+mod mem_conflict;
 #[path = "coh/mem_explore.rs"]
 mod mem_explore;
+#[path = "coh/mem_filter.rs"]
+mod mem_filter;
 #[path = "coh/mem_litmus.rs"]
 mod mem_litmus;
 #[path = "coh/mem_mutants.rs"]
 mod mem_mutants;
+#[path = "coh/mem_rows.rs"]
+mod mem_rows;
 #[path = "coh/mem_rules.rs"]
 mod mem_rules;
+#[path = "coh/names.rs"]
+mod names;
 #[path = "coh/peers.rs"]
 mod peers;
 #[path = "coh/reviewed.rs"]

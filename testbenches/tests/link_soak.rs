@@ -47,7 +47,7 @@ fn soak(ber: f64, host_entries: u16, device_entries: u16, seed: u64) {
             bench.pair.train();
         }
     }
-    let (rested, undetected) = (bench.pair.now(), bench.pair.undetected());
+    let (rested, undetected) = (bench.pair.wires.now(), bench.pair.wires.undetected());
     assert_eq!(undetected, 0, "a CRC alias came through; choose another seed or fewer flits");
     bench.rest(100_000);
     bench.assert_clean(&format!("bit error rate {ber:e}"));
@@ -60,7 +60,7 @@ fn soak(ber: f64, host_entries: u16, device_entries: u16, seed: u64) {
         host.sent,
         device.sent,
         bench.delivered.iter().sum::<u64>(),
-        pair.damaged(),
+        pair.wires.damaged(),
         host.crc_errors + device.crc_errors,
         host.pid_errors + device.pid_errors,
         host.retries,
@@ -70,7 +70,7 @@ fn soak(ber: f64, host_entries: u16, device_entries: u16, seed: u64) {
         pair.trainings,
         host.reinits + device.reinits,
     );
-    assert!(pair.damaged() > 0, "noise was on the wires");
+    assert!(pair.wires.damaged() > 0, "noise was on the wires");
     assert!(bench.delivered.iter().all(|&n| n > flits / 1000), "every class has travelled: {:?}", bench.delivered);
 }
 
@@ -117,7 +117,7 @@ fn lost_at(clean: &Bench, fill: u16, place: u16, fault: fn(u64) -> Fault) -> u64
     let sent = bench.pair.host.stats().sent;
     while bench.pair.host.stats().sent < sent + u64::from(fill) {
         // Reads and lines in turn, so that some of the flits are all data.
-        let class = if bench.pair.now().is_multiple_of(3) { Class::M2sRwd } else { Class::H2dReq };
+        let class = if bench.pair.wires.now().is_multiple_of(3) { Class::M2sRwd } else { Class::H2dReq };
         if bench.pair.host.waiting(class) == 0 {
             bench.give_random(class);
         }
@@ -125,7 +125,7 @@ fn lost_at(clean: &Bench, fill: u16, place: u16, fault: fn(u64) -> Fault) -> u64
     }
     bench.rest(20 * LONG_WIRE_FLITS);
     bench.assert_clean(&format!("flit {place} of {fill} lost"));
-    assert_eq!(bench.pair.damaged(), 1);
+    assert_eq!(bench.pair.wires.damaged(), 1);
     let replayed = bench.pair.host.stats().replayed;
     assert!(replayed >= u64::from(fill - place), "{replayed} flits again, {place} of {fill} lost");
     replayed
@@ -218,7 +218,7 @@ fn both_ends_fail_at_once() {
         for offset in 0..60 {
             let bench = disturbed(&[fault(130)], &[fault(100 + offset)], None);
             bench.assert_clean(&format!("down 130, up {}", 100 + offset));
-            assert_eq!(bench.pair.damaged(), 2);
+            assert_eq!(bench.pair.wires.damaged(), 2);
         }
     }
 }

@@ -32,7 +32,7 @@ fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Names of all functions behind a `#[test]` line.
+/// Names of all functions behind a `#[test]` line, and of those in the rows of a `rule_tests!` table.
 fn tests() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for path in sources(&package().join("tests")) {
@@ -40,6 +40,8 @@ fn tests() -> BTreeSet<String> {
         let mut lines = text.lines().map(str::trim);
         while let Some(line) = lines.next() {
             if line != "#[test]" {
+                let row = line.split(' ').take_while(|word| rule_of_test(word).is_some());
+                names.extend(row.map(str::to_owned));
                 continue;
             }
             let rest = lines.by_ref().find_map(|l| l.strip_prefix("fn "));

@@ -1,6 +1,7 @@
 //! `scalepool run`, `diff` and `golden` from outside: figures that the specification fixes, stimulus semantics, refusals.
 
 use serde_json::Value;
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -31,7 +32,7 @@ fn number(report: &Value, path: &str) -> f64 {
 }
 
 fn text_file(dir: &Path, name: &str, text: &str) {
-    std::fs::write(dir.join(name), text).expect("a file");
+    fs::write(dir.join(name), text).expect("a file");
 }
 
 /// 8 reads in 9 flits with MDH, 4 in 5 without; writes 4 in 5: 83.66 %, 75.29 %, 75.29 % of the 68B rate, within 2 %.
@@ -379,4 +380,37 @@ fn a_log_beside_the_report() {
     let (status, out, err) = scalepool(dir.path(), &[&args[..], &["--log", "links=debug"]].concat());
     assert_eq!((status, out.as_str()), (2, ""));
     assert!(err.contains("found `links=debug`"), "{err}");
+}
+
+/// A number in a damaged FST can ask for more memory than there is. No output takes the place of an input.
+#[test]
+fn inspect_keeps_its_feet_and_its_inputs() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| dir.path().join(name);
+    let run = scalepool(dir.path(), &["run", "cxl68-expander", "--set", "host.accesses=2", "--fst", "w.fst"]);
+    assert_eq!(run.0, 0, "{}", run.2);
+    fs::write(file("map.toml"), include_str!("../maps/waves_cxl68.toml")).unwrap();
+    let whole = fs::read(file("w.fst")).unwrap();
+    // The last block begins with its length, found by trying: this makes the reader ask for 2 TB.
+    let mut damaged = whole.clone();
+    let place = damaged.len() - 5;
+    damaged[place] = 68;
+    fs::write(file("damaged.fst"), damaged).unwrap();
+    let inspect =
+        |wave: &str, trace: &str| scalepool(dir.path(), &["inspect", wave, "--map", "map.toml", "--trace", trace]);
+    let (status, out, err) = inspect("damaged.fst", "trace.jsonl");
+    assert_eq!((status, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("damaged.fst: found a damaged FST"), "{err}");
+    assert!(!file("trace.jsonl").exists() && !file("trace.jsonl.part").exists());
+    for input in ["w.fst", "map.toml"] {
+        let (status, _, err) = inspect("w.fst", input);
+        assert_eq!(status, 2, "{err}");
+        assert!(err.contains(&format!("{input}: found an input of this run")), "{err}");
+    }
+    assert_eq!(fs::read(file("w.fst")).unwrap(), whole);
+    fs::write(file("one.csv"), "time,op,address,size\n0,R,0x40,64\n").unwrap();
+    let (status, _, err) =
+        scalepool(dir.path(), &["run", "cxl68-expander", "--stimulus", "one.csv", "--trace", "./one.csv"]);
+    assert!(status == 2 && err.contains("./one.csv: found an input of this run"), "{err}");
+    assert_eq!(inspect("w.fst", "trace.jsonl").0, 0);
 }

@@ -238,10 +238,10 @@ fn an_even_half_is_used_half_a_flit_time_earlier() {
 
 /// Device-side units of a run without faults: where the completions and the data are.
 fn clean_units(rig: &mut Rig) -> Vec<Decoded> {
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     load(rig);
     rig.assert_no_loss();
-    sent(&rig.pair.take_log(), Dir::Up)
+    sent(&rig.pair.wires.take_log(), Dir::Up)
 }
 
 fn load(rig: &mut Rig) {
@@ -254,7 +254,7 @@ fn load(rig: &mut Rig) {
 /// A run with a fault of the device's wire, to the end.
 fn faulty(fault: Fault) -> Rig {
     let mut rig = Rig::mem(quick());
-    rig.pair.set_wire(Dir::Up, wire(vec![fault]));
+    rig.pair.wires.put(Dir::Up, wire(vec![fault]));
     load(&mut rig);
     rig.settle();
     rig
@@ -293,7 +293,7 @@ fn a_flit_that_vanishes_is_seen_end_to_end_and_not_by_the_link() {
         let (unacknowledged, due) = (rig.pair.device.buffer().unacknowledged(), rig.pair.host.num_ack());
         assert_eq!(unacknowledged, due + 1);
         // The run ends here for a user. A retry after it starts one flit too early.
-        rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
+        rig.pair.wires.put(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
         rig.read(Space::Device, 64 * 100);
         rig.settle();
         assert_eq!(rig.pair.host.stats().retries, 1);
@@ -372,7 +372,7 @@ fn a_cut_link_ends_in_abort_or_in_open_work() {
         let mut rig = Rig::mem(link);
         rig.bring_up();
         if awaits_ack {
-            rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
+            rig.pair.wires.put(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
             rig.read(Space::Device, 0);
             while rig.pair.host.local().state == Local::Normal {
                 rig.step();

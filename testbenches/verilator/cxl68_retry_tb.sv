@@ -363,6 +363,22 @@ module cxl68_retry_tb;
             if (tight_flit[511:0] !== resent[i]) $fatal(1, "number %0d again is %h", (21 + i) % 22, tight_flit);
             clock();
         end
+        // A training drops an Ack that is due, or breaks it off; what was asked for is resent all the same.
+        for (int begun = 0; begun < 2; begun++) begin
+            want_ack = 1;
+            for (int i = 0; i < 3 * begun; i++) begin
+                clock();
+                want_ack = 0;
+            end
+            training = 1;
+            clock();
+            {training, want_ack} = '0;
+            for (int i = 0; i < 12; i++) begin
+                #1;
+                if (tight_flit[511:0] !== resent[i]) $fatal(1, "number %0d behind a training is %h", (21 + i) % 22, tight_flit);
+                clock();
+            end
+        end
 
         // A run goes on before a sequence begins, when it is new and when it is resent.
         reset();

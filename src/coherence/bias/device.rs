@@ -108,6 +108,11 @@ impl<D: Content> BiasDevice<D> {
         self.cells.iter().filter(|(_, c)| c.state != Copy4::I || c.pending.is_some()).map(|(line, _)| *line)
     }
 
+    /// The request that is open on a line.
+    pub fn asked(&self, line: LineAddr) -> Option<D2hReqOpcode> {
+        self.cells.get(&line)?.pending.as_ref().map(|p| p.opcode)
+    }
+
     /// Whether a request is open on a line.
     pub fn is_pending(&self, line: LineAddr) -> bool {
         self.cells.get(&line).is_some_and(|c| c.pending.is_some())

@@ -3,8 +3,9 @@
 use super::device::{Bias, BiasDevice, enables_of};
 use super::host::BiasHost;
 use crate::coherence::agent::{Accept, Agent, Effect, Out};
+use crate::coherence::cache::requests::owns;
 use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Age, LineAddr, Token, WHOLE_LINE};
+use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::explore::system::Sent;
 use crate::coherence::explore::{Step, System};
@@ -12,7 +13,9 @@ use crate::coherence::mem::system::{Act, advance_host};
 use crate::coherence::mem::tables::Copy4;
 use crate::coherence::mem::{HostReq, Want};
 use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{CopyView, View, check_copies};
+use crate::coherence::monitor::{
+    CopyView, View, check_bias, check_bias_device, check_bias_host, check_copies, name_invariants, overtaken,
+};
 use crate::coherence::net::Net;
 use crate::coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode};
@@ -52,6 +55,8 @@ pub struct Setup {
     pub host_program: Vec<Act>,
     /// Whether the programs run.
     pub programs: bool,
+    /// Check every step (V5 to V8) too, not only states and values.
+    pub orders: bool,
 }
 
 impl Setup {
@@ -62,7 +67,7 @@ impl Setup {
             ![M2sReqOpcode::MemClnEvct, M2sReqOpcode::MemSpecRd, M2sReqOpcode::MemInvNT].contains(&r.opcode)
         });
         let (device_program, host_program) = (Vec::new(), Vec::new());
-        Self { config, device, host: host.collect(), device_program, host_program, programs: false }
+        Self { config, device, host: host.collect(), device_program, host_program, programs: false, orders: true }
     }
 }
 
@@ -183,7 +188,7 @@ impl BiasSystem {
         }
         for (_, msg) in out.sends.drain(..) {
             sent.push(Sent { from: agent, to: 1 - agent, label: msg.label(), message: shown(&msg) });
-            self.net.send(&self.setup.config, 0, msg);
+            self.net.send(0, msg);
         }
         events.append(&mut out.events);
     }
@@ -199,8 +204,7 @@ impl BiasSystem {
         match *setup.device_program.get(usize::from(next))? {
             DeviceAct::Op(opcode) if self.device.can_issue(LINE, opcode) => {
                 self.issue_device(opcode, out);
-                let owns = matches!(opcode, D2hReqOpcode::RdOwn | D2hReqOpcode::RdOwnNoData);
-                self.at[DEVICE] = (next + 1, owns);
+                self.at[DEVICE] = (next + 1, owns(opcode, asked));
                 opcode.name()
             }
             DeviceAct::Load if self.device.can_load(LINE) => {
@@ -253,12 +257,21 @@ impl BiasSystem {
         let setup = Arc::clone(&self.setup);
         let config = &setup.config;
         let mut out = Out::default();
+        let passes = match mv {
+            Move::Deliver { dir, index } if setup.orders => self.net.overtakes(0, dir, usize::from(index)),
+            _ => None,
+        };
         let agent = match mv {
             Move::Deliver { dir, index } => {
                 let msg = self.net.remove(0, dir, usize::from(index));
+                events.extend(passes.map(|rule| overtaken(rule, &msg)));
                 match dir {
                     Dir::Down => {
+                        let before = setup.orders.then(|| self.device.clone());
                         self.device.take(config, 0, msg, 0, &mut out);
+                        if let Some(before) = before {
+                            check_bias_device(&before, &msg, &out, &self.device, events);
+                        }
                         DEVICE
                     }
                     Dir::Up => {
@@ -292,6 +305,9 @@ impl BiasSystem {
                 HOST
             }
         };
+        if setup.orders {
+            check_bias_host(&out, &self.host, events);
+        }
         self.settle(agent, &mut out, sent, events);
         if setup.programs {
             return self.run_program(agent, &mut out, sent, events);
@@ -313,7 +329,8 @@ impl BiasSystem {
             copies.push(CopyView { agent: DEVICE, usable: true, writable, dirty, value });
         }
         let copy = self.host.mem.copy(LINE);
-        if let Some(value) = copy.data {
+        if copy.state != Copy4::I {
+            let value = copy.data.unwrap_or_else(Token::ones);
             let (usable, writable, dirty) = (copy.usable, copy.writable, copy.dirty);
             copies.push(CopyView { agent: HOST, usable, writable, dirty, value });
         }
@@ -393,7 +410,9 @@ impl System for BiasSystem {
     }
 
     fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
+        let first = events.len();
         self.perform(mv, &mut Vec::new(), events);
+        name_invariants(events, first);
     }
 
     fn describe(&self, mv: Move) -> Step {
@@ -420,15 +439,15 @@ impl System for BiasSystem {
     }
 
     fn check(&self, events: &mut Vec<Event>) {
-        check_copies(&self.view(), events);
-        let bias = self.device.bias(LINE);
-        if bias == Bias::Device && self.host.mem.copy(LINE).state != Copy4::I {
-            let found = format!("the host in {}", self.host.mem.copy(LINE).state.letter());
-            events.push(Event::new("COH-INV-13", LINE, "host", found, "no host copy in device bias"));
-        }
-        if bias == Bias::Host && self.device.own(LINE).0 >= Copy4::E {
-            let found = format!("the device in {} in host bias", self.device.own(LINE).0.letter());
-            events.push(Event::new("COH-INV-13", LINE, "device", found, "ownership in device bias only"));
+        let view = self.view();
+        check_copies(&view, events);
+        check_bias(&view, DEVICE, self.device.bias(LINE) == Bias::Device, events);
+        // The device ends M2S requests whatever it asks for itself.
+        let config = &self.setup.config;
+        let held = self.net.of(0, Dir::Down).iter().find(|m| self.device.accepts(config, 0, m) == Accept::Wait);
+        if let Some(msg) = held.filter(|_| self.setup.orders) {
+            let found = format!("{} kept waiting", msg.label());
+            events.push(Event::new("COH-BIA-15", LINE, "device", found, "an end without own requests"));
         }
     }
 

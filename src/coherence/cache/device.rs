@@ -216,6 +216,18 @@ impl<D: Content> Device<D> {
         true
     }
 
+    /// Whether a store may still join the read that is open on a line: E is granted, the data is on its way (§2.4).
+    pub fn can_join(&self, line: LineAddr) -> bool {
+        self.at(line) == At::RdGoE
+    }
+
+    /// A store that the core has only now joins the open read and waits for its data. `false`: [`Device::can_join`].
+    pub fn join(&mut self, line: LineAddr, bytes: Bytes<D>) -> bool {
+        let Some(entry) = self.entry_mut(line).filter(|e| e.at == At::RdGoE) else { return false };
+        (entry.at, entry.store) = (At::RdGoESt, Some(bytes));
+        true
+    }
+
     /// The replies to a snoop that the configuration allows, the one it asks for first.
     fn replies(&self, config: &CoherenceConfig, line: LineAddr, snoop: Snoop) -> Vec<Reply> {
         let at = self.at(line);
@@ -305,6 +317,11 @@ impl<D: Content> Device<D> {
         }
     }
 
+    /// CacheFlushed is open.
+    pub fn is_flushing(&self) -> bool {
+        self.flushing.is_some()
+    }
+
     /// The line of an open request.
     pub fn asked(&self, cqid: u16) -> Option<LineAddr> {
         self.line_of(cqid).map(|at| self.lines[at].0)
@@ -334,6 +351,9 @@ impl<D: Content> Device<D> {
         let allowed = requests::request(entry.op).filter(|r| !r.answers.contains(&answer));
         if let Some(row) = allowed {
             let found = format!("{} to {}", answer.name(), entry.op.name().unwrap_or("?"));
+            if let Some(rule) = requests::never(entry.op, answer) {
+                event(out, rule, Some(line), found.clone(), "never this answer to this request");
+            }
             return event(out, row.rule, Some(line), found, "an answer of the request's row");
         }
         let Some(row) = answers::row_of(at, Got::Answer(answer)) else {

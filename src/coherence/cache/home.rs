@@ -133,6 +133,11 @@ impl<D> Transaction<D> {
     pub fn values(&self) -> impl Iterator<Item = &D> {
         self.early.iter().map(|(_, d)| d).chain(&self.passed)
     }
+
+    /// The Fwd answer of a port whose data is missing.
+    pub fn late_answer(&self, port: Port) -> Option<D2hRspOpcode> {
+        self.late.iter().find(|(p, _)| *p == port).map(|(_, rsp)| *rsp)
+    }
 }
 
 /// A request that waits.
@@ -185,6 +190,16 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let mut holders = self.holders(line);
         f(&mut holders);
         self.set_holders(line, holders);
+    }
+
+    /// Every line that the directory knows, with its holders.
+    pub fn directory(&self) -> impl Iterator<Item = (LineAddr, Holders)> {
+        self.directory.iter().copied()
+    }
+
+    /// The line of a request that waits in the queue.
+    pub fn waiting(&self, port: Port, cqid: u16) -> Option<LineAddr> {
+        self.queue.iter().find(|w| (w.port, w.cqid) == (port, cqid)).map(|w| w.line)
     }
 
     /// Open transactions.
@@ -541,7 +556,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let open =
             self.slot((id >> 4) as u8).filter(|i| id & 15 == u16::from(port) && self.open[*i].answers & bit(port) != 0);
         let Some(i) = open else {
-            return event(out, "COH-IDS-01", None, format!("D2H Rsp with UQID {id}"), "the UQID of an open snoop");
+            let found = format!("D2H Rsp with UQID {id} of port {port}");
+            return event(out, "COH-IDS-01", None, found, "the UQID of an open snoop of this port");
         };
         let t = &mut self.open[i];
         let line = t.line;
@@ -710,6 +726,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 (false, false) => {
                     let found = "data without Bogus from a device that holds nothing".into();
                     event(out, "COH-EVT-03", Some(line), found, "Bogus = 1; the data is dropped");
+                    let found = "Bogus = 0 on the data of an evict that a snoop hit".into();
+                    event(out, "COH-BOG-01", Some(line), found, "Bogus = 1 on every data message");
                 }
             }
         } else if bogus {

@@ -86,6 +86,26 @@ pub fn request(op: Op) -> Option<&'static Request> {
     REQUESTS.iter().find(|r| r.op == op)
 }
 
+/// Whether a device has asked for ownership that it has not given up, behind `op`: a store of a program that lost it asks
+/// again. `asked`: whether it had before.
+pub fn owns(op: Op, asked: bool) -> bool {
+    match op {
+        Op::RdOwn | Op::RdOwnNoData => true,
+        Op::CleanEvict | Op::CleanEvictNoData | Op::DirtyEvict => false,
+        _ => asked,
+    }
+}
+
+/// The rule that names an answer which a request never gets, beside its row: GO-E to RdShared, Drop to DirtyEvict and to
+/// writes, of which a part of a line may be all there is.
+pub fn never(op: Op, answer: Answer) -> Option<&'static str> {
+    match (op, answer) {
+        (Op::RdShared, Answer::GoE) | (Op::DirtyEvict, Answer::GoDrop) => Some("COH-REQ-19"),
+        (_, Answer::GoDrop) if request(op).is_some_and(|r| r.kind == Kind::Write) => Some("COH-REQ-25"),
+        _ => None,
+    }
+}
+
 /// Whether RspData of an H2D Rsp is a GO state; otherwise it is a UQID, or means nothing (ExtCmp).
 pub fn is_go(opcode: H2dRspOpcode) -> bool {
     opcode == H2dRspOpcode::GO

@@ -7,14 +7,15 @@ use super::backing::{Backing, Flat};
 use super::device::{Bytes, Device};
 use super::home::{Holders, Home, Phase, Task, Transaction};
 use super::requests;
-use super::state::{Answer, At};
+use super::snoops;
+use super::state::{Answer, At, Snoop};
 use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::explore::system::{Sent, Step, System};
 use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{self, CopyView, View};
+use crate::coherence::monitor::{self, CopyView, DeviceStep, DeviceWatch, HomeWatch, View};
 use crate::coherence::net::Net;
 use crate::coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
@@ -49,7 +50,7 @@ pub struct Setup {
     pub core: bool,
     /// Programs, one a device; empty when free. They run on line 0.
     pub programs: Vec<Vec<Act>>,
-    /// Check the order rules (V6, V8) too, not only states and values.
+    /// Check every step (V5 to V8) too, not only states and values.
     pub orders: bool,
 }
 
@@ -125,6 +126,8 @@ pub enum Move {
     Deliver { link: u8, dir: Dir, index: u8, way: u8 },
     /// A device begins a request, with a store that waits for it or without.
     Issue { device: u8, line: u8, op: Op, store: bool },
+    /// The store that comes next in a program joins the read of its device, which has GO and no data yet.
+    Join { device: u8 },
     /// A core stores to its copy.
     Store { device: u8, line: u8 },
     /// A copy is dropped.
@@ -233,6 +236,11 @@ impl CacheSystem {
                 state.devices[usize::from(device)].issue(op, line, bytes, out);
                 Actor::Device(device)
             }
+            Move::Join { device } => {
+                let line = LineAddr(0);
+                state.devices[usize::from(device)].join(line, new_bytes(line, 1));
+                Actor::Device(device)
+            }
             Move::Store { device, line } => {
                 let line = LineAddr(u64::from(line));
                 state.devices[usize::from(device)].store(line, &new_bytes(line, 1), out);
@@ -260,12 +268,64 @@ impl CacheSystem {
 
     /// Makes a move, with all that follows from it at once. `did` gets the operations that a program began or did.
     fn run(&mut self, mv: Move, out: &mut Out<Token>, did: &mut Vec<String>) -> Actor {
+        let watched = self.setup.orders.then(|| self.watched(mv)).flatten();
         let actor = self.step(mv, out);
+        let stored = out.effects.iter().any(|e| matches!(e, Effect::Stored(_)));
+        if let Some(watched) = watched {
+            self.check_step(&watched, out);
+        }
         self.order(actor, out);
         if let Actor::Device(device) = actor {
+            // A store of the program that waited with a request is done.
+            if let Some(at) = self.state.at.get_mut(usize::from(device)).filter(|_| stored) {
+                at.0 += 1;
+                did.push("Store".to_owned());
+            }
             self.advance(device, out, did);
         }
         actor
+    }
+
+    /// What a move is about to happen to.
+    fn watched(&self, mv: Move) -> Option<Watched> {
+        let of =
+            |device: u8, step| Some(Watched::Device(device, self.state.devices[usize::from(device)].clone(), step));
+        let at = |line: u8| LineAddr(u64::from(line));
+        match mv {
+            Move::Deliver { link, dir, index, .. } => {
+                let (lane, index) = (usize::from(link), usize::from(index));
+                let passes = self.state.net.overtakes(lane, dir, index);
+                let msg = self.state.net.of(lane, dir)[index];
+                if let Some(rule) = passes {
+                    return Some(Watched::Passes(rule, msg));
+                }
+                match dir {
+                    Dir::Down => of(link, DeviceStep::Took(msg)),
+                    Dir::Up => Some(Watched::Home(link, self.state.home.clone(), msg)),
+                }
+            }
+            Move::Issue { device, line, op, .. } => of(device, DeviceStep::Issued(op, at(line))),
+            Move::Store { device, line } => of(device, DeviceStep::Stored(at(line))),
+            Move::Drop { device, line } => of(device, DeviceStep::Dropped(at(line))),
+            Move::Join { .. } | Move::Choose(_) | Move::CoreRead(_) | Move::CoreWrite(_) => None,
+        }
+    }
+
+    /// V5 to V8: what the step breaks.
+    fn check_step(&self, watched: &Watched, out: &mut Out<Token>) {
+        let config = &self.setup.config;
+        let mut events = Vec::new();
+        match watched {
+            Watched::Device(device, before, step) => {
+                let after = &self.state.devices[usize::from(*device)];
+                DeviceWatch { before, out, after }.check(config, step, &mut events);
+            }
+            Watched::Home(port, before, msg) => {
+                HomeWatch { before, out, after: &self.state.home }.check(config, *port, msg, &mut events);
+            }
+            Watched::Passes(rule, msg) => events.push(monitor::overtaken(rule, msg)),
+        }
+        out.events.extend(events);
     }
 
     /// Gives new values their place in coherence order.
@@ -310,7 +370,8 @@ impl CacheSystem {
     }
 
     /// Begins or does every operation of a program that is possible now: an operation is issued as soon as its start
-    /// state holds. A store whose requested ownership was lost before it could happen asks again.
+    /// state holds. A store whose requested ownership was lost before it could happen asks again, and waits with that
+    /// request.
     fn advance(&mut self, device: u8, out: &mut Out<Token>, did: &mut Vec<String>) {
         let n = usize::from(device);
         let line = LineAddr(0);
@@ -322,7 +383,7 @@ impl CacheSystem {
             let at = cache.at(line);
             let text = match program.get(usize::from(next)) {
                 Some(Act::Request(op)) if cache.issue(*op, line, bytes_of(*op, line), out) => {
-                    self.state.at[n] = (next + 1, matches!(*op, Op::RdOwn | Op::RdOwnNoData));
+                    self.state.at[n] = (next + 1, requests::owns(*op, asked));
                     op.name().unwrap_or("?")
                 }
                 Some(Act::Load) if cache.may_load(&setup.config, line) => {
@@ -336,7 +397,7 @@ impl CacheSystem {
                 // Ownership that was refused with an error is not lost: the store waits for ever.
                 Some(Act::Store) if asked && at.is_stable() && setup.config.error_of(line).is_none() => {
                     let op = if at == At::S { Op::RdOwnNoData } else { Op::RdOwn };
-                    cache.issue(op, line, None, out);
+                    cache.issue(op, line, Some(new_bytes(line, 1)), out);
                     "Store asks again"
                 }
                 _ => return,
@@ -352,7 +413,7 @@ impl CacheSystem {
             let mut out = Out::default();
             self.advance(device, &mut out, &mut Vec::new());
             for (_, msg) in out.sends {
-                self.state.net.send(&self.setup.config, usize::from(device), msg);
+                self.state.net.send(usize::from(device), msg);
             }
         }
         self
@@ -392,12 +453,15 @@ impl CacheSystem {
         let kept = state.home.open().iter().flat_map(|t| t.data_kept()).copied();
         let early = state.devices.iter().filter_map(|d| d.entry(line)).filter(|e| e.at == At::RdData);
         let early = early.filter_map(|e| e.data.as_ref().map(|b| b.data));
+        let newest = Token::of(line, Age::Current);
+        // §2.2: a write that is answered with an error is aborted, its data may be dropped. It is not lost.
+        let aborted = config.error_of(line).map(|_| newest);
         View {
             line,
-            newest: Token::of(line, Age::Current),
+            newest,
             home: state.home.memory.read(line),
             copies,
-            in_flight: in_flight.chain(kept).chain(early).collect(),
+            in_flight: in_flight.chain(kept).chain(early).chain(aborted).collect(),
             tracked,
         }
     }
@@ -443,6 +507,10 @@ impl CacheSystem {
         for (link, device) in state.devices.iter().enumerate() {
             let bit = 1_u16 << link;
             let at = || format!("device {link}");
+            if device.at(line).is_evicting() && device.may_load(&self.setup.config, line) {
+                let found = format!("a copy in use in {}", device.at(line).name());
+                say("COH-STA-04", at(), &found, "no use after the evict is issued");
+            }
             let snoops = open().filter(|t| (t.answers | t.data) & bit != 0).count();
             if snoops > 1 {
                 say("COH-ORD-04", at(), "two snoops on a line", "one a line and device");
@@ -469,6 +537,13 @@ impl CacheSystem {
             say("COH-ORD-08", "home".into(), "an answer before all snoop answers", "all answers before the GO");
         }
     }
+}
+
+/// An agent before a step, with what comes; or a message that overtakes one it must not pass.
+enum Watched {
+    Device(u8, Device<Token>, DeviceStep<Token>),
+    Home(u8, Home<Token, Flat<Token>>, Msg<Token>),
+    Passes(&'static str, Msg<Token>),
 }
 
 /// Who moved.
@@ -517,6 +592,12 @@ impl System for CacheSystem {
             }
         }
         out.extend((0..state.home.choices(config)).map(Move::Choose));
+        // Whether a store is there in time to wait with the read before it (§2.4) is not said: both.
+        for (n, (program, at)) in self.setup.programs.iter().zip(&state.at).enumerate() {
+            if program.get(usize::from(at.0)) == Some(&Act::Store) && state.devices[n].can_join(LineAddr(0)) {
+                out.push(Move::Join { device: n as u8 });
+            }
+        }
         let free = if self.setup.programs.is_empty() { state.devices.as_slice() } else { &[] };
         for (n, cache) in free.iter().enumerate() {
             let device = n as u8;
@@ -553,18 +634,19 @@ impl System for CacheSystem {
     fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
         let mut out = Out::default();
         let actor = self.run(mv, &mut out, &mut Vec::new());
-        let config = &self.setup.config;
         for (port, msg) in out.sends {
             let link = match actor {
                 Actor::Home => usize::from(port),
                 Actor::Device(n) => usize::from(n),
             };
-            self.state.net.send(config, link, msg);
+            self.state.net.send(link, msg);
         }
+        let first = events.len();
         events.extend(out.events.into_iter().map(|mut e| {
             e.at = actor.name();
             e
         }));
+        monitor::name_invariants(events, first);
     }
 
     fn describe(&self, mv: Move) -> Step {
@@ -591,6 +673,7 @@ impl System for CacheSystem {
                 let text = format!("{}{}", op.name().unwrap_or("?"), if store { ", a store waits" } else { "" });
                 act(column(device), text)
             }
+            Move::Join { device } => act(column(device), "a store waits".into()),
             Move::Store { device, .. } => act(column(device), "Store".into()),
             Move::Drop { device, .. } => act(column(device), "drops its copy".into()),
             Move::Choose(_) => act(0, "sends the GO".into()),
@@ -601,6 +684,7 @@ impl System for CacheSystem {
     }
 
     fn check(&self, events: &mut Vec<Event>) {
+        let first = events.len();
         for line in self.lines() {
             let found = events.len();
             monitor::check_copies(&self.view(line), events);
@@ -621,8 +705,22 @@ impl System for CacheSystem {
             if let Some(msg) = held {
                 let at = format!("device {link}");
                 events.push(Event::new("COH-ORD-07", msg.line(), at, "a snoop that is held", "an answer at once"));
+                if let Msg::H2dReq { opcode, line, .. } = msg
+                    && let Some(snoop) = Snoop::of(*opcode)
+                {
+                    let (at, state) = (format!("device {link}"), device.at(*line));
+                    let found = format!("Snp{} held in {}", snoop.name(), state.name());
+                    events.push(Event::new(
+                        snoops::row_of(state, snoop).rule,
+                        *line,
+                        at,
+                        found,
+                        "the answer of the row",
+                    ));
+                }
             }
         }
+        monitor::name_invariants(events, first);
     }
 
     fn is_idle(&self) -> bool {
@@ -630,7 +728,7 @@ impl System for CacheSystem {
     }
 
     fn check_idle(&self, events: &mut Vec<Event>) {
-        for line in self.lines() {
+        for line in self.lines().filter(|l| self.setup.config.error_of(*l).is_none()) {
             let home = self.state.home.memory.read(line);
             let dirty = self.state.devices.iter().any(|d| d.at(line) == At::M) || self.may_lose(line);
             if !dirty && home.age != Age::Current {

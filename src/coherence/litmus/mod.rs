@@ -4,7 +4,8 @@
 //! Modelled: per agent a start state and a list of operations; an operation begins in the very step in which its start
 //! state holds (`coherence` §2.2, §3.2), until then it waits. `Load` needs a valid copy, `Store` needs E or M; neither
 //! sends a message, except that a store whose requested ownership was lost before it could happen asks again (RdOwn, from
-//! S RdOwnNoData). A program that cannot go on when nothing is under way ends there. Left out: silent drops, evictions for
+//! S RdOwnNoData; MemRdA), unless its program gave it up by an evict. A store behind RdOwn or RdAny may be there in time to
+//! wait with the fill, or late: a snoop between GO and data is answered both ways (§2.4). A program that cannot go on when nothing is under way ends there. Left out: silent drops, evictions for
 //! want of place, more than one line.
 //!
 //! A write request (ItoMWr, WrCur, WrInv, WOWrInv*) is a store at the point where the home takes its data. *Fresh*: the

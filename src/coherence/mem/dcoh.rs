@@ -168,6 +168,18 @@ impl<D: Content> Dcoh<D> {
         self.trackers.len()
     }
 
+    /// Whether a back-invalidate of the line is not answered, and then whether it is one of a block.
+    pub fn unanswered(&self, line: LineAddr) -> Option<bool> {
+        self.trackers.iter().find(|t| t.waits & t.bit(line) != 0).map(|t| t.count > 1)
+    }
+
+    /// The load that the next answer tells.
+    pub fn load(&self, config: &CoherenceConfig) -> DevLoad {
+        let internal = load::of_depth(self.trackers.len() + self.open.len(), config.mem.devload);
+        let (egress, reduction) = (DevLoad(0), DevLoad(config.mem.throughput_reduction));
+        load::Parts { internal, egress, reduction }.reported()
+    }
+
     /// Whether requests to a line have to wait.
     pub fn is_busy(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
         let released = |t: &Tracker| t.count > 1 && config.has(Mutant::BlockLineReleased);
@@ -272,12 +284,6 @@ impl<D: Content> Dcoh<D> {
         self.trackers.len() + usize::from(self.hosts) <= config.mem.trackers.max(usize::from(self.hosts))
     }
 
-    fn devload(&self, config: &CoherenceConfig) -> DevLoad {
-        let internal = load::of_depth(self.trackers.len() + self.open.len(), config.mem.devload);
-        let (egress, reduction) = (DevLoad(0), DevLoad(config.mem.throughput_reduction));
-        load::Parts { internal, egress, reduction }.reported()
-    }
-
     /// Meta0 that an answer to a Req returns.
     fn returned_meta(&self, config: &CoherenceConfig, line: LineAddr) -> (MetaField, MetaValue) {
         if config.mem.meta_stored {
@@ -301,7 +307,7 @@ impl<D: Content> Dcoh<D> {
             Some(line) => self.returned_meta(config, line),
             None => (MetaField::NoOp, MetaValue::Invalid),
         };
-        out.send(host, Msg::S2mNdr { opcode, meta_field, meta, tag, devload: self.devload(config) });
+        out.send(host, Msg::S2mNdr { opcode, meta_field, meta, tag, devload: self.load(config) });
     }
 
     /// The hosts that a snoop of this kind must ask.
@@ -372,7 +378,7 @@ impl<D: Content> Dcoh<D> {
                 mask = 0;
             }
         }
-        let skipped = config.has(Mutant::LoadSkipsSnoops) && self.devload(config) != DevLoad(0)
+        let skipped = config.has(Mutant::LoadSkipsSnoops) && self.load(config) != DevLoad(0)
             || config.has(Mutant::UioSkipsHolders) && open.cause == Cause::Device(DeviceOp::UioWrite);
         if skipped {
             mask = 0;
@@ -550,7 +556,7 @@ impl<D: Content> Dcoh<D> {
                     tag,
                     poison,
                     data: value,
-                    devload: self.devload(config),
+                    devload: self.load(config),
                 },
             );
         }
@@ -604,7 +610,7 @@ impl<D: Content> Dcoh<D> {
         }
         if config.mem.is_outside(line) {
             let read = matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData);
-            answer_outside(config, host, read, tag, self.devload(config), out);
+            answer_outside(config, host, read, tag, self.load(config), out);
             return;
         }
         let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
@@ -632,6 +638,10 @@ impl<D: Content> Dcoh<D> {
             Ok(row) => row,
             Err(rule) => {
                 let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
+                if rule == "COH-MEM-45" {
+                    let text = "MemWr SnpInv in memory of one host only";
+                    out.events.push(self.event("COH-MEM-24", Some(line), found.clone(), text));
+                }
                 out.events.push(self.event(rule, Some(line), found, "a row of the table"));
                 return;
             }
@@ -641,7 +651,7 @@ impl<D: Content> Dcoh<D> {
             return;
         }
         if config.mem.is_outside(line) {
-            answer_outside(config, host, false, tag, self.devload(config), out);
+            answer_outside(config, host, false, tag, self.load(config), out);
             return;
         }
         let unowned = snp == SnpType::SnpInv;
@@ -710,6 +720,12 @@ impl<D: Content> Dcoh<D> {
         let tracker = self.trackers[at];
         if let Err(rule) = tables::check_answer(tracker.opcode, opcode) {
             out.events.push(self.event(rule, Some(tracker.first), found, format!("an answer to {:?}", tracker.opcode)));
+            return;
+        }
+        if tracker.count == 1 && u64::from(low_addr) != tracker.first.0 & 3 {
+            let expected = format!("LowAddr {}, Addr[7:6] of the line", tracker.first.0 & 3);
+            let found = format!("{found} with LowAddr {low_addr}");
+            out.events.push(self.event("COH-IDS-04", Some(tracker.first), found, expected));
             return;
         }
         let all = ((1_u16 << tracker.count) - 1) as u8;

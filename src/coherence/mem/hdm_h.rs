@@ -11,7 +11,7 @@ use crate::coherence::content::{Content, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{
-    DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode,
+    DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
 use std::collections::BTreeMap;
 
@@ -21,6 +21,9 @@ pub struct HdmH<D> {
     memory: BTreeMap<LineAddr, (D, bool)>,
     meta: BTreeMap<LineAddr, MetaValue>,
 }
+
+/// The row of what HDM-H never takes.
+const NEVER: &str = "COH-MEM-35";
 
 impl<D: Content> HdmH<D> {
     /// A device with memory that nobody has written.
@@ -64,7 +67,11 @@ impl<D: Content> HdmH<D> {
         out.send(0, Msg::S2mDrs { opcode, meta_field, meta, tag, poison, data, devload: DevLoad(0) });
     }
 
-    fn refuse(rule: &'static str, line: LineAddr, found: String, out: &mut Out<D>) {
+    fn refuse(rule: &'static str, line: LineAddr, found: String, snp: SnpType, out: &mut Out<D>) {
+        // A snoop breaks the row of its message, and the one that forbids snoops.
+        if snp != SnpType::NoOp && rule != NEVER {
+            out.events.push(Event::new(NEVER, line, "HDM-H", found.clone(), "SnpType NoOp: there is no DCOH"));
+        }
         out.events.push(Event::new(rule, line, "HDM-H", found, "a row of the table"));
     }
 }
@@ -78,7 +85,7 @@ impl<D: Content> Agent<D> for HdmH<D> {
         match msg {
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
                 if let Err(rule) = tables::hdm_h_req(opcode, meta_field, snp) {
-                    return Self::refuse(rule, line, format!("{opcode:?} {meta_field:?} {snp:?}"), out);
+                    return Self::refuse(rule, line, format!("{opcode:?} {meta_field:?} {snp:?}"), snp, out);
                 }
                 let bits = self.returned(config, line);
                 match opcode {
@@ -100,7 +107,7 @@ impl<D: Content> Agent<D> for HdmH<D> {
             }
             Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison, data, enables } => {
                 if let Err(rule) = tables::hdm_h_rwd(opcode, meta_field, snp) {
-                    return Self::refuse(rule, line, format!("{opcode:?} {meta_field:?} {snp:?}"), out);
+                    return Self::refuse(rule, line, format!("{opcode:?} {meta_field:?} {snp:?}"), snp, out);
                 }
                 if opcode == M2sRwdOpcode::MemRdFill {
                     let none = (MetaField::NoOp, MetaValue::Invalid);

@@ -154,8 +154,8 @@ struct HostLine<D> {
     snoop: Option<Snoop>,
     /// The access that has to come before the line is given up.
     due: Want,
-    /// Ownership came without bytes and nobody writes the whole line: MemRd Any follows.
-    lacking: bool,
+    /// Ownership came without bytes and nobody writes the whole line: MemRd Any follows, for this access.
+    lacking: Option<Want>,
 }
 
 impl<D: Content> HostLine<D> {
@@ -169,7 +169,7 @@ impl<D: Content> HostLine<D> {
             write: None,
             snoop: None,
             due: Want::Nothing,
-            lacking: false,
+            lacking: None,
         }
     }
 
@@ -194,7 +194,7 @@ impl<D: Content> HostLine<D> {
     }
 
     fn is_gone(&self) -> bool {
-        self.state == Copy4::I && self.phase() == Phase::Idle && !self.lacking
+        self.state == Copy4::I && self.phase() == Phase::Idle && self.lacking.is_none()
     }
 
     /// A snoop has decided what happens to the copy; the core keeps its hands off until the answer has left.
@@ -461,6 +461,28 @@ impl<D: Content> MemHost<D> {
         self.lines.retain(|l| !l.is_gone());
     }
 
+    /// Tag and opcode of the open request of a line.
+    pub fn asked(&self, line: LineAddr) -> Option<(u16, M2sReqOpcode)> {
+        self.get(line)?.open.as_ref().map(|o| (o.tag, o.req.opcode))
+    }
+
+    /// Whether a MemWr of the line has no Cmp yet.
+    pub fn is_writing(&self, line: LineAddr) -> bool {
+        self.get(line).is_some_and(|l| l.write.is_some())
+    }
+
+    /// Opcode and BITag of the back-invalidate of a line that is not answered.
+    pub fn snooped(&self, line: LineAddr) -> Option<(BisnpOpcode, u16)> {
+        self.get(line)?.snoop.map(|s| (s.opcode, s.bi_tag))
+    }
+
+    /// The line of a BIConflict without its Ack.
+    pub fn disputed(&self, tag: u16) -> Option<LineAddr> {
+        let waits =
+            |l: &&HostLine<D>| matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag);
+        self.lines.iter().find(waits).map(|l| l.line)
+    }
+
     /// The line of an open tag, and whether the tag is that of a write.
     pub fn tagged(&self, tag: u16) -> Option<(LineAddr, bool)> {
         self.lines.iter().find(|l| Self::uses_tag(l, tag)).map(|l| (l.line, l.write == Some(tag)))
@@ -552,7 +574,7 @@ impl<D: Content> MemHost<D> {
             entry.due = if served { open.want } else { Want::Nothing };
         }
         let reads = config.without_bytes == WithoutBytes::Read && open.want != Want::Store;
-        entry.lacking = cached == Some(Copy4::E) && entry.data.is_none() && reads;
+        entry.lacking = (cached == Some(Copy4::E) && entry.data.is_none() && reads).then_some(open.want);
         out.effects.push(Effect::Done(line));
         self.answer_after_fill(config, at, out);
         self.ask_for_bytes(at, out);
@@ -561,10 +583,11 @@ impl<D: Content> MemHost<D> {
     /// A line that was granted without bytes, whatever became of it meanwhile, is read as soon as nothing is open on it.
     fn ask_for_bytes(&mut self, at: usize, out: &mut Out<D>) {
         let entry = &mut self.lines[at];
-        if entry.lacking && entry.phase() == Phase::Idle {
-            entry.lacking = false;
+        if entry.phase() == Phase::Idle
+            && let Some(want) = entry.lacking.take()
+        {
             let line = entry.line;
-            self.issue(line, HostReq::RD_ANY, Want::Nothing, out);
+            self.issue(line, HostReq::RD_ANY, want, out);
         }
     }
 
@@ -670,11 +693,7 @@ impl<D: Content> MemHost<D> {
     fn take_ndr(&mut self, config: &CoherenceConfig, opcode: NdrOpcode, tag: u16, out: &mut Out<D>) {
         let found = format!("NDR {} for tag {tag}", opcode.name().unwrap_or("reserved"));
         if opcode == NdrOpcode::BIConflictAck {
-            let at = self
-                .lines
-                .iter()
-                .position(|l| matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag));
-            let Some(at) = at else {
+            let Some(at) = self.disputed(tag).map(|line| self.slot(line)) else {
                 out.events.push(self.event("COH-BIC-02", None, found, "an Ack for an open BIConflict"));
                 return;
             };
@@ -700,7 +719,13 @@ impl<D: Content> MemHost<D> {
         let line = self.lines[at].line;
         if self.lines[at].write == Some(tag) {
             if opcode != NdrOpcode::Cmp {
-                out.events.push(self.event("COH-MEM-23", Some(line), found, "Cmp for a write"));
+                // The row of the write is named by what it said is kept.
+                let rule = match self.lines[at].state {
+                    Copy4::I => "COH-MEM-23",
+                    Copy4::S => "COH-MEM-22",
+                    Copy4::E | Copy4::M => "COH-MEM-21",
+                };
+                out.events.push(self.event(rule, Some(line), found, "Cmp for a write"));
                 return;
             }
             match self.step(at, Input::WriteCmp, &found, out) {
@@ -915,7 +940,7 @@ impl<D: Content> Agent<D> for MemHost<D> {
 
     fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         self.take_one(config, msg, way, out);
-        while let Some(at) = self.lines.iter().position(|l| l.lacking && l.phase() == Phase::Idle) {
+        while let Some(at) = self.lines.iter().position(|l| l.lacking.is_some() && l.phase() == Phase::Idle) {
             self.ask_for_bytes(at, out);
         }
         self.tidy();
@@ -946,6 +971,11 @@ impl<D: Content> MemHost<D> {
                 let line = self.lines.iter().find(|l| l.write == Some(tag)).map(|l| l.line);
                 let found = format!("meta in the answer to the write with tag {tag}");
                 out.events.push(self.event("COH-MEM-03", line, found, "MetaField NoOp"));
+            }
+            Msg::S2mNdr { tag, devload, .. } | Msg::S2mDrs { tag, devload, .. } if devload.0 > 3 => {
+                let line = self.tagged(tag).map(|t| t.0);
+                let found = format!("DevLoad {} for tag {tag}", devload.0);
+                out.events.push(self.event("COH-QOS-01", line, found, "0 to 3 on NDR and DRS"));
             }
             Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
             Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),

@@ -6,7 +6,7 @@
 
 use super::dcoh::{Dcoh, DeviceOp};
 use super::filter::Holders;
-use super::host::{HostReq, MemHost, Want};
+use super::host::{HostReq, MemHost, Want, block_lines};
 use super::host_rows::Phase;
 use super::tables::Copy4;
 use crate::coherence::agent::{Accept, Agent, Effect, Out};
@@ -16,7 +16,9 @@ use crate::coherence::event::Event;
 use crate::coherence::explore::system::Sent;
 use crate::coherence::explore::{Step, System};
 use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{CopyView, View, check_copies};
+use crate::coherence::monitor::{
+    CopyView, DcohStep, DcohWatch, MemHostWatch, View, check_copies, name_invariants, overtaken,
+};
 use crate::coherence::net::Net;
 use crate::coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
@@ -48,8 +50,8 @@ impl Act {
 }
 
 /// Does or begins the operation of a host's program at `at` on line 0, if it is possible now: an operation is issued as
-/// soon as its start state holds. `at` is the number of the next operation and whether ownership has been asked for, so
-/// that a store which lost it asks again. Returns what was done.
+/// soon as its start state holds. `at` is the number of the next operation and whether ownership has been asked for
+/// and not given up, so that a store which lost it asks again. Returns what was done.
 pub fn advance_host(
     config: &CoherenceConfig,
     host: &mut MemHost<Token>,
@@ -65,7 +67,7 @@ pub fn advance_host(
         Act::Load | Act::Store if !may_access => None,
         Act::Request(req) if host.can_issue(line, req) => {
             host.issue(line, req, Act::want(program.get(next + 1)), out);
-            *at = (at.0 + 1, req.asks_ownership());
+            *at = (at.0 + 1, req.asks_ownership() || at.1 && req != HostReq::CLN_EVCT);
             req.opcode.name()
         }
         Act::WriteBack if host.can_write_back(line) => {
@@ -121,6 +123,10 @@ pub struct Setup {
     pub blocks: Vec<(DeviceOp, u8)>,
     /// Programs, one a host, on line 0; empty when the hosts are free.
     pub programs: Vec<Vec<Act>>,
+    /// Hosts that are direct peers, a bit each.
+    pub peers: u16,
+    /// Check every step (V5 to V8) too, not only states and values.
+    pub orders: bool,
 }
 
 impl Setup {
@@ -138,6 +144,8 @@ impl Setup {
             device: vec![DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict],
             blocks: Vec::new(),
             programs: Vec::new(),
+            peers: 0,
+            orders: true,
         }
     }
 
@@ -220,6 +228,13 @@ pub enum Move {
         /// Lines, as the enable of a block at line 0.
         enable: u8,
     },
+}
+
+/// An agent before a step, with what comes; or a message that overtakes one it must not pass.
+enum Watched {
+    Host(u8, MemHost<Token>, Option<Msg<Token>>),
+    Device(Dcoh<Token>, DcohStep<Token>),
+    Passes(&'static str, Msg<Token>),
 }
 
 /// The agents and the messages under way.
@@ -369,7 +384,6 @@ impl MemSystem {
 
     /// Sends what an agent has produced and makes the effects true everywhere. `agent`: hosts, then the device.
     fn settle(&mut self, agent: usize, out: &mut Out<Token>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
-        let config = &self.setup.config;
         let device = self.hosts.len();
         for effect in std::mem::take(&mut out.effects) {
             if let Effect::Done(line) = effect
@@ -409,7 +423,7 @@ impl MemSystem {
             let link = if agent == device { usize::from(port) } else { agent };
             let to = if agent == device { link } else { device };
             sent.push(Sent { from: agent, to, label: msg.label(), message: shown(&msg) });
-            self.net.send(config, link, msg);
+            self.net.send(link, msg);
         }
         events.append(&mut out.events);
     }
@@ -438,13 +452,80 @@ impl MemSystem {
                     continue;
                 }
                 if self.unused & bit != 0 && self.hosts[usize::from(host)].copy(line).state < Copy4::E {
-                    events.push(Event::new(
-                        "COH-INV-10",
-                        line,
-                        format!("host {host}"),
-                        "a granted line was given up before the store it was for",
-                        "at least one access",
-                    ));
+                    let found = "a granted line was given up before the store it was for";
+                    for rule in ["COH-INV-10", "COH-BIC-12"] {
+                        let at = format!("host {host}");
+                        events.push(Event::new(rule, line, at, found, "at least one access"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a move is about to happen to.
+    fn watched(&self, mv: Move) -> Option<Watched> {
+        let of_host = |host: u8, took| Some(Watched::Host(host, self.hosts[usize::from(host)].clone(), took));
+        let began =
+            |op, line: u64, count| Some(Watched::Device(self.dcoh.clone(), DcohStep::Began(op, LineAddr(line), count)));
+        match mv {
+            Move::Deliver { link, dir, index, .. } => {
+                let (lane, index) = (usize::from(link), usize::from(index));
+                let msg = self.net.of(lane, dir)[index];
+                match (self.net.overtakes(lane, dir, index), dir) {
+                    (Some(rule), _) => Some(Watched::Passes(rule, msg)),
+                    (None, Dir::Down) => Some(Watched::Device(self.dcoh.clone(), DcohStep::Took(link, msg))),
+                    (None, Dir::Up) => of_host(link, Some(msg)),
+                }
+            }
+            Move::Issue { host, .. } | Move::WriteBack { host, .. } | Move::Store { host, .. } => of_host(host, None),
+            Move::Device { line, op } => began(op, line.into(), 1),
+            Move::Block { op, enable } => {
+                let (first, count) = block_lines(LineAddr(enable.into()))?;
+                began(op, first.0, count)
+            }
+            Move::Drop { .. } | Move::DeviceStore { .. } => None,
+        }
+    }
+
+    /// V5 to V8: what the step breaks.
+    fn check_step(&self, watched: &Watched, out: &mut Out<Token>) {
+        let mut events = Vec::new();
+        match watched {
+            Watched::Host(host, before, took) => {
+                let after = &self.hosts[usize::from(*host)];
+                MemHostWatch { before, out, after }.check(took.as_ref(), &mut events);
+                events.iter_mut().for_each(|e| e.at = format!("host {host}"));
+            }
+            Watched::Device(before, step) => {
+                let (after, peers) = (&self.dcoh, self.setup.peers);
+                DcohWatch { before, out, after, peers }.check(&self.setup.config, step, &mut events);
+            }
+            Watched::Passes(rule, msg) => events.push(overtaken(rule, msg)),
+        }
+        out.events.extend(events);
+    }
+
+    /// What a device keeps waiting though it must not: RwD and BIRsp drain without a Req or a BISnp.
+    fn check_held(&self, events: &mut Vec<Event>) {
+        for link in 0..self.setup.hosts {
+            for msg in self.net.of(link.into(), Dir::Down) {
+                let (Msg::M2sRwd { .. } | Msg::M2sBirsp { .. }) = msg else { continue };
+                if self.dcoh.accepts(&self.setup.config, link, msg) == Accept::Take {
+                    continue;
+                }
+                let mut say = |rule, expected: &str| {
+                    let found = format!("{} of host {link} kept waiting", msg.label());
+                    events.push(Event::new(rule, msg.line(), "DCOH", found, expected));
+                };
+                if matches!(msg, Msg::M2sRwd { opcode, .. } if *opcode == M2sRwdOpcode::BIConflict) {
+                    say("COH-BIC-01", "BIConflict on RwD, which passes what a Req waits for");
+                    say("COH-BIC-02", "the Ack at once");
+                    continue;
+                }
+                say("COH-SFI-06", "RwD and BIRsp accepted under an open BISnp");
+                say("COH-DLK-15", "a sink for RwD and BIRsp without progress of Req");
+                if msg.line().is_some_and(|l| self.hosts[usize::from(link)].phase(l) == Phase::WritingSnooped) {
+                    say("COH-BIC-08", "the data of the write passes the open BISnp");
                 }
             }
         }
@@ -456,6 +537,7 @@ impl MemSystem {
         let config = &setup.config;
         let mut out = Out::default();
         let device = self.hosts.len();
+        let watched = setup.orders.then(|| self.watched(mv)).flatten();
         let agent = match mv {
             Move::Deliver { link, dir, index, way } => {
                 let msg = self.net.remove(usize::from(link), dir, usize::from(index));
@@ -514,6 +596,9 @@ impl MemSystem {
                 device
             }
         };
+        if let Some(watched) = watched {
+            self.check_step(&watched, &mut out);
+        }
         self.settle(agent, &mut out, sent, events);
         if setup.programs.is_empty() {
             self.make_due(&mut out, sent, events);
@@ -613,7 +698,9 @@ impl System for MemSystem {
     }
 
     fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
+        let first = events.len();
         self.perform(mv, &mut Vec::new(), events);
+        name_invariants(events, first);
     }
 
     fn describe(&self, mv: Move) -> Step {
@@ -660,6 +747,9 @@ impl System for MemSystem {
                 events.push(Event::new("COH-INV-12", line, at, "a copy without a filter entry", "inclusion"));
             }
             check_copies(&self.view(line), events);
+        }
+        if self.setup.orders {
+            self.check_held(events);
         }
     }
 

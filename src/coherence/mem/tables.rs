@@ -571,8 +571,11 @@ pub fn hdm_h_rwd(opcode: M2sRwdOpcode, field: MetaField, snp: SnpType) -> Result
 }
 
 fn hdm_h(row: &'static HdmHRow, field: MetaField, snp: SnpType) -> Result<&'static HdmHRow, &'static str> {
-    if !row.legal || snp != SnpType::NoOp {
+    if !row.legal {
         return Err("COH-MEM-35");
+    }
+    if snp != SnpType::NoOp {
+        return Err(row.rule);
     }
     let field_fits = if field == MetaField::NoOp { row.noop } else { row.meta0 };
     // MemSpecRd has no meta field of its own: the field is reserved, 0 on the wire.

@@ -1,8 +1,13 @@
-//! V13: who may hold a line of HDM-D in which bias.
+//! HDM-D: who may hold a line in which bias (V13), and what device and host may make of a step (`coherence` §3.3).
 
 use super::View;
+use super::dcoh::may_keep;
+use crate::coherence::agent::Out;
+use crate::coherence::bias::{Bias, BiasDevice, BiasHost};
 use crate::coherence::content::Content;
 use crate::coherence::event::Event;
+use crate::coherence::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode, NdrOpcode};
 
 /// V13 bias: no copy but the device's in device bias, no ownership of the device in host bias. `device` is its agent.
 pub fn check_bias<D: Content>(view: &View<D>, device: usize, in_device_bias: bool, events: &mut Vec<Event>) {
@@ -15,6 +20,59 @@ pub fn check_bias<D: Content>(view: &View<D>, device: usize, in_device_bias: boo
         if copy.agent == device && copy.writable && !in_device_bias {
             let found = "the device owns the line in host bias";
             events.push(Event::new("COH-INV-13", view.line, at(), found, "ownership in device bias only"));
+            let found = "local use in host bias";
+            events.push(Event::new("COH-BIA-01", view.line, at(), found, "the host asked first"));
+        }
+    }
+}
+
+/// What an HDM-D device may make of a message of its host: bias and own cache, before and after.
+pub fn check_bias_device<D: Content>(
+    before: &BiasDevice<D>,
+    msg: &Msg<D>,
+    out: &Out<D>,
+    after: &BiasDevice<D>,
+    events: &mut Vec<Event>,
+) {
+    let (line, snp, forwards) = match *msg {
+        _ if !out.events.is_empty() => return,
+        Msg::M2sReq { opcode: M2sReqOpcode::MemSpecRd, .. } => return,
+        Msg::M2sReq { opcode, line, snp, .. } => {
+            (line, snp, [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd].contains(&opcode))
+        }
+        Msg::M2sRwd { line, snp, .. } => (line, snp, false),
+        _ => return,
+    };
+    let mut say = |rule, found: String, expected: &str| {
+        events.push(Event::new(rule, line, "device", found, expected));
+    };
+    if forwards {
+        if before.asked(line) == Some(D2hReqOpcode::CLFlush) && after.bias(line) == Bias::Device {
+            say("COH-BIA-14", "device bias after CLFlush".into(), "the host assumed to hold S");
+        }
+        return;
+    }
+    let left = after.own(line).0;
+    if !may_keep(snp, left) {
+        let found = format!("{} in the device's cache after {}", left.letter(), snp.name().unwrap_or("?"));
+        say("COH-BIA-13", found.clone(), "the own cache snooped by SnpType, host bias");
+        say("COH-MEM-02", found, "SnpInv: I, SnpData: S or I");
+    }
+    let grants = |m: &Msg<D>| matches!(m, Msg::S2mNdr { opcode, .. } if *opcode != NdrOpcode::Cmp);
+    if after.bias(line) == Bias::Device && out.sends.iter().any(|(_, m)| grants(m)) {
+        say("COH-BIA-13", "device bias after a grant to the host".into(), "host bias");
+    }
+}
+
+/// What an HDM-D host may make of a step: Mem*Fwd leaves when its own write back has ended.
+pub fn check_bias_host<D: Content>(out: &Out<D>, after: &BiasHost<D>, events: &mut Vec<Event>) {
+    for (_, m) in &out.sends {
+        if let Msg::M2sReq { opcode, line, .. } = *m
+            && [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd].contains(&opcode)
+            && after.mem.is_writing(line)
+        {
+            let found = format!("{} before the Cmp of the host's MemWr", opcode.name().unwrap_or("?"));
+            events.push(Event::new("COH-BIA-12", line, "host", found, "MemWr, its Cmp, then Mem*Fwd"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! O11: which requests of a device for one line may be open together.
+//! O10, O11 and CacheFlushed: which requests of a device may be open together, and in which order they may come.
 
 use crate::coherence::content::{Content, LineAddr};
 use crate::coherence::event::Event;
@@ -12,6 +12,10 @@ pub struct IssueWatch {
     open: BTreeMap<u16, (LineAddr, Op)>,
     /// Lines evicted with no cacheable read since.
     evicted: BTreeSet<LineAddr>,
+    /// Requests that rely on the end of an earlier one, by CQID.
+    relies: BTreeMap<u16, u16>,
+    /// CacheFlushed has its GO, and no cacheable request has come since.
+    flushed: bool,
 }
 
 fn serialises(op: Op) -> bool {
@@ -23,13 +27,37 @@ fn evicts(op: Op) -> bool {
 }
 
 impl IssueWatch {
+    /// The device relies on `earlier` being visible before `later`. No message says so; the device's program does.
+    pub fn relies_on(&mut self, later: u16, earlier: u16) {
+        self.relies.insert(later, earlier);
+    }
+
     /// A message from the device.
     pub fn up<D: Content>(&mut self, msg: &Msg<D>, events: &mut Vec<Event>) {
         let Msg::D2hReq { opcode, line, cqid } = *msg else { return };
+        let name = |op: Op| op.name().unwrap_or("?");
+        if let Some(earlier) = self.relies.get(&cqid).filter(|earlier| self.open.contains_key(earlier)) {
+            let found = format!("{} before the end of CQID {earlier}, on which it relies", name(opcode));
+            events.push(Event::new(
+                "COH-ORD-09",
+                line,
+                "device",
+                found,
+                "its GO or ExtCmp first: the host may reorder",
+            ));
+        }
+        if opcode == Op::CacheFlushed {
+            if let Some((open, other)) = self.open.values().next() {
+                let found = format!("CacheFlushed beside {} of line {:#x}", name(*other), open.address());
+                events.push(Event::new("COH-REQ-27", line, "device", found, "all accesses answered first"));
+            }
+            self.open.insert(cqid, (line, opcode));
+            return;
+        }
+        self.flushed = false;
         let mut say = |found: String, expected: &str| {
             events.push(Event::new("COH-ORD-10", line, "device", found, expected));
         };
-        let name = |op: Op| op.name().unwrap_or("?");
         if let Some((_, other)) =
             self.open.values().find(|(l, other)| *l == line && (serialises(opcode) || serialises(*other)))
         {
@@ -45,10 +73,15 @@ impl IssueWatch {
     }
 
     /// A message to the device: its GO, its ExtCmp or the data of RdCurr ends a request.
-    pub fn down<D: Content>(&mut self, msg: &Msg<D>) {
+    pub fn down<D: Content>(&mut self, msg: &Msg<D>, events: &mut Vec<Event>) {
         match msg {
             Msg::H2dRsp { opcode, cqid, .. } if *opcode != H2dRspOpcode::WritePull => {
-                self.open.remove(cqid);
+                let ended = self.open.remove(cqid);
+                self.flushed |= matches!(ended, Some((_, Op::CacheFlushed)));
+            }
+            Msg::H2dReq { line, .. } if self.flushed => {
+                let found = "a snoop of a device that has flushed its cache";
+                events.push(Event::new("COH-REQ-27", *line, "home", found, "no new one before its next request"));
             }
             Msg::H2dData { cqid, .. } if self.open.get(cqid).is_some_and(|(_, op)| *op == Op::RdCurr) => {
                 self.open.remove(cqid);

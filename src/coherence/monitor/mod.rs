@@ -1,14 +1,28 @@
 //! The invariants of `coherence` §4 over a read-only view of any system: exploration, litmus or clocked run.
+//!
+//! What a state shows is in `copies` (V1 to V4), `bias` (V13) and `credits` (V11). What only a step shows, the rules
+//! that V5 to V8 sum up, is in the watches: each sees one agent before and after a step, with what the agent sent, and
+//! names the rule that the step breaks.
 
 mod bias;
 mod copies;
 mod credits;
+mod dcoh;
+mod device;
+mod home;
+mod invariant;
 mod issue;
+mod mem_host;
 
-pub use bias::check_bias;
+pub use bias::{check_bias, check_bias_device, check_bias_host};
 pub use copies::check_copies;
 pub use credits::CreditWatch;
+pub use dcoh::{DcohStep, DcohWatch};
+pub use device::{DeviceStep, DeviceWatch};
+pub use home::HomeWatch;
+pub use invariant::{invariant_of, name_invariants, overtaken};
 pub use issue::IssueWatch;
+pub use mem_host::MemHostWatch;
 
 use super::content::LineAddr;
 

@@ -7,21 +7,10 @@
 use super::end::{End, EndConfig};
 use super::monitor::{Monitor, MonitorConfig};
 use crate::link::event::Event;
-use crate::link::fault::{FaultyWire, Lane};
+use crate::link::wires::Wires;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::ConfigError;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
-
-/// What happened in one direction in one flit clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
-    /// Flit clock of transmission.
-    pub at: u64,
-    /// Direction.
-    pub dir: Dir,
-    /// As it was sent, before any fault.
-    pub unit: Unit,
-}
 
 /// A link.
 #[derive(Debug, Clone)]
@@ -30,17 +19,14 @@ pub struct Pair {
     pub host: End,
     /// The end that sends up.
     pub device: End,
-    down: Lane<Unit>,
-    up: Lane<Unit>,
-    latency_flits: u64,
+    /// The wires between them.
+    pub wires: Wires<Unit>,
     retrain_flits: u64,
     training: Option<u64>,
-    now: u64,
     /// Times that the link was trained.
     pub trainings: u64,
     /// Cut: nothing arrives any more.
     pub cut: bool,
-    log: Option<Vec<Seen>>,
     /// Monitors of the host and of the device.
     monitors: Option<Box<[Monitor; 2]>>,
 }
@@ -59,32 +45,13 @@ impl Pair {
         Ok(Pair {
             host: End::new(host)?,
             device: End::new(device)?,
-            down: Lane::clean(),
-            up: Lane::clean(),
-            latency_flits: latency_flits.max(1),
+            wires: Wires::new(latency_flits),
             retrain_flits,
             training: None,
-            now: 0,
             trainings: 0,
             cut: false,
-            log: None,
             monitors: None,
         })
-    }
-
-    /// Puts a faulty wire into a direction.
-    pub fn set_wire(&mut self, dir: Dir, wire: FaultyWire) {
-        self.lane(dir).wire = wire;
-    }
-
-    /// Units that arrived changed.
-    pub fn damaged(&self) -> u64 {
-        self.down.wire.damaged + self.up.wire.damaged
-    }
-
-    /// Units of which the CRC did not tell that they had changed.
-    pub fn undetected(&self) -> u64 {
-        self.down.wire.undetected + self.up.wire.undetected
     }
 
     /// Puts a monitor beside each end. Call before the first flit clock: a monitor counts from the start.
@@ -103,7 +70,7 @@ impl Pair {
 
     /// Tells the monitors that the run is over.
     pub fn finish(&mut self) {
-        let now = self.now;
+        let now = self.wires.now();
         for monitor in self.monitors.iter_mut().flat_map(|m| m.iter_mut()) {
             monitor.finish(now);
         }
@@ -116,26 +83,11 @@ impl Pair {
 
     /// Hands a unit to the receiver of a direction and to the monitor beside it.
     fn arrives(&mut self, dir: Dir, unit: &Unit) {
-        let now = self.now;
+        let now = self.wires.now();
         if let Some(monitor) = self.monitor(dir.opposite()) {
             monitor.received(unit, now);
         }
         self.receiver(dir).receive(unit, now);
-    }
-
-    /// Keeps every unit that is sent from now on.
-    pub fn keep_log(&mut self) {
-        self.log = Some(Vec::new());
-    }
-
-    /// Units sent since [`Pair::keep_log`] or the last call.
-    pub fn take_log(&mut self) -> Vec<Seen> {
-        self.log.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    /// Flit clocks so far.
-    pub fn now(&self) -> u64 {
-        self.now
     }
 
     /// The end that transmits in a direction.
@@ -151,13 +103,6 @@ impl Pair {
         self.sender(dir.opposite())
     }
 
-    fn lane(&mut self, dir: Dir) -> &mut Lane<Unit> {
-        match dir {
-            Dir::Down => &mut self.down,
-            Dir::Up => &mut self.up,
-        }
-    }
-
     /// Hands a unit to the receiver of a direction at once, as if it came off the wire.
     pub fn inject(&mut self, dir: Dir, unit: &Unit) {
         self.arrives(dir, unit);
@@ -166,28 +111,27 @@ impl Pair {
     /// Takes the link down for training, whoever wants it.
     pub fn train(&mut self) {
         self.trainings += 1;
-        self.down.clear();
-        self.up.clear();
+        self.wires.clear();
         self.host.phy_down();
         self.device.phy_down();
         for monitor in self.monitors.iter_mut().flat_map(|m| m.iter_mut()) {
             monitor.trained();
         }
-        self.training = Some(self.now + self.retrain_flits);
+        self.training = Some(self.wires.now() + self.retrain_flits);
     }
 
     /// One flit clock.
     pub fn step(&mut self) {
-        self.now += 1;
-        if self.training.is_some_and(|until| self.now >= until) {
+        self.wires.tick();
+        let now = self.wires.now();
+        if self.training.is_some_and(|until| now >= until) {
             self.training = None;
             self.host.phy_up();
             self.device.phy_up();
         }
         for dir in Dir::ALL {
-            let (now, cut) = (self.now, self.cut);
-            while let Some(unit) = self.lane(dir).arrival(now) {
-                if !cut {
+            while let Some(unit) = self.wires.arrival(dir) {
+                if !self.cut {
                     self.arrives(dir, &unit);
                 }
             }
@@ -204,15 +148,12 @@ impl Pair {
     }
 
     fn send(&mut self, dir: Dir) {
-        let (now, due) = (self.now, self.now + self.latency_flits);
+        let now = self.wires.now();
         let Some(unit) = self.sender(dir).transmit(now) else { return };
-        if let Some(log) = &mut self.log {
-            log.push(Seen { at: now, dir, unit });
-        }
         if let Some(monitor) = self.monitor(dir) {
             monitor.sent(&unit, now);
         }
-        self.lane(dir).send(unit, due);
+        self.wires.send(dir, unit);
     }
 
     /// Steps until both ends are quiet and the wires empty. `false`: still busy after `limit_flits`.
@@ -232,8 +173,7 @@ impl Pair {
             && self.device.is_up()
             && self.host.is_quiet()
             && self.device.is_quiet()
-            && self.down.is_empty()
-            && self.up.is_empty()
+            && self.wires.is_empty()
             && self.training.is_none()
     }
 }
@@ -243,6 +183,7 @@ mod tests {
     use super::*;
     use crate::kernel::Rng;
     use crate::link::cxl68::{Event, Severity};
+    use crate::link::fault::FaultyWire;
     use scalepool_protocols::cxl::cxl68::code::M2sRwdOpcode;
     use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
     use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq, M2sRwd, S2mDrs, S2mNdr};
@@ -279,8 +220,8 @@ mod tests {
         let host = EndConfig::mem(Dir::Down, link, 64);
         let device = EndConfig::mem(Dir::Up, link, 64);
         let mut pair = Pair::new(host, device, 12, 100).expect("legal configuration");
-        pair.set_wire(Dir::Down, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, "down")));
-        pair.set_wire(Dir::Up, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, "up")));
+        pair.wires.put(Dir::Down, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, "down")));
+        pair.wires.put(Dir::Up, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, "up")));
         let (mut sent, mut next) = (0u16, [0u16; 2]);
         let mut done = 0;
         for _ in 0..4_000_000u64 {

@@ -6,19 +6,8 @@
 use super::config::{Buffers, LinkConfig};
 use super::end::End;
 use super::flit::Flit;
-use crate::link::fault::{FaultyWire, Lane};
+use crate::link::wires::Wires;
 use scalepool_protocols::cxl::Dir;
-
-/// A flit as it was sent, before any fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
-    /// Flit clock of transmission.
-    pub at: u64,
-    /// Direction.
-    pub dir: Dir,
-    /// The flit.
-    pub flit: Flit,
-}
 
 /// A link. The two sides are alike; `down` goes from the first to the second.
 #[derive(Debug, Clone)]
@@ -27,13 +16,10 @@ pub struct Pair {
     pub first: End,
     /// The end that sends up.
     pub second: End,
-    down: Lane<Flit>,
-    up: Lane<Flit>,
-    latency_flits: u64,
-    now: u64,
+    /// The wires between them.
+    pub wires: Wires<Flit>,
     /// Cut: nothing arrives any more.
     pub cut: bool,
-    log: Option<Vec<Seen>>,
 }
 
 impl Pair {
@@ -44,33 +30,7 @@ impl Pair {
 
     /// A link between two ends.
     pub fn of(first: End, second: End, latency_flits: u64) -> Pair {
-        let latency_flits = latency_flits.max(1);
-        Pair { first, second, down: Lane::clean(), up: Lane::clean(), latency_flits, now: 0, cut: false, log: None }
-    }
-
-    /// Puts a faulty wire into a direction.
-    pub fn set_wire(&mut self, dir: Dir, wire: FaultyWire) {
-        self.lane(dir).wire = wire;
-    }
-
-    /// Flits that arrived changed.
-    pub fn damaged(&self) -> u64 {
-        self.down.wire.damaged + self.up.wire.damaged
-    }
-
-    /// Keeps every flit that is sent from now on.
-    pub fn keep_log(&mut self) {
-        self.log = Some(Vec::new());
-    }
-
-    /// Flits sent since [`Pair::keep_log`] or the last call.
-    pub fn take_log(&mut self) -> Vec<Seen> {
-        self.log.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    /// Flit clocks so far.
-    pub fn now(&self) -> u64 {
-        self.now
+        Pair { first, second, wires: Wires::new(latency_flits), cut: false }
     }
 
     /// The end that transmits in a direction.
@@ -86,30 +46,19 @@ impl Pair {
         self.sender(dir.opposite())
     }
 
-    fn lane(&mut self, dir: Dir) -> &mut Lane<Flit> {
-        match dir {
-            Dir::Down => &mut self.down,
-            Dir::Up => &mut self.up,
-        }
-    }
-
     /// One flit clock.
     pub fn step(&mut self) {
-        self.now += 1;
-        let (now, due, cut) = (self.now, self.now + self.latency_flits, self.cut);
+        self.wires.tick();
         for dir in Dir::ALL {
-            while let Some(flit) = self.lane(dir).arrival(now) {
-                if !cut {
+            while let Some(flit) = self.wires.arrival(dir) {
+                if !self.cut {
                     self.receiver(dir).receive(&flit);
                 }
             }
         }
         for dir in Dir::ALL {
             let flit = self.sender(dir).transmit();
-            self.lane(dir).send(flit, due);
-            if let Some(log) = &mut self.log {
-                log.push(Seen { at: now, dir, flit });
-            }
+            self.wires.send(dir, flit);
         }
     }
 

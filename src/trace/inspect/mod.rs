@@ -20,6 +20,7 @@ mod wave;
 
 pub use map::Map;
 pub use stream::{Broken, Seen};
+pub use wave::is_fst;
 
 use super::{Body, Hub, Kind, PlaceKind, Stamp};
 use scalepool_protocols::cxl::Dir;

@@ -5,7 +5,8 @@
 use super::InspectError;
 use crate::forms::message::most_similar;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use wellen::simple::Waveform;
@@ -155,16 +156,30 @@ fn unpanicked<T>(call: impl FnOnce() -> T) -> Result<T, String> {
 /// Characters of a message of the crate.
 const MAX_TEXT: usize = 120;
 
+/// The first bytes of a file.
+fn start_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut start = vec![0; 64];
+    let n = File::open(path)?.read(&mut start)?;
+    start.truncate(n);
+    Ok(start)
+}
+
+fn starts_as_fst(start: &[u8]) -> bool {
+    start.starts_with(&FST_START) || start.first() == Some(&FST_PACKED)
+}
+
+/// Whether a file begins as an FST does.
+pub fn is_fst(path: &Path) -> bool {
+    start_of(path).is_ok_and(|start| starts_as_fst(&start))
+}
+
 /// Refuses what is neither VCD nor FST by how it begins.
 fn check_start(path: &Path) -> Result<(), String> {
-    let mut start = [0; 64];
-    let n = std::fs::File::open(path).and_then(|mut file| file.read(&mut start)).map_err(|e| e.to_string())?;
-    let start = &start[..n];
-    let text = start.trim_ascii_start();
-    if start.starts_with(&FST_START) || start.first() == Some(&FST_PACKED) || text.starts_with(b"$") {
+    let start = start_of(path).map_err(|e| e.to_string())?;
+    if starts_as_fst(&start) || start.trim_ascii_start().starts_with(b"$") {
         return Ok(());
     }
-    let what = if n == 0 { "an empty file" } else { "another start of the file" };
+    let what = if start.is_empty() { "an empty file" } else { "another start of the file" };
     Err(format!("found {what}, expected VCD, which begins with a keyword such as `$date`, or FST"))
 }
 

@@ -67,8 +67,7 @@ class Transmitter:
             if sequence:
                 self.sequence = [sequence[0] - 1, *sequence[1:]] if sequence[0] > 1 else None
                 if sequence[:2] == [1, "ack"]:
-                    # The number that is asked for is one of those that are kept, or the next.
-                    self.again = self.numbers - (self.numbers - sequence[2][0]) % ENTRIES
+                    self.rewind(eseq)
             elif resends:
                 self.again += 1
             elif new is not None:
@@ -76,9 +75,18 @@ class Transmitter:
                 self.numbers += 1
                 self.again = self.numbers
         if d["training"]:
+            # The Ack is dropped; what was asked for is resent all the same.
+            if d["ack"]:
+                self.rewind(d["ack_eseq"])
+            elif self.sequence and self.sequence[1] == "ack":
+                self.rewind(self.sequence[2][0])
             self.sequence = None
         self.freed += d["freed"]
         return out
+
+    def rewind(self, eseq: int) -> None:
+        """The number that is asked for is one of those that are kept, or the next."""
+        self.again = self.numbers - (self.numbers - eseq) % ENTRIES
 
 
 @common.test()
@@ -113,7 +121,9 @@ async def every_cycle_is_that_of_the_sheet(dut):
             d["ack"], d["ack_num_retry"] = 1, draw.randrange(32)
             d["ack_eseq"] = (reference.numbers - draw.choice((0, draw.randint(0, outstanding)))) % ENTRIES
         d["viral"], d["viral_ld"] = draw.randrange(2), draw.randrange(1 << 16)
-        d["step"], d["training"] = int(draw.random() < 0.9), int(draw.random() < 0.005)
+        # A training breaks sequences off, and Acks that have not begun.
+        d["step"] = int(draw.random() < 0.9)
+        d["training"] = int(draw.random() < (0.03 if reference.sequence or d["ack"] else 0.005))
         for name, value in d.items():
             getattr(dut, f"{name}_i").value = int.from_bytes(value, "little") if name == "slots" else int(value)
         await ReadOnly()

@@ -14,7 +14,7 @@ import threading
 import unittest
 
 import cocotbext.scalepool as sp
-from cocotbext.scalepool import _library, agents, bus, check, errors, flit, hooks, message, model, monitor, partner
+from cocotbext.scalepool import _library, agents, arbiter, bus, check, errors, flit, hooks, message, model, monitor, partner
 
 TESTBENCHES = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = TESTBENCHES.parent / "golden"
@@ -203,6 +203,29 @@ class Checks(unittest.TestCase):
             self.assertEqual(fixed[:768], good[:768])
 
 
+class Arbiters(unittest.TestCase):
+    def test_grants_go_around(self):
+        with sp.Arbiter(sp.ArbiterKind.ROUND_ROBIN, 4) as round_robin:
+            self.assertEqual([round_robin.grant(0b1011) for _ in range(5)], [0, 1, 3, 0, 1])
+            self.assertEqual([round_robin.grant(0b1011, used=False) for _ in range(2)], [3, 3])
+            self.assertIsNone(round_robin.grant(0))
+        with self.assertRaises(sp.HandleError):
+            round_robin.grant(1)
+        matrix = sp.Arbiter(sp.ArbiterKind.MATRIX, 3)
+        self.assertEqual([matrix.grant(asks) for asks in (0b010, 0b111, 0b111, 0b110, 0b111)], [1, 0, 2, 1, 0])
+        weighted = sp.Arbiter(sp.ArbiterKind.WEIGHTED, weights=[5, 1, 1, 2])
+        granted = [weighted.grant(0b1111) for _ in range(900)]
+        self.assertEqual([granted.count(i) for i in range(4)], [500, 100, 100, 200])
+
+    def test_what_cannot_be_is_refused(self):
+        for requesters, weights in ((0, ()), (65, ()), (2, (1, 2)), (-1, ())):
+            with self.assertRaises(sp.RangeError):
+                sp.Arbiter(sp.ArbiterKind.MATRIX, requesters, weights)
+        for weights in ((), (1, 65536), (-1,)):
+            with self.assertRaises(sp.RangeError):
+                sp.Arbiter(sp.ArbiterKind.WEIGHTED, weights=weights)
+
+
 class Models(unittest.TestCase):
     def test_a_scenario_runs_the_same_twice(self):
         with sp.Model('scenario = "cxl68-expander"\nhost.accesses = 30') as simulation:
@@ -347,14 +370,14 @@ class Errors(unittest.TestCase):
 
 class Documentation(unittest.TestCase):
     def test_examples_in_the_docs_are_true(self):
-        for module in (message, check, flit, model, hooks):
+        for module in (message, check, arbiter, flit, model, hooks):
             found = doctest.testmod(module)
             self.assertEqual(found.failed, 0, module.__name__)
             self.assertGreater(found.attempted, 0, module.__name__)
 
     def test_everything_public_is_documented_and_typed(self):
         missing = []
-        for module in (message, check, flit, model, hooks, agents, bus, monitor, partner, errors):
+        for module in (message, check, arbiter, flit, model, hooks, agents, bus, monitor, partner, errors):
             missing += [module.__name__] if not module.__doc__ else []
             for name, thing in vars(module).items():
                 if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:

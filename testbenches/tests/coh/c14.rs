@@ -57,7 +57,9 @@ fn algorithms(protocol: Protocol, actors: u64, seed: u64) {
                 Step::Read { expected, byte_mask, .. } => Some((Line(*expected), *byte_mask)),
                 _ => None,
             });
-            for ((expected, mask), loaded) in reads.zip(loaded) {
+            let reads: Vec<_> = reads.collect();
+            assert!(!reads.is_empty() && reads.len() == loaded.len(), "every read of the program was made");
+            for ((expected, mask), loaded) in reads.into_iter().zip(loaded) {
                 let mut merged = *loaded;
                 merged.merge(&expected, mask);
                 assert_eq!(merged, *loaded, "{protocol:?}, seed {seed}, bytes {mask:#x}");
@@ -73,6 +75,7 @@ fn algorithms(protocol: Protocol, actors: u64, seed: u64) {
     let value = |line: &Line| u32::from_le_bytes([line.0[0], line.0[1], line.0[2], line.0[3]]);
     for loaded in &played.loaded[1..] {
         // Flag, four lines, flag.
+        assert!(!loaded.is_empty() && loaded.len() == reader.len() && loaded.len() % 6 == 0);
         for round in loaded.chunks_exact(6) {
             let values: Vec<u32> = round.iter().map(value).collect();
             let (first, last) = (values[0], values[5]);

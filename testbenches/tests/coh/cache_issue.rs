@@ -104,6 +104,9 @@ fn coh_ord_09_p() {
     assert!(explored().complete);
 }
 
+/// The rule is a freedom of the host (O10: "a device that needs order waits for GO/ExtCmp"), so no message breaks it: two
+/// requests of one device are legal whatever its program expects of them. The litmus test shows the harm; the watch names
+/// it where it is told what the program relies on.
 #[test]
 fn coh_ord_09_n() {
     // A device that relies on the order of its requests: the home takes the second one first.
@@ -111,6 +114,15 @@ fn coh_ord_09_n() {
     let flag = home.begins(Op::WrInv, FLAG);
     home.ends(flag);
     assert_eq!(home.reads(), (1, 0), "the litmus test fails");
+    // No message shows that one request relies on another: who knows tells the watch.
+    let mut watched = Watched::default();
+    watched.watch.relies_on(2, 1);
+    watched.ask(Op::WrInv, 1).ask(Op::WrCur, 2);
+    assert_eq!(watched.rules, ["COH-ORD-09"]);
+    let mut watched = Watched::default();
+    watched.watch.relies_on(2, 1);
+    watched.ask(Op::WrInv, 1).go(Answer::GoI, 1).ask(Op::WrCur, 2);
+    assert!(watched.rules.is_empty(), "it has waited");
 }
 
 /// A device's link, as the watch reads it.
@@ -129,7 +141,9 @@ impl Watched {
     }
 
     fn go(&mut self, answer: Answer, cqid: u16) -> &mut Self {
-        self.watch.down(&rsp(answer, cqid));
+        let mut events = Vec::new();
+        self.watch.down(&rsp(answer, cqid), &mut events);
+        self.rules.extend(events.iter().map(|e| e.rule));
         self
     }
 }
@@ -162,7 +176,7 @@ fn coh_ord_10_p() {
             for msg in std::mem::take(&mut up) {
                 watch.up(&msg, &mut events);
                 for (_, down) in home.give(0, msg).sends {
-                    watch.down(&down);
+                    watch.down(&down, &mut events);
                     up.extend(bench.give(down, 0).sends.into_iter().map(|(_, m)| m));
                 }
             }
@@ -274,7 +288,12 @@ fn coh_ids_04_n() {
     give(&mut plain, &config, 0, birsp(BirspOpcode::BIRspIBlk, 0));
     let out = give(&mut set, &config, 0, birsp(BirspOpcode::BIRspIBlk, 3));
     assert!(out.events.is_empty() && plain == set, "ignored, without effect");
-    // In a plain answer it counts: a line outside the block is refused.
+    // In a plain answer it counts: Addr[7:6] of the line of a plain snoop, a line of the block otherwise.
+    let mut dcoh: Dcoh<Line> = dcoh_of(&config, 2, MemHolders::Owner(0));
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    let before = dcoh.clone();
+    let out = give(&mut dcoh, &config, 0, birsp(BirspOpcode::BIRspI, 2));
+    assert_eq!((out.events[0].rule, dcoh == before), ("COH-IDS-04", true));
     let out = give(&mut open(), &config, 0, birsp(BirspOpcode::BIRspI, 3));
     assert_eq!(out.events[0].rule, "COH-BLK-02");
 }

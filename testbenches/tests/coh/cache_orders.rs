@@ -3,9 +3,12 @@
 use super::cache_bench::*;
 use super::cache_snoops::untracked;
 use super::litmus::outcomes;
+use super::names::{cache_names, device_breaks, names, takes_and};
+use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::event::Event;
+use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::message::Dir;
-use scalepool::coherence::monitor::{CopyView, View, check_copies};
+use scalepool::coherence::monitor::{CopyView, DeviceStep, View, check_copies, name_invariants};
 use scalepool::coherence::net::Net;
 
 fn one(letters: &str) -> std::collections::BTreeSet<String> {
@@ -23,6 +26,7 @@ fn coh_bog_01_p() {
 
 #[test]
 fn coh_bog_01_n() {
+    cache_names(Mutant::BogusNotSet, "COH-BOG-01");
     assert_eq!(killer(Mutant::BogusNotSet, false), "COH-EVT-03");
 }
 
@@ -66,14 +70,15 @@ fn coh_bog_03_p() {
 
 #[test]
 fn coh_bog_03_n() {
+    cache_names(Mutant::BogusWritten, "COH-BOG-03");
     assert_eq!(killer(Mutant::BogusWritten, false), "COH-INV-03");
 }
 
 /// A link with two messages sent in this order: may the second one be delivered first?
 fn passes(config: &CoherenceConfig, dir: Dir, first: Msg<Token>, second: Msg<Token>) -> bool {
     let mut net = Net::new(1);
-    net.send(config, 0, first);
-    net.send(config, 0, second);
+    net.send(0, first);
+    net.send(0, second);
     let at = net.of(0, dir).iter().position(|m| *m == second).expect("under way");
     net.is_free(config, 0, dir, at)
 }
@@ -95,7 +100,8 @@ fn coh_ord_01_p() {
 
 #[test]
 fn coh_ord_01_n() {
-    assert_eq!(killer(Mutant::SnoopPassesGo, false), "COH-ORD-06");
+    cache_names(Mutant::SnoopPassesGo, "COH-ORD-01");
+    assert_eq!(killer(Mutant::SnoopPassesGo, false), "COH-ORD-06", "the harm");
 }
 
 #[test]
@@ -252,6 +258,9 @@ fn coh_ord_11_n() {
     for op in ALL_REQUESTS {
         let mut bench = Bench::issued(At::I, Op::RdCurr);
         assert!(!bench.device.can_issue(*op, LINE) && !bench.issue(*op));
+        // A device that issues it all the same.
+        let second = Msg::D2hReq { opcode: *op, line: LINE, cqid: 1 };
+        assert_eq!(device_breaks(&bench, DeviceStep::Issued(*op, LINE), vec![second], &bench), ["COH-ORD-11"]);
     }
 }
 
@@ -264,7 +273,14 @@ fn coh_ord_12_p() {
 
 #[test]
 fn coh_ord_12_n() {
+    cache_names(Mutant::EvictUntracksAll, "COH-ORD-12");
     assert_eq!(killer(Mutant::EvictUntracksAll, false), "COH-INV-04");
+}
+
+/// The data of the evict that port 0 has asked for first.
+fn evicted(bogus: bool) -> Msg<Token> {
+    let data = token(Age::Current);
+    Msg::D2hData { uqid: uqid(0, 0), bogus, poison: false, data, enables: WHOLE_LINE }
 }
 
 #[test]
@@ -279,7 +295,11 @@ fn coh_evt_01_p() {
 fn coh_evt_01_n() {
     let mut home = HomeBench::new(Some(0), 0);
     home.request(0, Op::DirtyEvict);
-    assert_eq!(rules(&home.data(0, true, Age::Current)), ["COH-BOG-02"]);
+    let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+        home.memory.write(LINE, &token(Age::Stale), WHOLE_LINE);
+    };
+    assert_eq!(takes_and(&home.config, &home.home, (0, evicted(false)), forgets), ["COH-EVT-01"]);
+    assert_eq!(rules(&home.data(0, true, Age::Current)), ["COH-BOG-02"], "a holder's data is not bogus");
     assert_eq!(home.memory(), Age::Stale);
 }
 
@@ -294,6 +314,9 @@ fn coh_evt_02_p() {
 
 #[test]
 fn coh_evt_02_n() {
+    for mutant in [Mutant::StaleEvictClearsOwner, Mutant::BogusWritten] {
+        cache_names(mutant, "COH-EVT-02");
+    }
     assert_eq!(killer(Mutant::StaleEvictClearsOwner, false), "COH-INV-04");
     assert_eq!(killer(Mutant::BogusWritten, false), "COH-INV-03");
 }
@@ -309,7 +332,7 @@ fn coh_evt_03_p() {
 fn coh_evt_03_n() {
     let mut home = HomeBench::new(None, 0b10);
     home.request(0, Op::DirtyEvict);
-    assert_eq!(rules(&home.data(0, false, Age::Current)), ["COH-EVT-03"]);
+    assert_eq!(rules(&home.data(0, false, Age::Current)), ["COH-EVT-03", "COH-BOG-01"]);
     assert_eq!((home.memory(), home.holders()), (Age::Stale, (None, 0b10)));
 }
 
@@ -322,12 +345,22 @@ fn coh_evt_04_p() {
 
 #[test]
 fn coh_evt_04_n() {
-    // Never a pull whose data would count.
+    // Dropped: there is no pull whose data would count.
     let mut home = HomeBench::new(None, 0b11);
     home.config.clean_evict = CleanEvictAnswer::Pull;
     home.request(0, Op::CleanEvict);
     assert_eq!(rules(&home.data(0, false, Age::New)), ["COH-IDS-02"]);
     assert_eq!(home.memory(), Age::Stale);
+    // The data of a pulled clean evict is not written.
+    let mut home = HomeBench::new(Some(0), 0);
+    home.config.clean_evict = CleanEvictAnswer::Pull;
+    home.request(0, Op::CleanEvict);
+    let writes = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+        home.memory.write(LINE, &token(Age::New), WHOLE_LINE);
+    };
+    assert_eq!(takes_and(&home.config, &home.home, (0, evicted(false)), writes), ["COH-EVT-04"]);
+    // Nobody else's state changes.
+    cache_names(Mutant::StaleEvictClearsOwner, "COH-EVT-04");
 }
 
 #[test]
@@ -340,6 +373,7 @@ fn coh_evt_05_p() {
 #[test]
 fn coh_evt_05_n() {
     // The mutant that clears the owner all the same loses the M copy's tracking.
+    cache_names(Mutant::StaleEvictClearsOwner, "COH-EVT-05");
     let mut home = HomeBench::new(Some(1), 0);
     home.config.mutant = Some(Mutant::StaleEvictClearsOwner);
     home.request(0, Op::CleanEvictNoData);
@@ -365,8 +399,7 @@ fn coh_hom_01_p() {
 
 #[test]
 fn coh_hom_01_n() {
-    let found = counterexample(Mutant::HomeDoesNotBlock, 2, true).expect("a counterexample");
-    assert_eq!(found.event.rule, "COH-ORD-05");
+    cache_names(Mutant::HomeDoesNotBlock, "COH-HOM-01");
 }
 
 #[test]
@@ -388,13 +421,20 @@ fn coh_hom_02_p() {
 
 #[test]
 fn coh_hom_02_n() {
+    cache_names(Mutant::SharersNotSnooped, "COH-HOM-02");
+    assert_eq!(killer(Mutant::SharersNotSnooped, false), "COH-INV-04");
     // Tracked itself, never snooped for its own request.
     for op in ALL_REQUESTS {
         for (owner, sharers) in [(Some(0), 0), (None, 1)] {
-            assert!(snoops_sent(&HomeBench::new(owner, sharers).request(0, *op)).is_empty(), "{op:?}");
+            let bench = HomeBench::new(owner, sharers);
+            let msg = Msg::D2hReq { opcode: *op, line: LINE, cqid: 7 };
+            let found = takes_and(&bench.config, &bench.home, (0, msg), |_, out| {
+                assert!(snoops_sent(out).is_empty(), "{op:?}");
+                out.send(0, snoop());
+            });
+            assert!(found.contains(&"COH-HOM-02"), "{op:?} {found:?}");
         }
     }
-    assert_eq!(killer(Mutant::SharersNotSnooped, false), "COH-INV-04");
 }
 
 #[test]
@@ -408,6 +448,7 @@ fn coh_hom_03_p() {
 
 #[test]
 fn coh_hom_03_n() {
+    cache_names(Mutant::GoBeforeAnswers, "COH-HOM-03");
     assert_eq!(killer(Mutant::GoBeforeAnswers, false), "COH-INV-04");
 }
 
@@ -435,7 +476,15 @@ fn coh_hom_04_p() {
 
 #[test]
 fn coh_hom_04_n() {
-    assert_eq!(killer(Mutant::CopyKeptUnderSnpInv, false), "COH-INV-04");
+    cache_names(Mutant::CurrentDataCleansOwner, "COH-HOM-04");
+    // A holder that answers S and is forgotten.
+    let mut home = HomeBench::new(Some(1), 0);
+    home.request(0, Op::RdShared);
+    let answer = Msg::D2hRsp { opcode: Rsp::RspSHitSE, uqid: uqid(0, 1) };
+    let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+        home.set_holders(LINE, Holders { owner: None, sharers: 1 });
+    };
+    assert_eq!(takes_and(&home.config, &home.home, (1, answer), forgets), ["COH-HOM-04"]);
 }
 
 #[test]
@@ -454,6 +503,7 @@ fn coh_hom_05_p() {
 
 #[test]
 fn coh_hom_05_n() {
+    cache_names(Mutant::SnoopDuringPull, "COH-HOM-05");
     assert_eq!(killer(Mutant::SnoopDuringPull, false), "COH-REQ-20");
 }
 
@@ -469,6 +519,15 @@ fn coh_hom_06_p() {
 fn coh_hom_06_n() {
     for at in [At::S, At::E, At::M] {
         assert_eq!(untracked(at), ["COH-INV-04"]);
+    }
+    // A grant that nobody writes down.
+    for op in [Op::RdShared, Op::RdAny, Op::RdOwn, Op::RdOwnNoData] {
+        let bench = HomeBench::new(None, 0);
+        let msg = Msg::D2hReq { opcode: op, line: LINE, cqid: 7 };
+        let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+            home.set_holders(LINE, Holders::default());
+        };
+        assert_eq!(takes_and(&bench.config, &bench.home, (0, msg), forgets), ["COH-HOM-06"], "{op:?}");
     }
 }
 
@@ -489,6 +548,10 @@ fn coh_cid_05_n() {
     let mut home = HomeBench::new(Some(1), 0);
     home.request(0, Op::RdShared);
     assert_eq!(rules(&home.reply(2, Rsp::RspIHitI)), ["COH-IDS-01"]);
+    // A home that keys by CQID alone: what one device has asked goes to another.
+    let bench = HomeBench::new(None, 0);
+    let msg = Msg::D2hReq { opcode: Op::CLFlush, line: LINE, cqid: 7 };
+    assert_eq!(takes_and(&bench.config, &bench.home, (0, msg), |_, out| out.sends[0].0 = 1), ["COH-CID-05"]);
 }
 
 fn ndr(opcode: NdrOpcode, tag: u16) -> Msg<Token> {
@@ -510,6 +573,7 @@ fn coh_bic_03_p() {
 fn coh_bic_03_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::AckPassesCmp), ..CoherenceConfig::default() };
     assert!(passes(&config, Dir::Up, ndr(NdrOpcode::CmpE, 4), ndr(NdrOpcode::BIConflictAck, 4)));
+    names(&MemSystem::new(MemSetup::core(config, 2)), "COH-BIC-03");
 }
 
 fn m2s(opcode: M2sReqOpcode, line: u64) -> Msg<Token> {
@@ -531,6 +595,7 @@ fn coh_bia_11_p() {
 fn coh_bia_11_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::ReqPassesFwd), ..CoherenceConfig::default() };
     assert!(passes(&config, Dir::Down, m2s(M2sReqOpcode::MemRdFwd, 0), m2s(M2sReqOpcode::MemRd, 0)));
+    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-11");
 }
 
 /// What the monitors say of two copies, (writable, dirty, age), over a home of some age.
@@ -608,11 +673,14 @@ fn coh_inv_05_p() {
 
 #[test]
 fn coh_inv_05_n() {
+    cache_names(Mutant::CopyKeptUnderSnpInv, "COH-INV-05");
     let mut bench = Bench::issued(At::I, Op::RdShared);
-    assert_eq!(rules(&bench.answer(Answer::GoE)), ["COH-REQ-02"]);
+    assert_eq!(rules(&bench.answer(Answer::GoE)), ["COH-REQ-19", "COH-REQ-02"]);
     let mut home = HomeBench::new(Some(1), 0);
     home.request(0, Op::RdShared);
-    assert_eq!(rules(&home.reply(1, Rsp::RspIHitSE)), ["COH-SNP-01"]);
+    let mut events = home.reply(1, Rsp::RspIHitSE).events;
+    name_invariants(&mut events, 0);
+    assert_eq!(events.iter().map(|e| e.rule).collect::<Vec<_>>(), ["COH-SNP-01", "COH-INV-05"]);
 }
 
 #[test]
@@ -622,7 +690,7 @@ fn coh_inv_06_p() {
 
 #[test]
 fn coh_inv_06_n() {
-    assert_eq!(killer(Mutant::HomeDoesNotBlock, true), "COH-ORD-05");
+    cache_names(Mutant::HomeDoesNotBlock, "COH-INV-06");
 }
 
 #[test]
@@ -632,7 +700,7 @@ fn coh_inv_07_p() {
 
 #[test]
 fn coh_inv_07_n() {
-    assert_eq!(killer(Mutant::BogusNotSet, true), "COH-EVT-03");
+    cache_names(Mutant::BogusNotSet, "COH-INV-07");
 }
 
 #[test]
@@ -642,7 +710,8 @@ fn coh_inv_08_p() {
 
 #[test]
 fn coh_inv_08_n() {
-    assert_eq!(killer(Mutant::SnoopPassesGo, true), "COH-ORD-02");
+    cache_names(Mutant::SnoopPassesGo, "COH-INV-08");
+    assert_eq!(killer(Mutant::SnoopPassesGo, true), "COH-ORD-01");
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 use super::cache_bench::*;
 use super::litmus::outcomes;
+use super::names::{cache_names, device_breaks, takes_and};
+use scalepool::coherence::cache::snoops;
+use scalepool::coherence::monitor::DeviceStep;
 
 /// An answer of the sheet: response, state that follows, one line of data.
 type Legal = (Rsp, At, bool);
@@ -42,8 +45,26 @@ fn replies(bench: &Bench, snoop: Snoop) -> Vec<Legal> {
         .collect()
 }
 
+/// Every response with every state that may follow, with data and without.
+fn every_answer() -> impl Iterator<Item = Legal> {
+    let left = |rsp| [At::I, At::S, At::E, At::M].map(|at| [(rsp, at, false), (rsp, at, true)]);
+    RESPONSES.into_iter().flat_map(left).flatten()
+}
+
+/// State and snoop of a row: rules 01 to 12 are the table of §2.3, column by column.
+fn cell_of(rule: &str) -> (At, Snoop) {
+    let (snoop, rules) = match rule {
+        "COH-SNP-01" | "COH-SNP-02" | "COH-SNP-03" | "COH-SNP-04" => (Snoop::Data, 1),
+        "COH-SNP-05" | "COH-SNP-06" | "COH-SNP-07" | "COH-SNP-08" => (Snoop::Inv, 5),
+        _ => (Snoop::Cur, 9),
+    };
+    let number: usize = rule[8..].parse().expect("a number");
+    ([At::I, At::S, At::E, At::M][number - rules], snoop)
+}
+
 /// The device answers exactly what the sheet allows, its default first.
-fn device_obeys(at: At, snoop: Snoop) {
+fn device_obeys(rule: &str) {
+    let (at, snoop) = cell_of(rule);
     let (mut found, mut expected) = (replies(&Bench::new(at), snoop), legal(at, snoop).to_vec());
     assert_eq!(found[0], expected[0], "{at:?} {snoop:?}");
     found.sort();
@@ -51,14 +72,28 @@ fn device_obeys(at: At, snoop: Snoop) {
     assert_eq!(found, expected, "{at:?} {snoop:?}");
 }
 
-/// The home reports an answer that the snoop's column does not have, and takes no notice of it.
-fn home_reports(at: At, snoop: Snoop) {
+/// A device in this state that answers what its row does not have, or keeps another state, is reported under the row's
+/// rule. A home cannot know the state: it reports an answer that the snoop's whole column does not have, and takes no
+/// notice of it.
+fn is_reported(rule: &str) {
+    let (at, snoop) = cell_of(rule);
     let op = match snoop {
         Snoop::Data => Op::RdShared,
         Snoop::Inv => Op::RdOwn,
         Snoop::Cur => Op::RdCurr,
     };
     let column = |rsp| [At::I, At::S, At::E, At::M].iter().any(|at| legal(*at, snoop).iter().any(|l| l.0 == rsp));
+    assert_eq!(snoops::row_of(at, snoop).rule, rule);
+    let msg = Msg::H2dReq { opcode: snoop.code(), line: LINE, uqid: 0x30 };
+    for (rsp, left, data) in every_answer() {
+        let mut sends = vec![Msg::D2hRsp { opcode: rsp, uqid: 0x30 }];
+        let line =
+            Msg::D2hData { uqid: 0x30, bogus: false, poison: false, data: token(Age::Current), enables: WHOLE_LINE };
+        sends.extend(data.then_some(line));
+        let found = device_breaks(&Bench::new(at), DeviceStep::Took(msg), sends, &Bench::new(left));
+        let expected: &[&str] = if legal(at, snoop).contains(&(rsp, left, data)) { &[] } else { &[rule] };
+        assert_eq!(found, expected, "{rsp:?}, {left:?}, data: {data}");
+    }
     let mut wrong = 0;
     for rsp in RESPONSES.into_iter().filter(|rsp| !column(*rsp)) {
         let mut home = HomeBench::new(Some(1), 0);
@@ -73,124 +108,19 @@ fn home_reports(at: At, snoop: Snoop) {
     assert!(wrong > 0);
 }
 
-#[test]
-fn coh_snp_01_p() {
-    device_obeys(At::I, Snoop::Data);
-}
-
-#[test]
-fn coh_snp_01_n() {
-    home_reports(At::I, Snoop::Data);
-}
-
-#[test]
-fn coh_snp_02_p() {
-    device_obeys(At::S, Snoop::Data);
-}
-
-#[test]
-fn coh_snp_02_n() {
-    home_reports(At::S, Snoop::Data);
-}
-
-#[test]
-fn coh_snp_03_p() {
-    device_obeys(At::E, Snoop::Data);
-}
-
-#[test]
-fn coh_snp_03_n() {
-    home_reports(At::E, Snoop::Data);
-}
-
-#[test]
-fn coh_snp_04_p() {
-    device_obeys(At::M, Snoop::Data);
-}
-
-#[test]
-fn coh_snp_04_n() {
-    home_reports(At::M, Snoop::Data);
-}
-
-#[test]
-fn coh_snp_05_p() {
-    device_obeys(At::I, Snoop::Inv);
-}
-
-#[test]
-fn coh_snp_05_n() {
-    home_reports(At::I, Snoop::Inv);
-}
-
-#[test]
-fn coh_snp_06_p() {
-    device_obeys(At::S, Snoop::Inv);
-}
-
-#[test]
-fn coh_snp_06_n() {
-    home_reports(At::S, Snoop::Inv);
-}
-
-#[test]
-fn coh_snp_07_p() {
-    device_obeys(At::E, Snoop::Inv);
-}
-
-#[test]
-fn coh_snp_07_n() {
-    home_reports(At::E, Snoop::Inv);
-}
-
-#[test]
-fn coh_snp_08_p() {
-    device_obeys(At::M, Snoop::Inv);
-}
-
-#[test]
-fn coh_snp_08_n() {
-    home_reports(At::M, Snoop::Inv);
-}
-
-#[test]
-fn coh_snp_09_p() {
-    device_obeys(At::I, Snoop::Cur);
-}
-
-#[test]
-fn coh_snp_09_n() {
-    home_reports(At::I, Snoop::Cur);
-}
-
-#[test]
-fn coh_snp_10_p() {
-    device_obeys(At::S, Snoop::Cur);
-}
-
-#[test]
-fn coh_snp_10_n() {
-    home_reports(At::S, Snoop::Cur);
-}
-
-#[test]
-fn coh_snp_11_p() {
-    device_obeys(At::E, Snoop::Cur);
-}
-
-#[test]
-fn coh_snp_11_n() {
-    home_reports(At::E, Snoop::Cur);
-}
-
-#[test]
-fn coh_snp_12_p() {
-    device_obeys(At::M, Snoop::Cur);
-}
-
-#[test]
-fn coh_snp_12_n() {
-    home_reports(At::M, Snoop::Cur);
+rule_tests! { device_obeys, is_reported:
+    coh_snp_01_p coh_snp_01_n "COH-SNP-01"
+    coh_snp_02_p coh_snp_02_n "COH-SNP-02"
+    coh_snp_03_p coh_snp_03_n "COH-SNP-03"
+    coh_snp_04_p coh_snp_04_n "COH-SNP-04"
+    coh_snp_05_p coh_snp_05_n "COH-SNP-05"
+    coh_snp_06_p coh_snp_06_n "COH-SNP-06"
+    coh_snp_07_p coh_snp_07_n "COH-SNP-07"
+    coh_snp_08_p coh_snp_08_n "COH-SNP-08"
+    coh_snp_09_p coh_snp_09_n "COH-SNP-09"
+    coh_snp_10_p coh_snp_10_n "COH-SNP-10"
+    coh_snp_11_p coh_snp_11_n "COH-SNP-11"
+    coh_snp_12_p coh_snp_12_n "COH-SNP-12"
 }
 
 /// A home that has snooped the owner, port 1, for a RdShared of port 0.
@@ -248,6 +178,7 @@ fn coh_snp_14_p() {
 
 #[test]
 fn coh_snp_14_n() {
+    cache_names(Mutant::CurrentDataCleansOwner, "COH-SNP-14");
     assert_eq!(killer(Mutant::CurrentDataCleansOwner, false), "COH-EVT-03");
 }
 
@@ -263,8 +194,14 @@ fn coh_snp_15_p() {
 
 #[test]
 fn coh_snp_15_n() {
-    // A home that forgets the S copy is caught by the tracking monitor.
+    // A home that forgets the S copy is caught by the tracking monitor, and named by the watch.
     assert_eq!(untracked(At::S), ["COH-INV-04"]);
+    let home = snooping();
+    let answer = Msg::D2hRsp { opcode: Rsp::RspSFwdM, uqid: uqid(0, 1) };
+    let forgets = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
+        home.set_holders(LINE, Holders { owner: None, sharers: 1 });
+    };
+    assert_eq!(takes_and(&home.config, &home.home, (1, answer), forgets), ["COH-HOM-04", "COH-SNP-15"]);
 }
 
 /// What the monitors say of a copy that nobody tracks.
@@ -300,6 +237,17 @@ fn coh_snp_16_n() {
         home.request(0, Op::RdAny);
         assert_eq!(answers_sent(&home.reply(1, rsp)), [(0, go)]);
     }
+    // Another snoop than the request's.
+    for (op, right) in [(Op::RdOwn, Snoop::Inv), (Op::RdShared, Snoop::Data), (Op::RdCurr, Snoop::Cur)] {
+        for wrong in Snoop::ALL.iter().filter(|s| **s != right) {
+            let bench = HomeBench::new(Some(1), 0);
+            let msg = Msg::D2hReq { opcode: op, line: LINE, cqid: 7 };
+            let found = takes_and(&bench.config, &bench.home, (0, msg), |_, out| {
+                out.sends[0].1 = Msg::H2dReq { opcode: wrong.code(), line: LINE, uqid: uqid(0, 1) };
+            });
+            assert_eq!(found, ["COH-SNP-16"], "{wrong:?} for {op:?}");
+        }
+    }
     // An answer that only SnpCur has, to a snoop for ownership.
     let mut home = HomeBench::new(Some(1), 0);
     home.request(0, Op::RdOwn);
@@ -327,6 +275,7 @@ fn coh_trn_01_p() {
 #[test]
 fn coh_trn_01_n() {
     // Held until the own request has ended: nothing moves any more.
+    cache_names(Mutant::SnoopWaitsForRequest, "COH-TRN-01");
     assert_eq!(killer(Mutant::SnoopWaitsForRequest, false), "COH-INV-09");
 }
 
@@ -340,6 +289,7 @@ fn coh_trn_02_p() {
 
 #[test]
 fn coh_trn_02_n() {
+    cache_names(Mutant::OldBytesKept, "COH-TRN-02");
     assert_eq!(killer(Mutant::OldBytesKept, false), "COH-INV-02");
 }
 
@@ -380,6 +330,8 @@ fn coh_trn_03_p() {
 
 #[test]
 fn coh_trn_03_n() {
+    cache_names(Mutant::GrantedAnswersAsInvalid, "COH-TRN-03");
+    cache_names(Mutant::GrantedHoldsSnoop, "COH-TRN-03");
     assert_eq!(killer(Mutant::GrantedAnswersAsInvalid, false), "COH-INV-04");
     assert_eq!(killer(Mutant::GrantedHoldsSnoop, true), "COH-ORD-07");
 }
@@ -400,6 +352,13 @@ fn coh_trn_04_p() {
 
 #[test]
 fn coh_trn_04_n() {
+    // Answered as M and not marked.
+    let bench = Bench::issued(At::M, Op::DirtyEvict);
+    for &snoop in &[Snoop::Data, Snoop::Inv] {
+        let forgets = |device: &mut Device<Token>, _: &mut Out<Token>| *device = bench.device.clone();
+        let msg = Msg::H2dReq { opcode: snoop.code(), line: LINE, uqid: 0x30 };
+        assert_eq!(takes_and(&bench.config, &bench.device, (0, msg), forgets), ["COH-TRN-04"]);
+    }
     assert_eq!(killer(Mutant::BogusNotSet, false), "COH-EVT-03");
 }
 
@@ -419,7 +378,14 @@ fn coh_trn_05_p() {
 
 #[test]
 fn coh_trn_05_n() {
-    // A device that marked under SnpCur would send Bogus though it is the holder: the home reports it.
+    // Marked under SnpCur, which changes no state.
+    let bench = Bench::issued(At::E, Op::CleanEvict);
+    let mut marked = bench.clone();
+    marked.snoop(Snoop::Data, 0);
+    let msg = Msg::H2dReq { opcode: H2dReqOpcode::SnpCur, line: LINE, uqid: 0x30 };
+    let marks = |device: &mut Device<Token>, _: &mut Out<Token>| *device = marked.device.clone();
+    assert_eq!(takes_and(&bench.config, &bench.device, (0, msg), marks), ["COH-TRN-05"]);
+    // It would send Bogus though it is the holder: the home reports it.
     let mut home = HomeBench::new(Some(0), 0);
     home.config.clean_evict = CleanEvictAnswer::Pull;
     home.request(0, Op::CleanEvict);
@@ -438,6 +404,16 @@ fn coh_trn_06_p() {
 
 #[test]
 fn coh_trn_06_n() {
+    for op in [Op::WrInv, Op::ItoMWr, Op::WrCur, Op::WOWrInv, Op::WOWrInvF] {
+        let bench = Bench::issued(At::I, op);
+        let msg = Msg::H2dReq { opcode: H2dReqOpcode::SnpInv, line: LINE, uqid: 0x30 };
+        let forwards = |_: &mut Device<Token>, out: &mut Out<Token>| {
+            let data = token(Age::Current);
+            out.sends[0].1 = Msg::D2hRsp { opcode: Rsp::RspIFwdM, uqid: 0x30 };
+            out.send(0, Msg::D2hData { uqid: 0x30, bogus: false, poison: false, data, enables: WHOLE_LINE });
+        };
+        assert_eq!(takes_and(&bench.config, &bench.device, (0, msg), forwards), ["COH-TRN-06"]);
+    }
     // A line of data that its answer does not announce.
     let mut home = HomeBench::new(None, 0b10);
     home.request(0, Op::RdOwn);

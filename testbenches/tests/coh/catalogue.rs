@@ -1,8 +1,10 @@
 //! The scenarios COH-T of the catalogue, by number: `scenario_coh_t01` is COH-T01. COH-T10 stands beside the litmus shapes, COH-T11
 //! in `c14`.
 
-use super::cache_bench::{Op, explored};
-use super::cache_explore::{HINTED, drops};
+use super::cache_bench::{ALL_REQUESTS, Op, Violation, explored};
+use super::cache_explore::drops;
+use super::mem_explore::{blocks, tiny_filter};
+use super::names::{cache_names, names};
 use super::stress::{runs, soak};
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::bias::device::{Bias, BiasDevice};
@@ -19,6 +21,7 @@ use scalepool::coherence::mem::dcoh::{Dcoh, DeviceOp};
 use scalepool::coherence::mem::filter::Holders;
 use scalepool::coherence::mem::hdm_h::HdmH;
 use scalepool::coherence::mem::host::{HostReq, MemHost, Want};
+use scalepool::coherence::mem::options::{BlockAnswer, MemConfig};
 use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use scalepool::coherence::mem::tables::{self, Copy4, Region};
 use scalepool::coherence::message::Msg;
@@ -46,12 +49,10 @@ fn scenario_coh_t01() {
     assert!(report.complete && report.violation.is_none());
 }
 
-/// The reads, writes and evicts of three devices; all of the size hints are in `cache_explore::three_devices_hinted`.
+/// Every request, evict and drop of three devices, with stores that wait for ownership.
 #[test]
 fn scenario_coh_t02() {
-    let menu: Vec<Op> =
-        HINTED.iter().copied().filter(|o| [Op::RdShared, Op::RdOwn, Op::DirtyEvict].contains(o)).collect();
-    clean(&CacheSystem::new(Setup::free(drops(), 3, &menu)), true);
+    clean(&CacheSystem::new(Setup::free(drops(), 3, ALL_REQUESTS)), true);
 }
 
 /// Two hosts, then three, on HDM-DB; wider menus are in `mem_explore`.
@@ -74,19 +75,82 @@ fn scenario_coh_t04() {
     clean(&BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())), false);
 }
 
-/// One mutant of each protocol; all of them, with the rule that each counterexample names, are in `cache_mutants` and
-/// `mem_mutants`.
+/// Every rule that can be turned off, off, one at a time: a counterexample that names the rule. Among them are all that
+/// the sheet marks +X!. What harm each does to states and values is in `cache_mutants` and `mem_mutants`.
 #[test]
 fn scenario_coh_t05() {
+    use Mutant::*;
+    let told = |mutant: Mutant, rule: &str, found: Violation| {
+        assert!(found.event.rule == rule && !found.steps.is_empty());
+        println!("{mutant:?}: {} after {} steps", found.event, found.steps.len());
+    };
+    let cache = [
+        (SnoopPassesGo, "COH-ORD-01"),
+        (HomeDoesNotBlock, "COH-ORD-05"),
+        (SnoopDuringPull, "COH-HOM-05"),
+        (SnoopBetweenDataAndGo, "COH-ORD-06"),
+        (SnoopWaitsForRequest, "COH-ORD-07"),
+        (GoBeforeAnswers, "COH-ORD-08"),
+        (EvictUntracksAll, "COH-ORD-12"),
+        (UseAfterEvict, "COH-STA-04"),
+        (BogusNotSet, "COH-BOG-01"),
+        (BogusWritten, "COH-BOG-03"),
+        (GrantedAnswersAsInvalid, "COH-TRN-03"),
+        (GrantedHoldsSnoop, "COH-TRN-03"),
+        (OldBytesKept, "COH-TRN-02"),
+        (StaleEvictClearsOwner, "COH-EVT-02"),
+        (CurrentDataCleansOwner, "COH-SNP-14"),
+        (SharersNotSnooped, "COH-HOM-02"),
+        (DirtyDropped, "COH-STA-02"),
+        (CopyKeptUnderSnpInv, "COH-SNP-06"),
+        (CleanGrantedDirty, "COH-REQ-17"),
+        (WriteEndsBeforeData, "COH-ORD-13"),
+    ];
+    for (mutant, rule) in cache {
+        told(mutant, rule, cache_names(mutant, rule));
+    }
     let of = |mutant| CoherenceConfig { mutant: Some(mutant), ..CoherenceConfig::default() };
-    let limits = Limits { states: 400_000, symmetry: false };
-    let cache = CacheSystem::new(Setup::free(of(Mutant::SharersNotSnooped), 2, HINTED));
-    let violation = search(&cache, limits).violation.expect("a counterexample");
-    assert!(violation.event.rule.starts_with("COH-INV-"));
-    let mem = MemSystem::new(MemSetup::core(of(Mutant::HolderSkipped), 2));
-    assert!(search(&mem, limits).violation.is_some());
-    let bias = BiasSystem::new(BiasSetup::everything(of(Mutant::BackFlipUnsnooped)));
-    assert!(search(&bias, limits).violation.is_some());
+    let two_hosts = [
+        (AckPassesCmp, "COH-BIC-03"),
+        (FilledWithoutData, "COH-MEM-47"),
+        (HolderSkipped, "COH-MHO-01"),
+        (OwnerNotAsked, "COH-MHO-02"),
+        (AnswerBeforeWriteDone, "COH-SFI-05"),
+        (DirtyHostNotWritten, "COH-SFI-05"),
+        (BisnpBlocksRwd, "COH-SFI-06"),
+        (ReqServedUnderBisnp, "COH-SFI-06"),
+        (ConflictOnReq, "COH-BIC-01"),
+        (AckWithheld, "COH-BIC-02"),
+        (ConflictRowSwapped, "COH-BIC-04"),
+        (GrantNotUsed, "COH-BIC-12"),
+        (HostOldBytes, "COH-SFI-10"),
+    ];
+    for (mutant, rule) in two_hosts {
+        told(mutant, rule, names(&MemSystem::new(MemSetup::core(of(mutant), 2)), rule));
+    }
+    told(EntryLeavesEarly, "COH-SFI-01", names(&MemSystem::new(tiny_filter(of(EntryLeavesEarly))), "COH-SFI-01"));
+    let in_blocks = [
+        (BlockAnswerEarly, BlockAnswer::Whole, "COH-BLK-04"),
+        (OneConflictForBlock, BlockAnswer::Lines, "COH-BIC-10"),
+        (BlockLineReleased, BlockAnswer::Lines, "COH-BLK-05"),
+    ];
+    for (mutant, block_answer, rule) in in_blocks {
+        let config = CoherenceConfig { mem: MemConfig { block_answer, ..MemConfig::default() }, ..of(mutant) };
+        told(mutant, rule, names(&MemSystem::new(blocks(config, 1, &[DeviceOp::ReadOwn])), rule));
+    }
+    let bias = [
+        (ReqPassesFwd, "COH-BIA-11"),
+        (FwdBeforeWriteDone, "COH-BIA-12"),
+        (LocalUseInHostBias, "COH-BIA-01"),
+        (BackFlipUnsnooped, "COH-BIA-13"),
+        (FlushFlips, "COH-BIA-14"),
+        (ReqWaitsForOwnRequest, "COH-BIA-15"),
+    ];
+    for (mutant, rule) in bias {
+        let mut config = of(mutant);
+        config.mem.flush_keeps_shared = mutant == FlushFlips;
+        told(mutant, rule, names(&BiasSystem::new(BiasSetup::everything(config)), rule));
+    }
 }
 
 /// Devices and hosts answer in any legal way, at random.
@@ -138,21 +202,21 @@ fn scenario_coh_t08() {
         let answer = |dcoh: &mut Dcoh<Line>, opcode, bi_tag, low_addr| {
             let mut out = Out::default();
             dcoh.take(&config, 0, Msg::M2sBirsp { opcode, bi_tag, low_addr }, 0, &mut out);
-            out.events.len()
+            out.events.iter().map(|e| e.rule).collect::<Vec<_>>()
         };
         let (mut dcoh, tag) = opened();
-        assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), 0);
+        assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), [""; 0]);
         assert!(dcoh.is_idle() && dcoh.own(LineAddr(first)).is_some());
-        assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), 1, "a second time");
+        assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), ["COH-IDS-01"], "a second time");
         for order in orders(count) {
             let (mut dcoh, tag) = opened();
             for (n, line) in order.iter().enumerate() {
                 assert_eq!(dcoh.open_back_invalidates(), 1, "{order:?}");
                 let low = first as u8 + *line as u8;
-                assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspI, tag, low), 0);
+                assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspI, tag, low), [""; 0]);
                 if n + 1 < count {
-                    assert!(answer(&mut dcoh, BirspOpcode::BIRspI, tag, low) > 0, "a line twice");
-                    assert!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0) > 0, "a mix");
+                    assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspI, tag, low), ["COH-BLK-02"], "a line twice");
+                    assert_eq!(answer(&mut dcoh, BirspOpcode::BIRspIBlk, tag, 0), ["COH-BLK-02"], "a mix");
                 }
             }
             assert!(dcoh.is_idle(), "{order:?}");
@@ -201,7 +265,7 @@ fn illegal_cxl_cache() {
                 let mut out = Out::default();
                 let rsp_data = state.map_or(0, |s| u16::from(s.0));
                 got.take(&config, 0, Msg::H2dRsp { opcode, rsp_data, cqid: 0 }, 0, &mut out);
-                assert!(!out.events.is_empty(), "{answer:?} to {:?}", row.op);
+                assert!(out.events.iter().any(|e| e.rule == row.rule), "{answer:?} to {:?}", row.op);
                 assert!(got == before && out.sends.is_empty(), "{answer:?} to {:?}", row.op);
             }
         }
@@ -233,36 +297,34 @@ fn illegal_cxl_mem() -> [usize; 2] {
                     enables: WHOLE_LINE,
                 };
                 let db = [
-                    (req, tables::req(Region::HdmDb, opcode, field, value, snp).is_ok()),
-                    (rwd, tables::rwd(Region::HdmDb, true, rwd_opcode, field, value, snp).is_ok()),
+                    (req, tables::req(Region::HdmDb, opcode, field, value, snp).err()),
+                    (rwd, tables::rwd(Region::HdmDb, true, rwd_opcode, field, value, snp).err()),
                 ];
-                for (msg, is_legal) in db {
-                    if is_legal {
+                for (msg, rule) in db {
+                    let Some(rule) = rule else {
                         legal += 1;
                         continue;
-                    }
+                    };
                     illegal += 1;
                     let mut dcoh = Dcoh::<Line>::new(&config, 2);
                     dcoh.preset(LINE, line_of(1), Holders::Owner(1));
                     let before = dcoh.clone();
                     let mut out = Out::default();
                     dcoh.take(&config, 0, msg, 0, &mut out);
-                    assert!(!out.events.is_empty(), "HDM-DB: {msg:?}");
+                    assert!(out.events.iter().any(|e| e.rule == rule), "HDM-DB: {msg:?}");
                     assert_eq!(dcoh, before, "HDM-DB: {msg:?}");
                 }
                 let h = [
-                    (req, tables::hdm_h_req(opcode, field, snp).is_ok()),
-                    (rwd, tables::hdm_h_rwd(rwd_opcode, field, snp).is_ok()),
+                    (req, tables::hdm_h_req(opcode, field, snp).err()),
+                    (rwd, tables::hdm_h_rwd(rwd_opcode, field, snp).err()),
                 ];
-                for (msg, is_legal) in h {
-                    if is_legal {
-                        continue;
-                    }
+                for (msg, rule) in h.into_iter().filter_map(|(msg, rule)| Some((msg, rule?))) {
                     let mut device = HdmH::<Line>::new();
                     let before = device.clone();
                     let mut out = Out::default();
                     device.take(&config, 0, msg, 0, &mut out);
-                    assert!(!out.events.is_empty() && out.sends.is_empty(), "HDM-H: {msg:?}");
+                    assert!(out.events.iter().any(|e| e.rule == rule), "HDM-H: {msg:?}");
+                    assert!(out.sends.is_empty(), "HDM-H: {msg:?}");
                     assert_eq!(device, before, "HDM-H: {msg:?}");
                 }
             }
@@ -279,7 +341,8 @@ fn illegal_cxl_mem() -> [usize; 2] {
             let before = host.clone();
             let mut out = Out::default();
             host.issue(LINE, req, Want::Nothing, &mut out);
-            assert!(!out.events.is_empty() && out.sends.is_empty() && host == before, "{req:?} from {state:?}");
+            assert_eq!(out.events.iter().map(|e| e.rule).collect::<Vec<_>>(), [row.rule], "{req:?} from {state:?}");
+            assert!(out.sends.is_empty() && host == before, "{req:?} from {state:?}");
         }
     }
     [legal, illegal]
@@ -311,7 +374,10 @@ fn illegal_hdm_d() {
                         0,
                         &mut out,
                     );
-                    assert!(!out.events.is_empty(), "{opcode:?} {meta:?} for {op:?}");
+                    // Inside the device nothing is asked: the answer is to nobody.
+                    let rule = if row.served == bias_tables::Served::Inside { "COH-IDS-03" } else { row.rule };
+                    let found: Vec<_> = out.events.iter().map(|e| e.rule).collect();
+                    assert_eq!(found, [rule], "{opcode:?} {meta:?} for {op:?}");
                     assert_eq!((got.memory(LINE), got.own(LINE)), (device.memory(LINE), device.own(LINE)), "{op:?}");
                 }
             }
@@ -334,11 +400,12 @@ fn illegal_back_invalidate() {
             false => dcoh.issue(&config, LINE, op, &mut out),
         }
         let [(0, Msg::S2mBisnp { opcode: snoop, bi_tag, .. })] = out.sends[..] else { panic!("{:?}", out.sends) };
-        for answer in (0..16).map(BirspOpcode).filter(|a| tables::check_answer(snoop, *a).is_err()) {
+        let illegal = |a| tables::check_answer(snoop, a).err().map(|rule| (a, rule));
+        for (answer, rule) in (0..16).map(BirspOpcode).filter_map(illegal) {
             let mut got = dcoh.clone();
             let mut out = Out::default();
             got.take(&config, 0, Msg::M2sBirsp { opcode: answer, bi_tag, low_addr: 0 }, 0, &mut out);
-            assert!(!out.events.is_empty(), "{answer:?} to {snoop:?}");
+            assert_eq!(out.events.iter().map(|e| e.rule).collect::<Vec<_>>(), [rule], "{answer:?} to {snoop:?}");
             assert_eq!(got, dcoh, "{answer:?} to {snoop:?}");
         }
     }

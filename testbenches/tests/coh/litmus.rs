@@ -68,6 +68,9 @@ fn operations_wait_for_their_start_state() {
         ("SI", &["RdOwn", ""], "SI+"),
         // A store in S has requested no ownership that it could have lost: it waits for ever.
         ("II", &["RdShared Store", ""], "SI+"),
+        // Ownership that was asked for and lost is asked for again, whatever stands between; not when it was given up.
+        ("II", &["RdOwn RdCurr Store", "WrInv"], "EI+ MI-"),
+        ("II", &["RdOwn CleanEvict Store", ""], "II+"),
         // A load without a copy waits, and with it all that follows.
         ("II", &["Load RdOwn", ""], "II+"),
         // The peer's RdOwn takes the S copy, only then RdOwn of device 0 can begin and takes it back.
@@ -150,6 +153,11 @@ fn both_ask() {
         // and the store asks again with RdOwnNoData, which invalidates the reader.
         ("II", &["RdOwn Store", "RdShared"], "MI- SS+"),
         ("II", &["RdOwn Store", "RdCurr"], "MI-"),
+        // Read first: I behind the evict. Read behind the evict: S. Read between GO and data with the store waiting (2.4): the
+        // store is done and the line shared, so the evict, which needs M, never begins.
+        ("II", &["RdOwn Store DirtyEvict", "RdShared"], "II+ IS+ SS+"),
+        // The reader begins when its E is gone. The store waits with the fill: shared. It comes late: it asks again.
+        ("IE", &["RdOwn Store", "RdShared Store"], "MI- SS+"),
         // Both upgrade: the loser loses its bytes, gets E without, gives it up and reads: the last one is E.
         ("SS", &["RdOwnNoData", "RdOwnNoData"], "EI+ IE+"),
         ("SS", &["RdOwnNoData Store", "RdOwnNoData Store"], "IM- MI-"),

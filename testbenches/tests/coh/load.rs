@@ -2,6 +2,7 @@
 
 use super::mem_bench::*;
 use super::mem_explore::{clean, explore};
+use super::names::names;
 use scalepool::coherence::agent::Out;
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Line, LineAddr};
@@ -120,7 +121,10 @@ fn coh_qos_04_p() {
 fn coh_qos_04_n() {
     let mem = MemConfig { throughput_reduction: 2, ..MemConfig::default() };
     let config = CoherenceConfig { mutant: Some(Mutant::LoadSkipsSnoops), ..with(mem) };
-    let found = explore("LoadSkipsSnoops", &MemSystem::new(Setup::core(config, 2))).violation.expect("it is found");
+    let setup = Setup::core(config, 2);
+    names(&MemSystem::new(setup.clone()), "COH-QOS-04");
+    let start = MemSystem::new(Setup { orders: false, ..setup });
+    let found = explore("LoadSkipsSnoops", &start).violation.expect("it is found");
     assert!(["COH-INV-01", "COH-INV-02", "COH-INV-04"].contains(&found.event.rule), "{}", found.event);
     // Not loaded, the same device is right: coherence depends on the load.
     let config = CoherenceConfig { mutant: Some(Mutant::LoadSkipsSnoops), ..CoherenceConfig::default() };

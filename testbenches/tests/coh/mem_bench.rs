@@ -201,8 +201,31 @@ pub fn req_breaks(rule: &str) {
     }
 }
 
-/// A legal write gets Cmp without meta, memory has its bytes and the record is the row's.
+/// A legal write gets Cmp without meta, memory has its bytes and the record is the row's. Where a row is illegal, its
+/// neighbours that differ in one field are legal, or the same message on HDM-H.
 pub fn write_obeys(rule: &str) {
+    match rule {
+        "COH-MEM-25" => ["COH-MEM-21", "COH-MEM-22"].into_iter().for_each(write_obeys),
+        "COH-MEM-26" => ["COH-MEM-23", "COH-MEM-24"].into_iter().for_each(write_obeys),
+        "COH-MEM-27" => {
+            let (mut dcoh, config) = snooping();
+            let out = give(&mut dcoh, &config, 0, write(M2sRwdOpcode::BIConflict, None, SnpType::NoOp, 0));
+            assert_eq!((rules(&out), labels(&out)), (vec![], vec!["BIConflictAck".to_owned()]));
+        }
+        "COH-MEM-28" => hdm_h_obeys("COH-MEM-34"),
+        _ => legal_write(rule),
+    }
+}
+
+/// A device that takes line X back from host 0.
+fn snooping() -> (Dcoh<Line>, CoherenceConfig) {
+    let config = CoherenceConfig::default();
+    let mut dcoh = device(&config, 2, Holders::Owner(0));
+    dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
+    (dcoh, config)
+}
+
+fn legal_write(rule: &str) {
     let config = CoherenceConfig::default();
     let row = RWD_ROWS.iter().find(|r| r.rule == rule).expect("a row");
     let hosts = if row.single_host { 1 } else { 2 };
@@ -225,8 +248,43 @@ pub fn write_obeys(rule: &str) {
     }
 }
 
-/// Every combination of an illegal row is reported with its rule, and memory stays as it was.
+/// An illegal row is reported by the device, and memory stays as it was. Of a legal row, an answer that it does not have
+/// is reported by the host, which then waits for the right one.
 pub fn write_breaks(rule: &str) {
+    let kept = match rule {
+        "COH-MEM-21" => Copy4::E,
+        "COH-MEM-22" => Copy4::S,
+        "COH-MEM-23" => Copy4::I,
+        "COH-MEM-24" => return unowned_write_in_shared_memory(),
+        "COH-MEM-27" => {
+            let (mut dcoh, config) = snooping();
+            let wrong = write(M2sRwdOpcode::BIConflict, Some(MetaValue::Any), SnpType::NoOp, 0);
+            let out = give(&mut dcoh, &config, 0, wrong);
+            return assert_eq!((rules(&out), out.sends.len()), (vec![rule], 0));
+        }
+        _ => return illegal_write(rule),
+    };
+    for wrong in [NdrOpcode::CmpS, NdrOpcode::CmpE, NdrOpcode::CmpM] {
+        let mut writer = host(Copy4::M);
+        writer.write_back(X, kept, &mut Out::default());
+        let before = writer.clone();
+        let out = give(&mut writer, &CoherenceConfig::default(), 0, ndr(wrong, TAG));
+        assert_eq!((rules(&out), out.sends.len()), (vec![rule], 0), "{wrong:?}");
+        assert!(writer == before);
+    }
+}
+
+fn unowned_write_in_shared_memory() {
+    let config = CoherenceConfig::default();
+    for holders in [Holders::Shared(0), Holders::Shared(2), Holders::Owner(0)] {
+        let mut dcoh = device(&config, 2, holders);
+        let out = give(&mut dcoh, &config, 0, write(M2sRwdOpcode::MemWr, Some(MetaValue::Invalid), SnpType::SnpInv, 9));
+        assert_eq!((rules(&out), dcoh.memory(X)), (vec!["COH-MEM-24", "COH-MEM-45"], bytes(1)));
+    }
+}
+
+/// Every combination of an illegal row.
+fn illegal_write(rule: &str) {
     let config = CoherenceConfig::default();
     let row = RWD_ROWS.iter().find(|r| r.rule == rule && !r.legal).expect("an illegal row");
     for &opcode in row.opcodes {
@@ -244,6 +302,9 @@ pub fn write_breaks(rule: &str) {
 
 /// The legal messages of an HDM-H row are answered as the row says.
 pub fn hdm_h_obeys(rule: &str) {
+    if rule == "COH-MEM-35" {
+        return (29..=34).for_each(|row| hdm_h_obeys(&format!("COH-MEM-{row}")));
+    }
     let config = with(MemConfig { meta_stored: true, ..MemConfig::default() });
     let row = HDM_H_ROWS.iter().find(|r| r.rule == rule && r.legal).expect("a legal row");
     let metas: Vec<Option<MetaValue>> =
@@ -289,7 +350,9 @@ pub fn hdm_h_breaks(rule: &str) {
     for msg in wrong {
         let mut memory = HdmH::new();
         let out = give(&mut memory, &config, 0, msg);
-        assert!(rules(&out) == [rule] || rules(&out) == ["COH-MEM-35"], "{rule}: {:?}", rules(&out));
+        let snooped = matches!(msg, Msg::M2sReq { snp, .. } | Msg::M2sRwd { snp, .. } if snp != SnpType::NoOp);
+        let expected = if snooped && rule != "COH-MEM-35" { vec!["COH-MEM-35", rule] } else { vec![rule] };
+        assert_eq!(rules(&out), expected, "{}", msg.label());
         assert!(out.sends.is_empty() && memory == HdmH::new());
     }
 }
@@ -371,7 +434,8 @@ pub fn answers_break(rule: &str) {
         BisnpOpcode::BISnpData => DeviceOp::ReadShared,
         _ => DeviceOp::ReadOnce,
     };
-    for answer in [0, 1, 2, 4, 5, 6].map(BirspOpcode) {
+    let mut named = false;
+    for answer in [0, 1, 2, 3, 4, 5, 6].map(BirspOpcode) {
         if ANSWER_ROWS.iter().any(|r| r.snoop == snoop && r.answer == answer) {
             continue;
         }
@@ -379,9 +443,12 @@ pub fn answers_break(rule: &str) {
         dcoh.issue(&config, X, op, &mut Out::default());
         let before = dcoh.clone();
         let out = give(&mut dcoh, &config, 0, birsp(answer, 0));
-        assert!(rules(&out) == [rule] || rules(&out) == ["COH-BLK-03"], "{rule}: {:?}", rules(&out));
+        let expected = if answer.is_block() { "COH-BLK-03" } else { rule };
+        assert_eq!(rules(&out), [expected], "{answer:?}");
         assert!(dcoh == before);
+        named |= expected == rule;
     }
+    assert!(named, "{rule} itself is named");
 }
 
 /// A device without line X.
@@ -408,4 +475,43 @@ pub fn bias_host(state: Copy4) -> BiasHost<Line> {
 
 pub fn d2h(opcode: D2hReqOpcode) -> M {
     Msg::D2hReq { opcode, line: X, cqid: X.0 as u16 }
+}
+
+/// A row of the bias flow: the request, what the host answers that has the line in M, and an answer that the row does not
+/// have.
+fn bias_row(rule: &str) -> (D2hReqOpcode, &'static str, M2sReqOpcode, MetaValue) {
+    let (read, write) = (M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd);
+    match rule {
+        "COH-BIA-02" => (D2hReqOpcode::RdCurr, "MemRdFwd Any NoOp", write, MetaValue::Any),
+        "COH-BIA-03" => (D2hReqOpcode::RdShared, "MemRdFwd Shared NoOp", read, MetaValue::Any),
+        "COH-BIA-04" => (D2hReqOpcode::RdAny, "MemRdFwd Shared NoOp", read, MetaValue::Any),
+        "COH-BIA-05" => (D2hReqOpcode::RdOwn, "MemRdFwd Invalid NoOp", read, MetaValue::Shared),
+        "COH-BIA-06" => (D2hReqOpcode::CLFlush, "MemRdFwd Invalid NoOp", read, MetaValue::Shared),
+        "COH-BIA-07" => (D2hReqOpcode::WOWrInvF, "MemWrFwd Invalid NoOp", write, MetaValue::Shared),
+        other => panic!("{other} has no row here"),
+    }
+}
+
+/// The host writes its dirty copy back, and then answers as the row says.
+pub fn bias_obeys(rule: &str) {
+    let config = CoherenceConfig::default();
+    let (request, answer, ..) = bias_row(rule);
+    let mut host = bias_host(Copy4::M);
+    let out = give(&mut host, &config, 0, d2h(request));
+    let Msg::M2sRwd { tag, .. } = out.sends[0].1 else { panic!("the write back first") };
+    let out = give(&mut host, &config, 0, ndr(NdrOpcode::Cmp, tag));
+    assert_eq!(labels(&out), [answer]);
+}
+
+/// An answer that the row does not have is reported by the device, and nothing changes.
+pub fn bias_breaks(rule: &str) {
+    let config = CoherenceConfig::default();
+    let (request, _, opcode, meta) = bias_row(rule);
+    let mut device = bias_device(Copy4::I);
+    device.issue(&config, X, request, Some((bytes(2), WHOLE_LINE)), &mut Out::default());
+    let before = device.clone();
+    let (snp, meta_field) = (SnpType::NoOp, MetaField::Meta0State);
+    let wrong = Msg::M2sReq { opcode, snp, meta_field, meta, line: X, tag: CQID };
+    assert_eq!(rules(&give(&mut device, &config, 0, wrong)), [rule]);
+    assert!(device == before);
 }

@@ -117,6 +117,11 @@ fn hdm_db_races() {
             ("EI", &["MemClnEvct MemRdS", "MemRdA"], "IE+ SS+"),
             // Ownership without bytes: the reader before it loses its S; after the read that follows both share.
             ("II", &["MemInv", "MemRdS"], "EI+ SS+"),
+            // The read that follows is for the load: that is done before host 1 takes the line, so MemRdS begins and shares. Or
+            // host 1 was first, and host 0 stays in E.
+            ("II", &["MemInv Load MemRdS", "MemRdA"], "EI+ SS+"),
+            // Ownership was lost before the store could happen; the S of MemRdS between them is no ownership given up.
+            ("II", &["MemInv MemRdS Store", "MemRdA"], "EI+ MI-"),
             // A store whose ownership was lost asks again, so both stores happen; then both lines are written back.
             ("SS", &["MemRdA Store MemWr", "MemRdA Store MemWr"], "II+"),
             // Host 0 owns M and asks without need; its own copy is written back when host 1 wins, and host 0 gets E after.
@@ -222,6 +227,8 @@ fn hdm_d_races() {
             ("IM", &["RdOwn", "MemWr"], "EI+"),
             // Device evicts inside, host reads: the device's S copy goes only when the host asks for ownership.
             ("MI", &["DirtyEvict", "MemRdA"], "IE+"),
+            // The flip takes the host's E, so MemRdS begins; the store asks again for the ownership that was lost.
+            ("II", &["RdOwn", "MemRdA MemRdS Store"], "IM-"),
             // The device flips, stores and evicts; the host's requests wait for nothing but their start state.
             ("IM", &["RdShared", "MemWr MemRdS"], "SS+"),
         ],

@@ -39,7 +39,7 @@ fn hdm_db_mutants() {
         (Mutant::HolderSkipped, &["COH-INV-01", "COH-INV-02", "COH-INV-04"]),
     ];
     for &(mutant, by) in cases {
-        let setup = Setup::core(with_mutant(mutant), 2);
+        let setup = Setup { orders: false, ..Setup::core(with_mutant(mutant), 2) };
         killed(mutant, &explore("HDM-DB, 2 hosts", &MemSystem::new(setup)), by);
     }
 }
@@ -47,14 +47,14 @@ fn hdm_db_mutants() {
 #[test]
 fn old_bytes_mutant() {
     let config = CoherenceConfig { without_bytes: WithoutBytes::Write, ..with_mutant(Mutant::HostOldBytes) };
-    let setup = Setup::core(config, 2);
+    let setup = Setup { orders: false, ..Setup::core(config, 2) };
     killed(Mutant::HostOldBytes, &explore("HDM-DB, 2 hosts", &MemSystem::new(setup)), &["COH-INV-02"]);
 }
 
 #[test]
 fn filter_mutant() {
     let mutant = Mutant::EntryLeavesEarly;
-    let setup = tiny_filter(with_mutant(mutant));
+    let setup = Setup { orders: false, ..tiny_filter(with_mutant(mutant)) };
     killed(mutant, &explore("HDM-DB, 1 filter entry", &MemSystem::new(setup)), &["COH-INV-12"]);
 }
 
@@ -72,7 +72,7 @@ fn block_mutants() {
     for &(mutant, answer, by) in cases {
         let mut config = with(MemConfig { block_answer: answer, ..MemConfig::default() });
         config.mutant = Some(mutant);
-        let mut setup = blocks(config, 1, &[DeviceOp::ReadOwn]);
+        let mut setup = Setup { orders: false, ..blocks(config, 1, &[DeviceOp::ReadOwn]) };
         setup.requests = vec![HostReq::RD_ANY];
         killed(mutant, &explore("HDM-DB, blocks", &MemSystem::new(setup)), by);
     }
@@ -91,6 +91,10 @@ fn hdm_d_mutants() {
     for &(mutant, by) in cases {
         let mut config = with_mutant(mutant);
         config.mem.flush_keeps_shared = mutant == Mutant::FlushFlips;
-        killed(mutant, &explore("HDM-D", &BiasSystem::new(BiasSetup::everything(config))), by);
+        killed(
+            mutant,
+            &explore("HDM-D", &BiasSystem::new(BiasSetup { orders: false, ..BiasSetup::everything(config) })),
+            by,
+        );
     }
 }

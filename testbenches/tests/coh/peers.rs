@@ -2,6 +2,7 @@
 
 use super::mem_bench::*;
 use super::mem_explore::{clean, explore};
+use super::names::names;
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::cache::state::At;
 use scalepool::coherence::config::CoherenceConfig;
@@ -74,8 +75,10 @@ fn coh_p2p_01_p() {
 
 #[test]
 fn coh_p2p_01_n() {
-    // A device that does not ask its peer: two writable copies.
-    let found = explore("peer skipped", &MemSystem::new(Setup::core(breaking(Mutant::HolderSkipped), 2)));
+    // A device that does not ask its peer, port 1: two writable copies.
+    let setup = Setup { peers: 0b10, ..Setup::core(breaking(Mutant::HolderSkipped), 2) };
+    names(&MemSystem::new(setup.clone()), "COH-P2P-01");
+    let found = explore("peer skipped", &MemSystem::new(Setup { orders: false, ..setup }));
     let rule = found.violation.expect("it is found").event.rule;
     assert!(["COH-INV-01", "COH-INV-04"].contains(&rule), "{rule}");
 }
@@ -176,7 +179,9 @@ fn coh_uio_01_p() {
 
 #[test]
 fn coh_uio_01_n() {
-    let found = explore("UIO skips holders", &MemSystem::new(uio(breaking(Mutant::UioSkipsHolders))));
+    let setup = uio(breaking(Mutant::UioSkipsHolders));
+    names(&MemSystem::new(setup.clone()), "COH-UIO-01");
+    let found = explore("UIO skips holders", &MemSystem::new(Setup { orders: false, ..setup }));
     let rule = found.violation.expect("it is found").event.rule;
     assert!(["COH-INV-01", "COH-INV-02"].contains(&rule), "{rule}");
 }

@@ -58,7 +58,7 @@ fn both_protocols_over_a_noisy_link() {
         let selective = seed == 2;
         let mut pair = Pair::new(end(mode, Dir::Down, selective), end(mode, Dir::Up, selective), 12, 64);
         for dir in Dir::ALL {
-            pair.set_wire(dir, FaultyWire::new(Vec::new(), 2e-5, Rng::for_name(seed, dir.name())));
+            pair.wires.put(dir, FaultyWire::new(Vec::new(), 2e-5, Rng::for_name(seed, dir.name())));
         }
         for dir in Dir::ALL {
             for instance in Instance::ALL {
@@ -99,7 +99,7 @@ fn both_protocols_over_a_noisy_link() {
             }
         }
         assert!(pair.drain(5_000), "seed {seed}");
-        assert!(pair.damaged() > 20, "seed {seed}: {}", pair.damaged());
+        assert!(pair.wires.damaged() > 20, "seed {seed}: {}", pair.wires.damaged());
         assert_eq!(given, 200);
         for dir in Dir::ALL {
             assert_eq!(io[dir as usize], (0..200).collect::<Vec<u64>>(), "seed {seed}");

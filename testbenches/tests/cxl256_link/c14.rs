@@ -27,7 +27,7 @@ fn viral(classes: &[Class], mode: Mode, vector: u16) {
     classes.iter().for_each(|c| bench.produce[c.index()] = 64);
     (0..300).for_each(|_| bench.step());
     bench.consume = [0; 2];
-    bench.pair.keep_log();
+    bench.pair.wires.keep_log();
     bench.pair.device.client.set_viral(vector);
     let mut packed_before = None;
     for _ in 0..100 {
@@ -35,7 +35,8 @@ fn viral(classes: &[Class], mode: Mode, vector: u16) {
         let given: usize = classes.iter().map(|&c| bench.expected[c.index()].len()).sum();
         let taken: u64 = classes.iter().map(|&c| bench.delivered[c.index()]).sum();
         bench.step();
-        let spoilt = bench.pair.take_log().iter().any(|s| s.dir == Dir::Up && !s.flit.receive(mode).is_good());
+        let spoilt =
+            bench.pair.wires.take_log().iter().any(|s| s.dir == Dir::Up && !s.unit.flit.receive(mode).is_good());
         if spoilt && packed_before.is_none() {
             packed_before = Some(taken + (given - waiting) as u64);
         }

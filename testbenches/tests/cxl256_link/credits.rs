@@ -67,7 +67,7 @@ fn cxl256_crd_05_n() {
     assert_eq!(bench.astray(), []);
     let seq = bench.pair.host.receiver().expected;
     let header = FlitHeader { flit_type: FlitType::Cachemem, seq, ..FlitHeader::default() };
-    let now = bench.pair.now();
+    let now = bench.pair.wires.now();
     bench.pair.host.receive(&sealed(header, &[], one(Class::M2sRwd)), now);
     assert_eq!(bench.astray(), [Class::M2sRwd]);
 }
@@ -126,16 +126,16 @@ fn cxl256_ctl_05_p() {
     let mut bench = Bench::new(LinkConfig::default(), 32, 1);
     bench.produce = [64; 12];
     bench.phases = false;
-    bench.pair.keep_log();
+    bench.pair.wires.keep_log();
     for _ in 0..300 {
         bench.step();
     }
-    let log = bench.pair.take_log();
+    let log = bench.pair.wires.take_log();
     for dir in Dir::ALL {
-        let mut payload = log.iter().filter(|s| s.dir == dir && s.flit.header().flit_type == FlitType::Cachemem);
-        let first = payload.next().expect("payload was sent").flit;
+        let mut payload = log.iter().filter(|s| s.dir == dir && s.unit.flit.header().flit_type == FlitType::Cachemem);
+        let first = payload.next().expect("payload was sent").unit.flit;
         assert_eq!(first.slot(Mode::Standard, 0) & 0xfff, 0x8c8, "INIT.Param comes first");
-        assert!(payload.next().expect("more was sent").flit.crd().credits().count() > 0, "then credits");
+        assert!(payload.next().expect("more was sent").unit.flit.crd().credits().count() > 0, "then credits");
     }
     assert!(bench.rest(5000));
     bench.assert_clean();
@@ -160,15 +160,19 @@ fn credit_flits(ide_active: bool) -> (usize, usize) {
     let mut bench = Bench::new(link, 32, 1);
     bench.pair = Pair::cachemem(link, end(Dir::Down), end(Dir::Up), LATENCY_FLITS, RETRAIN_FLITS);
     bench.phases = false;
-    bench.pair.keep_log();
+    bench.pair.wires.keep_log();
     bench.produce[Class::H2dRsp.index()] = 64;
     bench.produce[Class::M2sRwd.index()] = 64;
     (0..1000).for_each(|_| bench.step());
     assert!(bench.rest(5000));
     bench.assert_clean();
-    let log = bench.pair.take_log();
-    let with_credits: Vec<Crd> =
-        log.iter().filter(|s| s.dir == Dir::Up).map(|s| s.flit.crd()).filter(|c| c.credits().count() > 0).collect();
+    let log = bench.pair.wires.take_log();
+    let with_credits: Vec<Crd> = log
+        .iter()
+        .filter(|s| s.dir == Dir::Up)
+        .map(|s| s.unit.flit.crd())
+        .filter(|c| c.credits().count() > 0)
+        .collect();
     (with_credits.len(), with_credits.iter().filter(|c| c.marks_empty()).count())
 }
 

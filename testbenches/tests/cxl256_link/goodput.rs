@@ -84,11 +84,11 @@ fn latency_flits(doubt_implied: bool, mode: Mode) -> f64 {
     let (mut sum, count) = (0, 400);
     for n in 0..count {
         bench.give(Class::M2sReq);
-        let from = bench.pair.now();
+        let from = bench.pair.wires.now();
         while bench.pair.device.client.inbox_len() == 0 {
             bench.pair.step();
         }
-        sum += bench.pair.now() - from;
+        sum += bench.pair.wires.now() - from;
         (0..3 + n % 7).for_each(|_| bench.step());
     }
     sum as f64 / count as f64

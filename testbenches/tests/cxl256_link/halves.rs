@@ -79,7 +79,7 @@ fn cxl256_map_05_n() {
 /// A link on which the host has sent `flits` flits with eight TLPs of 4 DW, and one more that straddles the halves.
 fn halves(faults: Vec<Fault>, flits: u16) -> Pair<Io> {
     let mut pair = Io::pair(lopt());
-    pair.set_wire(Dir::Down, FaultyWire::new(faults, 0.0, scalepool::kernel::Rng::from_seed(1)));
+    pair.wires.put(Dir::Down, FaultyWire::new(faults, 0.0, scalepool::kernel::Rng::from_seed(1)));
     for n in 0..flits {
         let region = (0..14).flat_map(|k| tlp(4, 14 * n + k)).collect::<Vec<u8>>();
         pair.host.client.outgoing.push_back(io_flit(MODE, &region));

@@ -132,16 +132,16 @@ fn changed_tlps(mode: Mode, log: &[Flit]) -> Vec<Vec<u8>> {
 fn replayed(mode: Mode) -> (Pair<Io>, Vec<Flit>) {
     let mut pair = Io::pair(LinkConfig { mode, ..LinkConfig::default() });
     let drops = (60..63).map(|unit| Fault::Drop { unit }).collect();
-    pair.set_wire(Dir::Down, FaultyWire::new(drops, 0.0, scalepool::kernel::Rng::from_seed(1)));
+    pair.wires.put(Dir::Down, FaultyWire::new(drops, 0.0, scalepool::kernel::Rng::from_seed(1)));
     pair.host.client.sends_dllps = true;
     for n in 0..100 {
         let region = (0..18).flat_map(|k| tlp(3, 18 * n + k)).collect::<Vec<u8>>();
         pair.host.client.outgoing.push_back(io_flit(mode, &region));
     }
-    pair.keep_log();
+    pair.wires.keep_log();
     (0..300).for_each(|_| pair.step());
-    let log = pair.take_log();
-    (pair, log.into_iter().filter(|s| s.dir == Dir::Down).map(|s| s.flit).collect())
+    let log = pair.wires.take_log();
+    (pair, log.into_iter().filter(|s| s.dir == Dir::Down).map(|s| s.unit.flit).collect())
 }
 
 #[test]
@@ -160,13 +160,13 @@ fn cxl256_rty_16_p() {
     let mut bench = Bench::new(LinkConfig::default(), 32, 1);
     bench.wire(Dir::Down, vec![Fault::Drop { unit: 300 }], 0.0, 1);
     (bench.phases, bench.produce) = (false, [64; 12]);
-    bench.pair.keep_log();
+    bench.pair.wires.keep_log();
     (0..500).for_each(|_| bench.step());
     let mut bodies: Vec<Option<Vec<u8>>> = vec![None; 1024];
-    for seen in bench.pair.take_log().iter().filter(|s| s.dir == Dir::Down) {
-        let header = seen.flit.header();
+    for seen in bench.pair.wires.take_log().iter().filter(|s| s.dir == Dir::Down) {
+        let header = seen.unit.flit.header();
         if header.flit_type == FlitType::Cachemem && header.command == ReplayCommand::Explicit {
-            let body: Vec<u8> = seen.flit.body(Mode::Standard).collect();
+            let body: Vec<u8> = seen.unit.flit.body(Mode::Standard).collect();
             let first = bodies[usize::from(header.seq)].get_or_insert_with(|| body.clone());
             assert_eq!(*first, body);
         }

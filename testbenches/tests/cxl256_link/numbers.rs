@@ -9,13 +9,13 @@ use scalepool_protocols::wire::Wire;
 fn log_of(flits: u64) -> Vec<Flit> {
     let mut bench = Bench::new(LinkConfig::default(), 32, 1);
     (bench.phases, bench.produce) = (false, [64; 12]);
-    bench.pair.keep_log();
-    while bench.pair.now() < flits {
+    bench.pair.wires.keep_log();
+    while bench.pair.wires.now() < flits {
         bench.step();
     }
     assert!(bench.rest(5000));
     bench.assert_clean();
-    bench.pair.take_log().into_iter().filter(|s| s.dir == Dir::Down).map(|s| s.flit).collect()
+    bench.pair.wires.take_log().into_iter().filter(|s| s.dir == Dir::Down).map(|s| s.unit.flit).collect()
 }
 
 #[test]

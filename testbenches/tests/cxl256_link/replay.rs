@@ -32,13 +32,13 @@ fn cxl256_rty_06_p() {
         bench.wire(dir, vec![Fault::Drop { unit: 300 }], 0.0, 1);
     }
     (bench.phases, bench.produce) = (false, [64; 12]);
-    bench.pair.keep_log();
+    bench.pair.wires.keep_log();
     for _ in 0..600 {
         bench.step();
     }
-    let log = bench.pair.take_log();
+    let log = bench.pair.wires.take_log();
     for dir in Dir::ALL {
-        let headers: Vec<_> = log.iter().filter(|s| s.dir == dir).map(|s| s.flit.header()).collect();
+        let headers: Vec<_> = log.iter().filter(|s| s.dir == dir).map(|s| s.unit.flit.header()).collect();
         let is_nak = |h: &FlitHeader| h.command == ReplayCommand::NakStandard;
         let first = headers.iter().position(is_nak).expect("a Nak");
         assert!(headers[first..first + 3].iter().all(is_nak), "{dir:?}");

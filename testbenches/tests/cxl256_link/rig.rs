@@ -106,7 +106,7 @@ impl Bench {
 
     /// Faults of a direction.
     pub fn wire(&mut self, dir: Dir, faults: Vec<Fault>, ber: f64, seed: u64) {
-        self.pair.set_wire(dir, FaultyWire::new(faults, ber, Rng::for_name(seed, dir.name())));
+        self.pair.wires.put(dir, FaultyWire::new(faults, ber, Rng::for_name(seed, dir.name())));
     }
 
     /// Gives a random message to its sender.
@@ -119,7 +119,7 @@ impl Bench {
 
     /// One flit clock with everything around it.
     pub fn step(&mut self) {
-        if self.phases && self.pair.now().is_multiple_of(PHASE_FLITS) {
+        if self.phases && self.pair.wires.now().is_multiple_of(PHASE_FLITS) {
             self.produce = [0; 12].map(|_: u64| SPEEDS[self.rng.below(4) as usize]);
             self.consume = [0; 2].map(|_: u64| SPEEDS[1 + self.rng.below(3) as usize]);
         }

@@ -55,8 +55,8 @@ fn soak(noise: Noise, messages: u16, link: LinkConfig, seed: u64) -> Bench {
         faults.extend(listed(&mut rng, noise.twice, |unit| Fault::Duplicate { unit }));
         bench.wire(dir, faults, noise.ber, seed);
     }
-    while bench.pair.now() < soak_flits() {
-        let now = bench.pair.now();
+    while bench.pair.wires.now() < soak_flits() {
+        let now = bench.pair.wires.now();
         bench.pair.host.lose_acks(noise.deaf && now % 2001 < DEAF_FLITS);
         bench.pair.device.lose_acks(noise.deaf && now % 2503 < DEAF_FLITS);
         if noise.training > 0 && now % noise.training == noise.training - 1 {
@@ -64,7 +64,7 @@ fn soak(noise: Noise, messages: u16, link: LinkConfig, seed: u64) -> Bench {
         }
         bench.step();
     }
-    assert_eq!(bench.pair.undetected(), 0, "FEC and CRC let one through; choose another seed");
+    assert_eq!(bench.pair.wires.undetected(), 0, "FEC and CRC let one through; choose another seed");
     bench.pair.host.lose_acks(false);
     bench.pair.device.lose_acks(false);
     let rested = bench.rest(50_000);
@@ -77,7 +77,7 @@ fn soak(noise: Noise, messages: u16, link: LinkConfig, seed: u64) -> Bench {
         link.selective_nak,
         soak_flits(),
         bench.delivered.iter().sum::<u64>(),
-        bench.pair.damaged(),
+        bench.pair.wires.damaged(),
         host.repaired + device.repaired,
         host.bad + device.bad,
         host.replays + device.replays,
@@ -154,7 +154,7 @@ fn clean_link_never_replays() {
 fn credit_of_one() {
     for (n, link) in links().filter(|(_, link)| link.selective_nak) {
         let mut bench = Bench::new(link, 1, 600 + n);
-        while bench.pair.now() < soak_flits() {
+        while bench.pair.wires.now() < soak_flits() {
             bench.step();
         }
         assert!(bench.rest(20_000));

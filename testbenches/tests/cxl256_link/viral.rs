@@ -130,7 +130,7 @@ fn goes_viral(
         pair.device.client.inner.send(message).expect("legal");
         sent.push(message);
     }
-    pair.keep_log();
+    pair.wires.keep_log();
     for n in 0..600 {
         if n == at {
             pair.device.client.inner.set_viral(0x21);
@@ -138,7 +138,7 @@ fn goes_viral(
         pair.step();
         got.extend(pair.host.client.inner.take());
     }
-    let log: Vec<Flit> = pair.take_log().into_iter().filter(|s| s.dir == Dir::Up).map(|s| s.flit).collect();
+    let log: Vec<Flit> = pair.wires.take_log().into_iter().filter(|s| s.dir == Dir::Up).map(|s| s.unit.flit).collect();
     let mut in_order = true;
     for class in Class::ALL {
         let of = |all: &[Message]| all.iter().filter(|m| m.class == class).copied().collect::<Vec<_>>();

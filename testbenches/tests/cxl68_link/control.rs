@@ -80,7 +80,7 @@ fn cxl68_ctl_04_n2() {
 fn cxl68_ctl_05_p2() {
     for static_bit_fault in STATIC_CHOICES {
         let mut rig = Rig::cachemem(Cxl68Config { static_bit_fault, ..quick() });
-        rig.pair.set_wire(Dir::Up, wire((0..3).map(|n| Fault::Drop { unit: 60 + 7 * n }).collect()));
+        rig.pair.wires.put(Dir::Up, wire((0..3).map(|n| Fault::Drop { unit: 60 + 7 * n }).collect()));
         rig.all_traffic(3, 1);
         rig.assert_no_loss();
         assert!(rig.events.is_empty(), "INIT, LLCRD and all RETRY flits have travelled");
@@ -140,13 +140,13 @@ fn cxl68_ctl_06_p2() {
     // Every reserved bit of every control flit of one direction is 1 on the wire, the CRC fits: nothing changes.
     let run = |faults: Vec<Fault>| {
         let mut rig = Rig::cachemem(quick());
-        rig.pair.keep_log();
-        rig.pair.set_wire(Dir::Down, wire(faults));
-        rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: 50 }]));
+        rig.pair.wires.keep_log();
+        rig.pair.wires.put(Dir::Down, wire(faults));
+        rig.pair.wires.put(Dir::Up, wire(vec![Fault::Drop { unit: 50 }]));
         rig.all_traffic(2, 6);
         rig.assert_no_loss();
         assert!(rig.events.is_empty());
-        (rig.pair.now(), rig.pair.take_log(), rig.reads)
+        (rig.pair.wires.now(), rig.pair.wires.take_log(), rig.reads)
     };
     let (clean_flits, log, clean_reads) = run(Vec::new());
     let mut kinds = std::collections::BTreeSet::new();
@@ -203,9 +203,9 @@ fn kind_name(unit: &Decoded) -> &'static str {
 /// A link with flits of every kind in both directions.
 fn varied(down: Vec<Fault>, up: Vec<Fault>) -> Rig {
     let mut rig = Rig::cachemem(quick());
-    rig.pair.keep_log();
-    rig.pair.set_wire(Dir::Down, wire(down));
-    rig.pair.set_wire(Dir::Up, wire(up));
+    rig.pair.wires.keep_log();
+    rig.pair.wires.put(Dir::Down, wire(down));
+    rig.pair.wires.put(Dir::Up, wire(up));
     rig.all_traffic(4, 11);
     rig.assert_no_loss();
     rig
@@ -217,7 +217,7 @@ const KINDS: [&str; 4] = ["protocol", "all-data", "LLCRD.Acknowledge", "INIT.Par
 fn cxl68_crc_04_p() {
     let mut rig = varied(Vec::new(), Vec::new());
     assert!(rig.events.is_empty());
-    let log = rig.pair.take_log();
+    let log = rig.pair.wires.take_log();
     for dir in Dir::ALL {
         let units = sent(&log, dir);
         assert!(units.iter().all(|u| u.crc_ok == Some(true)));
@@ -230,7 +230,7 @@ fn cxl68_crc_04_p() {
 
 #[test]
 fn cxl68_crc_04_n() {
-    let log = varied(Vec::new(), Vec::new()).pair.take_log();
+    let log = varied(Vec::new(), Vec::new()).pair.wires.take_log();
     for dir in Dir::ALL {
         let units = sent(&log, dir);
         for kind in KINDS.into_iter().chain(["RETRY.Idle"]) {
@@ -267,7 +267,7 @@ fn cxl68_flt_02_p2() {
         rig.write_line(Space::Device, 64 * n as u64, bytes);
     }
     rig.settle();
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     rig.takes = false;
     for n in 0..20 {
         rig.read(Space::Device, 64 * n);
@@ -277,7 +277,7 @@ fn cxl68_flt_02_p2() {
     rig.assert_no_loss();
     assert!(rig.events.is_empty());
     assert_eq!(rig.pair.host.stats().retries + rig.pair.device.stats().retries, 0);
-    let units = sent(&rig.pair.take_log(), Dir::Up);
+    let units = sent(&rig.pair.wires.take_log(), Dir::Up);
     let alike = units.iter().filter(|u| u.kind == Kind::AllData && u.unit.slot(0) & 1 == 1).count();
     assert!(alike > 10, "{alike} all-data flits look like control flits");
 }
@@ -393,7 +393,7 @@ fn cxl68_pck_15_p() {
     let link = Cxl68Config { llcrd_flush_flits: 1, llcrd_ack_threshold: 2, ..quick() };
     let mut rig = Rig::new(EndConfig::mem(Dir::Down, link, 64), EndConfig::mem(Dir::Up, link, 64));
     rig.bring_up();
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     for n in 0..400 {
         rig.read(Space::Device, 64 * (n % 64));
         if n % 3 == 0 {
@@ -402,7 +402,7 @@ fn cxl68_pck_15_p() {
         }
     }
     rig.assert_no_loss();
-    let units = sent(&rig.pair.take_log(), Dir::Up);
+    let units = sent(&rig.pair.wires.take_log(), Dir::Up);
     assert!(units.iter().filter_map(|u| check::intent(&u.kind, u.rollover_before)).next().is_none());
     // Runs of more than one flit are there, and LLCRDs directly behind them: they have waited.
     let after_run = units.windows(3).filter(|w| {

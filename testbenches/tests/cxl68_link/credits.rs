@@ -35,10 +35,10 @@ fn mutated(dir: Dir, mutant: Mutant) -> Rig {
 #[test]
 fn cxl68_crd_02_p() {
     let mut rig = Rig::cachemem(quick());
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     rig.all_traffic(6, 3);
     rig.assert_no_loss();
-    let log = rig.pair.take_log();
+    let log = rig.pair.wires.take_log();
     for dir in Dir::ALL {
         let units = sent(&log, dir);
         let mut returned = [0; 10];
@@ -142,10 +142,10 @@ fn cxl68_crd_04_n() {
 fn cxl68_crd_05_p() {
     let [host, device] = [Dir::Down, Dir::Up].map(|dir| EndConfig::cachemem(dir, quick(), 48));
     let mut rig = Rig::new(host, device);
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     rig.all_traffic(12, 5);
     rig.assert_no_loss();
-    let log = rig.pair.take_log();
+    let log = rig.pair.wires.take_log();
     for dir in Dir::ALL {
         // The first grants show it: cache and mem in turn while both are pending, the largest power of two first.
         let mut data_codes = sent(&log, dir).into_iter().filter_map(|u| match u.kind {
@@ -236,7 +236,7 @@ fn cxl68_crd_07_n() {
 fn cxl68_crd_08_p() {
     // The timer is far off, so it is not what makes the LLCRDs.
     let mut rig = Rig::cachemem(Cxl68Config { llcrd_flush_flits: 1023, ..quick() });
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     // Requests of both protocols wait already when the link comes up.
     for n in 0..8 {
         rig.read(Space::Host, 64 * n);
@@ -244,7 +244,7 @@ fn cxl68_crd_08_p() {
     }
     rig.all_traffic(2, 8);
     rig.assert_no_loss();
-    let log = rig.pair.take_log();
+    let log = rig.pair.wires.take_log();
     for dir in Dir::ALL {
         let units = sent(&log, dir);
         let init = units.iter().position(|u| matches!(u.kind, Kind::Control(Control::InitParam(_)))).expect("sent");

@@ -68,7 +68,7 @@ fn cxl68_pid_02_p2() {
     for spoiled in 0..16u16 {
         let mut rig = Rig::cachemem(quick());
         let faults = [40, 55, 70].map(|unit| Fault::Flip { unit, bit: spoiled });
-        rig.pair.set_wire(Dir::Down, wire(faults.to_vec()));
+        rig.pair.wires.put(Dir::Down, wire(faults.to_vec()));
         rig.all_traffic(3, 2);
         rig.assert_no_loss();
         assert_eq!(rig.events.len(), 3);
@@ -109,7 +109,7 @@ fn cxl68_pid_03_n2() {
     for dir in Dir::ALL {
         for unit in [30, 47, 64] {
             let mut rig = Rig::cachemem(quick());
-            rig.pair.set_wire(dir, wire(vec![Fault::Noise { unit }]));
+            rig.pair.wires.put(dir, wire(vec![Fault::Noise { unit }]));
             rig.all_traffic(2, unit);
             rig.settle();
             dropped_and_trained(&mut rig, "CXL68-PID-03");
@@ -125,7 +125,7 @@ fn a_unit_between_a_dropped_one_and_training_takes_no_number() {
     rig.pair.inject(Dir::Down, &with_id(named("RETRY.Idle"), INVALID, INVALID));
     rig.pair.inject(Dir::Down, &super::units::llcrd([0; 3], 0));
     assert_eq!(rig.pair.device.eseq(), eseq);
-    assert_eq!(rig.pair.device.transmit(rig.pair.now() + 1), None, "training comes first");
+    assert_eq!(rig.pair.device.transmit(rig.pair.wires.now() + 1), None, "training comes first");
     rig.step();
     rig.settle();
     dropped_and_trained(&mut rig, "CXL68-PID-03");

@@ -81,11 +81,11 @@ fn cxl68_ini_01_n() {
 fn cxl68_ini_02_p() {
     for wrap_meaning in WRAP_MEANINGS {
         let mut rig = Rig::mem(Cxl68Config { wrap_meaning, ..quick() });
-        rig.pair.keep_log();
+        rig.pair.wires.keep_log();
         rig.bring_up();
         rig.all_traffic(2, 1);
         rig.assert_no_loss();
-        let log = rig.pair.take_log();
+        let log = rig.pair.wires.take_log();
         for dir in Dir::ALL {
             let units = sent(&log, dir);
             assert_eq!(units.iter().filter(|u| is_init(u)).count(), 1);
@@ -151,7 +151,7 @@ fn cxl68_ini_04_p() {
                 let [mut host, mut device] = [Dir::Down, Dir::Up].map(|d| EndConfig::mem(d, link, 32));
                 (host.param_delay_flits, device.param_delay_flits) = (param_delay_flits, 8 - param_delay_flits);
                 let mut rig = Rig::new(host, device);
-                rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: drop }]));
+                rig.pair.wires.put(Dir::Up, wire(vec![Fault::Drop { unit: drop }]));
                 rig.traffic(Space::Device, 30, drop);
                 rig.assert_no_loss();
                 let sent = rig.pair.device.stats().sent > drop;
@@ -185,7 +185,7 @@ fn cxl68_ini_04_n() {
 
 /// Spoils the next unit that the device sends, as seen by a new wire.
 fn drop_next(rig: &mut Rig) {
-    rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
+    rig.pair.wires.put(Dir::Up, wire(vec![Fault::Drop { unit: 0 }]));
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn around_the_wrap(entries: u16, readings: [WrapMeaning; 2]) -> Rig {
     }
     for (dir, round) in [(Dir::Up, 100), (Dir::Down, 101), (Dir::Up, 102)] {
         let faults = (0..60).step_by(29).map(|unit| Fault::Drop { unit }).collect();
-        rig.pair.set_wire(dir, wire(faults));
+        rig.pair.wires.put(dir, wire(faults));
         rig.traffic(Space::Device, 30, round);
         rig.settle();
     }
@@ -296,10 +296,10 @@ fn a_link_comes_up_with_a_peer_that_is_late() {
 }
 
 fn first_init(pair: &mut Pair) -> Option<u64> {
-    pair.keep_log();
+    pair.wires.keep_log();
     for _ in 0..100 {
         pair.step();
     }
-    let log = pair.take_log();
+    let log = pair.wires.take_log();
     log.iter().any(|s| sent(&[*s], s.dir).iter().any(is_init)).then(|| first(&log, Dir::Down, is_init))
 }

@@ -112,8 +112,8 @@ fn cxl68_psn_01_p() {
     // Twice: with a clean link, and with retries in between.
     for faults in [vec![], (0..8).map(|n| Fault::Drop { unit: 40 + 11 * n }).collect()] {
         let mut rig = Rig::cachemem(quick());
-        rig.pair.set_wire(Dir::Down, wire(faults.clone()));
-        rig.pair.set_wire(Dir::Up, wire(faults));
+        rig.pair.wires.put(Dir::Down, wire(faults.clone()));
+        rig.pair.wires.put(Dir::Up, wire(faults));
         poisoned(&mut rig);
         rig.assert_no_loss();
         assert_eq!(rig.reads.len(), 24);

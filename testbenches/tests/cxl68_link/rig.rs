@@ -193,7 +193,7 @@ impl Rig {
     }
 
     fn broke(&mut self, rule: &'static str, text: String) {
-        self.broken.push(Broken { rule, at: self.pair.now(), text });
+        self.broken.push(Broken { rule, at: self.pair.wires.now(), text });
     }
 
     /// Accesses without an answer.
@@ -209,13 +209,16 @@ impl Rig {
 
     /// Waits until a line may be asked for; `false`: it never may.
     fn ready(&mut self, space: Space, line: u64) -> bool {
-        let until = self.pair.now() + PATIENCE_FLITS;
+        let until = self.pair.wires.now() + PATIENCE_FLITS;
         loop {
             let asker = self.asker(space);
             if asker.open.len() < OUTSTANDING && asker.open.values().all(|o| o.line != line) {
                 return true;
             }
-            if self.pair.now() >= until || self.pair.host.halted().is_some() || self.pair.device.halted().is_some() {
+            if self.pair.wires.now() >= until
+                || self.pair.host.halted().is_some()
+                || self.pair.device.halted().is_some()
+            {
                 return false;
             }
             self.step();
@@ -340,7 +343,7 @@ impl Rig {
     /// One flit clock, and what the agents do with what it brought.
     pub fn step(&mut self) {
         self.pair.step();
-        let now = self.pair.now();
+        let now = self.pair.wires.now();
         for end in [&mut self.pair.host, &mut self.pair.device] {
             self.events.extend(end.take_events().into_iter().map(|e| (now, e)));
         }

@@ -1,7 +1,7 @@
 //! Units made by hand, and faults that a CRC does not see.
 
 use scalepool::link::cxl68::fault::{Fault, FaultyWire};
-use scalepool::link::cxl68::pair::Seen;
+use scalepool::link::wires::Seen;
 use scalepool_protocols::check::crc16;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
@@ -93,7 +93,7 @@ pub fn forged(unit: u64, bits: &[u16]) -> Vec<Fault> {
 }
 
 /// What was sent in a direction, taken apart. Only for a stream without replay.
-pub fn sent(log: &[Seen], dir: Dir) -> Vec<Decoded> {
+pub fn sent(log: &[Seen<Unit>], dir: Dir) -> Vec<Decoded> {
     let mut unpacker = Unpacker::new(dir, Revision::V2_0, Enabled::ALL);
     log.iter().filter(|s| s.dir == dir).map(|s| unpacker.read(&s.unit)).collect()
 }
@@ -104,6 +104,6 @@ pub fn is_retry(decoded: &Decoded) -> bool {
 }
 
 /// Number of the first unit of a direction for which something holds.
-pub fn first(log: &[Seen], dir: Dir, holds: impl Fn(&Decoded) -> bool) -> u64 {
+pub fn first(log: &[Seen<Unit>], dir: Dir, holds: impl Fn(&Decoded) -> bool) -> u64 {
     sent(log, dir).iter().position(holds).expect("there is one") as u64
 }

@@ -4,11 +4,12 @@
 use super::rig::{Rig, Space, quick};
 use super::units::wire;
 use scalepool::link::cxl68::fault::Fault;
-use scalepool::link::cxl68::pair::Seen;
 use scalepool::link::cxl68::{EndConfig, Mutant};
+use scalepool::link::wires::Seen;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, Cxl68Config};
 use scalepool_protocols::cxl::cxl68::control::Control;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
 
 /// Judges how one direction signals viral.
 #[derive(Default)]
@@ -22,7 +23,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn see(&mut self, log: &[Seen], dir: Dir) {
+    fn see(&mut self, log: &[Seen<Unit>], dir: Dir) {
         for seen in log.iter().filter(|s| s.dir == dir) {
             let slot = seen.unit.slot(0);
             let control = (slot & 1 == 1 && Control::static_bits_ok(slot)).then(|| Control::from_slot(slot));
@@ -58,7 +59,7 @@ fn goes_viral(device: EndConfig, busy: bool, vector: u16) -> (Watch, Rig) {
     if busy {
         rig.all_traffic(1, 1);
     }
-    rig.pair.keep_log();
+    rig.pair.wires.keep_log();
     rig.pair.device.set_viral(vector);
     watch.told = Some(vector);
     rig.steps(200);
@@ -66,7 +67,7 @@ fn goes_viral(device: EndConfig, busy: bool, vector: u16) -> (Watch, Rig) {
         rig.all_traffic(1, 2);
     }
     rig.settle();
-    watch.see(&rig.pair.take_log(), Dir::Up);
+    watch.see(&rig.pair.wires.take_log(), Dir::Up);
     (watch, rig)
 }
 
@@ -120,12 +121,12 @@ fn cxl68_vir_02_p() {
 fn retry_of(mutant: Option<Mutant>) -> (Watch, Rig) {
     let mut rig = Rig::new(EndConfig::cachemem(Dir::Down, quick(), 32), device(CrcSpoil::InvertAll, mutant));
     rig.bring_up();
-    rig.pair.set_wire(Dir::Up, wire(vec![Fault::Drop { unit: 3 }]));
-    rig.pair.keep_log();
+    rig.pair.wires.put(Dir::Up, wire(vec![Fault::Drop { unit: 3 }]));
+    rig.pair.wires.keep_log();
     rig.traffic(Space::Device, 20, 7);
     rig.settle();
     let mut watch = Watch::default();
-    watch.see(&rig.pair.take_log(), Dir::Up);
+    watch.see(&rig.pair.wires.take_log(), Dir::Up);
     assert_eq!(rig.pair.host.stats().retries, 1);
     (watch, rig)
 }
@@ -143,10 +144,10 @@ fn cxl68_vir_03_p() {
         let mut rig = Rig::new(EndConfig::cachemem(Dir::Down, quick(), 32), device(spoil, None));
         rig.bring_up();
         rig.steps(100);
-        rig.pair.keep_log();
+        rig.pair.wires.keep_log();
         rig.pair.device.set_viral(0);
         rig.steps(5);
-        let log = rig.pair.take_log();
+        let log = rig.pair.wires.take_log();
         let spoiled: Vec<_> = log.iter().filter(|s| !s.unit.crc_ok()).collect();
         assert_eq!(spoiled.len(), 1);
         assert_eq!(spoiled[0].unit.tail() ^ spoiled[0].unit.expected_crc(), pattern);

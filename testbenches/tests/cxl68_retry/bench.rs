@@ -132,7 +132,7 @@ impl Bench {
 
     /// Listed faults and bit errors in a direction.
     pub fn wire(&mut self, dir: Dir, faults: Vec<Fault>, ber: f64, seed: u64) {
-        self.pair.set_wire(dir, FaultyWire::new(faults, ber, Rng::for_name(seed, dir.name())));
+        self.pair.wires.put(dir, FaultyWire::new(faults, ber, Rng::for_name(seed, dir.name())));
     }
 
     fn new_phase(&mut self) {
@@ -173,7 +173,7 @@ impl Bench {
 
     /// One flit clock with random traffic.
     pub fn step(&mut self) {
-        if self.pair.now().is_multiple_of(PHASE_FLITS) {
+        if self.pair.wires.now().is_multiple_of(PHASE_FLITS) {
             self.new_phase();
         }
         for class in Class::ALL {

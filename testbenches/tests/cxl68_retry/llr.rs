@@ -333,7 +333,7 @@ fn cxl68_llr_10_n() {
 #[test]
 fn cxl68_llr_11_p() {
     let mut bench = Bench::new(link(), link(), 21);
-    bench.pair.keep_log();
+    bench.pair.wires.keep_log();
     for dir in Dir::ALL {
         bench.wire(dir, Vec::new(), 5e-5, 21);
     }
@@ -341,7 +341,7 @@ fn cxl68_llr_11_p() {
     bench.rest(20_000);
     bench.assert_clean("noisy link");
     // Without the monitor: every replayed flit is one that has been sent before, bit by bit.
-    let sent: Vec<Unit> = bench.pair.take_log().iter().filter(|s| s.dir == Dir::Up).map(|s| s.unit).collect();
+    let sent: Vec<Unit> = bench.pair.wires.take_log().iter().filter(|s| s.dir == Dir::Up).map(|s| s.unit).collect();
     let stats = *bench.pair.device.stats();
     assert!(stats.replayed > 100);
     let data: Vec<&Unit> = sent.iter().filter(|u| u.slot(3) != 0).collect();

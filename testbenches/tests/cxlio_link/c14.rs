@@ -125,9 +125,9 @@ fn taken(follows: impl Fn(&mut Units)) -> (Vec<usize>, u64) {
     let mut far = link.io(Dir::Up).clone();
     follows(&mut link);
     link.steps(8);
-    let now = link.now;
-    let after = link.log.iter().map(|unit| {
-        far.receive(unit, now);
+    let now = link.wires.now();
+    let after = link.sent_down().into_iter().map(|unit| {
+        far.receive(&unit, now);
         far.stats().received[0] as usize
     });
     (after.collect(), far.stats().nullified)

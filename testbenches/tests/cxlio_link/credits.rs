@@ -163,7 +163,7 @@ fn the_link_comes_up_although_dllps_are_lost() {
         let mut link = Units::plain();
         for dir in Dir::ALL {
             let rng = scalepool::kernel::Rng::for_name(seed, dir.name());
-            link.set_wire(dir, FaultyWire::new(Vec::new(), 2e-3, rng));
+            link.wires.put(dir, FaultyWire::new(Vec::new(), 2e-3, rng));
         }
         link.bring_up();
     }

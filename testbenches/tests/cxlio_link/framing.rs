@@ -14,7 +14,7 @@ pub fn rested(receiver: IoConfig, replay: ReplayConfig) -> Units {
     link.bring_up();
     link.rest();
     link.assert_no_events();
-    link.log.clear();
+    link.wires.take_log();
     link
 }
 
@@ -25,9 +25,9 @@ pub fn framed(bytes: usize) -> Tlp {
 
 /// Units that leave with the next packets until nothing more comes.
 fn units(link: &mut Units) -> Vec<Unit> {
-    link.log.clear();
+    link.wires.take_log();
     link.steps(8);
-    std::mem::take(&mut link.log)
+    link.sent_down()
 }
 
 /// What a receiver has after each of some units.
@@ -50,7 +50,7 @@ fn at_the_flit_end(receiver: IoConfig) -> Vec<usize> {
     assert_eq!(sent.len(), 2, "a unit with the TLP, one that begins with IDL");
     assert!(matches!(Token::read(&sent[0].payload()[..4]), Ok(Some((Token::Stp(stp), _))) if stp.length_dw == 16));
     assert_eq!(sent[1].payload(), &[IDL; 64]);
-    taken_after(&mut far, &sent, link.now)
+    taken_after(&mut far, &sent, link.wires.now())
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn cxlio_stp_03_p() {
     let mut far = link.io(Dir::Up).clone();
     link.push(Dir::Down, framed(60));
     let sent = units(&mut link);
-    assert_eq!(taken_after(&mut far, &sent, link.now), [1]);
+    assert_eq!(taken_after(&mut far, &sent, link.wires.now()), [1]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn cxlio_stp_04_p() {
         let back: Vec<Unit> = gathered.chunks(68).map(|bytes| Unit::from_bytes(bytes).expect("68 bytes")).collect();
         assert_eq!(back, sent, "x{lanes}");
     }
-    assert_eq!(taken_after(&mut far, &sent, link.now).last(), Some(&5));
+    assert_eq!(taken_after(&mut far, &sent, link.wires.now()).last(), Some(&5));
     // Every token stands at a multiple of four bytes.
     let stream: Vec<u8> = sent.iter().flat_map(|unit| *unit.payload()).collect();
     let mut at = 0;
@@ -172,7 +172,7 @@ fn a_bad_lcrc_is_asked_for_again() {
     let mut link = rested(config(), ReplayConfig::default());
     // The first unit that leaves now: a bit of the data of the first TLP.
     let flip = Fault::Flip { unit: 0, bit: 8 * 30 };
-    link.set_wire(Dir::Down, FaultyWire::new(vec![flip], 0.0, Rng::from_seed(1)));
+    link.wires.put(Dir::Down, FaultyWire::new(vec![flip], 0.0, Rng::from_seed(1)));
     let sent = [framed(64), framed(44), framed(24)];
     sent.iter().for_each(|tlp| link.push(Dir::Down, tlp.clone()));
     assert_eq!(link.collect(Dir::Down, 200), sent);
@@ -186,7 +186,7 @@ fn a_bad_lcrc_is_asked_for_again() {
 fn a_lost_ack_is_healed_by_the_timer() {
     let mut link = rested(config(), ReplayConfig::default());
     let wire = FaultyWire::new(vanish(2), 0.0, Rng::from_seed(1));
-    link.set_wire(Dir::Up, wire);
+    link.wires.put(Dir::Up, wire);
     // The far end says that a buffer is free, then that the TLP came.
     link.push(Dir::Down, framed(40));
     // 6 us of 1062.5 ps are 5647 flits.
@@ -202,7 +202,7 @@ fn a_lost_ack_is_healed_by_the_timer() {
 fn one_replay_too_many_asks_for_training() {
     let mut link = rested(config(), ReplayConfig { replay_timer_fs: 100_000_000, ..ReplayConfig::default() });
     // Everything that the far end says is lost for a while.
-    link.set_wire(Dir::Up, FaultyWire::new(vanish(5), 0.0, Rng::from_seed(1)));
+    link.wires.put(Dir::Up, FaultyWire::new(vanish(5), 0.0, Rng::from_seed(1)));
     link.push(Dir::Down, framed(40));
     let came = link.collect(Dir::Down, 1500);
     assert_eq!(came, [framed(40)]);
@@ -223,7 +223,7 @@ fn an_ack_of_what_was_never_sent_frees_nothing() {
 #[test]
 fn a_tlp_that_is_missing_is_asked_for_once() {
     let mut link = rested(config(), ReplayConfig::default());
-    link.set_wire(Dir::Down, FaultyWire::new(vanish(1), 0.0, Rng::from_seed(1)));
+    link.wires.put(Dir::Down, FaultyWire::new(vanish(1), 0.0, Rng::from_seed(1)));
     // The first fills a unit and is lost with it; the others come too early.
     let sent = [framed(64), framed(64), framed(64), framed(64)];
     sent.iter().for_each(|tlp| link.push(Dir::Down, tlp.clone()));
@@ -239,7 +239,7 @@ fn initialisation_goes_in_two_steps() {
     let mut link = Units::plain();
     link.bring_up();
     link.steps(5);
-    let stream: Vec<u8> = link.log.iter().flat_map(|unit| *unit.payload()).collect();
+    let stream: Vec<u8> = link.sent_down().iter().flat_map(|unit| *unit.payload()).collect();
     let types: Vec<u8> = stream.chunks(8).filter(|c| c[..2] == [0xf0, 0xac]).map(|c| c[2] >> 4).collect();
     // InitFC1 of P, NP and Cpl, then InitFC2, then UpdateFC.
     assert_eq!(types, [4, 5, 6, 12, 13, 14, 8, 9, 10]);

@@ -7,8 +7,8 @@ use scalepool::link::arbmux::{Ask, Instance};
 pub use scalepool::link::cxl256::client::{Client as FlitClient, Part};
 pub use scalepool::link::cxlio::*;
 pub use scalepool::link::event::{Event, Severity};
-use scalepool::link::fault::Lane;
 pub use scalepool::link::fault::{Fault, FaultyWire};
+use scalepool::link::wires::Wires;
 pub use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
@@ -200,12 +200,9 @@ pub fn rules(events: &[Event]) -> Vec<&'static str> {
 /// 68B units between two ARB/MUX, with CXL.io alone or a second client.
 pub struct Units<C: UnitClient = IoQueue> {
     pub ends: [ArbMux<NonFlitEnd, C>; 2],
-    lanes: [Lane<Unit>; 2],
-    pub now: u64,
+    pub wires: Wires<Unit>,
     training: Option<u64>,
     pub trainings: u64,
-    /// Units sent down, as they were before any fault.
-    pub log: Vec<Unit>,
 }
 
 impl Units {
@@ -231,26 +228,23 @@ impl<C: UnitClient> Units<C> {
             mux.phy_up(Entry::First);
             mux
         });
-        let lanes = [Lane::clean(), Lane::clean()];
-        Units { ends, lanes, now: 0, training: None, trainings: 0, log: Vec::new() }
+        let mut wires = Wires::new(LATENCY_FLITS);
+        wires.keep_log();
+        Units { ends, wires, training: None, trainings: 0 }
+    }
+
+    /// Units sent down since the last call, as they were before any fault.
+    pub fn sent_down(&mut self) -> Vec<Unit> {
+        self.wires.take_log().into_iter().filter(|seen| seen.dir == Dir::Down).map(|seen| seen.unit).collect()
     }
 
     pub fn io(&mut self, dir: Dir) -> &mut NonFlitEnd {
         &mut self.ends[dir as usize].io
     }
 
-    pub fn set_wire(&mut self, dir: Dir, wire: FaultyWire) {
-        self.lanes[dir as usize].wire = wire;
-    }
-
-    pub fn damaged(&self) -> u64 {
-        self.lanes.iter().map(|l| l.wire.damaged).sum()
-    }
-
     /// Hands a unit to the receiver of a direction.
     pub fn inject(&mut self, dir: Dir, unit: &Unit) {
-        let now = self.now;
-        self.ends[dir.opposite() as usize].receive(unit, now);
+        self.ends[dir.opposite() as usize].receive(unit, self.wires.now());
     }
 }
 
@@ -264,7 +258,7 @@ impl<C: UnitClient> Link for Units<C> {
     }
 
     fn is_empty(&self) -> bool {
-        self.lanes.iter().all(Lane::is_empty) && self.training.is_none()
+        self.wires.is_empty() && self.training.is_none()
     }
 
     fn inject_dllp(&mut self, dir: Dir, dllp: Dllp) {
@@ -274,8 +268,8 @@ impl<C: UnitClient> Link for Units<C> {
     }
 
     fn step(&mut self) {
-        self.now += 1;
-        let now = self.now;
+        self.wires.tick();
+        let now = self.wires.now();
         if self.training.is_some_and(|until| now >= until) {
             self.training = None;
             self.ends.iter_mut().for_each(|end| end.phy_up(Entry::Recovery));
@@ -284,22 +278,19 @@ impl<C: UnitClient> Link for Units<C> {
             return;
         }
         for dir in Dir::ALL {
-            while let Some(unit) = self.lanes[dir as usize].arrival(now) {
+            while let Some(unit) = self.wires.arrival(dir) {
                 self.ends[dir.opposite() as usize].receive(&unit, now);
             }
         }
         for dir in Dir::ALL {
             if let Some(unit) = self.ends[dir as usize].transmit(now) {
-                if dir == Dir::Down {
-                    self.log.push(unit);
-                }
-                self.lanes[dir as usize].send(unit, now + LATENCY_FLITS);
+                self.wires.send(dir, unit);
             }
         }
         let wanted = self.ends.each_mut().map(|end| end.take_retrain_request());
         if wanted.contains(&true) {
             self.trainings += 1;
-            self.lanes.iter_mut().for_each(Lane::clear);
+            self.wires.clear();
             self.ends.iter_mut().for_each(|end| end.phy_down());
             self.training = Some(now + RETRAIN_FLITS);
         }

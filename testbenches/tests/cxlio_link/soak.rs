@@ -135,16 +135,16 @@ fn units_under_noise() {
     for (seed, ber) in [(1, 0.0), (2, 1e-5), (3, 2e-4)] {
         let mut link = Units::plain();
         for dir in Dir::ALL {
-            link.set_wire(dir, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, dir.name())));
+            link.wires.put(dir, FaultyWire::new(Vec::new(), ber, Rng::for_name(seed, dir.name())));
         }
         let expected = traffic(&mut link, seed, |_, _| ());
         let [near, far] = Dir::ALL.map(|dir| *link.io(dir).stats());
         println!(
             "bit error rate {ber:e}: {} flit clocks, {} TLPs, {} units damaged, {} bad packets, {} and {} replays, {} TLPs \
              replayed, {} duplicates, {} trainings",
-            link.now,
+            link.wires.now(),
             expected.iter().map(|e| e.sent).sum::<u64>(),
-            link.damaged(),
+            link.wires.damaged(),
             near.bad + far.bad,
             near.replays,
             far.replays,
@@ -157,7 +157,7 @@ fn units_under_noise() {
             let wrong = events.iter().find(|e| !matches!(e.severity, Severity::Corrected | Severity::Retrain));
             assert!(wrong.is_none(), "{}", wrong.expect("there is one"));
         }
-        assert_eq!(link.damaged() > 0, ber > 0.0);
+        assert_eq!(link.wires.damaged() > 0, ber > 0.0);
         if ber == 0.0 {
             assert_eq!((near.replays, far.replays, near.duplicates, link.trainings), (0, 0, 0, 0));
         }
@@ -247,7 +247,7 @@ fn units_of_two_protocols() {
     let second = Dir::ALL.map(|dir| End::new(EndConfig::mem(dir, link_config, 64)).expect("legal choices"));
     let mut link = Units::with([config(), config()], ReplayConfig::default(), Enabled::ALL, second);
     for dir in Dir::ALL {
-        link.set_wire(dir, FaultyWire::new(Vec::new(), 1e-5, Rng::for_name(4, dir.name())));
+        link.wires.put(dir, FaultyWire::new(Vec::new(), 1e-5, Rng::for_name(4, dir.name())));
     }
     let mut rng = Rng::for_name(4, "two");
     let (mut expected, mut tags, mut came) = (Expected::default(), 0u16, 0u16);
@@ -283,7 +283,7 @@ fn real_256b() {
         for ber in [0.0, 1e-4, 4e-4] {
             let mut link = pair(mode, seed % 2 == 0);
             for dir in Dir::ALL {
-                link.set_wire(
+                link.wires.put(
                     dir,
                     FaultyWire::new(
                         (1..100).map(|n| Fault::Drop { unit: n * 397 }).collect(),
@@ -295,7 +295,7 @@ fn real_256b() {
             let expected = traffic(&mut link, seed, |_, _| ());
             println!(
                 "{mode:?} {ber}: {} flit clocks, {} TLPs {:?} {} trainings",
-                link.now(),
+                link.wires.now(),
                 expected.iter().map(|e| e.sent).sum::<u64>(),
                 link.host.stats(),
                 link.trainings

@@ -1,5 +1,6 @@
 //! Every function does what the header says: answers, statuses, lengths, texts.
 
+use scalepool::ffi::arbiter::*;
 use scalepool::ffi::check::*;
 use scalepool::ffi::message::*;
 use scalepool::ffi::status::*;
@@ -52,7 +53,7 @@ fn versions_are_compared() {
     for wrong in [0, (SP_ABI_MAJOR + 1) << 16, SP_ABI_MAJOR << 16 | (SP_ABI_MINOR + 1) << 8, u32::MAX] {
         assert_eq!(sp_open(wrong), SP_ERR_VERSION, "{wrong:#x}");
     }
-    assert!(last_error().contains("expected 1.0 to 1.1"), "{}", last_error());
+    assert!(last_error().contains("expected 1.0 to 1.2"), "{}", last_error());
     assert_eq!(sp_open(SP_ABI_VERSION | 0xff), SP_OK, "the patch does not matter");
 }
 
@@ -233,4 +234,46 @@ fn streams_of_every_protocol() {
     let mut handle = 0;
     assert_eq!(unsafe { sp_decoder_new(start("cxl"), 3, SP_UP, &mut handle) }, SP_ERR_INPUT);
     assert_eq!(unsafe { sp_decoder_new(start("cxl-68b"), 7, 2, &mut handle) }, SP_ERR_RANGE);
+}
+
+#[test]
+fn arbiters_grant_what_the_model_does() {
+    open();
+    use scalepool::fabric::arbiter::{Arbiter, Matrix, RoundRobin, WeightedRoundRobin};
+    let weights: [u32; 5] = [3, 0, 65535, 1, 2];
+    let models: [(u32, usize, Box<dyn Arbiter>); 3] = [
+        (SP_ARBITER_ROUND_ROBIN, 0, Box::new(RoundRobin::new(5).expect("fits"))),
+        (SP_ARBITER_MATRIX, 0, Box::new(Matrix::new(5).expect("fits"))),
+        (SP_ARBITER_WEIGHTED, 5, Box::new(WeightedRoundRobin::new(&weights.map(|w| w as u16)).expect("fits"))),
+    ];
+    let new = |kind, requesters, length| {
+        let mut arbiter = 0;
+        (unsafe { sp_arbiter_new(kind, requesters, weights.as_ptr(), length, &mut arbiter) }, arbiter)
+    };
+    for (kind, length, mut model) in models {
+        let (status, arbiter) = new(kind, 5, length);
+        assert_eq!(status, SP_OK, "{}", last_error());
+        for slot in 0..200u64 {
+            // Bits beyond the requesters are set at times, and not every grant is used.
+            let (requests, used) = ((slot * 0x9e37) >> 5 & 0x7f, u32::from(slot % 3 != 0));
+            let mut granted = 0;
+            assert_eq!(unsafe { sp_arbiter_grant(arbiter, requests, used, &mut granted) }, SP_OK);
+            let winner = model.arbitrate(requests.into());
+            assert_eq!(granted, winner.map_or(0, |winner| 1 << winner), "kind {kind}, slot {slot}");
+            winner.filter(|_| used == 1).into_iter().for_each(|winner| model.update(requests.into(), winner));
+        }
+        let mut granted = 7;
+        assert_eq!(unsafe { sp_arbiter_grant(arbiter, 1, 2, &mut granted) }, SP_ERR_RANGE);
+        assert_eq!(unsafe { sp_arbiter_grant(arbiter, 1, 1, null_mut()) }, SP_ERR_NULL);
+        assert_eq!(sp_stream_destroy(arbiter), SP_ERR_HANDLE, "another kind of handle");
+        assert_eq!((sp_arbiter_destroy(arbiter), sp_arbiter_destroy(arbiter)), (SP_OK, SP_ERR_HANDLE));
+        assert_eq!(unsafe { sp_arbiter_grant(arbiter, 1, 1, &mut granted) }, SP_ERR_HANDLE);
+        assert_eq!(granted, 7, "a refusal writes nothing");
+    }
+    for (kind, requesters, length) in [(0, 1, 0), (4, 1, 0), (1, 0, 0), (2, 65, 0), (3, 0, 0), (3, 4, 5), (1, 5, 5)] {
+        assert_eq!(new(kind, requesters, length), (SP_ERR_RANGE, 0), "kind {kind}, {requesters}, {length}");
+    }
+    let mut arbiter = 0;
+    assert_eq!(unsafe { sp_arbiter_new(3, 1, [65536].as_ptr(), 1, &mut arbiter) }, SP_ERR_RANGE);
+    assert_eq!(unsafe { sp_arbiter_new(3, 1, std::ptr::null(), 1, &mut arbiter) }, SP_ERR_NULL);
 }

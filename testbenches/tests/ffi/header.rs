@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Sources of the header, in the order of its parts.
-const SOURCES: [&str; 7] = ["version", "status", "message", "check", "stream", "sim", "link/mod"];
+const SOURCES: [&str; 8] = ["version", "status", "message", "check", "stream", "sim", "link/mod", "arbiter"];
 
 fn fresh() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

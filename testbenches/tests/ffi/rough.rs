@@ -3,6 +3,7 @@
 //! N times as many calls.
 
 use crate::calls::{last_error, open};
+use scalepool::ffi::arbiter::*;
 use scalepool::ffi::check::*;
 use scalepool::ffi::link::hook::*;
 use scalepool::ffi::link::*;
@@ -193,7 +194,7 @@ impl Rough {
         let input = if held { self.input(count * item) } else { 0 } as *const u8;
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            match self.below(51) {
+            match self.below(55) {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
                 1 => sp_last_error(t, c, l),
                 2 => sp_layout_count(place as *mut u32),
@@ -267,6 +268,16 @@ impl Rough {
                     let function: SpLog = if self.rarely() { None } else { Some(reads) };
                     sp_sim_log(handle, text, length, function, std::ptr::null_mut())
                 }
+                50 => {
+                    // Mostly as many weights as requesters, so that some are made.
+                    let requesters = if self.rarely() { small } else { small % 4 + 1 };
+                    let weights = if self.rarely() { self.below(100) } else { requesters as usize % 100 };
+                    let weights = if number % 4 == u64::from(SP_ARBITER_WEIGHTED) { weights } else { 0 };
+                    let at = self.input(4 * weights + 3).next_multiple_of(4);
+                    self.made(|to| sp_arbiter_new(number as u32, requesters, at as *const u32, weights, to))
+                }
+                51 | 52 => sp_arbiter_grant(handle, number, small % 3, place as *mut u64),
+                53 if self.rarely() => sp_arbiter_destroy(handle),
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }
@@ -283,7 +294,7 @@ impl Rough {
         }
         if self.handles.len() > 24 {
             let oldest = self.handles.remove(1);
-            for destroy in [sp_stream_destroy, sp_sim_destroy, sp_link_destroy] {
+            for destroy in [sp_stream_destroy, sp_sim_destroy, sp_link_destroy, sp_arbiter_destroy] {
                 destroy(oldest);
             }
         }

@@ -193,7 +193,7 @@ fn nvl_crd_05_p() {
     while tags.len() < 1000 {
         pair.step();
         tags.extend(std::iter::from_fn(|| pair.second.take(Vc::RSP0)).map(|m| m.tag));
-        assert!(pair.now() < 40_000, "{} responses", tags.len());
+        assert!(pair.wires.now() < 40_000, "{} responses", tags.len());
     }
     assert!(tags.iter().copied().eq(0..1000));
     assert!(pair.first.waiting(Vc::CREQ0) > 0 && pair.first.waiting(Vc::CREQ1) > 0, "requests wait");

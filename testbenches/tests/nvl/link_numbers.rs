@@ -123,19 +123,19 @@ fn nvl_dlv_02_n() {
 #[test]
 fn nvl_ack_01_p() {
     let mut bench = Bench::new(config(), Buffers::default(), 1);
-    bench.pair.keep_log();
+    bench.pair.wires.keep_log();
     bench.run(3000);
     assert!(bench.rest(2000));
     bench.assert_clean();
     // Each header on the wire states an identifier that the other side has sent completely.
     let (mut sent, mut headers_at, mut acks) = ([0u64; 2], [0u64; 2], 0);
-    for seen in bench.pair.take_log() {
+    for seen in bench.pair.wires.take_log() {
         let s = usize::from(seen.dir == Dir::Up);
         if headers_at[s] > 0 {
             headers_at[s] -= 1;
             continue;
         }
-        let header = Header::from_bits(seen.flit.bits());
+        let header = Header::from_bits(seen.unit.bits());
         headers_at[s] = header.len.into();
         if header.op.is_numbered() {
             sent[s] += 1 + u64::from(header.len);

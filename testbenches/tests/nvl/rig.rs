@@ -97,7 +97,7 @@ impl Bench {
 
     /// Faults of a direction.
     pub fn wire(&mut self, dir: Dir, faults: Vec<Fault>, ber: f64, seed: u64) {
-        self.pair.set_wire(dir, FaultyWire::new(faults, ber, Rng::for_name(seed, dir.name())));
+        self.pair.wires.put(dir, FaultyWire::new(faults, ber, Rng::for_name(seed, dir.name())));
     }
 
     /// Sends a message and expects it at the other side.
@@ -127,7 +127,7 @@ impl Bench {
                 while self.rng.ratio(self.consume[side(dir)], 64) {
                     let Some(message) = self.pair.receiver(dir).take(vc) else { break };
                     let expected = self.expected[side(dir)][usize::from(vc.0)].pop_front();
-                    assert_eq!(Some(message), expected, "{dir:?} {vc:?} at {}", self.pair.now());
+                    assert_eq!(Some(message), expected, "{dir:?} {vc:?} at {}", self.pair.wires.now());
                     self.delivered[side(dir)][usize::from(vc.0)] += 1;
                 }
             }

@@ -31,7 +31,7 @@ fn scenario_t01_bring_up() {
 fn scenario_t02_all_operations() {
     let mut bench = Bench::new(config(), Buffers::default(), 2);
     bench.produce = [40; 2];
-    bench.pair.keep_log();
+    bench.pair.wires.keep_log();
     bench.run(30_000);
     assert!(bench.rest(5000));
     bench.assert_clean();
@@ -67,8 +67,8 @@ trait TakeLog {
 impl TakeLog for Pair {
     /// The flits of a direction; the log stays.
     fn take_log_of(&mut self, dir: Dir) -> std::vec::IntoIter<u128> {
-        let log = self.clone().take_log();
-        log.into_iter().filter(|s| s.dir == dir).map(|s| s.flit.bits()).collect::<Vec<_>>().into_iter()
+        let log = self.wires.clone().take_log();
+        log.into_iter().filter(|s| s.dir == dir).map(|s| s.unit.bits()).collect::<Vec<_>>().into_iter()
     }
 }
 
@@ -90,7 +90,7 @@ fn scenario_t03_single_error() {
             let mut bench = one_write(|first| Fault::Flip { unit: first + unit, bit });
             assert!(bench.rest(2000), "flit {unit} bit {bit}");
             bench.assert_clean();
-            assert_eq!((bench.pair.damaged(), bench.pair.first.stats().replays), (1, 1), "flit {unit} bit {bit}");
+            assert_eq!((bench.pair.wires.damaged(), bench.pair.first.stats().replays), (1, 1), "flit {unit} bit {bit}");
             assert_eq!(bench.pair.second.stats().bad_headers, 1);
         }
     }
@@ -120,7 +120,7 @@ fn scenario_t05_time_out() {
     }
     while bench.pair.first.stats().replays == 0 {
         bench.step();
-        assert!(bench.pair.now() < 2000);
+        assert!(bench.pair.wires.now() < 2000);
     }
     for _ in 0..3 {
         bench.step();
@@ -143,11 +143,11 @@ fn scenario_t06_equal_acknowledgements() {
     assert!(bench.rest(500));
     bench.wire(Dir::Down, vec![Fault::Drop { unit: 0 }], 0.0, 6);
     bench.send(Dir::Down, message(Op::WRITE_POSTED, 1, 2));
-    let before = bench.pair.now();
+    let before = bench.pair.wires.now();
     assert!(bench.rest(300));
     bench.assert_clean();
     assert_eq!(bench.pair.first.stats().replays, 1);
-    assert!(bench.pair.now() - before < 10 * LATENCY_FLITS, "{} flits", bench.pair.now() - before);
+    assert!(bench.pair.wires.now() - before < 10 * LATENCY_FLITS, "{} flits", bench.pair.wires.now() - before);
 }
 
 /// NVL-T07: the first one, two, three copies of REPLAY_INIT are lost.
@@ -157,7 +157,7 @@ fn scenario_t07_lost_replay_init() {
         let mut bench = ready(7);
         let drops = [0].into_iter().chain(lost).map(|unit| Fault::Drop { unit });
         bench.wire(Dir::Down, drops.collect(), 0.0, 7);
-        bench.pair.keep_log();
+        bench.pair.wires.keep_log();
         bench.send(Dir::Down, message(Op::READ, 1, 0));
         assert!(bench.rest(2000));
         bench.assert_clean();

@@ -31,11 +31,11 @@ fn soak(ber: f64, packets: u64, config: LinkConfig, seed: u64) {
         bench.pair.first.lose_acks(rng.ratio(1, 100));
         bench.pair.second.lose_acks(rng.ratio(1, 100));
         bench.step();
-        assert!(bench.pair.now() < packets * PATIENCE + 10_000, "seed {seed}: it hangs, {:?}", bench.events);
+        assert!(bench.pair.wires.now() < packets * PATIENCE + 10_000, "seed {seed}: it hangs, {:?}", bench.events);
     }
     bench.pair.first.lose_acks(false);
     bench.pair.second.lose_acks(false);
-    let busy_flits = bench.pair.now();
+    let busy_flits = bench.pair.wires.now();
     assert!(bench.rest(100_000), "seed {seed}: the link does not come to rest");
     bench.assert_clean();
     let stats = [*bench.pair.first.stats(), *bench.pair.second.stats()];
@@ -45,14 +45,14 @@ fn soak(ber: f64, packets: u64, config: LinkConfig, seed: u64) {
         stats[0].sent_packets,
         stats[1].sent_packets,
         bench.delivered.iter().flatten().sum::<u64>(),
-        bench.pair.damaged(),
+        bench.pair.wires.damaged(),
         stats[0].bad_headers + stats[1].bad_headers,
         stats[0].replays + stats[1].replays,
         stats[0].replayed + stats[1].replayed,
     );
     let busy = bench.delivered.iter().all(|d| CHANNELS.iter().all(|vc| d[usize::from(vc.0)] > packets / 10));
     assert!(busy, "every channel has travelled: {:?}", bench.delivered);
-    assert!(bench.pair.damaged() > 0 || ber * 256.0 * (busy_flits as f64) < 20.0, "noise was on the wires");
+    assert!(bench.pair.wires.damaged() > 0 || ber * 256.0 * (busy_flits as f64) < 20.0, "noise was on the wires");
 }
 
 #[test]

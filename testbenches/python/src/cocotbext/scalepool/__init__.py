@@ -5,6 +5,7 @@ Without a simulator:
 * `encode`, `decode`: messages, fields to bytes and back; `encode_many`, `decode_many` in one call
 * `flit`: whole flits, one (`flit.decode`) or a stream (`flit.Decoder`)
 * `crc`, `crc_many`, `fec_encode`, `fec_correct`: checksums
+* `Arbiter`: grants, slot by slot
 * `Model`: a simulated system; `LinkEnd`: one end of a link, to stand beside your RTL; `hooks`: functions at its points
 
 In a cocotb test, for an interface of valid, ready and data, in the naming of cocotbext-axi; `Ual..` and `Nvl..` are the
@@ -21,6 +22,7 @@ All errors are a `ScalepoolError`.
 
 from . import flit, hooks
 from .agents import FlitSink, FlitSource, bit_flips, random_pauses
+from .arbiter import Arbiter, ArbiterKind
 from .bus import FlitBus
 from .check import Crc, Fec, crc, crc_many, fec_correct, fec_encode
 from .errors import (

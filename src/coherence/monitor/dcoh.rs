@@ -1,0 +1,177 @@
+//! What a DCOH may make of one step (`coherence` §3.1, §3.4, §3.7, §3.8): whom it asks, what it serves, and when an entry
+//! of the filter leaves, seen from outside, before and after.
+
+use crate::coherence::agent::{Out, Port};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Content, LineAddr};
+use crate::coherence::event::Event;
+use crate::coherence::mem::tables::Copy4;
+use crate::coherence::mem::{Dcoh, DeviceOp, Holders};
+use crate::coherence::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, NdrOpcode, SnpType};
+
+/// What happened to the device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DcohStep<D> {
+    /// A message arrived.
+    Took(Port, Msg<D>),
+    /// It began an operation on so many lines from this one on.
+    Began(DeviceOp, LineAddr, u64),
+}
+
+/// The device before and after a step, with what left it.
+#[derive(Debug)]
+pub struct DcohWatch<'a, D> {
+    /// Before.
+    pub before: &'a Dcoh<D>,
+    /// What it sent and reported.
+    pub out: &'a Out<D>,
+    /// After.
+    pub after: &'a Dcoh<D>,
+    /// Ports with a direct peer behind them, a bit each.
+    pub peers: u16,
+}
+
+impl<D: Content> DcohWatch<'_, D> {
+    /// The rules that the step breaks.
+    pub fn check(&self, config: &CoherenceConfig, step: &DcohStep<D>, events: &mut Vec<Event>) {
+        let mut say = |rule, line: LineAddr, found: String, expected: &str| {
+            events.push(Event::new(rule, line, "DCOH", found, expected));
+        };
+        if !self.out.events.is_empty() {
+            return;
+        }
+        match *step {
+            DcohStep::Took(host, Msg::M2sReq { opcode, snp, line, tag, .. })
+                if opcode != M2sReqOpcode::MemSpecRd && !config.mem.is_outside(line) =>
+            {
+                if let Some(block) = self.before.unanswered(line) {
+                    let rule = if block { "COH-BLK-05" } else { "COH-SFI-06" };
+                    say(rule, line, "a Req served under an open BISnp".into(), "a Req that waits for the BIRsp");
+                }
+                self.check_asked(config, host, line, snp, &mut say);
+                self.check_own(host, line, snp, tag, &mut say);
+            }
+            DcohStep::Began(op, first, count) => {
+                let snp = match op {
+                    DeviceOp::ReadOnce | DeviceOp::UioRead => SnpType::SnpCur,
+                    DeviceOp::ReadShared => SnpType::SnpData,
+                    DeviceOp::ReadOwn | DeviceOp::Reclaim | DeviceOp::UioWrite => SnpType::SnpInv,
+                    DeviceOp::Evict => SnpType::NoOp,
+                };
+                let sent = self.snooped(|_| true);
+                for line in (0..count).map(|i| LineAddr(first.0 + i)) {
+                    let missing = must_ask(self.before.holders(line), snp) & !sent;
+                    if missing != 0 {
+                        let uio = matches!(op, DeviceOp::UioRead | DeviceOp::UioWrite);
+                        let rule = if uio { "COH-UIO-01" } else { "COH-MHO-01" };
+                        let found = format!("{op:?} without a BISnp of ports {missing:#b}");
+                        say(rule, line, found, "an answer of every holder that the access concerns");
+                    }
+                }
+            }
+            DcohStep::Took(..) => {}
+        }
+        self.check_filter(step, &mut say);
+    }
+
+    /// Ports that were sent a BISnp for such lines.
+    fn snooped(&self, of: impl Fn(LineAddr) -> bool) -> u16 {
+        self.out.sends.iter().fold(0, |mask, (port, m)| match m {
+            Msg::S2mBisnp { line, .. } if of(*line) => mask | 1 << port,
+            _ => mask,
+        })
+    }
+
+    fn check_asked(
+        &self,
+        config: &CoherenceConfig,
+        host: Port,
+        line: LineAddr,
+        snp: SnpType,
+        say: &mut impl FnMut(&'static str, LineAddr, String, &str),
+    ) {
+        let others = self.before.holders(line).map(|h| h.without(host));
+        let (must, sent) = (must_ask(others, snp), self.snooped(|l| l == line));
+        let (missing, extra) = (must & !sent, sent & !must);
+        let name = snp.name().unwrap_or("?");
+        let sharing = snp == SnpType::SnpData;
+        if missing != 0 {
+            let found = format!("{name} of host {host} served without a BISnp of ports {missing:#b}");
+            let rule = if sharing { "COH-MHO-02" } else { "COH-MHO-01" };
+            say(rule, line, found.clone(), "an answer of every other holder, to share only of the owner");
+            let grants = |m: &Msg<D>| matches!(m, Msg::S2mNdr { opcode, .. } if *opcode != NdrOpcode::Cmp);
+            if self.out.sends.iter().any(|(to, m)| *to == host && grants(m)) {
+                say("COH-MEM-46", line, found.clone(), "Cmp-S without another owner, Cmp-E or Cmp-M without a holder");
+            }
+            if missing & self.peers != 0 {
+                say("COH-P2P-01", line, found.clone(), "a direct peer asked as any holder");
+            }
+            if self.before.load(config) != DevLoad(0) {
+                say("COH-QOS-04", line, found, "the same snoops whatever the load");
+            }
+        }
+        if extra != 0 {
+            let found = format!("a needless BISnp of ports {extra:#b} for {name} of host {host}");
+            let rule = if sharing { "COH-MHO-02" } else { "COH-SFI-09" };
+            say(rule, line, found, "no BISnp of who need not answer (lint)");
+        }
+    }
+
+    /// SnpType is a duty of the device's own cache, done when the request is answered.
+    fn check_own(
+        &self,
+        host: Port,
+        line: LineAddr,
+        snp: SnpType,
+        tag: u16,
+        say: &mut impl FnMut(&'static str, LineAddr, String, &str),
+    ) {
+        let answered = |(to, m): &(Port, Msg<D>)| *to == host && matches!(m, Msg::S2mNdr { tag: t, .. } if *t == tag);
+        let left = self.after.own(line).map_or(Copy4::I, |o| o.0);
+        if self.out.sends.iter().any(answered) && !may_keep(snp, left) {
+            let found = format!("{} in the device's cache after {}", left.letter(), snp.name().unwrap_or("?"));
+            say("COH-MEM-02", line, found, "SnpInv: I, SnpData: S or I");
+        }
+    }
+
+    /// An entry with holders leaves after the answers of all of them.
+    fn check_filter(&self, step: &DcohStep<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
+        for entry in self.before.filter().iter().filter(|e| self.after.holders(e.line).is_none()) {
+            let answered = match step {
+                DcohStep::Took(host, Msg::M2sBirsp { .. }) => 1 << host,
+                DcohStep::Took(host, msg) if msg.line() == Some(entry.line) => 1 << host,
+                _ => 0,
+            };
+            let silent = entry.holders.mask() & !answered;
+            if silent == 0 {
+                continue;
+            }
+            let found = format!("its entry gone without an answer of ports {silent:#b}");
+            say("COH-SFI-01", entry.line, found, "BIRspI of every holder first");
+            let ends = |m: &Msg<D>| matches!(m, Msg::S2mNdr { .. } | Msg::S2mDrs { .. });
+            if self.out.sends.iter().any(|(_, m)| ends(m)) {
+                let found = "a request completed before the victim's answer".into();
+                say("COH-SFI-07", entry.line, found, "the victim's BIRspI, then the completion");
+            }
+        }
+    }
+}
+
+/// Whether a device cache may be left so by a request with this SnpType.
+pub(super) fn may_keep(snp: SnpType, left: Copy4) -> bool {
+    match snp {
+        SnpType::SnpInv => left == Copy4::I,
+        SnpType::SnpData => left <= Copy4::S,
+        _ => true,
+    }
+}
+
+/// Holders that a snoop of this kind concerns.
+fn must_ask(holders: Option<Holders>, snp: SnpType) -> u16 {
+    match (snp, holders) {
+        (SnpType::SnpInv, Some(any)) => any.mask(),
+        (SnpType::SnpData | SnpType::SnpCur, Some(owner @ Holders::Owner(_))) => owner.mask(),
+        _ => 0,
+    }
+}

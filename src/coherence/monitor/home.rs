@@ -1,0 +1,303 @@
+//! What a home may make of one message (`coherence` §2.2, §2.3, §2.6 to §2.9): snoops, grants, tracking and memory, seen
+//! from outside, before and after.
+
+use crate::coherence::agent::{Out, Port};
+use crate::coherence::cache::backing::Backing;
+use crate::coherence::cache::home::{Holders, Home, Phase, Task, Transaction};
+use crate::coherence::cache::requests::{self, Snooped};
+use crate::coherence::cache::snoops::{self, Left};
+use crate::coherence::cache::state::{Answer, Snoop};
+use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::{Content, LineAddr};
+use crate::coherence::event::Event;
+use crate::coherence::message::Msg;
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode as Rsp};
+
+/// The home before and after a message, with what left it.
+#[derive(Debug)]
+pub struct HomeWatch<'a, D, B> {
+    /// Before.
+    pub before: &'a Home<D, B>,
+    /// What it sent and reported.
+    pub out: &'a Out<D>,
+    /// After.
+    pub after: &'a Home<D, B>,
+}
+
+const EVICTS: [Op; 3] = [Op::CleanEvict, Op::DirtyEvict, Op::CleanEvictNoData];
+
+fn bit(port: Port) -> u16 {
+    1_u16.checked_shl(port.into()).unwrap_or(0)
+}
+
+impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
+    /// The rules that the step breaks.
+    pub fn check(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>, events: &mut Vec<Event>) {
+        let mut say = |rule, line: LineAddr, found: String, expected: &str| {
+            events.push(Event::new(rule, line, "home", found, expected));
+        };
+        if let Msg::D2hReq { opcode, line, cqid } = *msg {
+            self.requested(config, (port, opcode, line, cqid), &mut say);
+        }
+        if !self.out.events.is_empty() {
+            return;
+        }
+        match *msg {
+            Msg::D2hRsp { opcode, uqid } => {
+                if let Some(t) = self.transaction(uqid) {
+                    self.snoop_answered(port, opcode, t, &mut say);
+                }
+            }
+            Msg::D2hData { uqid, .. } => {
+                if let Some(t) = self.transaction(uqid) {
+                    match t.phase {
+                        Phase::Pulling { expected } if t.port == port => {
+                            self.pulled(config, expected, t, msg, &mut say);
+                        }
+                        _ => self.forwarded(t, t.late_answer(port), &mut say),
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.check_tracking(port, msg, &mut say);
+        self.check_grants(port, msg, &mut say);
+    }
+
+    fn transaction(&self, uqid: u16) -> Option<&Transaction<D>> {
+        self.before.open().iter().find(|t| u16::from(t.slot) == uqid >> 4)
+    }
+
+    /// H2D Rsp to a port: (CQID, what).
+    fn answers(&self, to: Port) -> impl Iterator<Item = (u16, Answer)> {
+        self.out.sends.iter().filter_map(move |(port, m)| match m {
+            Msg::H2dRsp { opcode, rsp_data, cqid } if *port == to => Some((*cqid, Answer::of(*opcode, *rsp_data)?)),
+            _ => None,
+        })
+    }
+
+    fn requested(
+        &self,
+        config: &CoherenceConfig,
+        (port, op, line, cqid): (Port, Op, LineAddr, u16),
+        say: &mut impl FnMut(&'static str, LineAddr, String, &str),
+    ) {
+        let name = op.name().unwrap_or("?");
+        let Some(row) = requests::request(op) else { return };
+        let known = ["COH-BIA-10", "COH-HOM-01"];
+        let refused = self.out.events.iter().any(|e| !known.contains(&e.rule));
+        let ignored = self.out.events.is_empty() && self.out.sends.is_empty() && self.before == self.after;
+        if refused || ignored && op != Op::CacheFlushed {
+            say("COH-REQ-16", line, format!("{name} refused"), "a snoop in flight may have lowered the sender's state");
+        }
+        let of_line = |home: &Home<D, B>| home.open().iter().filter(|t| t.line == line).count();
+        // A device may ask again under the CQID of a write whose data is under way.
+        let is_new = |t: &Transaction<D>| {
+            t.port == port && t.task == Task::Request { op, cqid } && !self.before.open().contains(t)
+        };
+        let answered = self.out.sends.iter().any(|(to, m)| {
+            *to == port && matches!(m, Msg::H2dRsp { cqid: id, .. } | Msg::H2dData { cqid: id, .. } if *id == cqid)
+        });
+        let started = answered || self.after.open().iter().any(is_new);
+        if of_line(self.after) > of_line(self.before).max(1) || started && of_line(self.before) > 0 {
+            say("COH-HOM-01", line, format!("{name} started beside an open transaction"), "one transaction a line");
+            let pulling =
+                |t: &Transaction<D>| t.line == line && matches!(t.phase, Phase::Pulling { .. } | Phase::Owing(_));
+            if self.before.open().iter().any(pulling) {
+                let found = format!("{name} started before the data of a pull, or a GO, was through");
+                say("COH-HOM-05", line, found, "reads release with GO and data, pulls with their last data");
+            }
+        }
+        // A snoop names its transaction, which may be that of a request that waited and goes on now.
+        let of_other = |uqid: u16| self.after.open().iter().any(|t| u16::from(t.slot) == uqid >> 4 && t.port != port);
+        let sent = self.out.sends.iter().filter_map(|(to, m)| match m {
+            Msg::H2dReq { opcode, line: of, uqid } if *of == line && !of_other(*uqid) => {
+                Some((*to, Snoop::of(*opcode)?))
+            }
+            _ => None,
+        });
+        let sent: Vec<(Port, Snoop)> = sent.collect();
+        let holders = self.before.holders(line);
+        let (kind, targets) = match row.snooped {
+            _ if config.error_of(line).is_some() => (None, 0),
+            Snooped::Nobody => (None, 0),
+            Snooped::Owner(snoop) => (Some(snoop), holders.owner.map_or(0, bit)),
+            Snooped::Everybody(snoop) => (Some(snoop), holders.all()),
+        };
+        let snooped = sent.iter().fold(0, |m, (to, _)| m | bit(*to));
+        let missing = targets & !bit(port) & !snooped;
+        if started && missing != 0 {
+            let found = format!("{name} served without a snoop of ports {missing:#b}");
+            say("COH-HOM-02", line, found, "a snoop of the owner, and for ownership of every sharer");
+        }
+        if started && snooped & bit(port) != 0 {
+            say("COH-HOM-02", line, format!("port {port} snooped for its own {name}"), "a snoop of others only");
+        }
+        for (_, snoop) in sent.iter().filter(|(_, snoop)| started && Some(*snoop) != kind) {
+            let found = format!("Snp{} for {name}", snoop.name());
+            say("COH-SNP-16", line, found, "SnpCur for RdCurr, SnpData to share, SnpInv for ownership");
+        }
+    }
+
+    fn snoop_answered(
+        &self,
+        port: Port,
+        rsp: Rsp,
+        t: &Transaction<D>,
+        say: &mut impl FnMut(&'static str, LineAddr, String, &str),
+    ) {
+        let Some(reading) = snoops::reading(rsp) else { return };
+        let line = t.line;
+        let name = rsp.name().unwrap_or("?");
+        let (was, now) = (self.before.holders(line), self.after.holders(line));
+        // A request of the same port that waited may have been served in this step.
+        if self.answers(port).next().is_none() {
+            let right = match reading.left {
+                Left::Nothing => now.all() & bit(port) == 0,
+                Left::Shared => now.sharers & bit(port) != 0 && now.owner != Some(port),
+                Left::Same => now.all() & bit(port) == was.all() & bit(port) && (now.owner == was.owner),
+            };
+            if !right {
+                let found = format!("owner {:?}, sharers {:#b} after {name} of port {port}", now.owner, now.sharers);
+                say("COH-HOM-04", line, found, "RspI* forgets the device, RspS* keeps it as sharer, RspV* as it is");
+                if rsp == Rsp::RspSFwdM {
+                    let found = format!("port {port} not tracked as sharer after RspSFwdM");
+                    say("COH-SNP-15", line, found, "S tracked, whatever the device kept");
+                }
+            }
+        }
+        self.forwarded(t, Some(rsp), say);
+    }
+
+    /// A line that a snoop brought, or its answer: what it does to memory.
+    fn forwarded(
+        &self,
+        t: &Transaction<D>,
+        rsp: Option<Rsp>,
+        say: &mut impl FnMut(&'static str, LineAddr, String, &str),
+    ) {
+        let request = matches!(t.task, Task::Request { .. });
+        if !request || self.before.memory.read(t.line) == self.after.memory.read(t.line) {
+            return;
+        }
+        if rsp == Some(Rsp::RspVFwdV) {
+            say(
+                "COH-SNP-14",
+                t.line,
+                "memory written with the data of RspVFwdV".into(),
+                "the data goes to the requester",
+            );
+        } else if t.phase == Phase::Absorbing {
+            say("COH-HOM-03", t.line, "memory made current after the GO".into(), "the dirty line first, then the GO");
+        }
+    }
+
+    /// The data of a pull: what memory holds then, and the end of the request.
+    fn pulled(
+        &self,
+        config: &CoherenceConfig,
+        expected: bool,
+        t: &Transaction<D>,
+        msg: &Msg<D>,
+        say: &mut impl FnMut(&'static str, LineAddr, String, &str),
+    ) {
+        let Msg::D2hData { bogus, data, enables, .. } = msg else { return };
+        let Task::Request { op, cqid } = t.task else { return };
+        let line = t.line;
+        let name = op.name().unwrap_or("?");
+        let (was, now) = (self.before.memory.read(line), self.after.memory.read(line));
+        let mut right = was.clone();
+        let (rules, text): (&[&'static str], &str) = match (op, expected, bogus) {
+            _ if config.error_of(line).is_some() => (&["COH-REQ-24"], "data of a refused request is dropped"),
+            (Op::DirtyEvict, true, false) => {
+                right = data.clone();
+                (&["COH-EVT-01"], "the owner's data in memory")
+            }
+            (Op::CleanEvict, _, _) => (&["COH-EVT-04"], "clean data is not written"),
+            (Op::DirtyEvict, _, true) => (&["COH-BOG-03", "COH-EVT-02"], "bogus data is dropped"),
+            (Op::DirtyEvict, false, false) => (&["COH-EVT-03"], "data of a device that holds nothing is dropped"),
+            _ => {
+                right.merge(data, *enables);
+                (&["COH-REQ-26"], "the enabled bytes, and no other, written")
+            }
+        };
+        for &rule in rules.iter().filter(|_| now != right) {
+            let found = format!("memory has {now:?} after the data of {name}");
+            say(rule, line, found, text);
+        }
+        let end = match op {
+            Op::WrInv => Some(("COH-REQ-22", "GO when the data is in")),
+            Op::WOWrInv | Op::WOWrInvF => Some(("COH-REQ-23", "ExtCmp when the data is in")),
+            _ => None,
+        };
+        if let Some((rule, text)) = end
+            && !self.answers(t.port).any(|(id, _)| id == cqid)
+        {
+            say(rule, line, format!("nothing after the data of {name}"), text);
+        }
+    }
+
+    /// Nobody leaves the directory but by an answer to a snoop, its own request, or the GO of its evict.
+    fn check_tracking(&self, port: Port, msg: &Msg<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
+        for (line, was) in self.before.directory() {
+            let gone = was.all() & !self.after.holders(line).all();
+            for p in (0..16).filter(|p| gone >> p & 1 == 1) {
+                let found = format!("port {p} forgotten");
+                let ends = self.answers(p).next().is_some();
+                match *msg {
+                    _ if ends => {}
+                    Msg::D2hReq { opcode, line: of, .. } if p == port && EVICTS.contains(&opcode) && of == line => {
+                        say("COH-ORD-12", line, found, "tracking until the final GO of the evict is sent");
+                    }
+                    Msg::D2hReq { opcode, line: of, .. } if EVICTS.contains(&opcode) && of == line => {
+                        let rule = match opcode {
+                            Op::DirtyEvict => "COH-EVT-02",
+                            Op::CleanEvict => "COH-EVT-04",
+                            _ => "COH-EVT-05",
+                        };
+                        let found = format!("port {p} forgotten for the stale evict of port {port}");
+                        say(rule, line, found, "nobody else's state changes");
+                    }
+                    Msg::D2hReq { .. } if p == port => {}
+                    Msg::D2hRsp { opcode, .. }
+                        if p == port && snoops::reading(opcode).is_some_and(|r| r.left == Left::Nothing) => {}
+                    // HOM-04 has said it.
+                    Msg::D2hRsp { .. } if p == port => {}
+                    _ => say("COH-HOM-06", line, found, "tracking that is never too small"),
+                }
+            }
+        }
+    }
+
+    /// Answers go to who asked, and who is granted a copy is tracked.
+    fn check_grants(&self, port: Port, msg: &Msg<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
+        for (to, m) in &self.out.sends {
+            let (Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. }) = *m else { continue };
+            let open = self.before.open().iter().chain(self.after.open());
+            let mut open =
+                open.filter(|t| t.port == *to && matches!(t.task, Task::Request { cqid: id, .. } if id == cqid));
+            let own = match *msg {
+                Msg::D2hReq { line, cqid: id, .. } if port == *to && id == cqid => Some(line),
+                _ => None,
+            };
+            let line = own.or_else(|| open.next().map(|t| t.line)).or_else(|| self.before.waiting(*to, cqid));
+            let Some(line) = line else {
+                let found = format!("{} for CQID {cqid} to port {to}", m.label());
+                let line = msg.line().unwrap_or(LineAddr(0));
+                say("COH-CID-05", line, found, "an answer to the device that has asked under this CQID");
+                continue;
+            };
+            let Msg::H2dRsp { opcode, rsp_data, .. } = *m else { continue };
+            let Holders { owner, sharers } = self.after.holders(line);
+            let tracked = match Answer::of(opcode, rsp_data) {
+                Some(Answer::GoS) => sharers & bit(*to) != 0 || owner == Some(*to),
+                Some(Answer::GoE | Answer::GoM) => owner == Some(*to),
+                _ => true,
+            };
+            if !tracked {
+                let found = format!("{} to port {to}, owner {owner:?}, sharers {sharers:#b}", m.label());
+                say("COH-HOM-06", line, found, "a grant that is tracked");
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Arbiters: who gets a resource in this slot, beside those of RTL.
+//!
+//! Modelled: nothing of its own; [`crate::fabric::arbiter`] decides. Left out: arbiters that need more than one bit a
+//! requester, allocators, and more requesters than a mask of 64 bits has.
+//!
+//! A walk through one slot: the winner is looked up; if its grant is used, the priority moves, and only then.
+
+use super::call::{Caller, call};
+use super::status::{Failure, SP_OK};
+use super::table::Table;
+use crate::fabric::arbiter::{Arbiter, Matrix, RoundRobin, WeightedRoundRobin};
+
+/// The first requester at or behind a pointer, which moves behind the winner; at the start it stands at requester 0.
+pub const SP_ARBITER_ROUND_ROBIN: u32 = 1;
+/// The requester whose last grant is longest ago; at the start the lower number goes first.
+pub const SP_ARBITER_MATRIX: u32 = 2;
+/// The requester that is owed most: each that asks earns its weight, the winner pays the weights of all that asked.
+pub const SP_ARBITER_WEIGHTED: u32 = 3;
+
+/// Bits of a mask of requesters.
+const MOST: u32 = 64;
+
+static ARBITERS: Table<Box<dyn Arbiter + Send>> = Table::new(4, "arbiter");
+
+fn weights_of(found: Vec<u32>, expected: u32) -> Result<Vec<u16>, Failure> {
+    if found.len() != expected as usize {
+        return Err(Failure::range("weights_length", found.len(), expected));
+    }
+    let weight = |w: &u32| u16::try_from(*w).map_err(|_| Failure::range("weights", w, "0 to 65535 each"));
+    found.iter().map(weight).collect()
+}
+
+fn new(kind: u32, requesters: u32, weights: Vec<u32>) -> Result<Box<dyn Arbiter + Send>, Failure> {
+    let wrong = || Failure::range("requesters", requesters, format!("1 to {MOST}"));
+    if requesters > MOST {
+        return Err(wrong());
+    }
+    let weights = weights_of(weights, if kind == SP_ARBITER_WEIGHTED { requesters } else { 0 })?;
+    let count = requesters as usize;
+    Ok(match kind {
+        SP_ARBITER_ROUND_ROBIN => Box::new(RoundRobin::new(count).map_err(|_| wrong())?),
+        SP_ARBITER_MATRIX => Box::new(Matrix::new(count).map_err(|_| wrong())?),
+        SP_ARBITER_WEIGHTED => Box::new(WeightedRoundRobin::new(&weights).map_err(|_| wrong())?),
+        _ => return Err(Failure::range("kind", kind, "one of SP_ARBITER_*, 1 to 3")),
+    })
+}
+
+/// An arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes a weight for each, 0 to 65535,
+/// that of requester 0 first; the others take none, length 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_arbiter_new(
+    kind: u32,
+    requesters: u32,
+    weights: *const u32,
+    weights_length: usize,
+    arbiter: *mut u64,
+) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let arbiter = caller.place("arbiter", arbiter)?;
+        let weights = caller.items("weights", weights, weights_length)?;
+        arbiter.set(ARBITERS.insert(new(kind, requesters, weights)?)?);
+        Ok(SP_OK)
+    })
+}
+
+/// One slot: bit i of `requests` says that requester i asks, bits beyond the requesters do not count; `granted` is the bit
+/// of the winner, 0 when nobody asks. If the grant is `used`, 1, the winner has had its turn; with 0 nothing changes, and it
+/// is the winner of the next slot with the same requests too.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sp_arbiter_grant(arbiter: u64, requests: u64, used: u32, granted: *mut u64) -> i32 {
+    call(|| {
+        // SAFETY: the caller's promise.
+        let caller = unsafe { Caller::trusted() };
+        let granted = caller.place("granted", granted)?;
+        if used > 1 {
+            return Err(Failure::range("used", used, "0 or 1"));
+        }
+        ARBITERS.with(arbiter, |arbiter| {
+            let winner = arbiter.arbitrate(requests.into());
+            granted.set(winner.map_or(0, |winner| 1 << winner));
+            if let Some(winner) = winner.filter(|_| used == 1) {
+                arbiter.update(requests.into(), winner);
+            }
+            Ok(SP_OK)
+        })
+    })
+}
+
+/// Ends an arbiter; its handle names nothing any more.
+#[unsafe(no_mangle)]
+pub extern "C" fn sp_arbiter_destroy(arbiter: u64) -> i32 {
+    call(|| ARBITERS.remove(arbiter).map(|()| SP_OK))
+}

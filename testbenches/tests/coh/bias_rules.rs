@@ -1,0 +1,198 @@
+//! Rules of the bias flow of HDM-D.
+
+use super::mem_bench::*;
+use super::mem_explore::clean;
+use super::names::names;
+use scalepool::coherence::agent::Out;
+use scalepool::coherence::bias::Bias;
+use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
+use scalepool::coherence::config::CoherenceConfig;
+use scalepool::coherence::content::WHOLE_LINE;
+use scalepool::coherence::mem::options::MemConfig;
+use scalepool::coherence::mem::tables::Copy4;
+use scalepool::coherence::mem::{HostReq, Want};
+use scalepool::coherence::message::Msg;
+use scalepool::coherence::mutant::Mutant;
+use scalepool_protocols::cxl::cxl256::code::{
+    BisnpOpcode, D2hReqOpcode, D2hRspOpcode, GoState, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode,
+    MetaValue, SnpType,
+};
+
+#[test]
+fn coh_bia_01_p() {
+    clean("HDM-D", &BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())));
+}
+
+#[test]
+fn coh_bia_01_n() {
+    let config = CoherenceConfig { mutant: Some(Mutant::LocalUseInHostBias), ..CoherenceConfig::default() };
+    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-01");
+}
+
+#[test]
+fn coh_bia_08_p() {
+    let config = CoherenceConfig::default();
+    for (op, pull) in [
+        (D2hReqOpcode::ItoMWr, "GO_WritePull"),
+        (D2hReqOpcode::WrCur, "GO_WritePull"),
+        (D2hReqOpcode::WrInv, "WritePull"),
+    ] {
+        let mut host = bias_host(Copy4::S);
+        assert_eq!(labels(&give(&mut host, &config, 0, d2h(op))), [pull]);
+        let data = Msg::D2hData { uqid: X.0 as u16, bogus: false, poison: false, data: bytes(2), enables: WHOLE_LINE };
+        assert_eq!(labels(&give(&mut host, &config, 0, data)), ["MemWr Invalid SnpInv"]);
+    }
+}
+
+#[test]
+fn coh_bia_08_n() {
+    let config = CoherenceConfig::default();
+    let mut device = bias_device(Copy4::I);
+    device.issue(&config, X, D2hReqOpcode::ItoMWr, Some((bytes(2), WHOLE_LINE)), &mut Out::default());
+    let Msg::M2sReq { opcode, snp, meta_field, meta, line, .. } =
+        m2s(M2sReqOpcode::MemWrFwd, Some(MetaValue::Invalid), SnpType::NoOp)
+    else {
+        return;
+    };
+    let wrong = Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: CQID };
+    assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-BIA-08"]);
+}
+
+#[test]
+fn coh_bia_09_p() {
+    let config = CoherenceConfig::default();
+    let mut device = bias_device(Copy4::M);
+    let mut out = Out::default();
+    device.issue(&config, X, D2hReqOpcode::DirtyEvict, None, &mut out);
+    assert!(out.sends.is_empty() && device.memory(X) == bytes(5));
+}
+
+#[test]
+fn coh_bia_09_n() {
+    let config = CoherenceConfig::default();
+    for op in [D2hReqOpcode::CleanEvict, D2hReqOpcode::CleanEvictNoData, D2hReqOpcode::DirtyEvict] {
+        assert_eq!(rules(&give(&mut bias_host(Copy4::I), &config, 0, d2h(op))), ["COH-BIA-09"]);
+    }
+}
+
+#[test]
+fn coh_bia_12_p() {
+    let config = CoherenceConfig::default();
+    let mut host = bias_host(Copy4::M);
+    let out = give(&mut host, &config, 0, d2h(D2hReqOpcode::RdOwn));
+    assert_eq!(labels(&out), ["MemWr Invalid NoOp"]);
+}
+
+#[test]
+fn coh_bia_12_n() {
+    let config = CoherenceConfig { mutant: Some(Mutant::FwdBeforeWriteDone), ..CoherenceConfig::default() };
+    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-12");
+}
+
+#[test]
+fn coh_bia_13_p() {
+    let config = CoherenceConfig::default();
+    let mut device = bias_device(Copy4::M);
+    let out = give(&mut device, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
+    assert_eq!((labels(&out), device.bias(X)), (vec!["CmpE".to_owned(), "MemData".to_owned()], Bias::Host));
+    assert_eq!((device.own(X).0, out.sends[1].1.data()), (Copy4::I, Some(&bytes(5))));
+}
+
+#[test]
+fn coh_bia_13_n() {
+    let config = CoherenceConfig { mutant: Some(Mutant::BackFlipUnsnooped), ..CoherenceConfig::default() };
+    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-13");
+}
+
+#[test]
+fn coh_bia_14_p() {
+    let config = with(MemConfig { flush_keeps_shared: true, ..MemConfig::default() });
+    clean("HDM-D", &BiasSystem::new(BiasSetup::everything(config)));
+}
+
+#[test]
+fn coh_bia_14_n() {
+    let mut config = with(MemConfig { flush_keeps_shared: true, ..MemConfig::default() });
+    config.mutant = Some(Mutant::FlushFlips);
+    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-14");
+}
+
+#[test]
+fn coh_bia_15_p() {
+    let config = CoherenceConfig::default();
+    let mut device = bias_device(Copy4::I);
+    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
+    let out = give(&mut device, &config, 0, m2s(M2sReqOpcode::MemRd, Some(MetaValue::Any), SnpType::SnpInv));
+    assert_eq!(labels(&out), ["CmpE", "MemData"]);
+}
+
+#[test]
+fn coh_bia_15_n() {
+    let config = CoherenceConfig { mutant: Some(Mutant::ReqWaitsForOwnRequest), ..CoherenceConfig::default() };
+    names(&BiasSystem::new(BiasSetup::everything(config)), "COH-BIA-15");
+}
+
+#[test]
+fn coh_bia_16_p() {
+    let config = with(MemConfig { flip_by_go: true, ..MemConfig::default() });
+    let mut device = bias_device(Copy4::I);
+    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
+    let go = Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Exclusive.0.into(), cqid: CQID };
+    let out = give(&mut device, &config, 0, go);
+    assert_eq!((rules(&out), device.bias(X)), (vec![], Bias::Device));
+}
+
+#[test]
+fn coh_bia_16_n() {
+    let config = CoherenceConfig::default();
+    let mut device = bias_device(Copy4::I);
+    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
+    let go = Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Exclusive.0.into(), cqid: CQID };
+    let out = give(&mut device, &config, 0, go);
+    assert_eq!((rules(&out), device.bias(X)), (vec!["COH-BIA-16"], Bias::Host));
+}
+
+#[test]
+fn coh_snp_17_p() {
+    let config = CoherenceConfig::default();
+    let mut device = bias_device(Copy4::M);
+    let before = device.clone();
+    let out = give(&mut device, &config, 0, Msg::H2dReq { opcode: H2dReqOpcode::SnpInv, line: X, uqid: 3 });
+    assert_eq!(labels(&out), ["RspIHitI"]);
+    assert!(device == before);
+}
+
+#[test]
+fn coh_snp_17_n() {
+    let config = CoherenceConfig::default();
+    let wrong = Msg::D2hRsp { opcode: D2hRspOpcode::RspIFwdM, uqid: 3 };
+    assert_eq!(rules(&give(&mut bias_host(Copy4::I), &config, 0, wrong)), ["COH-SNP-17"]);
+}
+
+#[test]
+fn coh_ids_03_p() {
+    req_obeys("COH-MEM-20");
+    // BIConflict has the Tag of the request that it is about.
+    let mut host = host(Copy4::I);
+    issue(&mut host, HostReq::SPEC_RD, Want::Nothing);
+    let asked = issue(&mut host, HostReq::RD_ANY, Want::Store);
+    let Msg::M2sReq { tag: of_request, .. } = asked.sends[0].1 else { panic!("a request") };
+    let out = give(&mut host, &CoherenceConfig::default(), 0, bisnp(BisnpOpcode::BISnpInv, X));
+    assert!(
+        matches!(out.sends[..], [(0, Msg::M2sRwd { opcode: M2sRwdOpcode::BIConflict, tag, .. })] if tag == of_request)
+    );
+}
+
+#[test]
+fn coh_ids_03_n() {
+    let config = CoherenceConfig::default();
+    let mut device = bias_device(Copy4::I);
+    device.issue(&config, X, D2hReqOpcode::RdOwn, None, &mut Out::default());
+    let Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } =
+        m2s(M2sReqOpcode::MemRdFwd, Some(MetaValue::Invalid), SnpType::NoOp)
+    else {
+        return;
+    };
+    let wrong = Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: tag + CQID + 1 };
+    assert_eq!(rules(&give(&mut device, &config, 0, wrong)), ["COH-IDS-03"]);
+}

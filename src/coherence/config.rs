@@ -205,14 +205,16 @@ impl CoherenceConfig {
                 return Err(OutOfRange { found: format!("{name} = {value}"), expected: format!("{least} to {most}") });
             }
         }
-        let ranges = (self.error_ranges.iter().map(|r| ("error_ranges", r.first, r.last)))
+        let mut ranges = (self.error_ranges.iter().map(|r| ("error_ranges", r.first, r.last)))
             .chain(self.own_memory.iter().map(|r| ("own_memory", r.first, r.last)))
             .chain(mem.no_range.iter().map(|r| ("mem.no_range", r.first, r.last)));
-        for (name, first, last) in ranges.filter(|(_, first, last)| first > last) {
-            let found = format!("{name} from {first} to {last}");
-            return Err(OutOfRange { found, expected: "a first address that is not above the last".into() });
+        match ranges.find(|(_, first, last)| first > last) {
+            None => Ok(()),
+            Some((name, first, last)) => {
+                let found = format!("{name} from {first} to {last}");
+                Err(OutOfRange { found, expected: "a first address that is not above the last".into() })
+            }
         }
-        Ok(())
     }
 
     /// Whether this rule is off.

@@ -215,7 +215,7 @@ fn caches(config: &str) -> (usize, u64) {
     counts(search(&CacheSystem::new(setup), Limits::default()))
 }
 
-/// What hosts and the device's own operations can reach.
+/// What a host and the device's own operations can reach.
 fn hosts(config: &str, lines: u8, blocks: bool) -> (usize, u64) {
     let setup = MemSetup {
         lines,
@@ -223,9 +223,9 @@ fn hosts(config: &str, lines: u8, blocks: bool) -> (usize, u64) {
         write_backs: Vec::new(),
         stores: blocks,
         wants: vec![scalepool::coherence::mem::Want::Nothing],
-        device: if lines == 1 { vec![DeviceOp::ReadOnce] } else { Vec::new() },
+        device: if blocks { Vec::new() } else { vec![DeviceOp::ReadOnce] },
         blocks: if blocks { vec![(DeviceOp::Reclaim, 1)] } else { Vec::new() },
-        ..MemSetup::core(configured(config), if blocks { 1 } else { 2 })
+        ..MemSetup::core(configured(config), 1)
     };
     counts(search(&MemSystem::new(setup), Limits::default()))
 }
@@ -262,7 +262,7 @@ enum Shows {
     States(&'static str, &'static str, &'static [&'static str]),
     /// In what free caches can reach.
     Caches,
-    /// In what hosts can reach: lines, and whether the device takes blocks back.
+    /// In what a host can reach: lines, and whether the device takes blocks back.
     Hosts(u8, bool),
     /// In the answers of a DCOH.
     Answers,
@@ -305,7 +305,7 @@ fn every_option_means_something() {
         ("mem.cmp_m = true", "", Outcome(hdm_d, "MI", &["", "MemRdA"])),
         ("mem.filter_sets = 1", "", Hosts(2, false)),
         ("mem.filter_sets = 1\nmem.filter_ways = 2", "mem.filter_sets = 1", Hosts(2, false)),
-        ("mem.trackers = 2", "", Hosts(2, false)),
+        ("mem.trackers = 1", "", Hosts(2, false)),
         ("mem.meta_stored = true", "", Answers),
         ("mem.no_range = [{first = 0, last = 63}]", "", Outcome(db, "II", &["MemRdA", ""])),
         (

@@ -3,6 +3,7 @@
 //! Where rules can be turned off: `--mutant` and `--mutants` are there in builds with debug assertions, those that tests
 //! run, and in no other.
 
+use super::litmus::progress;
 use super::{Status, print_json, report};
 use crate::coherence::chart::Chart;
 use crate::coherence::config::CoherenceConfig;
@@ -93,7 +94,8 @@ impl Explore {
             return follow(&case, path, out);
         }
         let begun = Instant::now();
-        let found = case.start.search(Limits { states: self.states, symmetry: !self.no_symmetry });
+        let limits = Limits { states: self.states, symmetry: !self.no_symmetry };
+        let found = case.start.search(limits, &mut progress(self.states));
         let seconds = begun.elapsed().as_secs_f64();
         if self.json {
             let mut form = json_of(&case, &found);
@@ -272,7 +274,7 @@ fn mutants(out: &mut dyn Write) -> anyhow::Result<Status> {
             table.row([name, "-".into(), killer.rule.into(), "-".into(), "a test of the part".into()]);
             continue;
         };
-        let found = (named.start)(config).search(Limits { symmetry: true, ..Limits::default() }).violation;
+        let found = (named.start)(config).search(Limits { symmetry: true, ..Limits::default() }, &mut |_| ()).violation;
         let (rule, steps, text) = match &found {
             Some(v) => (v.event.rule, v.steps.len().to_string(), format!("{}: {}", v.event.at, v.event.found)),
             None => ("none", "-".into(), "it lives".into()),

@@ -40,7 +40,7 @@ pub(super) struct Run {
     /// Write a transaction trace, JSON lines.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write a message sequence chart with times, a picture (.svg) or text; for coherent scenarios.
+    /// Write a message sequence chart with times, a picture (.svg) or text (.txt); for coherent scenarios.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
     /// Show the line of this address alone in the chart.
@@ -128,6 +128,9 @@ impl Run {
             reports.push((mode, report));
         }
         bar.finish_and_clear();
+        for remark in reports.iter().flat_map(|(_, report)| &report.remarks) {
+            let _ = writeln!(io::stderr(), "scalepool: {remark}");
+        }
         let timing = timing_of(&reports, start.elapsed().as_secs_f64());
         if self.json {
             let mut form = match &reports[..] {

@@ -172,7 +172,54 @@ impl Default for CoherenceConfig {
     }
 }
 
+/// A number that is out of its range.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("found {found}, expected {expected}")]
+pub struct OutOfRange {
+    /// The option and its value.
+    pub found: String,
+    /// What it may be.
+    pub expected: String,
+}
+
+/// Most lines, sets, ways and back-invalidates: as many as the scenarios have, and little enough memory.
+const MOST_ENTRIES: usize = 1 << 20;
+/// CacheIDs have four bits (`coherence` §2.9).
+const MOST_DEVICES: usize = 16;
+
 impl CoherenceConfig {
+    /// Whether every number is in its range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        let mem = &self.mem;
+        let numbers = [
+            ("home_queue_requests", self.home_queue_requests, 0, MOST_ENTRIES),
+            ("home_filter_lines", self.home_filter_lines, 0, MOST_ENTRIES),
+            ("mem.filter_sets", mem.filter_sets, 0, MOST_ENTRIES),
+            ("mem.filter_ways", mem.filter_ways, 1, MOST_ENTRIES),
+            ("mem.trackers", mem.trackers, 1, MOST_ENTRIES),
+            ("mem.throughput_reduction", mem.throughput_reduction.into(), 0, 3),
+        ];
+        let devices = self.own_memory.iter().map(|r| ("own_memory.device", r.device.into(), 0, MOST_DEVICES - 1));
+        for (name, value, least, most) in numbers.into_iter().chain(devices) {
+            if !(least..=most).contains(&value) {
+                return Err(OutOfRange { found: format!("{name} = {value}"), expected: format!("{least} to {most}") });
+            }
+        }
+        let mut ranges = (self.error_ranges.iter().map(|r| ("error_ranges", r.first, r.last)))
+            .chain(self.own_memory.iter().map(|r| ("own_memory", r.first, r.last)))
+            .chain(mem.no_range.iter().map(|r| ("mem.no_range", r.first, r.last)));
+        match ranges.find(|(_, first, last)| first > last) {
+            None => Ok(()),
+            Some((name, first, last)) => {
+                let found = format!("{name} from {first} to {last}");
+                Err(OutOfRange { found, expected: "a first address that is not above the last".into() })
+            }
+        }
+    }
+
     /// Whether this rule is off.
     pub fn has(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant)

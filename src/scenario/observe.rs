@@ -26,7 +26,7 @@ pub struct Outputs {
     pub fst: Option<PathBuf>,
     /// Transaction trace, JSON lines.
     pub trace: Option<PathBuf>,
-    /// Message sequence chart: a picture (`.svg`) or text.
+    /// Message sequence chart: a picture (`.svg`) or text (`.txt` or no ending).
     pub chart: Option<PathBuf>,
     /// Byte address of the only line that the chart shows.
     pub chart_line: Option<u64>,
@@ -70,12 +70,43 @@ pub enum OutputError {
     /// A file.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A chart in a form that there is not.
+    #[error("{path}: found a chart with this ending, expected .svg, .txt or none")]
+    ChartForm {
+        /// As it was given.
+        path: String,
+    },
+    /// A scope or a window of nothing.
+    #[error("{found}: found no output that it is for, expected {expected}")]
+    NoOutput {
+        /// What was given.
+        found: &'static str,
+        /// Outputs that it is for.
+        expected: &'static str,
+    },
     /// Scope or window.
     #[error(transparent)]
     Filter(#[from] FilterError),
     /// A trace or a wave.
     #[error(transparent)]
     Open(#[from] OpenError),
+}
+
+/// Refuses what no output takes notice of, and a chart that nobody can draw.
+fn check_used(outputs: &Outputs) -> Result<(), OutputError> {
+    if !outputs.scopes.is_empty() && !outputs.files() {
+        return Err(OutputError::NoOutput { found: "wave scope", expected: "a wave or a trace" });
+    }
+    if (outputs.from_fs.is_some() || outputs.to_fs.is_some()) && !outputs.files() && outputs.chart.is_none() {
+        return Err(OutputError::NoOutput { found: "time window", expected: "a wave, a trace or a chart" });
+    }
+    let ending = outputs.chart.as_ref().and_then(|path| path.extension());
+    match (&outputs.chart, ending) {
+        (Some(path), Some(e)) if !["svg", "txt"].iter().any(|known| e.eq_ignore_ascii_case(known)) => {
+            Err(OutputError::ChartForm { path: path.display().to_string() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The open outputs of a run.
@@ -96,6 +127,7 @@ impl Observer {
         let scopes: Vec<&str> = outputs.scopes.iter().map(String::as_str).collect();
         let filter = Filter::new(&scopes, outputs.from_fs, outputs.to_fs)?;
         filter.select(hub.places())?;
+        check_used(outputs)?;
         outputs.check_apart(inputs)?;
         let mut files: Vec<(Part, Box<dyn Sink>)> = Vec::new();
         if let Some(path) = &outputs.vcd {

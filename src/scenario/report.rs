@@ -103,6 +103,8 @@ pub struct Report {
     pub coverage: Vec<(String, u64, u64)>,
     /// What a peer did against a rule, or what was not repaired.
     pub violations: Vec<Broken>,
+    /// What the caller should know and no figure says; in no form of the report.
+    pub remarks: Vec<String>,
 }
 
 impl FabricFigures {

@@ -102,9 +102,27 @@ impl Tap {
     /// Records an event; `body` is called only when the tap is on. `id` and `parent` are 0 where there is none.
     #[track_caller]
     pub fn record(&mut self, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
+        self.push(at, kind, (id, parent), None, body);
+    }
+
+    /// Records a message that a coherent agent sends (`true`) or takes on its link of this number.
+    #[track_caller]
+    pub fn record_on(&mut self, link: (u16, bool), at: Stamp, kind: Kind, id: u64, body: impl FnOnce() -> Body) {
+        self.push(at, kind, (id, 0), Some(link), body);
+    }
+
+    #[track_caller]
+    fn push(
+        &mut self,
+        at: Stamp,
+        kind: Kind,
+        (id, parent): (u64, u64),
+        link: Option<(u16, bool)>,
+        body: impl FnOnce() -> Body,
+    ) {
         let Some(buffer) = self.buffer.as_ref().filter(|buffer| buffer.on.load(Ordering::Relaxed)) else { return };
         let (ordinal, sequence, from) = (self.ordinal, self.sequence, std::panic::Location::caller());
-        let record = Record { at, ordinal, sequence, kind, id, parent, body: body(), from };
+        let record = Record { at, ordinal, sequence, kind, id, parent, body: body(), link, from };
         self.sequence += 1;
         open(buffer).push(record);
     }

@@ -7,7 +7,8 @@
 //! have id 0, as all lines have that concern no transaction. What was sent twice has a line each time.
 //!
 //! Nothing that travels carries such an id. It is found by what does: requester, tag and address of a request lead to the
-//! transaction that was begun with them, requester and tag of an answer to the request. Where tags count for each port
+//! transaction that was begun with them, requester and tag of an answer to the request; on coherent links, what each
+//! message echoes (`trace::link_ids`). Where tags count for each port
 //! (UALink) and a place between two ports shows an answer, the id is left 0 rather than guessed.
 //!
 //! | level | events |
@@ -19,6 +20,7 @@
 //!
 //! Invariants: an observer only, like every [`Sink`](super::Sink); a run is the same with and without it.
 
+use super::link_ids::{self, LinkIds, Part};
 use super::{Body, Kind, Places, Record};
 use crate::forms::flit::Decoder;
 use crate::forms::{message, number};
@@ -58,7 +60,7 @@ impl Level {
 }
 
 /// Layers of the model that may speak, lowest first.
-pub const LAYERS: [&str; 5] = ["link", "memory", "endpoint", "fabric", "scenario"];
+pub const LAYERS: [&str; 6] = ["link", "memory", "coherence", "endpoint", "fabric", "scenario"];
 
 /// The level of each layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,6 +249,8 @@ impl Ids {
 pub struct LogSink {
     to: LogTo,
     ids: Ids,
+    /// Those of coherent links, as soon as an agent has spoken.
+    coherent: Option<LinkIds>,
     /// Streams of flits, by ordinal of their place.
     streams: BTreeMap<u32, Decoder>,
 }
@@ -254,7 +258,7 @@ pub struct LogSink {
 impl LogSink {
     /// A log that begins.
     pub fn new(to: LogTo) -> LogSink {
-        LogSink { to, ids: Ids::default(), streams: BTreeMap::new() }
+        LogSink { to, ids: Ids::default(), coherent: None, streams: BTreeMap::new() }
     }
 
     fn line(&self, places: &Places, r: &Record, level: Level, id: u64, rest: &str) {
@@ -293,9 +297,9 @@ impl LogSink {
     }
 }
 
-/// Everything in a form that is a message with a tag.
+/// Everything in a form that is a message with a tag, or of CXL.cache or a back-invalidate.
 fn collect(form: &Value, messages: &mut Vec<Value>) {
-    if Names::of(form).is_some() {
+    if Names::of(form).is_some() || has_link_id(form) {
         messages.push(form.clone());
         return;
     }
@@ -306,10 +310,18 @@ fn collect(form: &Value, messages: &mut Vec<Value>) {
     }
 }
 
+/// Whether only [`LinkIds`] knows what it belongs to.
+fn has_link_id(form: &Value) -> bool {
+    let layout = form["layout"].as_str().unwrap_or_default();
+    let message = layout.split_once('.').filter(|(family, _)| family.starts_with("cxl")).map_or("", |(_, m)| m);
+    let cached = message.starts_with("d2h_") || message.starts_with("h2d_");
+    (cached || matches!(message, "s2m_bisnp" | "m2s_birsp")) && form["fields"]["valid"] != 0
+}
+
 /// A message in words.
 fn words(form: &Value) -> String {
     let mut text = format!("message={}", form["layout"].as_str().unwrap_or("?"));
-    for key in ["opcode", "op", "cmd", "tag", "address"] {
+    for key in ["opcode", "op", "cmd", "tag", "cqid", "uqid", "bi_tag", "address"] {
         match &form["fields"][key] {
             Value::Null => (),
             Value::String(value) => text += &format!(" {key}={value}"),
@@ -369,12 +381,21 @@ impl LogSink {
                     self.line(places, r, Level::Debug, r.id, &format!("protocol={protocol} dir={dir}"));
                 }
                 for form in messages {
-                    let id = Names::of(&form).map_or(0, |names| self.ids.of(names, port_of(&form)));
+                    let id = match (&mut self.coherent, link_ids::link(places.path(r.ordinal))) {
+                        (Some(ids), Some(link)) => ids.of(link, &form, None),
+                        _ => Names::of(&form).map_or(0, |names| self.ids.of(names, port_of(&form))),
+                    };
                     self.line(places, r, Level::Debug, id, &words(&form));
                 }
             }
             Body::Message { layout, bits, .. } => {
                 let form = message::message_to_json(layout, *bits);
+                if let Some((link, sends)) = r.link {
+                    let part = Some(Part { place: r.ordinal, own: r.id, sends });
+                    let id = self.coherent.get_or_insert_default().of(link.into(), &form, part);
+                    let level = if r.kind == Kind::Begin { Level::Info } else { Level::Debug };
+                    return self.line(places, r, level, id, &words(&form));
+                }
                 let (level, id) = match r.kind {
                     Kind::Begin => (Level::Info, self.ids.begins(r.id, &form)),
                     Kind::End => (Level::Info, self.ids.ends(r.id)),

@@ -23,6 +23,7 @@ pub mod gtkw;
 pub mod hub;
 mod instants;
 pub mod jsonl;
+mod link_ids;
 pub mod log;
 pub mod output;
 pub mod record;

@@ -105,6 +105,8 @@ pub struct Record {
     pub parent: u64,
     /// What it carries.
     pub body: Body,
+    /// Link on which a coherent agent sends (`true`) or takes a message, for the log.
+    pub link: Option<(u16, bool)>,
     /// Who has recorded it, for the log.
     pub from: &'static std::panic::Location<'static>,
 }

@@ -50,6 +50,8 @@ mod mutants;
 mod names;
 #[path = "coh/peers.rs"]
 mod peers;
+#[path = "coh/reviewed.rs"]
+mod reviewed;
 #[path = "coh/routes.rs"]
 mod routes;
 #[path = "coh/scenarios.rs"]

@@ -13,6 +13,7 @@ use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
+use crate::coherence::mem::dcoh::answer_outside;
 use crate::coherence::mem::tables::{Copy4, Record, Region, check_req, req_rows, rwd};
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
@@ -304,8 +305,21 @@ impl<D: Content> BiasDevice<D> {
             _ => {}
         }
         let has_data = matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData);
+        if config.mem.is_outside(line) {
+            answer_outside(config, 0, has_data, tag, DevLoad(0), out);
+            return;
+        }
         let own = self.own(line);
+        let mut rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
+        let is_dirty_legal = rows.clone().any(|r| r.ndr.contains(&NdrOpcode::CmpM));
+        // Dirty data of the own cache may go to the host as it is; otherwise memory is made current first.
+        let dirty = config.mem.cmp_m && own.0 == Copy4::M && has_data && is_dirty_legal;
         let value = match own {
+            (_, Some(bytes)) if dirty => {
+                let cell = self.cell(line);
+                (cell.state, cell.own) = (Copy4::I, None);
+                bytes
+            }
             (Copy4::M, Some(bytes)) if snp == SnpType::SnpCur => bytes,
             _ => {
                 self.snoop_own(config, line, snp);
@@ -314,7 +328,6 @@ impl<D: Content> BiasDevice<D> {
         };
         let left = self.own(line).0;
         // Several answers: a read that only shares gets E when the device had nothing, if the configuration says so.
-        let mut rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
         let sharing = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpS));
         let owning = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpE));
         let prefers_e = opcode == M2sReqOpcode::MemRdData || config.mem.shared_grants_exclusive;
@@ -332,7 +345,8 @@ impl<D: Content> BiasDevice<D> {
             self.cell(line).bias = Bias::Host;
         }
         let (field, none, devload) = (MetaField::NoOp, MetaValue::Invalid, DevLoad(0));
-        if let Some(&answer) = row.ndr.first() {
+        let granted = if dirty { Some(NdrOpcode::CmpM) } else { row.ndr.first().copied() };
+        if let Some(answer) = granted {
             out.send(0, Msg::S2mNdr { opcode: answer, meta_field: field, meta: none, tag, devload });
         }
         if has_data {
@@ -356,6 +370,10 @@ impl<D: Content> BiasDevice<D> {
         if let Err(rule) = rwd(Region::HdmD, false, opcode, meta_field, meta, snp) {
             let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
             out.events.push(event(rule, Some(line), found, "a row of the table"));
+            return;
+        }
+        if config.mem.is_outside(line) {
+            answer_outside(config, 0, false, tag, DevLoad(0), out);
             return;
         }
         if snp == SnpType::SnpInv {

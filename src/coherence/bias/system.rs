@@ -197,6 +197,10 @@ impl BiasSystem {
     fn advance_device(&mut self, out: &mut Out<Token>) -> Option<&'static str> {
         let setup = Arc::clone(&self.setup);
         let (next, asked) = self.at[DEVICE];
+        if setup.config.mem.is_outside(LINE) {
+            // The device does not have the line that its program is about.
+            return None;
+        }
         match *setup.device_program.get(usize::from(next))? {
             DeviceAct::Op(opcode) if self.device.can_issue(LINE, opcode) => {
                 self.issue_device(opcode, out);
@@ -211,7 +215,8 @@ impl BiasSystem {
                 self.at[DEVICE].0 += 1;
                 Some("Store")
             }
-            DeviceAct::Store if asked && !self.device.is_pending(LINE) => {
+            // Ownership that was refused with an error is not lost: the store waits for ever.
+            DeviceAct::Store if asked && !self.device.is_pending(LINE) && setup.config.error_of(LINE).is_none() => {
                 let shared = self.device.own(LINE).0 == Copy4::S;
                 self.issue_device(if shared { D2hReqOpcode::RdOwnNoData } else { D2hReqOpcode::RdOwn }, out);
                 Some("Store asks again")
@@ -332,16 +337,19 @@ impl BiasSystem {
         if self.device.bias(LINE) == Bias::Host {
             tracked |= 1 << HOST;
         }
-        let in_flight = self.net.iter().filter_map(|(_, m)| match m {
+        let dirty_answers = self.setup.config.mem.cmp_m;
+        let under_way = self.net.iter().filter_map(|(_, m)| match m {
             Msg::M2sRwd { data, .. } => Some(*data),
+            Msg::S2mDrs { data, .. } if dirty_answers => Some(*data),
             _ => None,
         });
+        let arrived = self.host.mem.arrived(LINE).filter(|_| dirty_answers).copied();
         View {
             line: LINE,
             newest: Token::of(LINE, Age::Current),
             home: self.device.memory(LINE),
             copies,
-            in_flight: in_flight.collect(),
+            in_flight: under_way.chain(arrived).collect(),
             tracked,
         }
     }

@@ -407,7 +407,8 @@ impl CacheSystem {
                     self.state.at[n].0 += 1;
                     "Store"
                 }
-                Some(Act::Store) if asked && at.is_stable() => {
+                // Ownership that was refused with an error is not lost: the store waits for ever.
+                Some(Act::Store) if asked && at.is_stable() && setup.config.error_of(line).is_none() => {
                     let op = if at == At::S { Op::RdOwnNoData } else { Op::RdOwn };
                     cache.issue(op, line, Some(new_bytes(line, 1)), out);
                     "Store asks again"
@@ -476,6 +477,11 @@ impl CacheSystem {
             in_flight: in_flight.chain(kept).chain(early).chain(aborted).collect(),
             tracked,
         }
+    }
+
+    /// A write that the home answers with an error is aborted, and its data may be dropped (§2.2).
+    fn may_lose(&self, line: LineAddr) -> bool {
+        self.setup.config.error_of(line).is_some()
     }
 
     /// What a grant or an end under way says must be true already: GO-M of dirty data only, WrInv after its data.
@@ -693,7 +699,13 @@ impl System for CacheSystem {
     fn check(&self, events: &mut Vec<Event>) {
         let first = events.len();
         for line in self.lines() {
+            let found = events.len();
             monitor::check_copies(&self.view(line), events);
+            if self.may_lose(line) {
+                let lost = |e: &Event| e.rule == "COH-INV-03";
+                let kept: Vec<Event> = events.drain(found..).filter(|e| !lost(e)).collect();
+                events.extend(kept);
+            }
             self.check_answers(line, events);
             if self.setup.orders {
                 self.check_orders(line, events);
@@ -731,7 +743,7 @@ impl System for CacheSystem {
     fn check_idle(&self, events: &mut Vec<Event>) {
         for line in self.lines().filter(|l| self.setup.config.error_of(*l).is_none()) {
             let home = self.state.home.memory.read(line);
-            let dirty = self.state.devices.iter().any(|d| d.at(line) == At::M);
+            let dirty = self.state.devices.iter().any(|d| d.at(line) == At::M) || self.may_lose(line);
             if !dirty && home.age != Age::Current {
                 let found = "an old value at the home and no M copy";
                 events.push(Event::new("COH-INV-14", line, "home", found, "the last store's value"));

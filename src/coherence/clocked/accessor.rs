@@ -217,7 +217,8 @@ impl Accessor {
         }
     }
 
-    /// Whether a new line has a place; if not, the least recently used one that is not needed is evicted.
+    /// Whether a new line has a place, perhaps at once that of the least recently used one that is not needed: a copy
+    /// that goes without a message leaves its place now, and no message will come to tell of it.
     fn make_room<A: Caching>(
         &mut self,
         agent: &mut A,
@@ -239,7 +240,7 @@ impl Accessor {
             self.used.remove(&victim);
             self.measured.evictions += 1;
         }
-        false
+        agent.lines().len() < self.capacity_lines
     }
 }
 
@@ -267,7 +268,7 @@ impl<A: Caching> Core<A> for Accessor {
                 open.given_away = false;
             }
         }
-        let (mut n, mut is_held) = (0, false);
+        let (mut n, mut is_held, mut has_ended, mut lacks_room) = (0, false, false, false);
         while n < self.open.len() {
             let open = self.open[n].clone();
             let line = open.access.line;
@@ -276,10 +277,14 @@ impl<A: Caching> Core<A> for Accessor {
             let may_go = is_first && !open.given_away;
             if may_go && self.perform(agent, config, &open.access, out) {
                 self.done(n, cycle);
+                has_ended = true;
                 continue;
             }
             is_held |= may_go && cycle < self.asks_at;
-            if may_go && cycle >= self.asks_at && self.make_room(agent, config, line, out) {
+            let may_ask = may_go && cycle >= self.asks_at;
+            if may_ask && !self.make_room(agent, config, line, out) {
+                lacks_room = true;
+            } else if may_ask {
                 let asked = agent.ask(config, line, &open.access.act, out);
                 if asked != Asked::NotNow {
                     self.asked(cycle);
@@ -295,6 +300,10 @@ impl<A: Caching> Core<A> for Accessor {
         {
             self.open.push_back(Open { access, since: cycle, missed: false, given_away: false });
             self.enters_at = cycle + 1 + self.todo.front().map_or(0, |a| u64::from(a.think_cycles));
+            return Wants::NextCycle;
+        }
+        // The line of a younger access may be a victim now that the access has ended; no message tells of it.
+        if has_ended && lacks_room {
             return Wants::NextCycle;
         }
         let enters = (self.open.len() < self.window && !self.todo.is_empty()).then_some(self.enters_at);

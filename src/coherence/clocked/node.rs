@@ -237,8 +237,9 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         self.core.heard(at.cycle, &msg);
         let line = msg.line();
         let form = self.links[link].link.form;
+        let number = self.ports[usize::from(port)].1.bi_id;
         let id = line.and_then(|line| self.open.get(&line)).copied().unwrap_or(0);
-        self.tap.record(at, Kind::Mark, id, 0, || shown(&message, form));
+        self.tap.record_on((number, false), at, Kind::Mark, id, || shown(&message, form));
         self.agent.take(&self.config, port, msg, 0, &mut self.out);
         self.settle(at);
         cx.progress();
@@ -285,7 +286,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             Some(line) => (Kind::Mark, self.open.get(&line).copied().unwrap_or(0)),
             None => (Kind::Mark, 0),
         };
-        self.tap.record(at, kind, id, 0, || shown(&message, form));
+        self.tap.record_on((route.bi_id, true), at, kind, id, || shown(&message, form));
         linked.post(class, message);
         if let Some(n) = ORDER.iter().position(|c| *c == class) {
             self.result.lock().unwrap_or_else(PoisonError::into_inner).sent[n] += 1;

@@ -113,6 +113,11 @@ impl Sequence {
         t_fs >= self.extent.from_fs && self.extent.to_fs.is_none_or(|to| t_fs <= to)
     }
 
+    /// Whether the chart shows no message.
+    pub fn is_empty(&self) -> bool {
+        self.passing.is_empty()
+    }
+
     /// The chart so far.
     pub fn chart(&self) -> Chart {
         let mut passing = self.passing.clone();

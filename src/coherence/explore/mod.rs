@@ -11,5 +11,5 @@ pub mod search;
 pub mod system;
 
 pub use named::{Explored, NAMED, Named};
-pub use search::{Limits, Report, Violation, search};
+pub use search::{Limits, Report, Violation, search, search_with};
 pub use system::{Step, System};

@@ -1,6 +1,6 @@
 //! The explorations by name.
 
-use super::{Limits, Report, System, search};
+use super::{Limits, Report, System, search_with};
 use crate::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use crate::coherence::cache::system::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup as CacheSetup};
 use crate::coherence::chart::Chart;
@@ -14,8 +14,8 @@ use crate::coherence::stress::Protocol;
 
 /// A start that can be searched, whatever its agents are.
 pub trait Explored {
-    /// Visits every state.
-    fn search(&self, limits: Limits) -> Report;
+    /// Visits every state; `progress` sees the counts now and then.
+    fn search(&self, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report;
 
     /// Follows a script, as [`Violation::script`](super::Violation::script) has it.
     ///
@@ -25,8 +25,8 @@ pub trait Explored {
 }
 
 impl<S: System> Explored for S {
-    fn search(&self, limits: Limits) -> Report {
-        search(self, limits)
+    fn search(&self, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
+        search_with(self, limits, progress)
     }
 
     fn follow(&self, script: &[&str]) -> Result<Chart, FlowError> {

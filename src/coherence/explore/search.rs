@@ -13,7 +13,7 @@ use std::hash::BuildHasherDefault;
 /// Where the search ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// States after which it gives up.
+    /// Most states that it visits; with more it gives up.
     pub states: usize,
     /// Whether to rename interchangeable agents ([`System::canonical`]). A way to a fault is then looked for again
     /// without renaming, so that its agents keep their names.
@@ -52,25 +52,33 @@ pub struct Report {
     pub complete: bool,
     /// The first fault, if any; the search ends there.
     pub violation: Option<Violation>,
-    /// Outcomes of states without a move, each with the number of moves that end there.
+    /// Outcomes of the visited states without a move, each with the number of moves that end there.
     pub outcomes: BTreeMap<String, u64>,
 }
 
 /// A state's parent and the move that led here.
 type Origin = (u32, u16);
 
+/// New states between two reports of progress.
+const PROGRESS_STATES: usize = 1 << 14;
+
 /// Visits every state reachable from `start`.
 pub fn search<S: System>(start: &S, limits: Limits) -> Report {
-    let report = run(start, limits);
+    search_with(start, limits, &mut |_| ())
+}
+
+/// As [`search()`]; `progress` sees the counts now and then.
+pub fn search_with<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
+    let report = run(start, limits, progress);
     // Renaming loses which agent is which: the way to the fault is looked for again with names.
     if report.violation.is_some() && limits.symmetry {
-        run(start, Limits { symmetry: false, ..limits })
+        run(start, Limits { symmetry: false, ..limits }, progress)
     } else {
         report
     }
 }
 
-fn run<S: System>(start: &S, limits: Limits) -> Report {
+fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
     let renamed = |s: S| if limits.symmetry { s.canonical() } else { s };
     let first = renamed(start.clone());
     let mut visited: HashSet<u128, BuildHasherDefault<Itself>> = HashSet::default();
@@ -118,9 +126,13 @@ fn run<S: System>(start: &S, limits: Limits) -> Report {
                 if moves.is_empty() {
                     ends.insert(print, (after.outcome(), 1));
                 }
-                report.states += 1;
-                if report.states > limits.states {
+                if report.states == limits.states {
+                    report.outcomes = outcomes(ends);
                     return report;
+                }
+                report.states += 1;
+                if report.states.is_multiple_of(PROGRESS_STATES) {
+                    progress(&report);
                 }
                 next.push((after, origins.len() as u32));
                 origins.push((number, ordinal as u16));
@@ -130,11 +142,18 @@ fn run<S: System>(start: &S, limits: Limits) -> Report {
         report.depth += usize::from(!next.is_empty());
         level = next;
     }
-    for (outcome, paths) in ends.into_values() {
-        *report.outcomes.entry(outcome).or_default() += paths;
-    }
+    report.outcomes = outcomes(ends);
     report.complete = true;
     report
+}
+
+/// By name.
+fn outcomes(ends: BTreeMap<u128, (String, u64)>) -> BTreeMap<String, u64> {
+    let mut named = BTreeMap::new();
+    for (outcome, paths) in ends.into_values() {
+        *named.entry(outcome).or_default() += paths;
+    }
+    named
 }
 
 /// The invariants, and that whatever is open can go on. Leaves the possible moves in `moves`.

@@ -2,6 +2,7 @@
 
 use super::{Case, Kind, Word};
 use crate::coherence::config::CoherenceConfig;
+use crate::coherence::content::LineAddr;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -26,12 +27,6 @@ pub enum LitmusError {
         /// What may stand there.
         expected: String,
     },
-    /// The search was given up.
-    #[error("found more than {states} states, expected a case that can be explored in full")]
-    TooLarge {
-        /// States visited.
-        states: usize,
-    },
 }
 
 #[derive(Deserialize)]
@@ -40,9 +35,11 @@ struct File {
     kind: Spanned<String>,
     start: Spanned<String>,
     programs: Spanned<Vec<Vec<Spanned<String>>>>,
-    #[serde(default)]
-    config: CoherenceConfig,
+    config: Option<Spanned<CoherenceConfig>>,
 }
+
+/// Most operations of a program: systems count them in eight bits.
+const MOST_OPERATIONS: usize = 255;
 
 /// The line of a byte offset, from 1.
 fn line_of(text: &str, offset: usize) -> usize {
@@ -79,14 +76,25 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
         let found = format!("{} programs", programs.len());
         return Err(refused(line(file.programs.span()), found, format!("{}, one a letter of `start`", start.len())));
     }
+    if let Some(long) = programs.iter().find(|p| p.len() > MOST_OPERATIONS) {
+        let place = line(long[MOST_OPERATIONS].span());
+        return Err(refused(
+            place,
+            format!("{} operations", long.len()),
+            format!("at most {MOST_OPERATIONS} a program"),
+        ));
+    }
+    let (config, config_line) = match file.config {
+        Some(config) => (config.get_ref().clone(), line(config.span())),
+        None => (CoherenceConfig::default(), 1),
+    };
+    config.check().map_err(|e| refused(config_line, e.found, e.expected))?;
+    // Nobody can have got a copy of what the device does not have.
+    if kind != Kind::CxlCache && holders > 0 && config.mem.is_outside(LineAddr(0)) {
+        return Err(refused(start_line, start, "I for every agent: line 0 is in `mem.no_range`"));
+    }
     let words = |program: &Vec<Spanned<String>>| {
         program.iter().map(|w| Word { text: w.get_ref().clone(), line: line(w.span()) }).collect()
     };
-    Ok(Case {
-        kind,
-        start: start.clone(),
-        start_line,
-        programs: programs.iter().map(words).collect(),
-        config: file.config,
-    })
+    Ok(Case { kind, start: start.clone(), start_line, programs: programs.iter().map(words).collect(), config })
 }

@@ -99,7 +99,13 @@ pub struct Found {
     pub violation: Option<Violation>,
     /// Outcomes, sorted.
     pub outcomes: Vec<Outcome>,
+    /// Whether all states were visited; otherwise there may be outcomes and broken rules that nobody has seen.
+    pub complete: bool,
 }
+
+/// States that a case may have by default. With 8 agents a state takes some 0.8 kB, with 16 twice as much: the most memory
+/// is about 4 GB.
+pub const MOST_STATES: usize = 2_000_000;
 
 impl Case {
     /// Where the case starts.
@@ -114,16 +120,21 @@ impl Case {
         }
     }
 
-    /// Explores the case.
+    /// Explores the case, up to [`MOST_STATES`].
     ///
     /// # Errors
-    /// Those of [`Case::start`], and more states than [`Limits`] allow.
+    /// Those of [`Case::start`].
     pub fn explore(&self) -> Result<Found, LitmusError> {
-        let report = self.start()?.search(Limits::default());
-        if !report.complete && report.violation.is_none() {
-            return Err(LitmusError::TooLarge { states: report.states });
-        }
-        Ok(Found::of(&report))
+        self.explore_within(MOST_STATES, &mut |_| ())
+    }
+
+    /// Explores at most so many states; `progress` sees the counts now and then.
+    ///
+    /// # Errors
+    /// Those of [`Case::start`].
+    pub fn explore_within(&self, states: usize, progress: &mut dyn FnMut(&Report)) -> Result<Found, LitmusError> {
+        let limits = Limits { states, ..Limits::default() };
+        Ok(Found::of(&self.start()?.search(limits, progress)))
     }
 }
 
@@ -139,6 +150,7 @@ impl Found {
             transitions: report.transitions,
             outcomes: outcomes.collect(),
             violation: report.violation.clone(),
+            complete: report.complete,
         }
     }
 
@@ -153,7 +165,12 @@ impl Found {
         })
     }
 
-    /// The JSON form.
+    /// The limit of states ended the search, not a broken rule.
+    pub fn gave_up(&self) -> bool {
+        !self.complete && self.violation.is_none()
+    }
+
+    /// The JSON form. `complete` stands in it, false, when the search was given up and nothing found.
     pub fn to_json(&self) -> Value {
         let violations: Vec<Value> = self
             .violation
@@ -165,11 +182,15 @@ impl Found {
             .collect();
         let outcomes: Vec<Value> =
             self.outcomes.iter().map(|o| json!({"final": o.letters, "fresh": o.fresh, "paths": o.paths})).collect();
-        json!({
+        let mut form = json!({
             "states": self.states,
             "transitions": self.transitions,
             "violations": violations,
             "outcomes": outcomes,
-        })
+        });
+        if self.gave_up() {
+            form["complete"] = json!(false);
+        }
+        form
     }
 }

@@ -616,13 +616,8 @@ impl<D: Content> Dcoh<D> {
             return;
         }
         if config.mem.is_outside(line) {
-            self.answer_outside(
-                config,
-                host,
-                matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData),
-                tag,
-                out,
-            );
+            let read = matches!(opcode, M2sReqOpcode::MemRd | M2sReqOpcode::MemRdData);
+            answer_outside(config, host, read, tag, self.load(config), out);
             return;
         }
         let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
@@ -633,25 +628,6 @@ impl<D: Content> Dcoh<D> {
         }
         let cause = Cause::Host { host, opcode, meta_field, meta, snp, tag, way };
         self.begin(config, Open { line, count: 1, victim, cause }, out);
-    }
-
-    fn answer_outside(&self, config: &CoherenceConfig, host: u8, read: bool, tag: u16, out: &mut Out<D>) {
-        if read {
-            out.send(
-                host,
-                Msg::S2mDrs {
-                    opcode: DrsOpcode::MemDataNXM,
-                    meta_field: MetaField::NoOp,
-                    meta: MetaValue::Invalid,
-                    tag,
-                    poison: config.mem.no_range_poison,
-                    data: D::ones(),
-                    devload: self.load(config),
-                },
-            );
-        } else {
-            self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
-        }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -682,7 +658,7 @@ impl<D: Content> Dcoh<D> {
             return;
         }
         if config.mem.is_outside(line) {
-            self.answer_outside(config, host, false, tag, out);
+            answer_outside(config, host, false, tag, self.load(config), out);
             return;
         }
         let unowned = snp == SnpType::SnpInv;
@@ -794,6 +770,26 @@ impl<D: Content> Dcoh<D> {
             self.tidy(LineAddr(tracker.first.0 + i));
         }
     }
+}
+
+/// What an address gets that the device does not have (`coherence` §3.2).
+pub fn answer_outside<D: Content>(
+    config: &CoherenceConfig,
+    port: Port,
+    read: bool,
+    tag: u16,
+    devload: DevLoad,
+    out: &mut Out<D>,
+) {
+    let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
+    let msg = match read {
+        true => {
+            let (opcode, poison) = (DrsOpcode::MemDataNXM, config.mem.no_range_poison);
+            Msg::S2mDrs { opcode, meta_field, meta, tag, poison, data: D::ones(), devload }
+        }
+        false => Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag, devload },
+    };
+    out.send(port, msg);
 }
 
 impl<D: Content> Agent<D> for Dcoh<D> {

@@ -791,7 +791,9 @@ impl<D: Content> MemHost<D> {
         let mut fits = false;
         for row in rows {
             rule = row.rule;
-            if row.ndr.contains(&opcode) && (opcode != NdrOpcode::CmpM || config.mem.cmp_m) {
+            // Cmp alone says that the device has no such line (§3.2): nothing is granted.
+            let nothing_there = opcode == NdrOpcode::Cmp && !req.has_data() && config.mem.is_outside(line);
+            if nothing_there || row.ndr.contains(&opcode) && (opcode != NdrOpcode::CmpM || config.mem.cmp_m) {
                 fits = true;
                 break;
             }

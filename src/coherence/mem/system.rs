@@ -85,7 +85,13 @@ pub fn advance_host(
             at.0 += 1;
             Some("Store")
         }
-        Act::Store if at.1 && host.copy(line).state < Copy4::E && host.can_issue(line, HostReq::RD_ANY) => {
+        // Ownership that was refused is not lost: the store waits for ever.
+        Act::Store
+            if at.1
+                && host.copy(line).state < Copy4::E
+                && !config.mem.is_outside(line)
+                && host.can_issue(line, HostReq::RD_ANY) =>
+        {
             host.issue(line, HostReq::RD_ANY, Want::Store, out);
             Some("Store asks again")
         }

@@ -193,6 +193,7 @@ impl Outcome<'_> {
             counts.push(("discarded".into(), self.switches.iter().map(|s| s.discarded).sum()));
         }
         Ok(Report {
+            remarks: Vec::new(),
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,
             cycles: time_fs / clock_fs,

@@ -408,6 +408,7 @@ where
         });
 
         let (hubs, leaves) = (self.hubs, self.leaves);
+        let drawn = sequence.clone();
         let report = move |request: &Request, settings: &Settings, ended: Ended| {
             let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
             let name = |n: usize| (names.1)(n / leaves, n % leaves);
@@ -427,7 +428,13 @@ where
             let aborts =
                 hub_results.iter().map(|r| locked(r, |r| r.end.as_ref().map_or(0, |(_, core)| core.aborts()))).sum();
             let ports = summaries.iter().flat_map(|summary| summary()).collect();
-            Outcome { request, settings, spec, ports, nodes, switches, measured, aborts }.report(ended)
+            let outcome = Outcome { request, settings, spec, ports, nodes, switches, measured, aborts };
+            let mut report = outcome.report(ended)?;
+            if drawn.as_deref().is_some_and(|s| locked(s, |s| s.is_empty())) {
+                let line = request.outputs.chart_line.map_or(String::new(), |a| format!(" of the line of {a:#x}"));
+                report.remarks.push(format!("the chart is empty: no message{line} in its window"));
+            }
+            Ok(report)
         };
         let chart = sequence.map(|s| Box::new(move || locked(&s, Sequence::chart)) as Box<dyn Fn() -> Chart>);
         Ok(Built {

@@ -93,6 +93,7 @@ impl Run<'_> {
         }
         let [down, up] = units;
         Ok(Report {
+            remarks: Vec::new(),
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,
             cycles: time_fs / self.clock_fs,

@@ -142,6 +142,7 @@ impl Run<'_> {
         let met = OPERATIONS.iter().filter(|&&op| sent(op) > 0).count() as u64;
         let delivered = |n: usize| ports().map(|p| p.delivered[n]).sum::<u64>();
         Ok(Report {
+            remarks: Vec::new(),
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,
             cycles: time_fs / self.flit_fs,

@@ -168,6 +168,7 @@ pub fn report(
     };
     let met = fields.iter().filter(|&&n| n > 0).count() as u64;
     Ok(Report {
+        remarks: Vec::new(),
         scenario: scenario.into(),
         seed: request.seed,
         cycles,

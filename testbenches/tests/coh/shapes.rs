@@ -61,7 +61,7 @@ fn explore(protocol: &str) {
     for (name, shape) in EXPLORED {
         let name = format!("{protocol}-{name}");
         let start = (named::find(&name).expect("a name").start)(CoherenceConfig::default());
-        let report = start.search(Limits::default());
+        let report = start.search(Limits::default(), &mut |_| ());
         println!("{name}: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
         assert!(report.complete && report.violation.is_none(), "{name}: {:?}", report.violation.map(|v| v.event));
         let expected: BTreeSet<String> =

@@ -191,7 +191,11 @@ fn what_a_log_refuses() {
     let mut lines = Vec::new();
     for wrong in ["", "loud", "links=debug", "link"] {
         assert_eq!(log(sim, wrong, &mut lines), SP_ERR_INPUT, "{wrong}");
-        assert!(last_error().contains("layers are link, memory, endpoint, fabric, scenario"), "{}", last_error());
+        assert!(
+            last_error().contains("layers are link, memory, coherence, endpoint, fabric, scenario"),
+            "{}",
+            last_error()
+        );
     }
     assert_eq!(log(0, "debug", &mut lines), SP_ERR_HANDLE);
     assert_eq!((log(sim, "debug", &mut lines), sp_sim_run(sim, 0)), (SP_OK, SP_OK));

@@ -398,6 +398,30 @@ class Errors(unittest.TestCase):
             self.assertTrue(str(caught.exception), kind)
             self.assertIsInstance(caught.exception, sp.ScalepoolError)
 
+    def test_a_number_is_no_bytes_and_wraps_into_no_other(self):
+        link = sp.LinkEnd("cxl-68b")
+        for function in (
+            lambda: sp.decode("cxl68.m2s_req", 11),
+            lambda: sp.decode("cxl68.m2s_req", "abc"),
+            lambda: sp.decode_many("cxl68.m2s_req", 22),
+            lambda: sp.crc(sp.Crc.CXL68, [0] * 64),
+            lambda: sp.crc_many(sp.Crc.CXL68, 128, 64),
+            lambda: sp.crc("cxl68", bytes(64)),
+            lambda: sp.fec_encode(256),
+            lambda: flit.decode("cxl-68b", 68),
+            lambda: link.drive(68),
+            lambda: sp.Model(5),
+        ):
+            with self.assertRaises(TypeError) as caught:
+                function()
+            self.assertRegex(str(caught.exception), "^found .*, expected ")
+        self.assertEqual(sp.decode("cxl68.m2s_req", bytearray(11)), sp.decode("cxl68.m2s_req", bytes(11)))
+        with self.assertRaisesRegex(sp.RangeError, "found -1, expected a number from 0"):
+            link.step(-1)
+        link.attach("wire", lambda item: 5)
+        with self.assertRaisesRegex(TypeError, "found int, expected bytes"):
+            link.step()
+
     def test_the_text_is_that_of_the_library(self):
         with self.assertRaises(sp.InputError) as caught:
             sp.encode("cxl68.m2s_req", tag=1 << 16)
@@ -454,6 +478,8 @@ class Documentation(unittest.TestCase):
         self.assertEqual(missing, [])
 
     def test_every_name_of_the_package_has_help(self):
+        modules = {name for name, thing in vars(sp).items() if inspect.ismodule(thing) and name[0] != "_"}
+        self.assertEqual({name for name in vars(sp) if name[0] != "_"} - set(sp.__all__), modules - {"flit", "hooks"})
         for name in vars(sp):
             if not name.startswith("_"):
                 self.assertTrue(getattr(sp, name).__doc__, name)

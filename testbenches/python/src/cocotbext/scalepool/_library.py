@@ -123,8 +123,21 @@ def refuse(name: str, status: int) -> None:
     raise _CLASS_OF.get(status, errors.InternalError)(last_error(), name, status)
 
 
+def _check(name: str, arguments: tuple[object, ...]) -> None:
+    """ctypes cuts a number to the width of its argument without a word."""
+    for argument, kind in zip(arguments, PROTOTYPES[name][1]):
+        if isinstance(argument, int) and isinstance(kind, type) and issubclass(kind, _NUMBERS):
+            highest = (1 << 8 * ctypes.sizeof(kind)) - 1
+            if not 0 <= argument <= highest:
+                raise errors.RangeError(f"{name}: found {argument}, expected a number from 0 to {highest}", name)
+
+
+_NUMBERS = (c_uint32, c_uint64, c_size_t)
+
+
 def call(name: str, *arguments: object) -> int:
     """Calls a function; raises for a refusal, and gives the status otherwise: SP_OK or an outcome."""
+    _check(name, arguments)
     status = getattr(LIBRARY, name)(*arguments)
     if status < 0:
         refuse(name, status)
@@ -143,8 +156,18 @@ def fill(name: str, *arguments: object) -> tuple[int, bytes]:
     return status, ctypes.string_at(buffer, length.value)
 
 
+def octets(value: bytes) -> bytes:
+    """Bytes that go in, of anything that holds bytes; a number or a list is none of it."""
+    try:
+        return value if isinstance(value, bytes) else bytes(memoryview(value))
+    except TypeError:
+        raise TypeError(f"found {type(value).__name__}, expected bytes") from None
+
+
 def text(value: str) -> tuple[bytes, int]:
     """The two arguments of a text that goes in."""
+    if not isinstance(value, str):
+        raise TypeError(f"found {type(value).__name__}, expected a text")
     data = value.encode("utf-8")
     return data, len(data)
 

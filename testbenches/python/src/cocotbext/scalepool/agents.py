@@ -13,6 +13,7 @@ import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, RisingEdge, SimTimeoutError, with_timeout
 
+from ._library import octets
 from .bus import FlitBus
 from .flit import FLIT_BYTES
 
@@ -141,7 +142,7 @@ class FlitSource(_Pausing):
 
     def send_nowait(self, data: bytes) -> None:
         """Queues a flit. Raises `ValueError` for a wrong length."""
-        data = bytes(data)
+        data = octets(data)
         if len(data) != self.flit_bytes:
             raise ValueError(f"{self.bus.name}: found {len(data)} bytes, expected a flit of {self.flit_bytes}")
         self.queue.append(data)

@@ -55,7 +55,11 @@ _sp_crc = lib.LIBRARY.sp_crc
 def crc(kind: Crc, data: bytes) -> int:
     """CRC of one item: the bytes of the CRC in wire order, read little-endian. Raises `RangeError` for a wrong length."""
     found = c_uint64()
-    status = _sp_crc(kind, data if isinstance(data, bytes) else bytes(data), len(data), 1, byref(found))
+    data = data if isinstance(data, bytes) else lib.octets(data)
+    try:
+        status = _sp_crc(kind, data, len(data), 1, byref(found))
+    except ctypes.ArgumentError:
+        raise TypeError(f"found {kind!r}, expected a `Crc`") from None
     if status:
         lib.refuse("sp_crc", status)
     return found.value
@@ -63,7 +67,7 @@ def crc(kind: Crc, data: bytes) -> int:
 
 def crc_many(kind: Crc, data: bytes, item_bytes: int) -> "array[int]":
     """CRCs of items of `item_bytes` each, which stand one behind the other, in one call; an array of 64-bit numbers."""
-    data = data if isinstance(data, bytes) else bytes(data)
+    data = lib.octets(data)
     count, rest = divmod(len(data), item_bytes) if item_bytes > 0 else (0, 1)
     if rest:
         raise RangeError(f"data: found {len(data)} bytes, expected a multiple of item_bytes, {item_bytes}", "sp_crc")
@@ -75,10 +79,11 @@ def crc_many(kind: Crc, data: bytes, item_bytes: int) -> "array[int]":
 
 
 def _flits(flits: bytes) -> tuple[ctypes.Array, int]:
+    flits = lib.octets(flits)
     count, rest = divmod(len(flits), FLIT_BYTES)
     if rest:
         raise RangeError(f"flits: found {len(flits)} bytes, expected a multiple of {FLIT_BYTES}", "sp_fec")
-    return ctypes.create_string_buffer(bytes(flits), len(flits)), count
+    return ctypes.create_string_buffer(flits, len(flits)), count
 
 
 def fec_encode(flits: bytes, kind: Fec = Fec.STANDARD) -> bytes:

@@ -111,13 +111,13 @@ class Decoder(_Stream):
 
     def feed(self, data: bytes) -> list[Flit]:
         """Decodes one flit (nvlink: one packet). One answer as a rule; an answer of ualink may wait for the next flit."""
-        data = bytes(data)
+        data = lib.octets(data)
         lib.call("sp_stream_decode", self._handle, data, len(data), 1)
         return self._take()
 
     def feed_many(self, data: bytes, flit_bytes: int) -> list[Flit]:
         """Decodes flits of `flit_bytes` each, which stand one behind the other, in one call."""
-        data = bytes(data)
+        data = lib.octets(data)
         if flit_bytes <= 0 or len(data) % flit_bytes:
             raise RangeError(f"data: found {len(data)} bytes, expected a multiple of flit_bytes, {flit_bytes}")
         lib.call("sp_stream_decode", self._handle, data, flit_bytes, len(data) // flit_bytes)

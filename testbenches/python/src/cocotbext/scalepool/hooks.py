@@ -67,9 +67,10 @@ def wrap(function: Hook, raised: list[BaseException]) -> ctypes._CFuncPtr:
                 answer = Answer.KEEP
             if isinstance(answer, Answer):
                 return lib.CONSTANTS[answer.value]
+            answer = lib.octets(answer)
             if len(answer) != length:
                 raise ValueError(f"hook at {item.point}: found {len(answer)} bytes, expected {length}")
-            ctypes.memmove(other, bytes(answer), length)
+            ctypes.memmove(other, answer, length)
             return replace
         except BaseException as error:  # every one: none may go up into C
             raised.append(error)

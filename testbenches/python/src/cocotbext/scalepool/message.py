@@ -114,7 +114,7 @@ def encode(name: str, fields: Mapping[str, int | str] | None = None, /, **more: 
 
 def decode(name: str, data: bytes) -> Message:
     """Decodes a message of a layout. Raises `InputError` unless there are exactly as many bytes as the layout has."""
-    data = bytes(data)
+    data = lib.octets(data)
     _, text = lib.fill("sp_decode_json", layout(name)._id, data, len(data))
     form = json.loads(text)
     return Message(name, form["fields"], tuple(map(Violation.of, form["violations"])))
@@ -143,7 +143,7 @@ def encode_many(name: str, messages: Iterable[Mapping[str, int]]) -> bytes:
 def decode_many(name: str, data: bytes) -> list[dict[str, int]]:
     """Decodes messages of one layout that stand one behind the other, in one call. Values are numbers; rules are not told:
     `decode` does that."""
-    kind, data = layout(name), bytes(data)
+    kind, data = layout(name), lib.octets(data)
     count, rest = divmod(len(data), kind.bytes)
     if rest:
         raise RangeError(f"{name}: found {len(data)} bytes, expected a multiple of {kind.bytes}", "sp_decode")

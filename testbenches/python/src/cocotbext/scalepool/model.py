@@ -159,14 +159,14 @@ class Model(Hooked):
     def expect(self, port: str, unit: bytes, way: Port = "rx", mask: bytes | None = None) -> None:
         """Compares a unit with the oldest that passed a watched wire. `mask` has a 1 for each bit that counts. Raises
         `ComparisonError` when they differ or none waits."""
-        unit = bytes(unit)
+        unit = lib.octets(unit)
         status = lib.call("sp_sim_expect", self._handle, *lib.text(port), port_number(way), unit, _mask(unit, mask), len(unit))
         if status != lib.SP_OK:
             raise ComparisonError(lib.last_error(), "sp_sim_expect", status)
 
     def drive(self, port: str, unit: bytes) -> None:
         """A unit of an external port leaves in the next flit clock that has not another one before it."""
-        unit = bytes(unit)
+        unit = lib.octets(unit)
         lib.call("sp_sim_drive", self._handle, *lib.text(port), unit, len(unit))
 
     def attach(self, port: str, point: str, function: hooks.Hook, way: Port = "tx") -> int:
@@ -233,7 +233,7 @@ class LinkEnd(Hooked):
     def drive(self, unit: bytes, port: Port = "rx") -> None:
         """A unit arrives at a port, in the next step that has not another one before it: `rx` is what comes to the end;
         a passive end takes what the watched one sends at `tx`. A unit is a flit; of ualink also one byte of control."""
-        unit = bytes(unit)
+        unit = lib.octets(unit)
         lib.call("sp_link_drive", self._handle, port_number(port), unit, len(unit))
 
     def step(self, flit_clocks: int = 1) -> None:
@@ -249,7 +249,7 @@ class LinkEnd(Hooked):
     def expect(self, unit: bytes, mask: bytes | None = None) -> None:
         """Compares a unit with the oldest that the end has sent, as the twin of what sent `unit`. `mask` has a 1 for each
         bit that counts. Raises `ComparisonError` when they differ or none waits."""
-        unit = bytes(unit)
+        unit = lib.octets(unit)
         status = lib.call("sp_link_expect", self._handle, unit, _mask(unit, mask), len(unit))
         if status != lib.SP_OK:
             raise ComparisonError(lib.last_error(), "sp_link_expect", status)

@@ -8,6 +8,7 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, RisingEdge
 from cocotb.utils import get_sim_time
 
+from ._library import octets
 from .agents import Agent
 from .bus import FlitBus, WatchedBus
 from .flit import Decoder, Dir, Flit
@@ -187,7 +188,7 @@ class FlitScoreboard:
 
     def expect(self, data: bytes, mask: bytes | None = None) -> None:
         """One more flit is expected; `mask` has a 1 for each bit that counts, None for all."""
-        self._expected.append((bytes(data), mask))
+        self._expected.append((octets(data), mask))
 
     def waiting(self) -> int:
         """Flits that are expected and have not come."""

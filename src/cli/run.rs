@@ -20,7 +20,7 @@ pub(super) struct Run {
     /// Name of a scenario, as `list scenarios` shows it.
     scenario: String,
     /// Seed of all random numbers.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = scenario::DEFAULT_SEED)]
     seed: u64,
     /// End after this many cycles of the reference clock [default: when the work is done].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

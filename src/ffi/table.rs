@@ -70,9 +70,7 @@ impl<T> Table<T> {
         let object = self.at(handle, |object| object.clone())?;
         match object.try_lock() {
             Ok(mut object) => work(&mut object),
-            Err(TryLockError::WouldBlock) => {
-                Err(Failure::new(SP_ERR_BUSY, format!("handle {handle:#x}: found a call of another thread")))
-            }
+            Err(TryLockError::WouldBlock) => Err(busy(handle)),
             Err(TryLockError::Poisoned(_)) => {
                 let text = format!("handle {handle:#x}: an earlier call failed inside, it can only be destroyed");
                 Err(Failure::new(SP_ERR_INTERNAL, text))
@@ -80,13 +78,24 @@ impl<T> Table<T> {
         }
     }
 
-    /// Forgets an object. A call of another thread that is inside it ends first.
+    /// Forgets an object. While a call is inside it, of another thread or around a hook, it stays.
     pub fn remove(&self, handle: u64) -> Result<(), Failure> {
+        let found = self.at(handle, |object| object.clone())?;
+        if let Err(TryLockError::WouldBlock) = found.try_lock() {
+            return Err(busy(handle));
+        }
         // The lock is free again when the object is dropped.
         let object = self.at(handle, Option::take)?;
         drop(object);
         Ok(())
     }
+}
+
+fn busy(handle: u64) -> Failure {
+    Failure::new(
+        SP_ERR_BUSY,
+        format!("handle {handle:#x}: found a call that is inside it, of another thread or around this one"),
+    )
 }
 
 #[cfg(test)]
@@ -123,5 +132,8 @@ mod tests {
         let handle = numbers.insert(0).expect("room");
         let inner = numbers.with(handle, |_| Ok(numbers.with(handle, |_| Ok(())).map_err(|f| f.status)));
         assert_eq!(inner, Ok(Err(SP_ERR_BUSY)));
+        let gone = numbers.with(handle, |_| Ok(numbers.remove(handle).map_err(|f| f.status)));
+        assert_eq!(gone, Ok(Err(SP_ERR_BUSY)));
+        assert_eq!(numbers.remove(handle), Ok(()));
     }
 }

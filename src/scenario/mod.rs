@@ -10,6 +10,7 @@ pub mod drive;
 pub mod enumerate;
 pub mod expander;
 pub mod faults;
+mod flit_link;
 pub mod nvlink;
 pub mod observe;
 pub mod ports;
@@ -102,6 +103,9 @@ pub struct Request {
     /// Port whose end is not built: a caller drives its units, see [`ports`].
     pub external: Option<String>,
 }
+
+/// Seed of a run that names none.
+pub const DEFAULT_SEED: u64 = 1;
 
 impl Request {
     /// Files that the run reads.

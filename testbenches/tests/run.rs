@@ -309,6 +309,14 @@ fn bad_input_is_refused() {
         (run(&["--set", "link.mode=256b", "--set", "link.max_num_retry=3"]), "`link.max_num_retry`: no such key"),
         (run(&["--set", "link.mode=256b", "--set", "link.fault=flip:1:2048"]), "flip:1:2048"),
         (run(&["--set", "link.mode=256b-pbr", "--set", "link.host_pid=4096"]), "expected 0 to 4095"),
+        (
+            run(&["--set", "link.mode=256b", "--set", "link.rx_pipeline_fs=1000000000"]),
+            "link.rx_pipeline_fs: found 1010000000 fs one way with the other pipeline and the wire, expected at most 496000000",
+        ),
+        (
+            "run bias-flip --set link.mode=cxl-256b-lopt --set link.propagation_fs=600000000".into(),
+            "link.propagation_fs: found 616000000 fs one way",
+        ),
         (run(&["--set", "link.rate_gtps=64"]), "link.rate_gtps: found `64`, expected 8, 16, 32"),
         (run(&["--stimulus", "missing"]), "missing: cannot be read: No such file or directory (os error 2)\n"),
         (run(&["--stimulus", "bad.lackey"]), "bad.lackey:2:4: found `zz`"),

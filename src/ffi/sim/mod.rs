@@ -118,7 +118,7 @@ pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
             Failure::new(SP_ERR_INPUT, format!("text: found no TOML: {}", e.message()))
         })?;
-        let mut request = Request { threads: 1, ..Request::default() };
+        let mut request = Request { threads: 1, seed: scenario::DEFAULT_SEED, ..Request::default() };
         read(&table, "", &mut request)?;
         if let Some(path) = &request.stimulus
             && !path.is_file()

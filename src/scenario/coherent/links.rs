@@ -6,9 +6,10 @@ use crate::link::classes::ByClass;
 use crate::link::cxl68::end::{End as End68, EndConfig};
 use crate::link::cxl68::timing::LineRate;
 use crate::link::cxl256::cachemem::Cachemem;
-use crate::link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
+use crate::link::cxl256::config::{CachememConfig, flit_time_fs};
 use crate::link::cxl256::port::PortEnd;
 use crate::scenario::RunError;
+use crate::scenario::flit_link::flit_link;
 use crate::scenario::settings::Settings;
 use crate::trace::Hub;
 use scalepool_protocols::cxl::Dir;
@@ -68,9 +69,9 @@ impl<E: Counted> Kind for Line<E> {
 pub(super) fn kind(mode: &str, settings: &Settings) -> Result<Box<dyn Kind>, RunError> {
     Ok(match mode {
         "cxl-68b" => Box::new(cxl68(settings)?),
-        "cxl-256b-lopt" => Box::new(cxl256(Mode::LatencyOptimised, settings)),
-        "cxl-256b-pbr" => Box::new(cxl256(Mode::Pbr, settings)),
-        _ => Box::new(cxl256(Mode::Standard, settings)),
+        "cxl-256b-lopt" => Box::new(cxl256(Mode::LatencyOptimised, settings)?),
+        "cxl-256b-pbr" => Box::new(cxl256(Mode::Pbr, settings)?),
+        _ => Box::new(cxl256(Mode::Standard, settings)?),
     })
 }
 
@@ -108,9 +109,12 @@ fn cxl68(settings: &Settings) -> Result<Line<End68>, RunError> {
 }
 
 /// A link with 256B flits.
-fn cxl256(mode: Mode, settings: &Settings) -> Line<PortEnd<Cachemem>> {
+///
+/// # Errors
+/// Settings that do not go together.
+fn cxl256(mode: Mode, settings: &Settings) -> Result<Line<PortEnd<Cachemem>>, RunError> {
     let (lanes, rate_gtps) = (settings.int("link.width"), settings.int("link.rate_gtps"));
-    let config = LinkConfig::of_line(mode, lanes as u32, rate_gtps as u32);
+    let config = flit_link(mode, settings)?;
     let end = |dir| PortEnd::cachemem(config, CachememConfig::cachemem(dir, mode, settings.int("link.buffers") as u16));
     let spec = Spec {
         form: match mode.routing() {
@@ -121,5 +125,5 @@ fn cxl256(mode: Mode, settings: &Settings) -> Line<PortEnd<Cachemem>> {
         unit_time_fs: flit_time_fs(lanes, rate_gtps),
         halves: mode.is_lopt(),
     };
-    Line { ends: [end(Dir::Down), end(Dir::Up)], spec }
+    Ok(Line { ends: [end(Dir::Down), end(Dir::Up)], spec })
 }

@@ -25,6 +25,7 @@ mod walk;
 
 use super::drive::Built;
 use super::faults::faults;
+use super::flit_link::flit_link;
 use super::settings::{SettingError, Settings};
 use super::{Request, RunError};
 use crate::endpoint::config_space::ConfigSpace;
@@ -102,7 +103,6 @@ fn forms(mode: ConnectedMode) -> ([Form; 2], Option<Mode>) {
 /// What was read from the settings, apart from clocks.
 struct Plan {
     pace: Pace,
-    line: LineRate,
     /// Host first, as everything that is there twice.
     forms: [Form; 2],
     mode: ConnectedMode,
@@ -187,7 +187,7 @@ fn plan(settings: &Settings) -> Result<Plan, RunError> {
     let (forms, flits) = forms(mode);
     let pace = Pace::new(&line, flits);
     let faults = faults(settings, pace.unit_bytes)?;
-    Ok(Plan { pace, line, forms, mode, flits, faults, ber: settings.real("link.ber"), port, device })
+    Ok(Plan { pace, forms, mode, flits, faults, ber: settings.real("link.ber"), port, device })
 }
 
 /// Builds the scenario.
@@ -210,7 +210,7 @@ pub fn build(request: &Request, settings: &Settings) -> Result<Built, RunError> 
             build_on(ends, plan, request, settings)
         }
         (Some(mode), false) => {
-            let ends = both(|dir| Ok(PortEnd::new(flit_link(mode, &plan, settings), dir, flit_io(mode, &plan)?)))?;
+            let ends = both(|dir| Ok(PortEnd::new(link_of(mode, settings)?, dir, flit_io(mode, &plan)?)))?;
             build_on(ends, plan, request, settings)
         }
         (Some(mode), true) => {
@@ -240,9 +240,9 @@ fn units<C: Beside>(dir: Dir, plan: &Plan, settings: &Settings, beside: C) -> Re
     Ok(Units::new(ArbMux68::new(config, io, beside), dir, plan.is_faulty()))
 }
 
-fn flit_link(mode: Mode, plan: &Plan, settings: &Settings) -> LinkConfig {
+fn link_of(mode: Mode, settings: &Settings) -> Result<LinkConfig, RunError> {
     let selective_nak = settings.is_on("link.selective_nak");
-    LinkConfig { selective_nak, ..LinkConfig::of_line(mode, plan.line.width.lanes() as u32, plan.line.rate_gtps) }
+    Ok(LinkConfig { selective_nak, ..flit_link(mode, settings)? })
 }
 
 fn flit_io(mode: Mode, plan: &Plan) -> Result<FlitEnd, RunError> {
@@ -260,7 +260,7 @@ fn shared(
     let config = ArbMux256Config { weights: weights(settings), ..ArbMux256Config::new(dir, mode) };
     let mut mux = ArbMux256::new(config, flit_io(mode, plan)?, cachemem);
     Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
-    Ok(PortEnd::new(flit_link(mode, plan, settings), dir, mux))
+    Ok(PortEnd::new(link_of(mode, settings)?, dir, mux))
 }
 
 fn build_on<E: HasIo>(ends: [E; 2], plan: Plan, request: &Request, settings: &Settings) -> Result<Built, RunError> {

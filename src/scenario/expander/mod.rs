@@ -46,7 +46,7 @@ pub const CXL256: Scenario = Scenario {
     name: "cxl256-expander",
     doc: "host with a cache and a CXL Type 3 memory expander (HDM-H) over one link in standard 256B flit mode",
     keys: keys::CXL256,
-    build: |request, settings| build(links::cxl256(Mode::Standard, settings), request, settings),
+    build: |request, settings| build(links::cxl256(Mode::Standard, settings)?, request, settings),
 };
 
 /// The scenario over latency-optimised 256B flits. Its mode is the default of `link.mode`.
@@ -54,7 +54,7 @@ pub const CXL256_LOPT: Scenario = Scenario {
     name: "cxl256-lopt-expander",
     doc: "the same host and expander over latency-optimised 256B flits, whose halves are used one by one",
     keys: keys::CXL256_LOPT,
-    build: |request, settings| build(links::cxl256(Mode::LatencyOptimised, settings), request, settings),
+    build: |request, settings| build(links::cxl256(Mode::LatencyOptimised, settings)?, request, settings),
 };
 
 /// The scenario over 256B flits with port based routing. Its mode is the default of `link.mode`.
@@ -62,7 +62,7 @@ pub const CXL_PBR: Scenario = Scenario {
     name: "cxl-pbr-pair",
     doc: "the same host and expander over 256B flits with port based routing: requests carry SPID and DPID",
     keys: keys::CXL256_PBR,
-    build: |request, settings| build(links::cxl256(Mode::Pbr, settings), request, settings),
+    build: |request, settings| build(links::cxl256(Mode::Pbr, settings)?, request, settings),
 };
 
 /// A settling limit above all time-outs of the link: 4096 flits at the slowest line rate take 2.3 ms.

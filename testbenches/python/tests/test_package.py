@@ -422,6 +422,16 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "found int, expected bytes"):
             link.step()
 
+    def test_a_hook_cannot_end_its_own_link(self):
+        link = sp.LinkEnd("cxl-68b")
+        link.attach("wire", lambda item: link.close())
+        link.train(True)
+        with self.assertRaises(sp.BusyError):
+            link.step()
+        link.close()
+        with self.assertRaises(sp.HandleError):
+            link.step()
+
     def test_the_text_is_that_of_the_library(self):
         with self.assertRaises(sp.InputError) as caught:
             sp.encode("cxl68.m2s_req", tag=1 << 16)

@@ -6,14 +6,18 @@ use crate::link::cxl256::cachemem::Cachemem;
 use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
 use crate::link::cxl256::end::Stats;
 use crate::link::cxl256::port::PortEnd;
-use crate::scenario::settings::Settings;
+use crate::scenario::flit_link::flit_link;
+use crate::scenario::settings::{SettingError, Settings};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::class::{Class, Routing};
 use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit};
 use scalepool_protocols::cxl::cxl256::{Mode, config::Cxl256Config};
 
 /// A link with 256B flits.
-pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd<Cachemem>> {
+///
+/// # Errors
+/// Settings that do not go together.
+pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Result<Link<PortEnd<Cachemem>>, SettingError> {
     let rate_gtps = settings.int("link.rate_gtps");
     let lanes = settings.int("link.width");
     let config = LinkConfig {
@@ -21,7 +25,7 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd<
         replay_timer_flits: settings.int("link.timeout_flits") as u32,
         nak_ignore_flits: settings.int("link.nak_ignore_flits") as u16,
         selective_nak: settings.is_on("link.selective_nak"),
-        ..LinkConfig::of_line(mode, lanes as u32, rate_gtps as u32)
+        ..flit_link(mode, settings)?
     };
     let end = |dir| {
         let cachemem = CachememConfig {
@@ -38,7 +42,7 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd<
         Routing::Pbr => ["link.host_pid", "link.device_pid"].map(|key| settings.int(key) as u16),
         Routing::Hbr => [0, 0],
     };
-    Link {
+    Ok(Link {
         host: end(Dir::Down),
         device: end(Dir::Up),
         form: mode.routing().into(),
@@ -46,7 +50,7 @@ pub(in super::super) fn cxl256(mode: Mode, settings: &Settings) -> Link<PortEnd<
         unit_time_fs: flit_time_fs(lanes, rate_gtps),
         halves: mode.is_lopt(),
         port_ids,
-    }
+    })
 }
 
 impl Reported for PortEnd<Cachemem> {

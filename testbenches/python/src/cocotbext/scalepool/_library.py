@@ -208,10 +208,11 @@ class Handle:
         self._handle = handle.value
 
     def close(self) -> None:
-        """Ends it; every later call raises `HandleError`. Closing twice does nothing."""
-        handle, self._handle = getattr(self, "_handle", 0), 0
-        if handle:
-            getattr(LIBRARY, self._destroy)(handle)
+        """Ends it; every later call raises `HandleError`. Closing twice does nothing; inside one of its own calls, in a hook, it
+        raises `BusyError`."""
+        if handle := getattr(self, "_handle", 0):
+            call(self._destroy, handle)
+            self._handle = 0
 
     def __enter__(self):
         return self

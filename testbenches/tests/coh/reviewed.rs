@@ -341,7 +341,8 @@ fn every_option_means_something() {
         let error = parse(&text("hdm-db", "I", &[""], unknown)).expect_err(unknown).to_string();
         let known: Vec<&str> = error.split('`').skip(3).step_by(2).filter(|name| *name != "mem").collect();
         assert!(known.len() > 10, "{error}");
-        for name in known {
+        // Counted in clocked runs alone, and shown there: `a_request_that_waits_for_more_than_its_bound_is_seen`.
+        for name in known.into_iter().filter(|name| *name != "progress_bound") {
             let shown =
                 shows.iter().any(|(with, ..)| with.split('\n').any(|l| l.starts_with(&format!("{prefix}{name} "))));
             assert!(shown, "{prefix}{name} has no case");

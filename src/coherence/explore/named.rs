@@ -109,32 +109,66 @@ pub static NAMED: &[Named] = &[
         doc: "a host and a device with bias flips both ways",
         start: |config| Box::new(BiasSystem::new(BiasSetup::everything(config))),
     },
-    shape("cxl-cache-corr", |config| cores(&CORR, Protocol::Cache(2), config)),
-    shape("cxl-cache-coww", |config| cores(&COWW, Protocol::Cache(2), config)),
-    shape("cxl-cache-cowr", |config| cores(&COWR, Protocol::Cache(2), config)),
-    shape("cxl-cache-corw", |config| cores(&CORW, Protocol::Cache(2), config)),
-    shape("cxl-cache-mp", |config| cores(&MP, Protocol::Cache(2), config)),
-    shape("cxl-cache-sb", |config| cores(&SB, Protocol::Cache(2), config)),
-    shape("cxl-cache-2+2w", |config| cores(&WW, Protocol::Cache(2), config)),
-    shape("hdm-db-corr", |config| cores(&CORR, Protocol::HdmDb(2), config)),
-    shape("hdm-db-coww", |config| cores(&COWW, Protocol::HdmDb(2), config)),
-    shape("hdm-db-cowr", |config| cores(&COWR, Protocol::HdmDb(2), config)),
-    shape("hdm-db-corw", |config| cores(&CORW, Protocol::HdmDb(2), config)),
-    shape("hdm-db-mp", |config| cores(&MP, Protocol::HdmDb(2), config)),
-    shape("hdm-db-sb", |config| cores(&SB, Protocol::HdmDb(2), config)),
-    shape("hdm-db-2+2w", |config| cores(&WW, Protocol::HdmDb(2), config)),
-    shape("hdm-d-corr", |config| cores(&CORR, Protocol::HdmD, config)),
-    shape("hdm-d-coww", |config| cores(&COWW, Protocol::HdmD, config)),
-    shape("hdm-d-cowr", |config| cores(&COWR, Protocol::HdmD, config)),
-    shape("hdm-d-corw", |config| cores(&CORW, Protocol::HdmD, config)),
-    shape("hdm-d-mp", |config| cores(&MP, Protocol::HdmD, config)),
-    shape("hdm-d-sb", |config| cores(&SB, Protocol::HdmD, config)),
-    shape("hdm-d-2+2w", |config| cores(&WW, Protocol::HdmD, config)),
+    shape("cxl-cache-corr", "loads of a core see the stores to a line in their order", |config| {
+        cores(&CORR, Protocol::Cache(2), config)
+    }),
+    shape("cxl-cache-coww", "stores of a core to a line have the core's order", |config| {
+        cores(&COWW, Protocol::Cache(2), config)
+    }),
+    shape("cxl-cache-cowr", "a core loads its own store or a later one", |config| {
+        cores(&COWR, Protocol::Cache(2), config)
+    }),
+    shape("cxl-cache-corw", "a load does not see a later store of its own core", |config| {
+        cores(&CORW, Protocol::Cache(2), config)
+    }),
+    shape("cxl-cache-mp", "who sees the flag sees the data", |config| cores(&MP, Protocol::Cache(2), config)),
+    shape("cxl-cache-sb", "of two cores that store and then load what the other stored, one sees it", |config| {
+        cores(&SB, Protocol::Cache(2), config)
+    }),
+    shape("cxl-cache-2+2w", "two cores that store to two lines in turn agree on one order", |config| {
+        cores(&WW, Protocol::Cache(2), config)
+    }),
+    shape("hdm-db-corr", "loads of a core see the stores to a line in their order", |config| {
+        cores(&CORR, Protocol::HdmDb(2), config)
+    }),
+    shape("hdm-db-coww", "stores of a core to a line have the core's order", |config| {
+        cores(&COWW, Protocol::HdmDb(2), config)
+    }),
+    shape("hdm-db-cowr", "a core loads its own store or a later one", |config| {
+        cores(&COWR, Protocol::HdmDb(2), config)
+    }),
+    shape("hdm-db-corw", "a load does not see a later store of its own core", |config| {
+        cores(&CORW, Protocol::HdmDb(2), config)
+    }),
+    shape("hdm-db-mp", "who sees the flag sees the data", |config| cores(&MP, Protocol::HdmDb(2), config)),
+    shape("hdm-db-sb", "of two cores that store and then load what the other stored, one sees it", |config| {
+        cores(&SB, Protocol::HdmDb(2), config)
+    }),
+    shape("hdm-db-2+2w", "two cores that store to two lines in turn agree on one order", |config| {
+        cores(&WW, Protocol::HdmDb(2), config)
+    }),
+    shape("hdm-d-corr", "loads of a core see the stores to a line in their order", |config| {
+        cores(&CORR, Protocol::HdmD, config)
+    }),
+    shape("hdm-d-coww", "stores of a core to a line have the core's order", |config| {
+        cores(&COWW, Protocol::HdmD, config)
+    }),
+    shape("hdm-d-cowr", "a core loads its own store or a later one", |config| cores(&COWR, Protocol::HdmD, config)),
+    shape("hdm-d-corw", "a load does not see a later store of its own core", |config| {
+        cores(&CORW, Protocol::HdmD, config)
+    }),
+    shape("hdm-d-mp", "who sees the flag sees the data", |config| cores(&MP, Protocol::HdmD, config)),
+    shape("hdm-d-sb", "of two cores that store and then load what the other stored, one sees it", |config| {
+        cores(&SB, Protocol::HdmD, config)
+    }),
+    shape("hdm-d-2+2w", "two cores that store to two lines in turn agree on one order", |config| {
+        cores(&WW, Protocol::HdmD, config)
+    }),
 ];
 
 /// A litmus shape on two agents.
-const fn shape(name: &'static str, start: fn(CoherenceConfig) -> Box<dyn Explored>) -> Named {
-    Named { name, doc: "the litmus shape: sequential cores, and an outcome that they must not see", start }
+const fn shape(name: &'static str, doc: &'static str, start: fn(CoherenceConfig) -> Box<dyn Explored>) -> Named {
+    Named { name, doc, start }
 }
 
 /// What the device's own cache does.

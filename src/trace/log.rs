@@ -59,8 +59,9 @@ impl Level {
     }
 }
 
-/// Layers of the model that may speak, lowest first.
-pub const LAYERS: [&str; 6] = ["link", "memory", "coherence", "endpoint", "fabric", "scenario"];
+/// Layers of the model that speak, lowest first. Those between record nothing of their own: what they do is seen at the links
+/// and in the scenario.
+pub const LAYERS: [&str; 3] = ["link", "coherence", "scenario"];
 
 /// The level of each layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +75,7 @@ pub struct LogError {
 }
 
 impl LogFilter {
-    /// Reads `link=debug,fabric=info`; a level alone is that of every layer, and what stands later counts.
+    /// Reads `link=debug,scenario=info`; a level alone is that of every layer, and what stands later counts.
     ///
     /// # Errors
     /// A layer or level that there is not.
@@ -427,10 +428,10 @@ mod tests {
 
     #[test]
     fn a_filter_has_a_level_for_each_layer() {
-        let filter = LogFilter::parse("info, link=debug,fabric=off").expect("it is one");
+        let filter = LogFilter::parse("info, link=debug,coherence=off").expect("it is one");
         assert!(filter.wants("link", Level::Debug) && !filter.wants("link", Level::Trace));
         assert!(filter.wants("scenario", Level::Info) && !filter.wants("scenario", Level::Debug));
-        assert!(!filter.wants("fabric", Level::Warn) && !filter.wants("kernel", Level::Warn));
+        assert!(!filter.wants("coherence", Level::Warn) && !filter.wants("kernel", Level::Warn));
         for wrong in ["", "loud", "link", "links=info", "link=", "link=info=debug", "info,,warn"] {
             let error = LogFilter::parse(wrong).expect_err(wrong).to_string();
             assert!(error.starts_with("log filter: found `"), "{error}");

@@ -199,7 +199,7 @@ pub type SpLog = Option<unsafe extern "C" fn(user: *mut c_void, line: *const c_c
 
 /// Log: every event that the filter wants, as a line for `function`; null switches it off. In a run that is under way as for
 /// sp_sim_wave. The filter is that of `scalepool run --log`: `link=debug,scenario=info`, or a level for all layers. Layers are
-/// link, memory, coherence, endpoint, fabric and scenario; levels off, warn, info, debug and trace. A line has the id of its
+/// link, coherence and scenario; levels off, warn, info, debug and trace. A line has the id of its
 /// transaction, which is that of the trace. `user` goes to the function as it is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_log(

@@ -53,6 +53,13 @@ fn mem(setup: MemSetup) -> Box<dyn Explored> {
     Box::new(MemSystem::new(setup))
 }
 
+/// A litmus shape on two agents.
+macro_rules! shape {
+    ($name:literal, $shape:ident, $protocol:expr) => {
+        Named { name: $name, doc: $shape.doc, start: |config| cores(&$shape, $protocol, config) }
+    };
+}
+
 /// All of them, on one line where nothing else is said.
 pub static NAMED: &[Named] = &[
     Named {
@@ -109,67 +116,28 @@ pub static NAMED: &[Named] = &[
         doc: "a host and a device with bias flips both ways",
         start: |config| Box::new(BiasSystem::new(BiasSetup::everything(config))),
     },
-    shape("cxl-cache-corr", "loads of a core see the stores to a line in their order", |config| {
-        cores(&CORR, Protocol::Cache(2), config)
-    }),
-    shape("cxl-cache-coww", "stores of a core to a line have the core's order", |config| {
-        cores(&COWW, Protocol::Cache(2), config)
-    }),
-    shape("cxl-cache-cowr", "a core loads its own store or a later one", |config| {
-        cores(&COWR, Protocol::Cache(2), config)
-    }),
-    shape("cxl-cache-corw", "a load does not see a later store of its own core", |config| {
-        cores(&CORW, Protocol::Cache(2), config)
-    }),
-    shape("cxl-cache-mp", "who sees the flag sees the data", |config| cores(&MP, Protocol::Cache(2), config)),
-    shape("cxl-cache-sb", "of two cores that store and then load what the other stored, one sees it", |config| {
-        cores(&SB, Protocol::Cache(2), config)
-    }),
-    shape("cxl-cache-2+2w", "two cores that store to two lines in turn agree on one order", |config| {
-        cores(&WW, Protocol::Cache(2), config)
-    }),
-    shape("hdm-db-corr", "loads of a core see the stores to a line in their order", |config| {
-        cores(&CORR, Protocol::HdmDb(2), config)
-    }),
-    shape("hdm-db-coww", "stores of a core to a line have the core's order", |config| {
-        cores(&COWW, Protocol::HdmDb(2), config)
-    }),
-    shape("hdm-db-cowr", "a core loads its own store or a later one", |config| {
-        cores(&COWR, Protocol::HdmDb(2), config)
-    }),
-    shape("hdm-db-corw", "a load does not see a later store of its own core", |config| {
-        cores(&CORW, Protocol::HdmDb(2), config)
-    }),
-    shape("hdm-db-mp", "who sees the flag sees the data", |config| cores(&MP, Protocol::HdmDb(2), config)),
-    shape("hdm-db-sb", "of two cores that store and then load what the other stored, one sees it", |config| {
-        cores(&SB, Protocol::HdmDb(2), config)
-    }),
-    shape("hdm-db-2+2w", "two cores that store to two lines in turn agree on one order", |config| {
-        cores(&WW, Protocol::HdmDb(2), config)
-    }),
-    shape("hdm-d-corr", "loads of a core see the stores to a line in their order", |config| {
-        cores(&CORR, Protocol::HdmD, config)
-    }),
-    shape("hdm-d-coww", "stores of a core to a line have the core's order", |config| {
-        cores(&COWW, Protocol::HdmD, config)
-    }),
-    shape("hdm-d-cowr", "a core loads its own store or a later one", |config| cores(&COWR, Protocol::HdmD, config)),
-    shape("hdm-d-corw", "a load does not see a later store of its own core", |config| {
-        cores(&CORW, Protocol::HdmD, config)
-    }),
-    shape("hdm-d-mp", "who sees the flag sees the data", |config| cores(&MP, Protocol::HdmD, config)),
-    shape("hdm-d-sb", "of two cores that store and then load what the other stored, one sees it", |config| {
-        cores(&SB, Protocol::HdmD, config)
-    }),
-    shape("hdm-d-2+2w", "two cores that store to two lines in turn agree on one order", |config| {
-        cores(&WW, Protocol::HdmD, config)
-    }),
+    shape!("cxl-cache-corr", CORR, Protocol::Cache(2)),
+    shape!("cxl-cache-coww", COWW, Protocol::Cache(2)),
+    shape!("cxl-cache-cowr", COWR, Protocol::Cache(2)),
+    shape!("cxl-cache-corw", CORW, Protocol::Cache(2)),
+    shape!("cxl-cache-mp", MP, Protocol::Cache(2)),
+    shape!("cxl-cache-sb", SB, Protocol::Cache(2)),
+    shape!("cxl-cache-2+2w", WW, Protocol::Cache(2)),
+    shape!("hdm-db-corr", CORR, Protocol::HdmDb(2)),
+    shape!("hdm-db-coww", COWW, Protocol::HdmDb(2)),
+    shape!("hdm-db-cowr", COWR, Protocol::HdmDb(2)),
+    shape!("hdm-db-corw", CORW, Protocol::HdmDb(2)),
+    shape!("hdm-db-mp", MP, Protocol::HdmDb(2)),
+    shape!("hdm-db-sb", SB, Protocol::HdmDb(2)),
+    shape!("hdm-db-2+2w", WW, Protocol::HdmDb(2)),
+    shape!("hdm-d-corr", CORR, Protocol::HdmD),
+    shape!("hdm-d-coww", COWW, Protocol::HdmD),
+    shape!("hdm-d-cowr", COWR, Protocol::HdmD),
+    shape!("hdm-d-corw", CORW, Protocol::HdmD),
+    shape!("hdm-d-mp", MP, Protocol::HdmD),
+    shape!("hdm-d-sb", SB, Protocol::HdmD),
+    shape!("hdm-d-2+2w", WW, Protocol::HdmD),
 ];
-
-/// A litmus shape on two agents.
-const fn shape(name: &'static str, doc: &'static str, start: fn(CoherenceConfig) -> Box<dyn Explored>) -> Named {
-    Named { name, doc, start }
-}
 
 /// What the device's own cache does.
 const OWN_CACHE: &[DeviceOp] = &[DeviceOp::ReadOnce, DeviceOp::ReadShared, DeviceOp::ReadOwn, DeviceOp::Evict];

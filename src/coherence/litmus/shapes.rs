@@ -36,6 +36,8 @@ impl Access {
 pub struct Shape {
     /// Name in the literature.
     pub name: &'static str,
+    /// What sequential cores keep.
+    pub doc: &'static str,
     /// One a core.
     pub programs: &'static [&'static [Access]],
     /// Of the values loaded, core by core, and the last values of the two lines.
@@ -49,17 +51,23 @@ const Y: u64 = 1;
 /// Loads of a line see its stores in one order.
 pub static CORR: Shape = Shape {
     name: "CoRR",
+    doc: "loads of a core see the stores to a line in their order",
     programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X), Load(X), Load(X)]],
     forbidden: |r, _| !r.is_sorted(),
 };
 
 /// Stores of a core to a line have the core's order.
-pub static COWW: Shape =
-    Shape { name: "CoWW", programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X)]], forbidden: |_, last| last[0] != 2 };
+pub static COWW: Shape = Shape {
+    name: "CoWW",
+    doc: "stores of a core to a line have the core's order",
+    programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X)]],
+    forbidden: |_, last| last[0] != 2,
+};
 
 /// A core loads its own store or a later one.
 pub static COWR: Shape = Shape {
     name: "CoWR",
+    doc: "a core loads its own store or a later one",
     programs: &[&[Store(X, 1), Load(X)], &[Store(X, 2)]],
     forbidden: |r, last| r[0] == 0 || (r[0] == 2 && last[0] == 1),
 };
@@ -67,21 +75,31 @@ pub static COWR: Shape = Shape {
 /// A core does not load what it or others store later.
 pub static CORW: Shape = Shape {
     name: "CoRW",
+    doc: "a load does not see a later store of its own core",
     programs: &[&[Load(X), Store(X, 1)], &[Store(X, 2)]],
     forbidden: |r, last| r[0] == 1 || (r[0] == 2 && last[0] == 2),
 };
 
 /// Message passing: who sees the flag sees the data.
-pub static MP: Shape =
-    Shape { name: "MP", programs: &[&[Store(X, 1), Store(Y, 1)], &[Load(Y), Load(X)]], forbidden: |r, _| r == [1, 0] };
+pub static MP: Shape = Shape {
+    name: "MP",
+    doc: "who sees the flag sees the data",
+    programs: &[&[Store(X, 1), Store(Y, 1)], &[Load(Y), Load(X)]],
+    forbidden: |r, _| r == [1, 0],
+};
 
 /// Store buffering: one of the two cores sees the other.
-pub static SB: Shape =
-    Shape { name: "SB", programs: &[&[Store(X, 1), Load(Y)], &[Store(Y, 1), Load(X)]], forbidden: |r, _| r == [0, 0] };
+pub static SB: Shape = Shape {
+    name: "SB",
+    doc: "of two cores that store and then load what the other stored, one sees it",
+    programs: &[&[Store(X, 1), Load(Y)], &[Store(Y, 1), Load(X)]],
+    forbidden: |r, _| r == [0, 0],
+};
 
 /// Stores to two lines have one order.
 pub static WW: Shape = Shape {
     name: "2+2W",
+    doc: "two cores that store to two lines in turn agree on one order",
     programs: &[&[Store(X, 1), Store(Y, 2)], &[Store(Y, 1), Store(X, 2)]],
     forbidden: |_, last| last == [1, 1],
 };
@@ -89,6 +107,7 @@ pub static WW: Shape = Shape {
 /// Two readers agree on the order of two writers.
 pub static IRIW: Shape = Shape {
     name: "IRIW",
+    doc: "two readers agree on the order of two writers",
     programs: &[&[Store(X, 1)], &[Store(Y, 1)], &[Load(X), Load(Y)], &[Load(Y), Load(X)]],
     forbidden: |r, _| r == [1, 0, 1, 0],
 };

@@ -27,8 +27,9 @@ pub fn cxl68_bitwise(payload: &[u8; CXL68_BYTES]) -> u16 {
 /// `TABLE[n][b]` is b * x^(8n + 16) mod P: the contribution of byte n of a 16-byte slice.
 static TABLE: [[u16; 256]; 16] = {
     let mut table = [[0; 256]; 16];
-    let mut b = 0;
-    while b < 256 {
+    let mut single = 0;
+    while single < 8 {
+        let b: usize = 1 << single;
         let mut crc = 0;
         let mut bit = 8;
         while bit > 0 {
@@ -45,8 +46,9 @@ static TABLE: [[u16; 256]; 16] = {
             }
             n += 1;
         }
-        b += 1;
+        single += 1;
     }
+    fill_by_linearity!(table);
     table
 };
 

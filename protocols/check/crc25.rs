@@ -43,8 +43,9 @@ const fn step(poly: u32, crc: u32, bit: bool) -> u32 {
 /// `TABLE[k][b]` is b x^(8k + 25) mod the default polynomial: what byte k of a 128-bit number adds.
 static TABLE: [[u32; 256]; 16] = {
     let mut table = [[0; 256]; 16];
-    let mut b = 0;
-    while b < 256 {
+    let mut single = 0;
+    while single < 8 {
+        let b: usize = 1 << single;
         let mut crc = 0;
         let mut bit = 8;
         while bit > 0 {
@@ -61,8 +62,9 @@ static TABLE: [[u32; 256]; 16] = {
             }
             k += 1;
         }
-        b += 1;
+        single += 1;
     }
+    fill_by_linearity!(table);
     table
 };
 

@@ -93,8 +93,9 @@ type Table = [[u64; 256]; 8];
 /// The table of b * x^(`from` + n); `from` is at least N.
 const fn table<const N: u32>(generator: u64, from: u32) -> Table {
     let mut table = [[0; 256]; 8];
-    let mut b = 0;
-    while b < 256 {
+    let mut single = 0;
+    while single < 8 {
+        let b: usize = 1 << single;
         let mut crc = step::<N>(0, b as u8, generator);
         let mut n = N;
         while n < from + 8 {
@@ -104,8 +105,9 @@ const fn table<const N: u32>(generator: u64, from: u32) -> Table {
             crc = step::<N>(crc, 0, generator);
             n += 1;
         }
-        b += 1;
+        single += 1;
     }
+    fill_by_linearity!(table);
     table
 }
 

@@ -50,8 +50,9 @@ pub(super) const BY_FOUR_BLOCKS: [u64; 2] = fold_by(4 * 128);
 /// `[n][b]` is what byte b does to the register when n more bytes follow it in the same step.
 static TABLE: [[u32; 256]; 16] = {
     let mut table = [[0; 256]; 16];
-    let mut b = 0;
-    while b < 256 {
+    let mut single = 0;
+    while single < 8 {
+        let b: usize = 1 << single;
         let mut crc = b as u32;
         let mut n = 0;
         while n < 16 {
@@ -63,8 +64,9 @@ static TABLE: [[u32; 256]; 16] = {
             table[n][b] = crc;
             n += 1;
         }
-        b += 1;
+        single += 1;
     }
+    fill_by_linearity!(table);
     table
 };
 

@@ -168,7 +168,7 @@ fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>
             None,
             "system",
             "work is open and nothing can move",
-            "every state drains",
+            "a move that leads to the end",
         ));
     }
 }

@@ -21,18 +21,18 @@ use std::{env, panic};
 #[derive(Debug, Args)]
 #[command(after_help = MAP_HELP)]
 pub(super) struct Inspect {
-    /// Wave, VCD or FST.
+    /// Wave file, VCD or FST.
     wave: PathBuf,
-    /// Which signals are which; see below.
+    /// Map from signals to interfaces; see below.
     #[arg(long, value_name = "MAP.toml")]
     map: PathBuf,
     /// Write the flits and violations as a trace, JSON lines, for `diff`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Print flits that carry nothing, too.
+    /// Print empty flits too.
     #[arg(long)]
     all: bool,
-    /// Print JSON lines: every unit as an object, a summary at the end.
+    /// Print JSON lines: one object per flit, a summary at the end.
     #[arg(long)]
     json: bool,
 }

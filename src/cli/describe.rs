@@ -140,3 +140,35 @@ fn numbers(def: &LayoutDef, out: &mut dyn Write) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::SCENARIOS;
+
+    /// What `describe NAME` prints.
+    fn said(name: &str, json: bool) -> String {
+        let mut out = Vec::new();
+        let describe = Describe { name: name.to_owned(), json };
+        assert!(matches!(describe.run(&mut out), Ok(Status::Good)), "{name}");
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    #[test]
+    fn describes_every_name_that_list_shows() {
+        let names = registry::layouts().map(|l| l.name).chain(PROTOCOLS.iter().map(|p| p.name));
+        let names = names.chain(SCENARIOS.iter().map(|s| s.name)).chain(NAMED.iter().map(|n| n.name));
+        for name in names.chain(rules::all().map(|r| r.id)) {
+            assert!(said(name, false).starts_with(name), "{name}");
+            assert!(serde_json::from_str::<Value>(&said(name, true)).is_ok_and(|v| v.is_object()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_layout_shows_what_its_numbers_stand_for() {
+        let text = said("cxl68.flit_header", false);
+        assert!(text.contains("rsp_crd, req_crd, data_crd (cxl-68b §5.4):"), "{text}");
+        assert!(text.contains("12      8 credits of CXL.mem"), "{text}");
+        assert!(!text.contains("::"), "{text}");
+    }
+}

@@ -4,7 +4,7 @@
 //! run, and in no other.
 
 use super::litmus::progress;
-use super::{Status, print_json, report};
+use super::{Status, counted, print_json, report};
 use crate::coherence::chart::Chart;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::explore::{Explored, Limits, Report, Violation, named};
@@ -230,9 +230,9 @@ fn print(case: &Case, found: &Report, out: &mut dyn Write) -> io::Result<()> {
         // The event stands under the chart.
         Some(violation) => write!(
             out,
-            "{} is broken after {} steps\n{}",
+            "{} is broken after {}\n{}",
             violation.event.rule,
-            violation.steps.len(),
+            counted(violation.steps.len(), "step"),
             Chart::of(violation).text()
         ),
         None if found.complete => writeln!(out, "no rule is broken"),

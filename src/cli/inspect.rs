@@ -1,6 +1,6 @@
 //! `scalepool inspect`: flits out of a wave of any simulator.
 
-use super::{Status, print_json, report};
+use super::{Status, counted, print_json, report};
 use crate::forms::violation;
 use crate::inspect::{Broken, Count, Inspection, Map, Seen, inspect, is_fst};
 use crate::trace::jsonl::JsonlSink;
@@ -151,7 +151,10 @@ fn remark(count: &Count) {
         report(format_args!("interface `{name}`: no flit in {} edges of its clock", count.edges));
     }
     if count.left_over_beats > 0 {
-        report(format_args!("interface `{name}`: the wave ends {} beats into a unit", count.left_over_beats));
+        report(format_args!(
+            "interface `{name}`: the wave ends {} into a flit",
+            counted(count.left_over_beats, "beat")
+        ));
     }
 }
 

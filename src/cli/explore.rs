@@ -4,7 +4,7 @@
 //! run, and in no other.
 
 use super::litmus::progress;
-use super::{Status, print_json, report};
+use super::{Status, counted, print_json, report};
 use crate::coherence::chart::Chart;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::explore::{Explored, Limits, Report, Violation, named};
@@ -26,7 +26,7 @@ use super::table::Table;
 #[cfg(debug_assertions)]
 use crate::coherence::{explore::killers, mutant::Mutant};
 
-/// Explore a coherence protocol exhaustively; a broken rule is shown with the shortest way to it.
+/// Explore a coherence protocol exhaustively and show the shortest way to a broken rule.
 ///
 /// Exit 0: no rule is broken, 1: one is, 2: the input cannot be read, or the states were too many.
 #[derive(Debug, Args)]
@@ -36,19 +36,19 @@ pub(super) struct Explore {
     /// Set an option of the protocol, as `[config]` of a litmus case has it: mem.one_access=false. May be repeated.
     #[arg(long, value_name = "OPTION=VALUE")]
     set: Vec<String>,
-    /// Count states that differ in the names of equal agents only as different ones.
+    /// Count states as different even if they differ only in the names of equal agents.
     #[arg(long)]
     no_symmetry: bool,
-    /// Give up after so many states.
+    /// Stop after this many states.
     #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
     states: usize,
-    /// Follow a script of `--script` instead, and draw its chart.
+    /// Follow a script that `--script` wrote instead of exploring, and draw its chart.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "chart", "trace", "vcd", "fst", "script"])]
     follow: Option<PathBuf>,
     /// Write the way to the broken rule as a message sequence chart, a picture (.svg) or text.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
-    /// Write it as a transaction trace, JSON lines, one step a nanosecond.
+    /// Write it as a transaction trace, JSON lines, one step per nanosecond.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Write it as a value change dump, with GTKWave files beside it.
@@ -57,16 +57,16 @@ pub(super) struct Explore {
     /// Write the same wave as FST.
     #[arg(long, value_name = "FILE")]
     fst: Option<PathBuf>,
-    /// Write it as a script, one step a line, which `--follow` takes.
+    /// Write it as a script, one step per line, which `--follow` reads.
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// With --json: add the seconds as the last key.
+    /// With --json: add the run time in seconds as the last key.
     #[arg(long, requires = "json")]
     timing: bool,
-    /// Turn one rule off (test builds only); alone: in the exploration that finds it.
+    /// Turn one rule off (test builds only); without WHAT, in the exploration that finds it.
     #[cfg(debug_assertions)]
     #[arg(long, value_name = "RULE", value_parser = mutant)]
     mutant: Option<Mutant>,
@@ -230,9 +230,9 @@ fn print(case: &Case, found: &Report, out: &mut dyn Write) -> io::Result<()> {
         // The event stands under the chart.
         Some(violation) => write!(
             out,
-            "{} is broken after {} steps\n{}",
+            "{} is broken after {}\n{}",
             violation.event.rule,
-            violation.steps.len(),
+            counted(violation.steps.len(), "step"),
             Chart::of(violation).text()
         ),
         None if found.complete => writeln!(out, "no rule is broken"),

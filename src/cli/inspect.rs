@@ -1,6 +1,6 @@
 //! `scalepool inspect`: flits out of a wave of any simulator.
 
-use super::{Status, print_json, report};
+use super::{Status, counted, print_json, report};
 use crate::forms::violation;
 use crate::inspect::{Broken, Count, Inspection, Map, Seen, inspect, is_fst};
 use crate::trace::jsonl::JsonlSink;
@@ -21,18 +21,18 @@ use std::{env, panic};
 #[derive(Debug, Args)]
 #[command(after_help = MAP_HELP)]
 pub(super) struct Inspect {
-    /// Wave, VCD or FST.
+    /// Wave file, VCD or FST.
     wave: PathBuf,
-    /// Which signals are which; see below.
+    /// Map from signals to interfaces; see below.
     #[arg(long, value_name = "MAP.toml")]
     map: PathBuf,
     /// Write the flits and violations as a trace, JSON lines, for `diff`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Print flits that carry nothing, too.
+    /// Print empty flits too.
     #[arg(long)]
     all: bool,
-    /// Print JSON lines: every unit as an object, a summary at the end.
+    /// Print JSON lines: one object per flit, a summary at the end.
     #[arg(long)]
     json: bool,
 }
@@ -151,7 +151,10 @@ fn remark(count: &Count) {
         report(format_args!("interface `{name}`: no flit in {} edges of its clock", count.edges));
     }
     if count.left_over_beats > 0 {
-        report(format_args!("interface `{name}`: the wave ends {} beats into a unit", count.left_over_beats));
+        report(format_args!(
+            "interface `{name}`: the wave ends {} into a flit",
+            counted(count.left_over_beats, "beat")
+        ));
     }
 }
 

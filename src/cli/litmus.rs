@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 /// --max-states, so that what is printed is incomplete.
 #[derive(Debug, Args)]
 pub(super) struct Litmus {
-    /// The case, TOML
+    /// File with the litmus case, TOML
     file: PathBuf,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Give up at so many states. One takes some 0.8 kB with 8 agents, twice as much with 16.
+    /// Stop at this many states. A state takes about 0.8 kB with 8 agents, twice as much with 16.
     #[arg(long, value_name = "N", default_value_t = MOST_STATES as u64, value_parser = clap::value_parser!(u64).range(1..))]
     max_states: u64,
 }
@@ -29,7 +29,7 @@ pub(super) struct Litmus {
 /// Time between two lines of progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
-/// Says now and then on stderr how far a search of at most so many states is.
+/// Prints the progress of a search, with its largest number of states, to stderr.
 pub(super) fn progress(most: usize) -> impl FnMut(&Report) {
     let mut said = Instant::now();
     move |so_far| {

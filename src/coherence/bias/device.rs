@@ -486,7 +486,7 @@ impl<D: Content> Agent<D> for BiasDevice<D> {
                         out.effects.push(Effect::Used { line, value: data, current: false });
                         out.effects.push(Effect::Done(line));
                     }
-                    None => out.events.push(event("COH-IDS-01", None, "GO-Err data", "an open RdCurr")),
+                    None => out.events.push(event("COH-IDS-01", None, "data with GO-Err", "an open RdCurr")),
                 }
             }
             other => {

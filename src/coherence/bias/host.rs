@@ -92,7 +92,7 @@ impl<D: Content> BiasHost<D> {
     ) {
         let name = opcode.name().unwrap_or("a reserved D2H Req");
         let Some(row) = tables::find(opcode).filter(|r| r.served != Served::Inside) else {
-            out.events.push(Self::event("COH-BIA-09", Some(line), name, "no evict of device memory on the link"));
+            out.events.push(Self::event("COH-BIA-09", Some(line), name, "no evict of device memory"));
             return;
         };
         if config.error_of(line).is_some() {

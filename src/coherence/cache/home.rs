@@ -553,7 +553,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
     fn requested(&mut self, config: &CoherenceConfig, port: Port, op: Op, line: LineAddr, cqid: u16, out: &mut Out<D>) {
         if requests::request(op).is_none() {
-            return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a request of the sheet");
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a listed request");
         }
         if config.is_own_memory(port, line) && ![Op::ItoMWr, Op::WrCur, Op::WrInv].contains(&op) {
             let found = format!("{} for the device's own HDM-DB", op.name().unwrap_or("?"));
@@ -589,7 +589,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let t = &mut self.open[i];
         let line = t.line;
         let (Some(reading), Some(snoop)) = (snoops::reading(rsp), t.snoop) else {
-            return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "an answer of the sheet");
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "a listed answer");
         };
         if !reading.to.contains(&snoop) {
             let rule = match snoop {
@@ -598,7 +598,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 Snoop::Cur => "COH-SNP-09",
             };
             let found = format!("{} to Snp{}", rsp.name().unwrap_or("?"), snoop.name());
-            return event(out, rule, Some(line), found, "an answer of the snoop's column");
+            return event(out, rule, Some(line), found, "an answer that this snoop can have");
         }
         t.answers &= !bit(port);
         if reading.data {
@@ -752,7 +752,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 }
                 (false, false) => {
                     let found = "data without Bogus from a device that holds nothing".into();
-                    event(out, "COH-EVT-03", Some(line), found, "Bogus = 1; the data is dropped");
+                    event(out, "COH-EVT-03", Some(line), found, "Bogus on data that will be dropped");
                     let found = "Bogus = 0 on the data of an evict that a snoop hit".into();
                     event(out, "COH-BOG-01", Some(line), found, "Bogus = 1 on every data message");
                 }

@@ -703,7 +703,7 @@ impl<D: Content> Dcoh<D> {
                 tracker.disputed |= bit;
                 if again {
                     let found = format!("a second BIConflict of host {host}");
-                    out.events.push(self.event("COH-INV-06", Some(line), found, "one a BISnp and line"));
+                    out.events.push(self.event("COH-INV-06", Some(line), found, "one per BISnp and line"));
                 }
             }
         }
@@ -745,7 +745,7 @@ impl<D: Content> Dcoh<D> {
             tracker.bit(line)
         };
         if bits == 0 || bits & !tracker.waits != 0 {
-            out.events.push(self.event("COH-BLK-02", Some(tracker.first), found, "each line answered once"));
+            out.events.push(self.event("COH-BLK-02", Some(tracker.first), found, "one answer per line"));
             return;
         }
         for i in (0..tracker.count).filter(|i| bits >> i & 1 == 1) {

@@ -157,20 +157,25 @@ impl Host {
             Message::S2mNdr(ndr) => (ndr.tag, ndr.dpid, None),
             other => {
                 let found = format!("{:?}", other.class());
-                self.broken("SIM-E2E-02", found, "an answer".into(), "a message that no host takes".into());
+                self.broken(
+                    "SIM-E2E-02",
+                    found,
+                    "an answer".into(),
+                    "a message is received that a host cannot take".into(),
+                );
                 return;
             }
         };
         let own = self.config.ports.own;
         if dpid != own {
             let (found, expected) = (format!("{dpid:#05x}"), format!("{own:#05x}"));
-            self.broken("SIM-E2E-02", found, expected, "DPID of an answer".into());
+            self.broken("SIM-E2E-02", found, expected, "an answer is received for another host (DPID)".into());
             return;
         }
         let Some(request) = self.open.get(&tag).filter(|r| r.write == data.is_none()) else {
             let (found, expected) = (format!("tag {tag:#06x}"), "an open request of its kind".to_owned());
             let layout = form.layout(message.class()).map_or("answer", |l| l.name);
-            self.broken("SIM-E2E-02", found, expected, format!("{layout} without a request"));
+            self.broken("SIM-E2E-02", found, expected, format!("{layout} received without a request"));
             return;
         };
         let (line, id) = (request.line, request.id);
@@ -188,7 +193,7 @@ impl Host {
                 let n = (0..64).find(|&n| bytes[n] != expected.data[n]).unwrap_or(0);
                 let found = format!("{:#04x}, poison {}", bytes[n], u8::from(poison));
                 let expected = format!("{:#04x}, poison {}", expected.data[n], u8::from(expected.poison));
-                self.broken("SIM-E2E-01", found, expected, format!("byte {n} of line {line:#x}"));
+                self.broken("SIM-E2E-01", found, expected, format!("byte {n} of line {line:#x} has a wrong value"));
             }
             if let Some(cache) = &mut self.config.cache {
                 cache.refill(line, &bytes);

@@ -18,10 +18,8 @@ use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
+use crate::coherence::names::{self, CQIDS};
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, D2hRspOpcode, H2dReqOpcode, H2dRspOpcode};
-
-/// CQIDs of a device (12 bits, `coherence` §1).
-pub const CQIDS: u16 = 1 << 12;
 
 /// Bytes to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -182,9 +180,8 @@ impl<D: Content> Device<D> {
     }
 
     fn next_cqid(&self) -> Option<u16> {
-        let taken =
-            |id: u16| self.flushing == Some(id) || self.lines.iter().any(|(_, e)| e.op != NO_OP && e.cqid == id);
-        (0..CQIDS).find(|id| !taken(*id))
+        let asked = self.lines.iter().filter(|(_, e)| e.op != NO_OP).map(|(_, e)| e.cqid);
+        names::lowest_free(CQIDS, asked.chain(self.flushing))
     }
 
     /// Issues a request. `bytes` are what a write writes, or a store that waits for the ownership that RdOwn or

@@ -7,8 +7,9 @@ use crate::coherence::event::Event;
 /// V1 single writer, V2 value, V3 no lost write, V4 tracking.
 pub fn check_copies<D: Content>(view: &View<D>, events: &mut Vec<Event>) {
     let usable = || view.copies.iter().filter(|c| c.usable);
-    if let Some(writer) = usable().find(|c| c.writable)
-        && let Some(other) = usable().find(|c| c.agent != writer.agent)
+    // Ownership without bytes cannot be loaded from, and is ownership all the same.
+    if let Some(writer) = view.copies.iter().find(|c| c.writable)
+        && let Some(other) = view.copies.iter().find(|c| c.agent != writer.agent && (c.usable || c.writable))
     {
         let (at, found) = (format!("agent {}", writer.agent), format!("a usable copy at agent {} too", other.agent));
         events.push(Event::new("COH-INV-01", view.line, at, found, "no other usable copy"));

@@ -148,7 +148,9 @@ impl<D: Content> DcohWatch<'_, D> {
                 DcohStep::Took(host, msg) if msg.line() == Some(entry.line) => 1 << host,
                 _ => 0,
             };
-            let silent = entry.holders.mask() & !answered;
+            // Whose request says that it holds nothing has said so itself: a copy may go without a message (`coherence` §3.1).
+            let gave_up = self.before.gives_up(entry.line).filter(|_| self.after.gives_up(entry.line).is_none());
+            let silent = entry.holders.mask() & !(answered | gave_up.map_or(0, |host| 1 << host));
             if silent == 0 {
                 continue;
             }

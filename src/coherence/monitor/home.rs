@@ -26,6 +26,17 @@ pub struct HomeWatch<'a, D, B> {
 
 const EVICTS: [Op; 3] = [Op::CleanEvict, Op::DirtyEvict, Op::CleanEvictNoData];
 
+/// Whether an answer under the CQID of the request is still to come. A pull by GO is the last one of its request: while
+/// the data is under way the device may have asked again under the same CQID.
+fn owes_answer<D>(t: &Transaction<D>) -> bool {
+    match t.phase {
+        Phase::Pulling { .. } => {
+            matches!(t.task, Task::Request { op: Op::WrInv | Op::WOWrInv | Op::WOWrInvF, .. })
+        }
+        Phase::Snooping | Phase::Absorbing | Phase::Owing(_) => true,
+    }
+}
+
 fn bit(port: Port) -> u16 {
     1_u16.checked_shl(port.into()).unwrap_or(0)
 }
@@ -84,8 +95,7 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     ) {
         let name = op.name().unwrap_or("?");
         let Some(row) = requests::request(op) else { return };
-        let known = ["COH-BIA-10", "COH-HOM-01"];
-        let refused = self.out.events.iter().any(|e| !known.contains(&e.rule));
+        let refused = self.out.events.iter().any(|e| e.rule != "COH-BIA-10");
         let ignored = self.out.events.is_empty() && self.out.sends.is_empty() && self.before == self.after;
         if refused || ignored && op != Op::CacheFlushed {
             say(
@@ -288,9 +298,10 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     fn check_grants(&self, port: Port, msg: &Msg<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
         for (to, m) in &self.out.sends {
             let (Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. }) = *m else { continue };
-            let open = self.before.open().iter().chain(self.after.open());
-            let mut open =
-                open.filter(|t| t.port == *to && matches!(t.task, Task::Request { cqid: id, .. } if id == cqid));
+            let asks = |t: &&Transaction<D>| {
+                t.port == *to && matches!(t.task, Task::Request { cqid: id, .. } if id == cqid)
+            };
+            let mut open = self.before.open().iter().filter(|t| owes_answer(t)).filter(asks);
             let own = match *msg {
                 Msg::D2hReq { line, cqid: id, .. } if port == *to && id == cqid => Some(line),
                 _ => None,

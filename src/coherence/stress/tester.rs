@@ -398,7 +398,7 @@ impl<R: Rig> Tester<R> {
                 }
                 None => false,
             },
-            Want::Store => {
+            Want::Store | Want::StorePart => {
                 self.pending[place].is_some_and(|p| self.rig.store(&self.config, actor, line, &p.bytes, &mut self.out))
             }
         };

@@ -3,7 +3,7 @@
 //! Modelled: how a message, a broken rule and a whole flit are written as JSON and read back; the command line, traces,
 //! vector files and stimulus all use these. Detail: every bit of a unit has a place in its form, so decoding and encoding
 //! again gives the same bytes (a CRC apart, which is computed unless `force` stands there). Left out: files and lines
-//! (see [`crate::cli`]); what a rule says (see `scalepool_protocols`).
+//! (see [`crate::cli`]), but for reading no more of one than a limit ([`input`]); what a rule says (see `scalepool_protocols`).
 //!
 //! Invariants: keys always come in the same order; a reader refuses what it does not know and says where ([`FormError`]);
 //! nothing here panics on input. Integers up to 2^53 - 1 print as numbers, larger ones as `0x` strings, both are read.
@@ -23,6 +23,7 @@ pub mod flit68;
 pub mod flit_io;
 pub mod flit_nvl;
 pub mod flit_ual;
+pub mod input;
 pub mod layout;
 pub mod message;
 pub mod number;

@@ -3,7 +3,7 @@
 //! Where rules can be turned off: `--mutant` and `--mutants` are there in builds with debug assertions, those that tests
 //! run, and in no other.
 
-use super::litmus::progress;
+use super::litmus::{MOST_BYTES, progress};
 use super::{Status, counted, print_json, report};
 use crate::coherence::chart::Chart;
 use crate::coherence::config::CoherenceConfig;
@@ -11,12 +11,13 @@ use crate::coherence::explore::{Explored, Limits, Report, Violation, named};
 use crate::coherence::flows::FlowError;
 use crate::coherence::litmus::{Found, parse};
 use crate::coherence::replay;
+use crate::forms::input::read_text;
 use crate::scenario::observe::{Observer, Outputs};
+use crate::trace::output::Part;
 use crate::trace::{Header, Hub};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::{Value, json};
-use std::fs::read_to_string;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -93,6 +94,7 @@ impl Explore {
         if let Some(path) = &self.follow {
             return follow(&case, path, out);
         }
+        self.outputs().check_apart(&self.script.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &self.inputs())?;
         let begun = Instant::now();
         let limits = Limits { states: self.states, symmetry: !self.no_symmetry };
         let found = case.start.search(limits, &mut progress(self.states));
@@ -147,31 +149,38 @@ impl Explore {
         if !self.set.is_empty() {
             bail!("{name}: found --set beside a file, expected the options in its [config]");
         }
-        let text = read_to_string(&name).map_err(|e| anyhow!("{name}: {e}"))?;
+        let text = read_text(Path::new(&name), MOST_BYTES).map_err(|e| anyhow!("{name}: {e}"))?;
         let mut case = parse(&text).with_context(|| name.clone())?;
         case.config.mutant = config.mutant.take();
         let start = case.start().with_context(|| name.clone())?;
         Ok(Case { name, start, is_litmus: true })
     }
 
-    /// Writes the way to a broken rule in every form that was asked for.
-    fn write(&self, violation: &Violation) -> anyhow::Result<()> {
-        let outputs = Outputs {
+    fn outputs(&self) -> Outputs {
+        Outputs {
             vcd: self.vcd.clone(),
             fst: self.fst.clone(),
             trace: self.trace.clone(),
             chart: self.chart.clone(),
             ..Outputs::default()
-        };
+        }
+    }
+
+    /// The case of a litmus file is not written over.
+    fn inputs(&self) -> Vec<&Path> {
+        self.what.as_deref().map(Path::new).into_iter().collect()
+    }
+
+    /// Writes the way to a broken rule in every form that was asked for.
+    fn write(&self, violation: &Violation) -> anyhow::Result<()> {
+        let outputs = self.outputs();
         if outputs.files() || outputs.chart.is_some() {
             let mut hub = Hub::new(true);
             let mut taps = replay::places(violation, &mut hub);
             // An exploration has neither scenario nor seed.
             let model_version = env!("CARGO_PKG_VERSION").to_owned();
             let header = Header { model_version, scenario_hash: String::new(), seed: 0 };
-            // The case of a litmus file is not written over.
-            let inputs: Vec<&Path> = self.what.as_deref().map(Path::new).into_iter().collect();
-            let mut observer = Observer::open(&outputs, &inputs, &header, &hub)?;
+            let mut observer = Observer::open(&outputs, &self.inputs(), &header, &hub)?;
             replay::record(violation, &mut taps);
             observer.draw(&Chart::of(violation))?;
             for record in hub.drain() {
@@ -181,7 +190,7 @@ impl Explore {
         }
         if let Some(path) = &self.script {
             let text: String = violation.script.iter().map(|word| format!("{word}\n")).collect();
-            std::fs::write(path, text).map_err(|e| anyhow!("{}: {e}", path.display()))?;
+            Part::write(path, text.as_bytes())?;
         }
         Ok(())
     }
@@ -242,7 +251,7 @@ fn print(case: &Case, found: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 fn follow(case: &Case, path: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
     let place = || path.display().to_string();
-    let text = read_to_string(path).map_err(|e| anyhow!("{}: {e}", place()))?;
+    let text = read_text(path, MOST_BYTES).map_err(|e| anyhow!("{}: {e}", place()))?;
     let words: Vec<&str> = text.lines().collect();
     match case.start.follow(&words) {
         Ok(chart) => {

@@ -4,6 +4,7 @@ use super::{Status, print_json, report};
 use crate::coherence::chart::Chart;
 use crate::coherence::explore::Report;
 use crate::coherence::litmus::{MOST_STATES, parse};
+use crate::forms::input::read_text;
 use anyhow::Context;
 use clap::Args;
 use std::io::Write;
@@ -26,6 +27,9 @@ pub(super) struct Litmus {
     max_states: u64,
 }
 
+/// Most bytes of a file that is read: cases, scripts.
+pub(super) const MOST_BYTES: u64 = 1 << 20;
+
 /// Time between two lines of progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
@@ -43,7 +47,7 @@ pub(super) fn progress(most: usize) -> impl FnMut(&Report) {
 impl Litmus {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let place = || self.file.display().to_string();
-        let text = std::fs::read_to_string(&self.file).map_err(|e| anyhow::anyhow!("{}: {e}", place()))?;
+        let text = read_text(&self.file, MOST_BYTES).map_err(|e| anyhow::anyhow!("{}: {e}", place()))?;
         let case = parse(&text).with_context(place)?;
         let most = usize::try_from(self.max_states).unwrap_or(usize::MAX);
         let found = case.explore_within(most, &mut progress(most)).with_context(place)?;

@@ -46,10 +46,13 @@ pub struct HostResult {
     pub stall_cycles: u64,
 }
 
+/// Accesses in program order, made as they are used.
+pub type LineSource = Box<dyn ExactSizeIterator<Item = LineAccess> + Send>;
+
 /// How the host is built.
 pub struct HostConfig {
     /// Accesses in program order, addresses of device memory.
-    pub accesses: Vec<LineAccess>,
+    pub accesses: LineSource,
     /// Cycles are times of their own; else each is relative to the access before.
     pub absolute_cycles: bool,
     /// `None`: every access goes to memory.
@@ -97,7 +100,9 @@ pub const PLACE: &str = "host.core";
 /// The host core and its cache.
 pub struct Host {
     config: HostConfig,
-    next: usize,
+    /// The next access, and how many there were before it.
+    next: Option<LineAccess>,
+    issued: u64,
     /// Cycle and schedule of the access before.
     before: Option<(u64, u64)>,
     open: BTreeMap<u16, OpenRequest>,
@@ -124,11 +129,18 @@ const TAGS: u32 = 1 << 16;
 
 impl Host {
     /// A host with its channel ends.
-    pub fn new(config: HostConfig, channels: HostChannels, rng: Rng, tap: Tap, result: Arc<Mutex<HostResult>>) -> Host {
+    pub fn new(
+        mut config: HostConfig,
+        channels: HostChannels,
+        rng: Rng,
+        tap: Tap,
+        result: Arc<Mutex<HostResult>>,
+    ) -> Host {
         Host {
             expected: Store::new(config.background),
+            next: config.accesses.next(),
+            issued: 0,
             config,
-            next: 0,
             before: None,
             open: BTreeMap::new(),
             open_reads: 0,
@@ -345,7 +357,7 @@ impl Module for Host {
         }
         let mut then = Next::Idle;
         self.waits = false;
-        while let Some(access) = self.config.accesses.get(self.next).copied() {
+        while let Some(access) = self.next {
             let due = self.due(&access);
             if due > at.cycle {
                 then = Next::At(cx.in_cycles(due - at.cycle));
@@ -362,13 +374,14 @@ impl Module for Host {
             }
             self.mine.accesses += 1;
             self.before = Some((at.cycle, access.cycle));
-            self.next += 1;
+            self.next = self.config.accesses.next();
+            self.issued += 1;
         }
         then
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let left = self.config.accesses.len() - self.next;
+        let left = self.config.accesses.len() + usize::from(self.next.is_some());
         match self.open.iter().min_by_key(|(_, r)| r.since) {
             Some((tag, r)) => {
                 let kind = if r.write { "write" } else { "read" };
@@ -391,6 +404,6 @@ impl Module for Host {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("open", self.open.len() as u64);
-        visit("next_access", self.next as u64);
+        visit("next_access", self.issued);
     }
 }

@@ -134,7 +134,7 @@ impl TlUnpacker {
                     HALF_BYTES,
                     "a message",
                     "tags",
-                    "a message half replaces authentication tags",
+                    "a message stands where authentication tags belong",
                 ));
                 HalfRole::Message(MessageHalf::from_half(&flit.halves[1]))
             }
@@ -170,7 +170,7 @@ impl TlUnpacker {
                             "UAL-CAC-01",
                             at,
                             format!("way {} of row {}", req.cway, self.cache.row(req.src, req.dst)),
-                            "a way that a CLOAD has filled",
+                            "a way that was loaded",
                             "a compressed request names a way of the address cache that was never loaded",
                         ));
                     }
@@ -192,11 +192,7 @@ impl TlUnpacker {
                 0,
                 format!("{transactions} requests and responses"),
                 format!("at most {most}"),
-                if swap {
-                    "a TL flit with swapped halves holds transactions although it has no room for tags"
-                } else {
-                    "the Control half holds more transactions than there are tags for"
-                },
+                if swap { "a swap flit has no room for tags" } else { "more requests and responses than tags" },
             ));
         }
         violations.extend_from_slice(&control.violations);
@@ -214,7 +210,7 @@ impl TlUnpacker {
         let index = transfer.data.len();
         if index == 2 * open.owed.beats {
             if poison {
-                broken("poison", "byte enables", "poison replaces byte enables");
+                broken("poison", "byte enables", "poison stands in place of byte enables");
             }
             transfer.enables = Some(*half);
             return HalfRole::Enables;
@@ -223,7 +219,7 @@ impl TlUnpacker {
         let first_was = transfer.poisoned & bit != 0;
         if index % 2 == 1 && first_was != poison {
             let (found, expected) = if poison { ("poison", "data") } else { ("data", "poison") };
-            broken(found, expected, "poison replaces only one half of a beat");
+            broken(found, expected, "poison stands for one half of a beat alone");
         }
         if poison {
             transfer.poisoned |= bit;
@@ -240,7 +236,7 @@ impl TlUnpacker {
         match message.kind {
             HalfType::Poison if data => return self.data(half, n, true, violations),
             HalfType::Poison => {
-                let text = "poison is sent where no data is due";
+                let text = "poison stands where no data is due";
                 violations.push(Violation::at_byte("UAL-SQN-09", at, "poison", "no poison", text));
             }
             kind if kind.name().is_none() => {
@@ -261,7 +257,7 @@ impl TlUnpacker {
         }
         if half[8 * used..].iter().any(|&b| b != 0) {
             let at = HALF_BYTES + 8 * used;
-            violations.push(Violation::at_byte("UAL-SQN-04", at, "not 0", "0", "a tag without a transaction is not 0"));
+            violations.push(Violation::at_byte("UAL-SQN-04", at, "not 0", "0", "an unused tag is not 0"));
         }
         HalfRole::Tags
     }
@@ -274,8 +270,8 @@ fn nothing(half: &Half, violations: &mut Vec<Violation>) {
     }
     let second = control::read(half);
     let (rule, text) = match second.violations.is_empty() {
-        true => ("UAL-TLF-05", "the upper half is a second Control half"),
-        false => ("UAL-SQN-01", "the upper half is not 0 although nothing is owed to it"),
+        true => ("UAL-TLF-05", "a second Control half stands in the upper half"),
+        false => ("UAL-SQN-01", "an upper half to which nothing is owed is not 0"),
     };
     violations.push(Violation::at_byte(rule, HALF_BYTES, "not 0", "0", text));
 }

@@ -200,10 +200,12 @@ impl Observer {
             !self.outputs.waves().take(*n).any(|before| gtkw::save_of(before) == gtkw::save_of(path))
         };
         let waves = self.outputs.waves().enumerate().filter(is_first);
-        for path in waves.map(|(_, path)| path).filter(|path| !is_special(path)) {
+        for (n, path) in waves.filter(|(_, path)| !is_special(path)) {
+            // The files stand in the order of the waves.
+            let Some(highlights) = self.files.get(n).and_then(|(_, sink)| sink.highlights()) else { continue };
             let wave = path.file_name().unwrap_or_default().to_string_lossy();
             let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            gtkw::write_gtkwave(dir, &wave, places, &self.filter)?;
+            gtkw::write_gtkwave(dir, &wave, places, &self.filter, highlights)?;
         }
         Ok(())
     }

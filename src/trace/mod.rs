@@ -20,6 +20,7 @@ pub mod filter;
 pub mod flits;
 pub mod fst;
 pub mod gtkw;
+pub mod highlights;
 pub mod hub;
 mod instants;
 pub mod jsonl;
@@ -32,6 +33,7 @@ mod state;
 pub mod vcd;
 
 pub use filter::Filter;
+pub use highlights::Highlights;
 pub use hub::{Hub, Place, PlaceKind, Places, Tap};
 pub use record::{Body, Kind, Record, Stamp};
 
@@ -78,4 +80,9 @@ pub trait Sink {
     /// # Errors
     /// The output cannot be written.
     fn finish(&mut self) -> io::Result<()>;
+
+    /// What is worth seeing in it, of a wave.
+    fn highlights(&self) -> Option<&Highlights> {
+        None
+    }
 }

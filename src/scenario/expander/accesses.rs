@@ -66,10 +66,12 @@ fn judged(
             Op::Store => 2,
             Op::Modify => 3,
         };
-        sha.update(a.at_cycles.unwrap_or(u64::MAX).to_le_bytes());
-        sha.update([op]);
-        sha.update(a.address.to_le_bytes());
-        sha.update(a.size_bytes.to_le_bytes());
+        let mut bytes = [0; 21];
+        bytes[..8].copy_from_slice(&a.at_cycles.unwrap_or(u64::MAX).to_le_bytes());
+        bytes[8] = op;
+        bytes[9..17].copy_from_slice(&a.address.to_le_bytes());
+        bytes[17..].copy_from_slice(&a.size_bytes.to_le_bytes());
+        sha.update(bytes);
     }
     let size = settings.int("device.bytes");
     let lines = stimulus::line_accesses(raw, settings.is_on("host.ifetch"));

@@ -227,7 +227,7 @@ impl Purse {
     /// Message 0x01.
     pub fn open(&mut self, shared: bool) -> Option<Violation> {
         (self.open, self.shared) = (true, shared);
-        let separate: u16 = self.total.0[Kind::RspData as usize].iter().sum();
+        let separate: u64 = self.total.0[Kind::RspData as usize].iter().map(|&n| u64::from(n)).sum();
         (shared && separate > 0).then(|| {
             let text = "initial response data credits are given although the data buffer is shared";
             event("UAL-CRD-08", format!("{separate} response data credits"), "0".into(), text)
@@ -393,5 +393,24 @@ impl Stock {
             }
         }
         (!fc.is_empty()).then_some(fc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four virtual channels of the most buffers are more than 16 bits count.
+    #[test]
+    fn credits_of_all_targets_are_counted() {
+        let mut purse = Purse::default();
+        for target in Target::ALL {
+            for _ in 0..1024 {
+                assert_eq!(purse.receive(Kind::RspData, target, 16), None);
+            }
+        }
+        let event = purse.open(true).expect("a shared buffer has one account");
+        assert_eq!((event.rule, event.found.as_str()), ("UAL-CRD-08", "81920 response data credits"));
+        assert!(purse.payer(TlClass::Response, 0, 1).is_none(), "no response commands were given");
     }
 }

@@ -141,7 +141,8 @@ impl Explore {
             bail!("found no exploration, expected FILE.toml or a name that `list explorations` shows");
         };
         if let Some(named) = named::find(&name) {
-            return Ok(Case { name, start: (named.start)(config), is_litmus: false });
+            let start = named.begin(config).map_err(|e| anyhow!("{name}: {e}"))?;
+            return Ok(Case { name, start, is_litmus: false });
         }
         if !name.ends_with(".toml") {
             bail!("exploration: found {name:?}, expected FILE.toml or a name that `list explorations` shows");

@@ -8,10 +8,10 @@ use super::content::LineAddr;
 use super::mem::options::MemConfig;
 use super::mutant::Mutant;
 use super::names::BI_TAGS;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What a device does with SnpData on a line in M (`coherence` §2.3, all three legal).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SnpDataOnM {
     /// RspSFwdM, an S copy stays.
@@ -24,7 +24,7 @@ pub enum SnpDataOnM {
 }
 
 /// What a device does with SnpCur on a clean line (`coherence` §2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SnpCurOnClean {
     /// RspVHitV, nothing changes.
@@ -37,7 +37,7 @@ pub enum SnpCurOnClean {
 }
 
 /// What a device does with SnpCur on a line in M (`coherence` §2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SnpCurOnM {
     /// RspVFwdV, M stays.
@@ -51,7 +51,7 @@ pub enum SnpCurOnM {
 
 /// What a device or a host does that is granted ownership without bytes (`coherence` §2.4, §5 point 3). An access that needs
 /// the bytes is never left to wait for a store of the whole line: the line is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WithoutBytes {
     /// Asks again with data (RdOwn, MemRd Any); a host whose store of the whole line waits makes it.
@@ -63,7 +63,7 @@ pub enum WithoutBytes {
 }
 
 /// How the home answers a CleanEvict of the owner (`coherence` §2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CleanEvictAnswer {
     /// GO_WritePull_Drop: the data is not wanted.
@@ -74,7 +74,7 @@ pub enum CleanEvictAnswer {
 }
 
 /// What the home answers for lines that it cannot serve (`coherence` §2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorAnswer {
     /// GO-I to reads.
@@ -84,7 +84,7 @@ pub enum ErrorAnswer {
 }
 
 /// Lines that the home answers with an error.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorRange {
     /// First byte address.
@@ -96,7 +96,7 @@ pub struct ErrorRange {
 }
 
 /// HDM-DB of a caching device, as the home knows it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnMemory {
     /// First byte address.
@@ -108,7 +108,7 @@ pub struct OwnMemory {
 }
 
 /// The choices. `deny_unknown_fields`: a name that is not here is an error of the file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CoherenceConfig {
     /// An exploration tries every legal answer of §2.3 and §3.4, not only the default.

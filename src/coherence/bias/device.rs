@@ -14,7 +14,7 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::mem::dcoh::answer_outside;
-use crate::coherence::mem::tables::{Copy4, Record, Region, check_req, req_rows, rwd};
+use crate::coherence::mem::tables::{Copy4, Record, Region, ReqRow, check_req, req_rows, rwd};
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
 use crate::coherence::names::{self, CQIDS};
@@ -219,12 +219,12 @@ impl<D: Content> BiasDevice<D> {
         }
     }
 
-    /// The own copy under a host's access.
-    fn snoop_own(&mut self, config: &CoherenceConfig, line: LineAddr, snp: SnpType) {
+    /// The own copy under a host's access; under SnpData it keeps at most `most`.
+    fn snoop_own(&mut self, config: &CoherenceConfig, line: LineAddr, snp: SnpType, most: Copy4) {
         if config.has(Mutant::BackFlipUnsnooped) {
             return;
         }
-        let keeps = config.mem.device_keeps_shared;
+        let keeps = most != Copy4::I;
         let cell = self.cell(line);
         if cell.state == Copy4::M
             && snp != SnpType::NoOp
@@ -285,12 +285,45 @@ impl<D: Content> BiasDevice<D> {
         out.effects.push(Effect::Done(line));
     }
 
+    /// The legal ways to serve a request of the host, what the configuration asks for first: what the own cache keeps of the
+    /// line, and the row that answers. E is granted to a read that only shares when the device keeps nothing.
+    fn services(
+        config: &CoherenceConfig,
+        own: Copy4,
+        opcode: M2sReqOpcode,
+        snp: SnpType,
+        rows: impl Iterator<Item = &'static ReqRow> + Clone,
+    ) -> Vec<(Copy4, &'static ReqRow)> {
+        let lefts = match snp {
+            SnpType::SnpData if own == Copy4::I => vec![Copy4::I],
+            SnpType::SnpData if config.mem.device_keeps_shared => vec![Copy4::S, Copy4::I],
+            SnpType::SnpData => vec![Copy4::I, Copy4::S],
+            SnpType::SnpInv => vec![Copy4::I],
+            _ => vec![own],
+        };
+        let sharing = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpS));
+        let owning = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpE));
+        let prefers_e = opcode == M2sReqOpcode::MemRdData || config.mem.shared_grants_exclusive;
+        let mut services = Vec::new();
+        for left in lefts {
+            let answers = match (sharing, owning) {
+                (Some(sharing), Some(_)) if left != Copy4::I => [Some(sharing), None],
+                (Some(sharing), Some(owning)) if prefers_e => [Some(owning), Some(sharing)],
+                (None, None) => [rows.clone().next(), None],
+                several => [several.0, several.1],
+            };
+            services.extend(answers.into_iter().flatten().map(|row| (left, row)));
+        }
+        services
+    }
+
     fn take_req(
         &mut self,
         config: &CoherenceConfig,
         (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
         line: LineAddr,
         tag: u16,
+        way: u8,
         out: &mut Out<D>,
     ) {
         if let Err(rule) = check_req(Region::HdmD, opcode, meta_field, meta, snp) {
@@ -312,8 +345,11 @@ impl<D: Content> BiasDevice<D> {
             return;
         }
         let own = self.own(line);
-        let mut rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
+        let rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
         let is_dirty_legal = rows.clone().any(|r| r.ndr.contains(&NdrOpcode::CmpM));
+        let services = Self::services(config, own.0, opcode, snp, rows);
+        // The check above has found a row.
+        let Some((left, row)) = services.get(usize::from(way)).or(services.first()).copied() else { return };
         // Dirty data of the own cache may go to the host as it is; otherwise memory is made current first.
         let dirty = config.mem.cmp_m && own.0 == Copy4::M && has_data && is_dirty_legal;
         let value = match own {
@@ -324,24 +360,9 @@ impl<D: Content> BiasDevice<D> {
             }
             (Copy4::M, Some(bytes)) if snp == SnpType::SnpCur => bytes,
             _ => {
-                self.snoop_own(config, line, snp);
+                self.snoop_own(config, line, snp, left);
                 self.memory(line)
             }
-        };
-        let left = self.own(line).0;
-        // Several answers: a read that only shares gets E when the device had nothing, if the configuration says so.
-        let sharing = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpS));
-        let owning = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpE));
-        let prefers_e = opcode == M2sReqOpcode::MemRdData || config.mem.shared_grants_exclusive;
-        let row = match (sharing, owning) {
-            (Some(_), Some(owning)) if left == Copy4::I && prefers_e => owning,
-            (Some(sharing), _) => sharing,
-            (None, Some(owning)) => owning,
-            // The check above has found one.
-            (None, None) => match rows.next() {
-                Some(row) => row,
-                None => return,
-            },
         };
         if matches!(row.record, Record::Any | Record::Shared) {
             self.cell(line).bias = Bias::Host;
@@ -379,7 +400,7 @@ impl<D: Content> BiasDevice<D> {
             return;
         }
         if snp == SnpType::SnpInv {
-            self.snoop_own(config, line, snp);
+            self.snoop_own(config, line, snp, Copy4::I);
         }
         let cell = self.cell(line);
         cell.memory.merge(&data, enables);
@@ -467,10 +488,20 @@ impl<D: Content> Agent<D> for BiasDevice<D> {
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, _: u8, out: &mut Out<D>) {
+    fn ways(&self, config: &CoherenceConfig, _: Port, msg: &Msg<D>) -> u8 {
+        match *msg {
+            Msg::M2sReq { opcode, snp, meta_field, meta, line, .. } => {
+                let rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
+                Self::services(config, self.own(line).0, opcode, snp, rows).len().max(1) as u8
+            }
+            _ => 1,
+        }
+    }
+
+    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         match msg {
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
-                self.take_req(config, (opcode, meta_field, meta, snp), line, tag, out);
+                self.take_req(config, (opcode, meta_field, meta, snp), line, tag, way, out);
             }
             Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables, .. } => {
                 self.take_rwd(config, (opcode, meta_field, meta, snp), line, tag, (data, enables), out);

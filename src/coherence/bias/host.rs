@@ -10,6 +10,7 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::mem::host_rows::Phase;
+use crate::coherence::mem::options::Keep;
 use crate::coherence::mem::tables::Copy4;
 use crate::coherence::mem::{MemHost, Want};
 use crate::coherence::message::Msg;
@@ -79,15 +80,21 @@ impl<D: Content> BiasHost<D> {
         Event::new(rule, line, "host", found, expected)
     }
 
-    /// What the host keeps under a request.
-    fn kept(config: &CoherenceConfig, opcode: D2hReqOpcode, state: Copy4) -> Copy4 {
-        let most = match opcode {
+    /// What the host may keep under a request (`coherence` §3.3), what the configuration asks for first.
+    fn keeps(config: &CoherenceConfig, opcode: D2hReqOpcode, state: Copy4) -> Vec<Copy4> {
+        let most = state.min(match opcode {
             D2hReqOpcode::RdCurr => Copy4::E,
-            D2hReqOpcode::RdShared | D2hReqOpcode::RdAny => Copy4::S,
-            D2hReqOpcode::CLFlush if config.mem.flush_keeps_shared => Copy4::S,
+            D2hReqOpcode::RdShared | D2hReqOpcode::RdAny | D2hReqOpcode::CLFlush => Copy4::S,
             _ => Copy4::I,
+        });
+        let wanted = match config.mem.host_keeps {
+            _ if opcode == D2hReqOpcode::CLFlush && !config.mem.flush_keeps_shared => Copy4::I,
+            Keep::Most => most,
+            Keep::Shared => most.min(Copy4::S),
+            Keep::Nothing => Copy4::I,
         };
-        state.min(most)
+        let others = [Copy4::E, Copy4::S, Copy4::I].into_iter().filter(|kept| *kept <= most && *kept != wanted);
+        std::iter::once(wanted).chain(others).collect()
     }
 
     fn take_req(
@@ -96,6 +103,7 @@ impl<D: Content> BiasHost<D> {
         opcode: D2hReqOpcode,
         line: LineAddr,
         cqid: u16,
+        way: u8,
         out: &mut Out<D>,
     ) {
         let name = opcode.name().unwrap_or("a reserved D2H Req");
@@ -113,12 +121,13 @@ impl<D: Content> BiasHost<D> {
             return;
         }
         let state = self.mem.copy(line).state;
-        let kept = Self::kept(config, opcode, state);
+        let keeps = Self::keeps(config, opcode, state);
+        let kept = keeps.get(usize::from(way)).copied().unwrap_or(keeps[0]);
         let txn = Txn { line, opcode, cqid, uqid, stage: Stage::WritingBack(kept) };
         if state == Copy4::M {
             self.mem.write_back(line, kept, out);
             if config.has(Mutant::FwdBeforeWriteDone) {
-                self.go_on(config, txn, out);
+                self.go_on(txn, out);
                 return;
             }
             self.insert(txn);
@@ -127,7 +136,7 @@ impl<D: Content> BiasHost<D> {
         if kept < state {
             self.mem.degrade(line, kept);
         }
-        self.go_on(config, txn, out);
+        self.go_on(txn, out);
     }
 
     fn insert(&mut self, txn: Txn) {
@@ -150,14 +159,14 @@ impl<D: Content> BiasHost<D> {
     }
 
     /// Memory is current and the host keeps what it keeps: the answer leaves.
-    fn go_on(&mut self, config: &CoherenceConfig, txn: Txn, out: &mut Out<D>) {
+    fn go_on(&mut self, txn: Txn, out: &mut Out<D>) {
         let Stage::WritingBack(kept) = txn.stage else { return };
         let Some(row) = tables::find(txn.opcode) else { return };
         match row.served {
             Served::Forward(opcode) => {
                 let meta = match kept {
                     // The host may keep S and say nothing: the device assumes it anyway.
-                    _ if txn.opcode == D2hReqOpcode::CLFlush && config.mem.flush_keeps_shared => MetaValue::Invalid,
+                    _ if txn.opcode == D2hReqOpcode::CLFlush => MetaValue::Invalid,
                     Copy4::I => MetaValue::Invalid,
                     Copy4::S => MetaValue::Shared,
                     _ => MetaValue::Any,
@@ -196,7 +205,7 @@ impl<D: Content> BiasHost<D> {
     }
 
     /// Requests whose CXL.mem write has ended go on.
-    fn advance(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+    fn advance(&mut self, out: &mut Out<D>) {
         let ready =
             |t: &Txn, mem: &MemHost<D>| !matches!(t.stage, Stage::Pulled { .. }) && mem.phase(t.line) == Phase::Idle;
         while let Some(at) = self.open.iter().position(|t| ready(t, &self.mem)) {
@@ -208,7 +217,7 @@ impl<D: Content> BiasHost<D> {
                         out.send(0, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data, cqid: txn.cqid });
                     }
                 }
-                _ => self.go_on(config, txn, out),
+                _ => self.go_on(txn, out),
             }
         }
     }
@@ -224,9 +233,18 @@ impl<D: Content> Agent<D> for BiasHost<D> {
         if free && named { Accept::Take } else { Accept::Wait }
     }
 
+    fn ways(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> u8 {
+        match msg {
+            Msg::D2hReq { opcode, line, .. } => {
+                Self::keeps(config, *opcode, self.mem.copy(*line).state).len() as u8
+            }
+            other => self.mem.ways(config, port, other),
+        }
+    }
+
     fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         match msg {
-            Msg::D2hReq { opcode, line, cqid } => self.take_req(config, opcode, line, cqid, out),
+            Msg::D2hReq { opcode, line, cqid } => self.take_req(config, opcode, line, cqid, way, out),
             Msg::D2hData { uqid, data, enables, .. } => self.take_data(uqid, data, enables, out),
             Msg::D2hRsp { opcode, uqid } => {
                 let found = format!("{} for UQID {uqid}", opcode.name().unwrap_or("a reserved D2H Rsp"));
@@ -239,7 +257,7 @@ impl<D: Content> Agent<D> for BiasHost<D> {
             }
             other => {
                 self.mem.take(config, port, other, way, out);
-                self.advance(config, out);
+                self.advance(out);
             }
         }
     }

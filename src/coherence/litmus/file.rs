@@ -102,5 +102,6 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
     let words = |program: &Vec<Spanned<String>>| {
         program.iter().map(|w| Word { text: w.get_ref().clone(), line: line(w.span()) }).collect()
     };
-    Ok(Case { kind, start: start.clone(), start_line, programs: programs.iter().map(words).collect(), config })
+    let programs = programs.iter().map(words).collect();
+    Ok(Case { kind, start: start.clone(), start_line, programs, config, config_line })
 }

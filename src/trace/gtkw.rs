@@ -5,7 +5,8 @@
 //! field of a layout shows up by itself. Each place is a group, in it each message is one; groups of second and later
 //! messages of a unit, of control slots and of headers are closed, and every group from the one on that would show more
 //! than [`MOST_SIGNALS`]. Reserved fields, `valid`, the raw bits and what has shown nothing in this wave are not
-//! listed (the tree of signals has them). Marker and window stand at the first event of interest, see [`super::highlights`].
+//! listed (the tree of signals has them). Marker and window stand at the first event of interest, see [`super::highlights`],
+//! and the groups around it come first.
 //! Paths are relative: start GTKWave in the folder of the files, `gtkwave <base>.gtkw`. Left out: colours.
 
 use std::collections::BTreeMap;
@@ -72,7 +73,7 @@ pub fn gtkwave_files(wave: &str, signals: &Signals, highlights: &Highlights) -> 
     }
     let mut save = SaveFile { text: String::new(), names_of, signals, highlights, open: 0 };
     save.head(wave);
-    for &scope in &signals.scopes()[0].scopes {
+    for scope in save.in_order(&signals.scopes()[0].scopes) {
         save.group(scope, "", true);
     }
     files.insert(format!("{base_name}.gtkw"), save.text);
@@ -120,11 +121,25 @@ impl SaveFile<'_> {
 
     /// The wave, the size of the window, zoom and marker, and the time at which the window begins.
     fn head(&mut self, wave: &str) {
-        let event = self.highlights.first_event_fs();
+        let event = self.highlights.first_event().map(|event| event.t_fs);
         let marker = event.map_or_else(|| "-1".to_owned(), |t_fs| t_fs.to_string());
         let start = event.unwrap_or(0).saturating_sub(LEAD_FS);
         self.line(format_args!("[dumpfile] \"{wave}\"\n[timestart] {start}\n[size] 1280 720\n[pos] -1 -1"));
         self.line(format_args!("*-{ZOOM_LOG2_FS}.000000 {marker}"));
+    }
+
+    /// Scopes in order of declaration, the one that shows the first event of interest before all others.
+    fn in_order(&self, scopes: &[usize]) -> Vec<usize> {
+        let event = self.highlights.first_event().map(|event| event.var);
+        let mut ordered = scopes.to_vec();
+        ordered.sort_by_key(|&scope| !event.is_some_and(|var| self.holds(scope, var)));
+        ordered
+    }
+
+    /// Whether a variable stands in a scope or in one inside it.
+    fn holds(&self, scope: usize, var: usize) -> bool {
+        let scope = &self.signals.scopes()[scope];
+        scope.vars.contains(&var) || scope.scopes.iter().any(|&inner| self.holds(inner, var))
     }
 
     /// Writes a scope: its variables, then the scopes in it. A scope that only leads to another one gets no group; `visible`
@@ -144,7 +159,7 @@ impl SaveFile<'_> {
         for var in &listed {
             self.signal(&path, var);
         }
-        for &inner in &scope.scopes {
+        for inner in self.in_order(&scope.scopes) {
             self.group(inner, &path, is_open || visible && listed.is_empty());
         }
         if !listed.is_empty() {

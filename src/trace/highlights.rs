@@ -29,14 +29,23 @@ const WORTHS: usize = 3;
 pub struct Highlights {
     /// By variable: it has shown something.
     shown: Vec<bool>,
-    /// Time of the first event, by [`Worth`].
-    first_fs: [Option<u64>; WORTHS],
+    /// The first event, by [`Worth`].
+    first: [Option<Event>; WORTHS],
+}
+
+/// An event of interest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// Time in fs.
+    pub t_fs: u64,
+    /// Variable that shows it, as a position in [`Signals::vars`].
+    pub var: usize,
 }
 
 impl Highlights {
     /// Those of a wave of which nothing is known: every variable, no event.
     pub fn all(signals: &Signals) -> Highlights {
-        Highlights { shown: vec![true; signals.vars().len()], first_fs: [None; WORTHS] }
+        Highlights { shown: vec![true; signals.vars().len()], first: [None; WORTHS] }
     }
 
     /// Whether the variable of a position in [`Signals::vars`] has shown something.
@@ -44,9 +53,9 @@ impl Highlights {
         self.shown[var]
     }
 
-    /// Time of the first event of interest, in fs.
-    pub fn first_event_fs(&self) -> Option<u64> {
-        self.first_fs.iter().find_map(|first| *first)
+    /// The first event of interest.
+    pub fn first_event(&self) -> Option<Event> {
+        self.first.iter().find_map(|first| *first)
     }
 }
 
@@ -78,7 +87,7 @@ impl Watch {
         }
         let shown = vec![false; vars.len()];
         Watch {
-            found: Highlights { shown, first_fs: [None; WORTHS] },
+            found: Highlights { shown, first: [None; WORTHS] },
             worth,
             named: vars.iter().map(|v| v.names.is_some()).collect(),
             known: vars.iter().map(|v| v.is_count).collect(),
@@ -96,8 +105,8 @@ impl Watch {
             self.found.shown[var] |= is_set || self.named[var];
             let was_known = std::mem::replace(&mut self.known[var], true);
             if let (true, true, Some(worth)) = (is_set, was_known, self.worth[var]) {
-                let first = &mut self.found.first_fs[worth as usize];
-                *first = first.or(t_fs);
+                let first = &mut self.found.first[worth as usize];
+                *first = first.or(t_fs.filter(|&t_fs| t_fs > 0).map(|t_fs| Event { t_fs, var }));
             }
         }
     }

@@ -28,7 +28,9 @@
 //! ```
 //!
 //! A signal is named by its full path or by an end of it that is the path of no other signal, so that scopes that one
-//! simulator puts on top and another one does not may be left out. A unit wider than `data` comes in several beats, lowest
+//! simulator puts on top and another one does not may be left out. An element of an array is `words[1]`, an escaped name stands
+//! without its backslash, a member of a struct is `link.data` where the simulator dumps members (Verilator: `--trace-structs`), else a
+//! part of the struct, `link[543:0]`. A unit wider than `data` comes in several beats, lowest
 //! bits first. A packet of NVLink ends where `first` says that the next one
 //! begins; without `first` it has as many flits as its header says.
 //!

@@ -52,7 +52,10 @@ pub fn parse(text: &str) -> Result<Value, FormError> {
 }
 
 /// The object at `at`, all of whose keys are in `known`.
-pub(crate) fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&'a Object, FormError> {
+///
+/// # Errors
+/// A value that is no object, or a key that is not known; `at` names the place.
+pub fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&'a Object, FormError> {
     let object = value.as_object().ok_or_else(|| FormError::new(at, shown(value), "an object"))?;
     match object.keys().find(|k| !known.contains(&k.as_str())) {
         Some(key) => Err(FormError::new(at, format!("key `{key}`"), format!("one of: {}", known.join(", ")))),
@@ -61,11 +64,14 @@ pub(crate) fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&
 }
 
 /// The string at `at`.
-pub(crate) fn text<'a>(value: &'a Value, at: &str, expected: &str) -> Result<&'a str, FormError> {
+///
+/// # Errors
+/// A value that is no string; `at` names the place, `expected` says what a string there holds.
+pub fn text<'a>(value: &'a Value, at: &str, expected: &str) -> Result<&'a str, FormError> {
     value.as_str().ok_or_else(|| FormError::new(at, shown(value), expected))
 }
 
 /// A JSON value in an error message: short ones in full, long ones by their beginning.
-pub(crate) fn shown(value: &Value) -> String {
+pub fn shown(value: &Value) -> String {
     error::shortened(&value.to_string())
 }

@@ -21,12 +21,12 @@ use super::call::{Caller, call};
 use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK};
 use super::stream::dir_of;
 use super::table::Table;
-use crate::forms::{self, FormError, Object, number, violation};
-use crate::link::event::{Event, Severity};
-use crate::link::hook::{HookPoint, Hooks, Passed, Way};
-use crate::link::watch::Watch;
 use active::End;
 use config::{Config, check_unit};
+use scalepool::forms::{self, FormError, Object, number, violation};
+use scalepool::link::event::{Event, Severity};
+use scalepool::link::hook::{HookPoint, Hooks, Passed, Way};
+use scalepool::link::watch::Watch;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::c_char;
@@ -80,10 +80,11 @@ impl Part {
 
 static LINKS: Table<Link> = Table::new(3, "link end");
 
-fn event_json(port: &str, event: &Event) -> Value {
+fn event_json(way: Way, event: &Event) -> Value {
     let mut form = Object::new();
     form.insert("unit".into(), event.unit.into());
-    form.insert("port".into(), port.into());
+    form.insert("port".into(), way.name().into());
+    form.insert("by".into(), event.culprit(way).name().into());
     let severity = match event.severity {
         Severity::Corrected => "corrected",
         Severity::Protocol => "protocol",
@@ -170,7 +171,7 @@ impl Link {
                     end.receive(&unit, self.now)?;
                 }
                 self.sent.extend(end.transmit(self.now));
-                let events: Vec<Value> = end.events().iter().map(|e| event_json("rx", e)).collect();
+                let events: Vec<Value> = end.events().iter().map(|e| event_json(Way::Rx, e)).collect();
                 self.keep(events);
             }
             Part::Passive(watch) => {
@@ -183,7 +184,7 @@ impl Link {
                         watch.unit(way, &unit, self.now)?;
                     }
                 }
-                let events = watch.take_events().iter().map(|(way, e)| event_json(way.name(), e)).collect();
+                let events = watch.take_events().iter().map(|(way, e)| event_json(*way, e)).collect();
                 self.keep(events);
             }
         }
@@ -207,10 +208,9 @@ impl Link {
             "bad_answers": bad_answers,
             "bad_answer": self.bad_answer,
         });
-        if let Part::Active(end) = &self.part {
-            for (key, value) in end.state() {
-                form[key] = value;
-            }
+        match &self.part {
+            Part::Active(end) => end.state().into_iter().for_each(|(key, value)| form[key] = value),
+            Part::Passive(watch) => form["halted"] = watch.halted().into(),
         }
         form
     }
@@ -225,7 +225,11 @@ impl Link {
 /// * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
 /// * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
 /// * `selective_nak`: the 256B modes, true or false (false)
-/// * `reaction_flits`: cxl-68b and ualink, passive: depth of the pipeline of the end that is watched (0)
+/// * `reaction_flits`: cxl-68b and ualink, passive: units that the end which is watched may go on for, before it shows that
+///   something has come (4096); the depth of its pipeline makes the watcher strict
+///
+/// A passive cxl-68b end does not hold the one that it watches to a number that is left out: `retry_entries` is then what its
+/// INIT.Param names, and no time-out, limit or flush timer is judged.
 ///
 /// `ualink` has none of the others. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
 /// fault; an end sends them until it is up.
@@ -361,14 +365,14 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
 /// Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
 /// line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
 /// number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
-/// ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
+/// At most 65536 messages wait: SP_ERR_RANGE beyond. ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message_length: usize) -> i32 {
     call(|| {
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let form = forms::parse(&caller.text("message", message, message_length)?)?;
-        LINKS.with(link, |link| link.end()?.send(&form).map(|()| SP_OK).map_err(Failure::from))
+        LINKS.with(link, |link| link.end()?.send(&form).map(|()| SP_OK))
     })
 }
 
@@ -416,9 +420,10 @@ pub unsafe extern "C" fn sp_link_event(
     })
 }
 
-/// State and counters as a JSON object: flit clocks, what waits, what was compared; of an active end whether it is `up`,
-/// `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`); answers of hooks that were not
-/// allowed (`bad_answers`, the first one as `bad_answer`).
+/// State and counters as a JSON object: flit clocks, what waits, what was compared; the rule id that has stopped the link
+/// (`halted`, null as long as none has); of an active end whether it is `up`, which a link that has stopped is not, `quiet`, and
+/// whether it asks for training (`wants_training`); answers of hooks that were not allowed (`bad_answers`, the first one as
+/// `bad_answer`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_state(
     link: u64,

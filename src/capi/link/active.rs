@@ -3,19 +3,19 @@
 use super::config::Config;
 use super::message;
 use super::ualink::{self, Queue};
-use crate::ffi::status::{Failure, SP_ERR_KIND};
-use crate::forms::FormError;
-use crate::link::cxl256::WireFlit;
-use crate::link::event::Event;
-use crate::link::fault::OnWire;
-use crate::link::hook::{Hooks, Way};
-use crate::link::protocol::Protocol;
-use crate::link::ualink::OnLine;
-use crate::link::ualink::{
+use crate::status::{Failure, SP_ERR_KIND};
+use scalepool::forms::FormError;
+use scalepool::link::cxl256::WireFlit;
+use scalepool::link::event::Event;
+use scalepool::link::fault::OnWire;
+use scalepool::link::hook::{Hooks, Way};
+use scalepool::link::protocol::Protocol;
+use scalepool::link::ualink::OnLine;
+use scalepool::link::ualink::{
     End as UalEnd,
     state::{Fault, State},
 };
-use crate::link::{cxl68, cxl256, nvlink};
+use scalepool::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::{Class, Mode, flit::Flit};
@@ -197,10 +197,14 @@ impl End {
     }
 
     /// Queues a message.
-    pub fn send(&mut self, form: &Value) -> Result<(), FormError> {
+    ///
+    /// # Errors
+    /// [`SP_ERR_RANGE`](super::super::status::SP_ERR_RANGE) if the queue is full, as for units that are driven; a form that
+    /// is none, or that this end refuses.
+    pub fn send(&mut self, form: &Value) -> Result<(), Failure> {
         if self.waiting() >= MAX_MESSAGES {
             let found = format!("{} messages that wait", self.waiting());
-            return Err(FormError::new("link end", found, format!("fewer than {MAX_MESSAGES}")));
+            return Err(Failure::range("link end", found, format!("fewer than {MAX_MESSAGES}")));
         }
         match &mut self.layer {
             Layer::Cxl68(end) => end.send(message::cxl68(form)?).map_err(refused)?,
@@ -255,6 +259,7 @@ impl End {
             Layer::Ualink(end) => (end.state() == State::Up, None),
             Layer::Nvlink(end) => (!end.is_down(), end.is_down().then_some("NVL-RPL-05")),
         };
+        let up = up && halted.is_none();
         let halted = halted.map_or(Value::Null, Value::from);
         let quiet = self.is_quiet().into();
         [("up", up.into()), ("quiet", quiet), ("halted", halted), ("wants_training", self.wants_training.into())]

@@ -1,7 +1,7 @@
 //! What a link end reports.
 
-use scalepool_protocols::wire::{At, Violation};
 use super::hook::Way;
+use scalepool_protocols::wire::{At, Violation};
 use std::fmt;
 
 /// How bad it is, in the words of the conformance catalogue.

@@ -13,11 +13,11 @@
 //! A walk through one unit: [`Watch::unit`] hands it to the monitor, which says whether it is next in its stream; content
 //! and monitor leave events, which [`Watch::take_events`] gives with the direction that they concern.
 
+use super::cxl68::Known;
 use super::event::{Event, Severity};
 use super::hook::Way;
 use super::protocol::Protocol;
 use super::ualink::OnLine;
-use super::cxl68::Known;
 use super::{cxl68, cxl256, nvlink, ualink};
 use crate::forms::FormError;
 use crate::forms::flit::Decoder;
@@ -117,7 +117,8 @@ impl Watch68 {
         };
         if let Some(decoded) = read {
             for violation in check::unit(&decoded, &self.link).violations {
-                let severity = if way == Way::Rx { self.severity(&decoded, violation.rule) } else { Severity::Protocol };
+                let severity =
+                    if way == Way::Rx { self.severity(&decoded, violation.rule) } else { Severity::Protocol };
                 events.push((way, Event { severity, unit: number, violation }));
             }
         }
@@ -133,7 +134,9 @@ impl Watch68 {
         match (rule, decoded.kind) {
             // A unit that was damaged under way comes again.
             _ if decoded.crc_ok == Some(false) => Severity::Corrected,
-            (rule, _) if rule.starts_with("CXL68-PID") && log == Some(PidLog::CorrectableFraming) => Severity::Corrected,
+            (rule, _) if rule.starts_with("CXL68-PID") && log == Some(PidLog::CorrectableFraming) => {
+                Severity::Corrected
+            }
             (rule, _) if rule.starts_with("CXL68-PID") && log.is_some() => Severity::Retrain,
             ("CXL68-HDR-03" | "CXL68-HDR-04" | "CXL68-PCK-14", _) => Severity::Uncorrectable,
             (_, Kind::Control(_)) if fatal && !Control::static_bits_ok(decoded.unit.slot(0)) => Severity::Uncorrectable,

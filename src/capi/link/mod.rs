@@ -398,8 +398,9 @@ pub unsafe extern "C" fn sp_link_take(
     })
 }
 
-/// Takes the oldest event: `{"unit":..,"port":"rx","severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`.
-/// SP_EMPTY if none waits.
+/// Takes the oldest event: `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`.
+/// `by` is who has broken the rule: `peer` by what it sent to this end, `end` the one that a passive end watches, `line` where a
+/// unit was damaged or lost under way, which the link repairs. SP_EMPTY if none waits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_event(
     link: u64,

@@ -627,8 +627,7 @@ impl Monitor {
             Lrsm::Normal => self.broken("CXL68-LRS-01", "a Req", "none", "nothing bad has come"),
             // The Req itself may be counted or not, so one flit less is no finding.
             Lrsm::Waiting(flits)
-                if self.config.known.timeout
-                    && flits < u64::from(link.timeout_flits) + u64::from(framing.frames) =>
+                if self.config.known.timeout && flits < u64::from(link.timeout_flits) + u64::from(framing.frames) =>
             {
                 self.broken("CXL68-LRS-18", format!("after {flits} flits"), link.timeout_flits, "a Req before TIMEOUT");
             }

@@ -132,7 +132,7 @@ mod x86 {
 
     /// Products of 32 pairs of bytes in the field with polynomial 11Bh.
     ///
-    /// The compiler offers this instruction by name from Rust 1.89 on; the oldest that has to build this is 1.88.
+    /// The compiler offers this instruction by name only to functions with the feature gfni.
     ///
     /// # Safety
     /// The CPU has gfni.

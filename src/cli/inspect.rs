@@ -65,8 +65,9 @@ replays, credits, and the content of each flit once. Both ends are two of these:
   name = \"host\"
   sends = \"link.down\"         # name of the interface at its output, before any fault
   receives = \"link.up\"        # and at its input
-  reaction_flits = 0          # optional, cxl-68b and ualink: units that it may still send before it shows what has come
-  retry_entries = 255         # optional, cxl-68b; also timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits
+  reaction_flits = 4096       # optional, cxl-68b and ualink: units that it may still send before it shows what has come
+  retry_entries = 255         # optional, cxl-68b; also timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits:
+                              #   what is left out is not judged
   selective_nak = false       # optional, the 256B modes
 
 Those of the benches of this repository are in testbenches/maps/.";

@@ -43,7 +43,7 @@ impl Decoder {
         let decode: Decode = match protocol {
             flit_ual::PROTOCOL => return Ok(Decoder(Reader::Waiting(Box::new(flit_ual::Decoder::new(dir))))),
             flit68::PROTOCOL => {
-                let mut decoder = flit68::Decoder::new(dir);
+                let mut decoder = flit68::Follower::new(dir);
                 Box::new(move |bytes| {
                     let (decoded, findings) = decoder.read(&Unit::from_bytes(bytes)?);
                     Ok((flit68::to_json(&decoded, &findings, next()), findings))

@@ -22,13 +22,15 @@
 //! name = "host"                 # the end that is watched
 //! sends = "link.down"           # the interface at its output, before any fault
 //! receives = "link.up"          # the one at its input
-//! reaction_flits = 0            # cxl-68b, ualink: units that it may still send before it shows that something has come
-//! retry_entries = 255           # cxl-68b, like timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits
+//! reaction_flits = 4096         # cxl-68b, ualink: units that it may still send before it shows that something has come
+//! retry_entries = 255           # cxl-68b, like timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits: not judged if left out
 //! selective_nak = false         # the 256B modes: it may ask for a single flit
 //! ```
 //!
 //! A signal is named by its full path or by an end of it that is the path of no other signal, so that scopes that one
-//! simulator puts on top and another one does not may be left out. A unit wider than `data` comes in several beats, lowest
+//! simulator puts on top and another one does not may be left out. An element of an array is `words[1]`, an escaped name stands
+//! without its backslash, a member of a struct is `link.data` where the simulator dumps members (Verilator: `--trace-structs`), else a
+//! part of the struct, `link[543:0]`. A unit wider than `data` comes in several beats, lowest
 //! bits first. A packet of NVLink ends where `first` says that the next one
 //! begins; without `first` it has as many flits as its header says.
 //!
@@ -36,8 +38,9 @@
 //! interfaces at its own end or, with the time that flits are under way both ways in `reaction_flits`, those of the other one.
 
 use super::InspectError;
+use crate::link::cxl68::Known;
 use crate::link::protocol::Protocol as Linked;
-use crate::link::watch::{Watch, WatchConfig};
+use crate::link::watch::{REACTION_FLITS, Watch, WatchConfig};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::registry::{self, Protocol};
@@ -68,9 +71,8 @@ pub struct Link {
     /// Interface of what comes to it.
     pub receives: String,
     /// Units that it may still send before it shows that something has come.
-    #[serde(default)]
-    pub reaction_flits: u64,
-    /// `cxl-68b`: entries of its retry buffer.
+    pub reaction_flits: Option<u64>,
+    /// `cxl-68b`: entries of its retry buffer. What is left out of this and the next four, the end is not held to.
     pub retry_entries: Option<u16>,
     /// `cxl-68b`: flits without an Ack before it asks again.
     pub timeout_flits: Option<u32>,
@@ -232,8 +234,16 @@ impl Map {
             llcrd_flush_flits: link.flush_flits.unwrap_or(default.llcrd_flush_flits),
             ..default
         };
-        let (selective_nak, reaction_flits) = (link.selective_nak, link.reaction_flits);
-        Ok(WatchConfig { cxl68, selective_nak, reaction_flits, ..WatchConfig::new(protocol, sends.direction()) })
+        let known = Known {
+            entries: link.retry_entries.is_some(),
+            timeout: link.timeout_flits.is_some(),
+            tries: link.max_num_retry.is_some(),
+            reinits: link.max_num_phy_reinit.is_some(),
+            flush: link.flush_flits.is_some(),
+        };
+        let (selective_nak, reaction_flits) = (link.selective_nak, link.reaction_flits.unwrap_or(REACTION_FLITS));
+        let default = WatchConfig::new(protocol, sends.direction());
+        Ok(WatchConfig { cxl68, known, selective_nak, reaction_flits, ..default })
     }
 }
 

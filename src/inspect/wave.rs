@@ -12,7 +12,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
 use wellen::simple::Waveform;
-use wellen::{LoadOptions, Signal, SignalRef, SignalValue, TimescaleUnit};
+use wellen::{LoadOptions, Signal, SignalRef, SignalValueRef, TimescaleUnit};
 
 /// An open wave.
 pub(super) struct Wave {
@@ -64,9 +64,16 @@ impl Wave {
             unreadable(format!("found timescale {} {:?}, expected 1 fs to 1000 s", scale.factor, scale.unit))
         })?;
         check_times(waveform.time_table(), step_fs).map_err(&unreadable)?;
-        let vars = hierarchy.iter_vars();
-        let names = vars.filter_map(|v| Some((v.full_name(hierarchy), (v.signal_ref(), v.length()? as usize))));
-        Ok(Wave { names: names.collect(), file, waveform, step_fs })
+        let vars = hierarchy.all_vars().map(|var| &hierarchy[var]);
+        let mut names = BTreeMap::new();
+        for (path, bits, signal) in
+            vars.filter_map(|v| Some((v.full_name(hierarchy), v.length(hierarchy)?, v.signal_ref())))
+        {
+            // Where two paths are spelled alike, the second keeps the spelling of the file.
+            let plain = Some(plain(&path)).filter(|plain| !names.contains_key(plain));
+            names.insert(plain.unwrap_or(path), (signal, bits as usize));
+        }
+        Ok(Wave { names, file, waveform, step_fs })
     }
 
     /// The signal of a name, or of `name[msb:lsb]` a part of it.
@@ -93,10 +100,13 @@ impl Wave {
 
     /// By the full path, else by an end of one; `None` when there is no such signal.
     fn lookup(&self, asked: &str) -> Result<Option<(String, SignalRef, usize)>, String> {
-        if let Some(&(signal, bits)) = self.names.get(asked) {
-            return Ok(Some((asked.to_owned(), signal, bits)));
+        let plain = plain(asked);
+        for name in [asked, &plain] {
+            if let Some(&(signal, bits)) = self.names.get(name) {
+                return Ok(Some((name.to_owned(), signal, bits)));
+            }
         }
-        let is_end = |path: &str| path.strip_suffix(asked).is_some_and(|rest| rest.ends_with('.'));
+        let is_end = |path: &str| path.strip_suffix(&*plain).is_some_and(|rest| rest.ends_with('.'));
         let found: Vec<_> = self.names.iter().filter(|(path, _)| is_end(path)).collect();
         match found[..] {
             [] => Ok(None),
@@ -230,7 +240,14 @@ fn fs_of(unit: TimescaleUnit) -> Option<u64> {
     10_u64.checked_pow(exponent)
 }
 
-/// `name[msb:lsb]` taken apart.
+/// A path as it is written in Verilog, whichever simulator has made the file: elements of arrays directly behind their array,
+/// escaped names without their backslash and the space that ends them.
+fn plain(path: &str) -> String {
+    let unescaped = path.split('.').map(|name| name.trim_end().strip_prefix('\\').unwrap_or(name.trim_end()));
+    unescaped.collect::<Vec<_>>().join(".").replace(".[", "[")
+}
+
+/// `name[msb:lsb]` as name, msb and lsb.
 fn slice_of(asked: &str) -> Option<(&str, usize, usize)> {
     let (base, range) = asked.strip_suffix(']')?.rsplit_once('[')?;
     let (msb, lsb) = range.split_once(':').unwrap_or((range, range));
@@ -243,14 +260,14 @@ fn end_of(path: &str, depth: usize) -> &str {
     path.rmatch_indices('.').nth(depth.saturating_sub(1)).map_or(path, |(at, _)| &path[at + 1..])
 }
 
-fn digits(value: SignalValue<'_>) -> Option<String> {
+fn digits(value: SignalValueRef<'_>) -> Option<String> {
     match value {
-        SignalValue::String(_) | SignalValue::Real(_) => None,
-        bits => bits.to_bit_string(),
+        SignalValueRef::BitVec(bits) => Some(bits.bit_string()),
+        SignalValueRef::String(_) | SignalValueRef::Real(_) | SignalValueRef::Event => None,
     }
 }
 
-fn bit(value: SignalValue<'_>, lsb: usize) -> Bit {
+fn bit(value: SignalValueRef<'_>, lsb: usize) -> Bit {
     let digits = digits(value).unwrap_or_default();
     digits.bytes().rev().nth(lsb).map_or(Bit::Unknown, bit_of)
 }
@@ -267,6 +284,18 @@ fn bit_of(digit: u8) -> Bit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_spelled_as_in_verilog() {
+        for (path, expected) in [
+            ("tb.words.[1]", "tb.words[1]"),
+            ("tb.\\bus.data.[0]", "tb.bus.data[0]"),
+            ("tb.\\bus.data[0] ", "tb.bus.data[0]"),
+            ("tb.lane[1].data", "tb.lane[1].data"),
+        ] {
+            assert_eq!(plain(path), expected);
+        }
+    }
 
     #[test]
     fn names_are_taken_apart() {

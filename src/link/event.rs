@@ -1,5 +1,6 @@
 //! What a link end reports.
 
+use super::hook::Way;
 use scalepool_protocols::wire::{At, Violation};
 use std::fmt;
 
@@ -27,6 +28,43 @@ pub struct Event {
     pub unit: u64,
     /// Rule, place in the unit, found and expected.
     pub violation: Violation,
+}
+
+/// Who has broken a rule, as far as one end can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Culprit {
+    /// The end that is watched, by what it sent.
+    End,
+    /// Its peer, by what came to the end.
+    Peer,
+    /// Nobody that can be named: a unit was damaged or lost under way, which the link repairs, or it has given up behind that.
+    Line,
+}
+
+impl Culprit {
+    /// Its name in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Culprit::End => "end",
+            Culprit::Peer => "peer",
+            Culprit::Line => "line",
+        }
+    }
+}
+
+/// Rules by which an end that has asked too often gives its link up: whether the peer or the line is why, it cannot tell.
+const GIVEN_UP: [&str; 3] = ["CXL68-LRS-06", "NVL-RPL-05", "UAL-TXS-07"];
+
+impl Event {
+    /// Who has broken the rule, for an event that concerns what came to the end or what it sent.
+    pub fn culprit(&self, way: Way) -> Culprit {
+        match (way, self.severity) {
+            (Way::Tx, _) => Culprit::End,
+            (Way::Rx, Severity::Corrected | Severity::Retrain) => Culprit::Line,
+            (Way::Rx, _) if GIVEN_UP.contains(&self.violation.rule) => Culprit::Line,
+            (Way::Rx, _) => Culprit::Peer,
+        }
+    }
 }
 
 impl fmt::Display for Event {

@@ -2,8 +2,10 @@
 //!
 //! Modelled: the monitor of the protocol, and the content of every unit that counts, judged once: when the end takes it or
 //! sends it for the first time. What is thrown away until a replay comes is held against its CRC alone, and a replay
-//! against what it repeats. Left out: what a monitor leaves out, see [`cxl68::Monitor`], [`cxl256::Monitor`],
-//! [`nvlink::Monitor`] and [`ualink::Monitor`].
+//! against what it repeats. What an active end has to notice of what comes, the watcher of that end says too, with the same
+//! rule; what stops the end stops the watcher ([`Watch::halted`]). Left out: what a monitor leaves out, see
+//! [`cxl68::Monitor`], [`cxl256::Monitor`], [`nvlink::Monitor`] and [`ualink::Monitor`]; what needs the end's own queues
+//! (CXL256-CRD-03, CXL256-CRD-04), even halves before their flit (CXL256-LOP-04), DL messages of UALink.
 //!
 //! The flit clock of CXL 68B is that of the caller, for its timers. The 256B modes take the units themselves for it: an
 //! interface may need several clocks for one, so silence between two is no NOP that was left out.
@@ -11,6 +13,7 @@
 //! A walk through one unit: [`Watch::unit`] hands it to the monitor, which says whether it is next in its stream; content
 //! and monitor leave events, which [`Watch::take_events`] gives with the direction that they concern.
 
+use super::cxl68::Known;
 use super::event::{Event, Severity};
 use super::hook::Way;
 use super::protocol::Protocol;
@@ -20,12 +23,13 @@ use crate::forms::FormError;
 use crate::forms::flit::Decoder;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::check;
-use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
-use scalepool_protocols::cxl::cxl68::pid::Enabled;
-use scalepool_protocols::cxl::cxl68::stream::Decoded;
+use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, StaticBitFault};
+use scalepool_protocols::cxl::cxl68::control::Control;
+use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidLog};
+use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
-use scalepool_protocols::wire::Violation;
 
 /// Longest pipeline of an end that is watched \[units\]. Basis: model.
 pub const MOST_REACTION_FLITS: u64 = 1 << 20;
@@ -39,6 +43,8 @@ pub struct WatchConfig {
     pub dir: Dir,
     /// `cxl-68b`: its choices.
     pub cxl68: Cxl68Config,
+    /// `cxl-68b`: which of them are known. The end is not held to the others.
+    pub known: Known,
     /// The 256B modes: it may ask for a single flit.
     pub selective_nak: bool,
     /// `cxl-68b`, `ualink`: units that it may still send before it shows that something has come, at most
@@ -46,10 +52,21 @@ pub struct WatchConfig {
     pub reaction_flits: u64,
 }
 
+/// Units that an end may go on for by default, before it shows that something has come: the smallest time-out of `cxl-68b`
+/// §7.3, behind which its peer asks again. No pipeline is as long.
+pub const REACTION_FLITS: u64 = 4096;
+
 impl WatchConfig {
-    /// An end with the choices of the sheets that reacts at once.
+    /// An end of which nothing is known: no legal one breaks a rule here.
     pub fn new(protocol: Protocol, dir: Dir) -> WatchConfig {
-        WatchConfig { protocol, dir, cxl68: Cxl68Config::default(), selective_nak: false, reaction_flits: 0 }
+        WatchConfig {
+            protocol,
+            dir,
+            cxl68: Cxl68Config::default(),
+            known: Known::NONE,
+            selective_nak: false,
+            reaction_flits: REACTION_FLITS,
+        }
     }
 }
 
@@ -57,6 +74,7 @@ impl WatchConfig {
 pub struct Watch {
     judge: Judge,
     events: Vec<(Way, Event)>,
+    halted: Option<&'static str>,
 }
 
 enum Judge {
@@ -74,6 +92,7 @@ struct Watch68 {
 }
 
 struct Watch256 {
+    mode: Mode,
     monitor: cxl256::Monitor,
     /// Decoders of what comes and of what is sent.
     streams: [Decoder; 2],
@@ -100,10 +119,33 @@ impl Watch68 {
             Way::Rx => read.is_some(),
             Way::Tx => read.is_some() || self.monitor.newest() != sent_before,
         };
-        let violations = read.map(|decoded| check::unit(&decoded, &self.link).violations).unwrap_or_default();
-        events.extend(violations.into_iter().map(|violation| (way, protocol_event(number, violation))));
+        if let Some(decoded) = read {
+            for violation in check::unit(&decoded, &self.link).violations {
+                let severity =
+                    if way == Way::Rx { self.severity(&decoded, violation.rule) } else { Severity::Protocol };
+                events.push((way, Event { severity, unit: number, violation }));
+            }
+        }
+        events.extend(self.monitor.take_heard().into_iter().map(|event| (Way::Rx, event)));
         events.extend(self.monitor.take_events().into_iter().map(|event| (Way::Tx, event)));
         in_stream
+    }
+
+    /// How bad it is that a unit comes which breaks a rule by itself, as for the end.
+    fn severity(&self, decoded: &Decoded, rule: &str) -> Severity {
+        let log = pid::receive(decoded.unit.pid(), Enabled::ALL).log;
+        let fatal = self.link.static_bit_fault == StaticBitFault::FatalInNormal;
+        match (rule, decoded.kind) {
+            // A unit that was damaged under way comes again.
+            _ if decoded.crc_ok == Some(false) => Severity::Corrected,
+            (rule, _) if rule.starts_with("CXL68-PID") && log == Some(PidLog::CorrectableFraming) => {
+                Severity::Corrected
+            }
+            (rule, _) if rule.starts_with("CXL68-PID") && log.is_some() => Severity::Retrain,
+            ("CXL68-HDR-03" | "CXL68-HDR-04" | "CXL68-PCK-14", _) => Severity::Uncorrectable,
+            (_, Kind::Control(_)) if fatal && !Control::static_bits_ok(decoded.unit.slot(0)) => Severity::Uncorrectable,
+            _ => Severity::Protocol,
+        }
     }
 }
 
@@ -116,18 +158,19 @@ impl Watch256 {
             Way::Tx => self.monitor.sent(flit, number + 1),
         };
         for flit in &next {
+            // A flit that was damaged under way is repaired or comes again.
+            let whole = way == Way::Tx || matches!(flit.receive(self.mode), r if r.is_good() && r.flit == *flit);
+            let severity = if whole { Severity::Protocol } else { Severity::Corrected };
             // A flit has the length of its protocol, so every answer is an object.
             for (_, findings) in self.streams[index(way)].read(Ok(&flit.0)).into_iter().flatten() {
-                events.extend(findings.violations.into_iter().map(|v| (way, protocol_event(number, v))));
+                let events_of = |violation| (way, Event { severity, unit: number, violation });
+                events.extend(findings.violations.into_iter().map(events_of));
             }
         }
+        events.extend(self.monitor.take_heard().into_iter().map(|event| (Way::Rx, event)));
         events.extend(self.monitor.take_events().into_iter().map(|event| (Way::Tx, event)));
         next.contains(flit)
     }
-}
-
-fn protocol_event(unit: u64, violation: Violation) -> Event {
-    Event { severity: Severity::Protocol, unit, violation }
 }
 
 impl Watch {
@@ -136,7 +179,7 @@ impl Watch {
     /// # Errors
     /// A choice that is not in its range.
     pub fn new(config: &WatchConfig) -> Result<Watch, FormError> {
-        let WatchConfig { protocol, dir, cxl68, selective_nak, reaction_flits } = config.clone();
+        let WatchConfig { protocol, dir, cxl68, known, selective_nak, reaction_flits } = config.clone();
         if reaction_flits > MOST_REACTION_FLITS {
             let expected = format!("at most {MOST_REACTION_FLITS} units");
             return Err(FormError::new("reaction_flits", reaction_flits.to_string(), expected));
@@ -151,6 +194,7 @@ impl Watch {
                     link: cxl68,
                     enabled: Enabled::ALL,
                     reaction_flits,
+                    known,
                 });
                 Judge::Cxl68(Box::new(Watch68 { monitor, link: cxl68, units: [0; 2] }))
             }
@@ -158,7 +202,7 @@ impl Watch {
                 let stream = |dir| Decoder::new(protocol.name(), dir);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
-                Judge::Cxl256(Box::new(Watch256 { monitor, streams, units: [0; 2] }))
+                Judge::Cxl256(Box::new(Watch256 { mode, monitor, streams, units: [0; 2] }))
             }
             Protocol::Nvlink => Judge::Nvlink(Box::new(nvlink::Monitor::new(nvlink::LinkConfig::default()))),
             Protocol::Ualink => {
@@ -167,15 +211,26 @@ impl Watch {
                 Judge::Ualink(Box::new(monitor))
             }
         };
-        Ok(Watch { judge, events: Vec::new() })
+        Ok(Watch { judge, events: Vec::new(), halted: None })
     }
 
     /// A unit has come to the end or was sent by it, in flit clock `now`: its bytes, of UALink also the one byte of
-    /// [`OnLine::of_bytes`]. Whether it is next in its stream.
+    /// [`OnLine::of_bytes`]. Whether it is next in its stream. Once the link has stopped nothing is.
     ///
     /// # Errors
     /// Bytes of another length than that of a unit.
     pub fn unit(&mut self, way: Way, unit: &[u8], now: u64) -> Result<bool, FormError> {
+        if self.halted.is_some() {
+            return Ok(false);
+        }
+        let first = self.events.len();
+        let in_stream = self.judge(way, unit, now)?;
+        let stops = |(way, event): &&(Way, Event)| *way == Way::Rx && event.severity == Severity::Uncorrectable;
+        self.halted = self.events[first..].iter().find(stops).map(|(_, event)| event.violation.rule);
+        Ok(in_stream)
+    }
+
+    fn judge(&mut self, way: Way, unit: &[u8], now: u64) -> Result<bool, FormError> {
         let events = &mut self.events;
         Ok(match &mut self.judge {
             Judge::Cxl68(watch) => watch.unit(way, &Unit::from_bytes(unit)?, now, events),
@@ -206,6 +261,11 @@ impl Watch {
     /// Events since the last call, with the direction that they concern.
     pub fn take_events(&mut self) -> Vec<(Way, Event)> {
         std::mem::take(&mut self.events)
+    }
+
+    /// The rule that has stopped the link, by what came to the end.
+    pub fn halted(&self) -> Option<&'static str> {
+        self.halted
     }
 
     /// The link was down and is up again.

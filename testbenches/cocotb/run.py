@@ -130,7 +130,7 @@ def command_of(bench, simulator, rtl):
     if simulator == "icarus":
         return source, ["-y", str(rtl), "-Y", ".sv"]
     # Loops stay loops: it compiles in seconds and runs no slower here.
-    return source, ["-y", str(rtl), "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", "2", "--output-split", "0", "-O1",
+    return source, ["-y", str(rtl), "-Wno-fatal", "-Wno-WIDTH", "--unroll-count", "2", "-O1",
                     "-CFLAGS", "-O0"]
 
 

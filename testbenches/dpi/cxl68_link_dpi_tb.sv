@@ -323,7 +323,8 @@ module cxl68_link_dpi_tb;
         if (!$value$plusargs("count=%d", count)) $fatal(1, "+count is missing");
         if (!$value$plusargs("errors=%d", errors)) errors = 100;
         must(sp_link_new("cxl-68b", SP_UP, "{\"timeout_flits\":200}", SP_ACTIVE, device), "the device");
-        must(sp_link_new("cxl-68b", SP_DOWN, "{\"retry_entries\":40,\"timeout_flits\":200,\"reaction_flits\":2}", SP_PASSIVE, watcher), "the watcher");
+        must(sp_link_new("cxl-68b", SP_DOWN, {"{\"retry_entries\":40,\"timeout_flits\":200,\"reaction_flits\":2,",
+            "\"max_num_retry\":10,\"max_num_phy_reinit\":10,\"flush_flits\":32}"}, SP_PASSIVE, watcher), "the watcher");
         must(sp_layout_find("cxl68.h2d_req", down_layout[0]), "h2d_req");
         must(sp_layout_find("cxl68.h2d_rsp", down_layout[1]), "h2d_rsp");
         must(sp_layout_find("cxl68.h2d_data", down_layout[2]), "h2d_data");

@@ -120,7 +120,7 @@ def build(simulator, top, sources, folder):
     for name in runtime.glob("verilated*.[od]"):
         shutil.copy2(name, obj)
     run([VERILATOR, "--binary", "--timing", "--assert", "--quiet", "-Wno-fatal", "-Wno-lint", "-Wno-style",
-         "--unroll-count", "2", "--output-split", "0", "-O1", "-CFLAGS", "-O0", "--Mdir", obj,
+         "--unroll-count", "2", "-O1", "-CFLAGS", "-O0", "--Mdir", obj,
          "--top-module", top, "-o", "tb", *sources])
     if not runtime.is_dir():
         part = fresh(folder / "runtime")

@@ -88,7 +88,7 @@ def build(simulator, ending, top, sources, folder, parameters=(), include=()):
         start = ["vvp", "-n", folder / "tb.vvp", *(["-fst"] if ending == "fst" else [])]
     else:
         command = [benches.VERILATOR, "--binary", "--timing", f"--trace-{ending}", "--trace-max-width", "8192", "--quiet", "-Wno-fatal",
-                   "-Wno-lint", "-Wno-style", "-O1", "-CFLAGS", "-O0", "--unroll-count", "2", "--output-split", "0", "--Mdir", folder,
+                   "-Wno-lint", "-Wno-style", "-O1", "-CFLAGS", "-O0", "--unroll-count", "2", "--Mdir", folder,
                    *(f"-G{p}" for p in parameters), *paths, "--top-module", top, "-o", "tb", *sources]
         start = [folder / "tb"]
     read = [*sources, *(path for place in include for path in sorted(pathlib.Path(place).glob("*.sv*"))), benches.VERILATOR]

@@ -36,7 +36,7 @@ def _library():
     try:
         subprocess.run(command, cwd=ROOT, check=True)
     except FileNotFoundError:
-        raise SystemExit("cargo is missing: install Rust 1.88 or later, or name a built library in SCALEPOOL_LIB") from None
+        raise SystemExit("cargo is missing: install Rust 1.90 or later, or name a built library in SCALEPOOL_LIB") from None
     except subprocess.CalledProcessError as error:
         raise SystemExit(f"`{' '.join(command)}` ended with status {error.returncode}") from None
     return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "dist" / LIBRARY

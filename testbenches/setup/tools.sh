@@ -17,7 +17,7 @@ command -v python3 >/dev/null || packages+=(python3)
 system_packages "${packages[@]}"
 
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || missing 'python3 3.9 or later' 'sudo apt-get install python3'
-command -v cargo >/dev/null || missing 'Rust 1.88 or later' 'see rust-lang.org'
+command -v cargo >/dev/null || missing 'Rust 1.90 or later' 'see rust-lang.org'
 
 # A component has the version of its toolchain, so there is nothing to pin here.
 components=()

@@ -19,3 +19,5 @@ mod rrs;
 mod sheet;
 #[path = "cxl68_retry/solo.rs"]
 mod solo;
+#[path = "cxl68_retry/watched.rs"]
+mod watched;

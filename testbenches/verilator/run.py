@@ -171,7 +171,7 @@ def command_of(bench, simulator, rtl, folder, library):
     if simulator == "icarus":
         return ["iverilog", "-g2012", "-I", rtl, "-y", rtl, "-Y", ".sv", "-s", top, "-o", folder / "tb", *sources(bench)]
     # Loops stay loops and the code is one file: it compiles in seconds.
-    command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH", "--output-split", "0",
+    command = [VERILATOR, "--binary", "--timing", "--quiet", "-Wno-fatal", "-Wno-WIDTH",
                *(FAST if bench.dpi else QUICK), "--Mdir", folder, f"-I{rtl}", "-y", rtl, "--top-module", top, "-o", "tb"]
     if bench.dpi:
         command += [f"-I{DPI}", "-LDFLAGS", f"{library} -Wl,-rpath,{library.parent}", *shim()]

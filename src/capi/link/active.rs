@@ -259,6 +259,7 @@ impl End {
             Layer::Ualink(end) => (end.state() == State::Up, None),
             Layer::Nvlink(end) => (!end.is_down(), end.is_down().then_some("NVL-RPL-05")),
         };
+        let up = up && halted.is_none();
         let halted = halted.map_or(Value::Null, Value::from);
         let quiet = self.is_quiet().into();
         [("up", up.into()), ("quiet", quiet), ("halted", halted), ("wants_training", self.wants_training.into())]

@@ -2,6 +2,7 @@
 
 use super::super::status::Failure;
 use scalepool::forms::{self, FormError, flit256, message, number};
+use scalepool::link::cxl68::Known;
 use scalepool::link::protocol::Protocol;
 use scalepool::link::ualink::CONTROL_BYTES;
 use scalepool::link::watch::WatchConfig;
@@ -44,7 +45,7 @@ pub struct Config {
     pub max_num_phy_reinit: Option<u8>,
     pub flush_flits: Option<u16>,
     pub selective_nak: bool,
-    pub reaction_flits: u64,
+    pub reaction_flits: Option<u64>,
 }
 
 /// A number of a key, in a range.
@@ -71,7 +72,7 @@ impl Config {
             max_num_phy_reinit: None,
             flush_flits: None,
             selective_nak: false,
-            reaction_flits: 0,
+            reaction_flits: None,
         };
         // Only what the protocol has a use for is known.
         let mut known = match config.protocol {
@@ -108,7 +109,7 @@ impl Config {
                 "max_num_retry" => config.max_num_retry = number(value, key, 1, 31)?,
                 "max_num_phy_reinit" => config.max_num_phy_reinit = number(value, key, 1, 31)?,
                 "flush_flits" => config.flush_flits = number(value, key, 1, 1023)?,
-                "reaction_flits" => config.reaction_flits = number(value, key, 0, 1 << 20)?.unwrap_or(0),
+                "reaction_flits" => config.reaction_flits = number(value, key, 0, 1 << 20)?,
                 "selective_nak" => {
                     let yes = value.as_bool();
                     config.selective_nak = yes
@@ -139,7 +140,15 @@ impl Config {
 
     /// What a watcher of the end has to know.
     pub fn watch(&self) -> WatchConfig {
-        let (cxl68, selective_nak, reaction_flits) = (self.cxl68(), self.selective_nak, self.reaction_flits);
-        WatchConfig { cxl68, selective_nak, reaction_flits, ..WatchConfig::new(self.protocol, self.dir) }
+        let default = WatchConfig::new(self.protocol, self.dir);
+        let known = Known {
+            entries: self.retry_entries.is_some(),
+            timeout: self.timeout_flits.is_some(),
+            tries: self.max_num_retry.is_some(),
+            reinits: self.max_num_phy_reinit.is_some(),
+            flush: self.flush_flits.is_some(),
+        };
+        let reaction_flits = self.reaction_flits.unwrap_or(default.reaction_flits);
+        WatchConfig { cxl68: self.cxl68(), known, selective_nak: self.selective_nak, reaction_flits, ..default }
     }
 }

@@ -80,10 +80,11 @@ impl Part {
 
 static LINKS: Table<Link> = Table::new(3, "link end");
 
-fn event_json(port: &str, event: &Event) -> Value {
+fn event_json(way: Way, event: &Event) -> Value {
     let mut form = Object::new();
     form.insert("unit".into(), event.unit.into());
-    form.insert("port".into(), port.into());
+    form.insert("port".into(), way.name().into());
+    form.insert("by".into(), event.culprit(way).name().into());
     let severity = match event.severity {
         Severity::Corrected => "corrected",
         Severity::Protocol => "protocol",
@@ -170,7 +171,7 @@ impl Link {
                     end.receive(&unit, self.now)?;
                 }
                 self.sent.extend(end.transmit(self.now));
-                let events: Vec<Value> = end.events().iter().map(|e| event_json("rx", e)).collect();
+                let events: Vec<Value> = end.events().iter().map(|e| event_json(Way::Rx, e)).collect();
                 self.keep(events);
             }
             Part::Passive(watch) => {
@@ -183,7 +184,7 @@ impl Link {
                         watch.unit(way, &unit, self.now)?;
                     }
                 }
-                let events = watch.take_events().iter().map(|(way, e)| event_json(way.name(), e)).collect();
+                let events = watch.take_events().iter().map(|(way, e)| event_json(*way, e)).collect();
                 self.keep(events);
             }
         }
@@ -207,10 +208,9 @@ impl Link {
             "bad_answers": bad_answers,
             "bad_answer": self.bad_answer,
         });
-        if let Part::Active(end) = &self.part {
-            for (key, value) in end.state() {
-                form[key] = value;
-            }
+        match &self.part {
+            Part::Active(end) => end.state().into_iter().for_each(|(key, value)| form[key] = value),
+            Part::Passive(watch) => form["halted"] = watch.halted().into(),
         }
         form
     }
@@ -225,7 +225,11 @@ impl Link {
 /// * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
 /// * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
 /// * `selective_nak`: the 256B modes, true or false (false)
-/// * `reaction_flits`: cxl-68b and ualink, passive: depth of the pipeline of the end that is watched (0)
+/// * `reaction_flits`: cxl-68b and ualink, passive: units that the end which is watched may go on for, before it shows that
+///   something has come (4096); the depth of its pipeline makes the watcher strict
+///
+/// A passive cxl-68b end does not hold the one that it watches to a number that is left out: `retry_entries` is then what its
+/// INIT.Param names, and no time-out, limit or flush timer is judged.
 ///
 /// `ualink` has none of the others. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
 /// fault; an end sends them until it is up.
@@ -394,8 +398,9 @@ pub unsafe extern "C" fn sp_link_take(
     })
 }
 
-/// Takes the oldest event: `{"unit":..,"port":"rx","severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`.
-/// SP_EMPTY if none waits.
+/// Takes the oldest event: `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`.
+/// `by` is who has broken the rule: `peer` by what it sent to this end, `end` the one that a passive end watches, `line` where a
+/// unit was damaged or lost under way, which the link repairs. SP_EMPTY if none waits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_event(
     link: u64,
@@ -416,9 +421,10 @@ pub unsafe extern "C" fn sp_link_event(
     })
 }
 
-/// State and counters as a JSON object: flit clocks, what waits, what was compared; of an active end whether it is `up`,
-/// `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`); answers of hooks that were not
-/// allowed (`bad_answers`, the first one as `bad_answer`).
+/// State and counters as a JSON object: flit clocks, what waits, what was compared; the rule id that has stopped the link
+/// (`halted`, null as long as none has); of an active end whether it is `up`, which a link that has stopped is not, `quiet`, and
+/// whether it asks for training (`wants_training`); answers of hooks that were not allowed (`bad_answers`, the first one as
+/// `bad_answer`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_state(
     link: u64,

@@ -2,7 +2,7 @@
 //!
 //! Modelled: sequence numbers in order and where they are stated, the Prior bit, Acks and Naks of what has come alone, Naks
 //! and replays as long as they must be, replayed flits as they were, the window, the handshake, INIT.Param first,
-//! messages with credit. Detail: the watched end may act on what has come in the same flit clock or at any later one.
+//! messages with credit; of what comes, what the end itself has to notice ([`Monitor::take_heard`]). Detail: the watched end may act on what has come in the same flit clock or at any later one.
 //! Left out: timers, what only the inside of an end knows (why a replay begins), DLLPs and TLPs, which replays may change.
 //!
 //! A walk through one flit clock: [`Monitor::received`] follows the numbers of what comes, as the end must, and notes
@@ -14,11 +14,13 @@ use super::receiver::{NAK_FLITS, Receiver, is_payload};
 use crate::link::event::{Event, Severity, finding};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
+use scalepool_protocols::cxl::cxl256::control::Viral;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::stream::{Decoded, Role, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
+use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::BTreeMap;
 
 /// Stated numbers at the start of a replay (`cxl-256b` §9).
@@ -47,6 +49,11 @@ pub struct Monitor {
     incoming: Unpacker,
     peer_init: bool,
     spend: [u16; 12],
+    /// Credits that the end has given and its peer has not spent.
+    given: [u32; 12],
+    viral_heard: bool,
+    arrived: u64,
+    heard: Vec<Event>,
     // What was sent.
     units: u64,
     sent_at: Option<u64>,
@@ -88,6 +95,10 @@ impl Monitor {
             incoming: Unpacker::new(mode, dir.opposite()),
             peer_init: false,
             spend: [0; 12],
+            given: [0; 12],
+            viral_heard: false,
+            arrived: 0,
+            heard: Vec::new(),
             units: 0,
             sent_at: None,
             before: None,
@@ -119,6 +130,15 @@ impl Monitor {
         std::mem::take(&mut self.events)
     }
 
+    /// What the end has to notice of what came to it, since the last call; `unit` counts the flits that came before.
+    pub fn take_heard(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.heard)
+    }
+
+    fn hears(&mut self, severity: Severity, violation: Violation) {
+        self.heard.push(Event { severity, unit: self.arrived, violation });
+    }
+
     fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
         let violation = finding(rule, found, expected, text);
         self.events.push(Event { severity: Severity::Protocol, unit: self.units, violation });
@@ -129,6 +149,12 @@ impl Monitor {
     /// A flit has come to the end. The flits that it takes now, as they came, each of a stream once, and those that carry
     /// no payload or cannot be used.
     pub fn received(&mut self, flit: &Flit, now_flits: u64) -> Vec<Flit> {
+        let taken = self.arrives(flit, now_flits);
+        self.arrived += 1;
+        taken
+    }
+
+    fn arrives(&mut self, flit: &Flit, now_flits: u64) -> Vec<Flit> {
         if self.received_at.replace(now_flits).is_some_and(|at| at + 1 < now_flits) {
             self.receivers.iter_mut().for_each(Receiver::nops_left_out);
         }
@@ -138,16 +164,26 @@ impl Monitor {
             return vec![*flit];
         }
         let header = received.flit.header();
-        // Payload with number 0 is not taken; a watcher of the peer tells.
-        for receiver in &mut self.receivers {
-            let _ = receiver.good(&received.flit);
+        self.judge_header(&header);
+        let zero = self.receivers.each_mut().map(|receiver| receiver.good(&received.flit).is_err());
+        if zero[0] {
+            let found = finding("CXL256-RTY-01", 0, "1 to 1023", "sequence number of a payload flit");
+            self.hears(Severity::Protocol, found);
         }
-        if header.command != ReplayCommand::Explicit && header.seq != 0 {
+        let is_ack = header.command != ReplayCommand::Explicit;
+        let window = number::steps(self.acked, self.newest) + self.spoilt;
+        let fits = header.seq != 0 && number::steps(self.acked, header.seq) <= window;
+        if is_ack && !fits {
+            let text = "an acknowledged number";
+            let expected = "one that is not acknowledged yet, or the last";
+            self.hears(Severity::Protocol, finding("CXL256-RTY-04", header.seq, expected, text));
+        }
+        if is_ack && header.seq != 0 {
             self.acks += u32::from(header.command == ReplayCommand::Ack);
             if header.command != ReplayCommand::Ack {
                 self.selective = header.command == ReplayCommand::NakSelective;
             }
-            if number::steps(self.acked, header.seq) <= number::steps(self.acked, self.newest) + self.spoilt {
+            if fits {
                 self.acked = header.seq;
             }
         }
@@ -163,6 +199,7 @@ impl Monitor {
             if due.header().flit_type == FlitType::Cachemem {
                 let decoded = self.incoming.read(&due);
                 self.peer_init |= has_init(&decoded);
+                self.peer_says(&decoded, &due);
                 self.refill(&due.crd());
             }
             // With what FEC has repaired, which is a finding too.
@@ -172,6 +209,48 @@ impl Monitor {
             taken.push(*flit);
         }
         taken
+    }
+
+    /// The Prior bit and the length of a row of Naks, against the flits before.
+    fn judge_header(&mut self, header: &FlitHeader) {
+        // Both receivers see the same flits; one of them is asked.
+        if !self.receivers[0].prior_fits(header) {
+            let text = "the Prior bit against the flit before";
+            self.hears(Severity::Protocol, finding("CXL256-HDR-02", header.prior, !header.prior, text));
+        }
+        if let Some(naks) = self.receivers[0].short_nak_run(header) {
+            let text = "flits in a row with a Nak";
+            self.hears(Severity::Protocol, finding("CXL256-RTY-06", naks, "at least 3", text));
+        }
+    }
+
+    /// Viral, and messages against initialisation and credits.
+    fn peer_says(&mut self, decoded: &Decoded, flit: &Flit) {
+        for (n, role) in decoded.roles.iter().enumerate() {
+            let viral = matches!(role, Role::Control(Some(kind)) if kind.name == "Viral");
+            if viral && !std::mem::replace(&mut self.viral_heard, true) {
+                let logical_devices = Viral::from_bits(flit.slot(self.mode, n)).ld_ids;
+                let found = format!("Viral, logical devices {logical_devices:#06x}");
+                let text = "the peer has declared viral";
+                self.hears(Severity::Fatal, finding("CXL256-VIR-01", found, "no viral", text));
+            }
+        }
+        let classes: Vec<Class> = decoded.messages().map(|(_, class, _)| class).collect();
+        if !self.peer_init && !classes.is_empty() {
+            let found = finding("CXL256-CTL-05", "a message", "INIT.Param", "a message before INIT.Param");
+            self.hears(Severity::Uncorrectable, found);
+            return;
+        }
+        for class in classes {
+            let given = &mut self.given[class.index()];
+            let had = *given > 0;
+            *given = given.saturating_sub(1);
+            if !had {
+                let found = class.def(self.mode.routing()).name;
+                let text = "a message without credit";
+                self.hears(Severity::Protocol, finding("CXL256-CRD-06", found, "a class with credits", text));
+            }
+        }
     }
 
     fn refill(&mut self, crd: &Crd) {
@@ -339,6 +418,9 @@ impl Monitor {
         self.kept.insert(n, Some(*flit));
         if flit.header().flit_type == FlitType::Cachemem {
             let decoded = self.outgoing.read(flit);
+            for (class, count) in flit.crd().credits() {
+                self.given[class.index()] += u32::from(count);
+            }
             self.messages(&decoded);
             self.init |= has_init(&decoded);
         }

@@ -26,6 +26,6 @@ pub use super::event::{self, Event, Severity};
 pub use credit::CreditBook;
 pub use end::{End, EndConfig, Stats};
 pub use fill::phy_fill;
-pub use monitor::{Monitor, MonitorConfig};
+pub use monitor::{Known, Monitor, MonitorConfig};
 pub use mutant::Mutant;
 pub use pair::Pair;

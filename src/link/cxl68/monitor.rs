@@ -5,7 +5,8 @@
 //! machines, acknowledgements and credits of its own, written from the sheet, so it judges any transmitter, in a model or
 //! in RTL. Left out: what cannot be seen on the wire. Credits that a consumer has freed are invisible, so only waiting
 //! acknowledgements are timed; the debug fields of Req and Ack are not judged; a data flit that has all bits of a RETRY
-//! flit is taken for one where a data run was cut by training. The peer is never judged: it has a monitor of its own.
+//! flit is taken for one where a data run was cut by training. Of what comes, the monitor says what the end itself has to
+//! notice ([`Monitor::take_heard`]): initialisation out of order, acknowledgements, messages and requests that fit nothing.
 //!
 //! A walk through one flit clock: [`Monitor::received`] takes the unit that arrived; a good retryable flit moves ESeq and
 //! NumAck on and brings acknowledgements and credits, a bad one means that a Req is due, a good Req sequence that an Ack
@@ -28,6 +29,7 @@ use scalepool_protocols::cxl::cxl68::credit::{self, CreditField};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PidKind};
 use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind, Unpacker};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
 
 /// What the monitor knows beforehand.
@@ -42,12 +44,36 @@ pub struct MonitorConfig {
     /// Flits that the end may still send before it shows that something has come in: depth of its pipeline, 0 for the
     /// model.
     pub reaction_flits: u64,
+    /// Which choices of `link` are those of the end.
+    pub known: Known,
+}
+
+/// Choices of an end that are known. The end is not held to one that is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// Entries of the retry buffer; else those that INIT.Param of the end names.
+    pub entries: bool,
+    /// Flits until a missing Ack is asked for again.
+    pub timeout: bool,
+    /// Tries before training.
+    pub tries: bool,
+    /// Trainings before the link is given up.
+    pub reinits: bool,
+    /// Link clocks that acknowledgements may wait, and how many of them do not.
+    pub flush: bool,
+}
+
+impl Known {
+    /// All of them.
+    pub const ALL: Known = Known { entries: true, timeout: true, tries: true, reinits: true, flush: true };
+    /// None of them.
+    pub const NONE: Known = Known { entries: false, timeout: false, tries: false, reinits: false, flush: false };
 }
 
 impl MonitorConfig {
     /// The monitor of a model end.
     pub fn of(end: &EndConfig) -> MonitorConfig {
-        MonitorConfig { dir: end.dir, link: end.link, enabled: end.enabled, reaction_flits: 0 }
+        MonitorConfig { dir: end.dir, link: end.link, enabled: end.enabled, reaction_flits: 0, known: Known::ALL }
     }
 }
 
@@ -57,6 +83,8 @@ const FRAMES: u32 = 5;
 const FLITS_AN_AK: u16 = 8;
 /// Chunks that an all-data flit takes (`cxl-68b` §5.2).
 const CHUNKS_A_FLIT: usize = 4;
+/// Entries that a retry buffer may have (`cxl-68b` §7.1).
+const ENTRIES: std::ops::RangeInclusive<usize> = 22..=255;
 /// Sequence numbers before INIT.Param (`cxl-68b` §6.4: wrap value 9).
 const MODULUS_BEFORE_INIT: u16 = 10;
 /// Flits that may go before an overdue Req or LLCRD: a run of four, two Ack sequences of six, a run behind them; ours.
@@ -106,8 +134,11 @@ struct Framing {
 pub struct Monitor {
     config: MonitorConfig,
     events: Vec<Event>,
-    /// Units sent.
+    /// What was noticed of what has come.
+    heard: Vec<Event>,
+    /// Units sent, and received.
     sent: u64,
+    received: u64,
 
     // What the end has sent.
     tx: Unpacker,
@@ -129,6 +160,11 @@ pub struct Monitor {
     eseq: u16,
     num_ack: u16,
     rx_frames: u32,
+    /// Units directly before that were Frames or damaged.
+    rx_framing: u32,
+    /// Credits that the end has given and its peer has not spent.
+    given: [u32; 10],
+    viral_heard: bool,
 
     // The retry machines.
     lrsm: Lrsm,
@@ -151,7 +187,9 @@ impl Monitor {
             tx: stream(config.dir),
             rx: stream(config.dir.opposite()),
             events: Vec::new(),
+            heard: Vec::new(),
             sent: 0,
+            received: 0,
             init_sent: false,
             buffer: vec![None; config.link.llrb_entries.into()],
             wr: 0,
@@ -167,6 +205,9 @@ impl Monitor {
             eseq: 0,
             num_ack: 0,
             rx_frames: 0,
+            rx_framing: 0,
+            given: [0; 10],
+            viral_heard: false,
             lrsm: Lrsm::Normal,
             num_retry: 0,
             num_phy_reinit: 0,
@@ -184,6 +225,15 @@ impl Monitor {
     /// Events since the last call; `unit` counts the units that the end had sent before.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
+    }
+
+    /// What the end has to notice of what came to it, since the last call; `unit` counts the units that came before.
+    pub fn take_heard(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.heard)
+    }
+
+    fn hears(&mut self, severity: Severity, violation: Violation) {
+        self.heard.push(Event { severity, unit: self.received, violation });
     }
 
     /// Number of the next new flit.
@@ -223,6 +273,7 @@ impl Monitor {
             }
             Some(_) => Some(self.rx.read_as(unit, action)),
         };
+        self.received += 1;
         self.time_acks(now);
         read
     }
@@ -234,6 +285,7 @@ impl Monitor {
 
     fn error(&mut self) {
         self.rx_frames = 0;
+        self.rx_framing += 1;
         if self.lrsm == Lrsm::Normal {
             self.lrsm = Lrsm::ReqDue(self.sent);
         }
@@ -246,12 +298,17 @@ impl Monitor {
             Kind::Control(control) => {
                 self.count_retryable();
                 match control {
+                    Control::InitParam(_) if self.init_received => {
+                        let text = "a second INIT.Param";
+                        self.hears(Severity::Uncorrectable, finding("CXL68-INI-02", "INIT.Param", "one in all", text));
+                    }
                     Control::InitParam(init) => {
                         self.init_received = true;
                         self.rx_modulus = self.modulus(&init);
                     }
+                    _ if self.too_early(control.name()) => (),
                     Control::LlcrdAcknowledge(llcrd) => {
-                        self.acknowledged(llcrd.full_ack().into());
+                        self.acknowledged(llcrd.full_ack().into(), "CXL68-LLR-05");
                         self.credits([llcrd.rsp_crd, llcrd.req_crd, llcrd.data_crd]);
                     }
                     _ => (),
@@ -259,14 +316,41 @@ impl Monitor {
             }
             Kind::Protocol(header) => {
                 self.count_retryable();
+                if self.too_early("a protocol flit") {
+                    return;
+                }
                 if header.ak {
-                    self.acknowledged(FLITS_AN_AK);
+                    self.acknowledged(FLITS_AN_AK, "CXL68-LLR-09");
                 }
                 self.credits([header.rsp_crd, header.req_crd, header.data_crd]);
+                for (slot, class, _) in decoded.messages() {
+                    let given = &mut self.given[class.index()];
+                    let had = *given > 0;
+                    *given = given.saturating_sub(1);
+                    if !had {
+                        let text = format!("{} in slot {slot} without a credit", class.def().name);
+                        self.hears(Severity::Protocol, finding("CXL68-CRD-04", "a message", "no message", &text));
+                    }
+                }
             }
-            Kind::AllData => self.count_retryable(),
+            Kind::AllData => {
+                self.count_retryable();
+                self.too_early("a protocol flit");
+            }
             Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => (),
         }
+    }
+
+    /// A flit that is neither RETRY nor INIT.Param, while the link comes up: it stops the link.
+    fn too_early(&mut self, found: &'static str) -> bool {
+        let (rule, text) = match (self.init_received, self.init_sent) {
+            (true, true) => return false,
+            (true, false) => ("CXL68-INI-03", "the peer cannot have the end's INIT.Param, it has not been sent"),
+            _ if self.sent == 0 => ("CXL68-INI-01", "the peer cannot have a clean flit, none has been sent"),
+            _ => ("CXL68-INI-05", "a flit that is not RETRY before INIT.Param"),
+        };
+        self.hears(Severity::Uncorrectable, finding(rule, found, "RETRY flits", text));
+        true
     }
 
     fn modulus(&self, init: &InitParam) -> u16 {
@@ -278,58 +362,89 @@ impl Monitor {
 
     /// LRS-01: both counters to 0, one number and one acknowledgement on.
     fn count_retryable(&mut self) {
-        (self.rx_frames, self.num_retry, self.num_phy_reinit) = (0, 0, 0);
+        (self.rx_frames, self.rx_framing, self.num_retry, self.num_phy_reinit) = (0, 0, 0, 0);
         (self.trained, self.req_came) = (false, false);
         self.eseq = (self.eseq + 1) % self.rx_modulus;
         self.num_ack += 1;
     }
 
-    fn acknowledged(&mut self, count: u16) {
-        // More than were sent is the peer's fault and frees nothing.
-        if count <= self.unacknowledged {
-            self.unacknowledged -= count;
+    fn acknowledged(&mut self, count: u16, rule: &'static str) {
+        // More than were sent frees nothing.
+        match self.unacknowledged.checked_sub(count) {
+            Some(left) => self.unacknowledged = left,
+            None => {
+                let expected = format!("at most {}", self.unacknowledged);
+                let text = "acknowledges flits that were not sent";
+                self.hears(Severity::Protocol, finding(rule, count, expected, text));
+            }
         }
     }
 
+    /// Credits that came: the end may spend them.
     fn credits(&mut self, codes: [u8; 3]) {
-        let maximum = (1u32 << self.config.link.credit_counter_bits) - 1;
-        for (field, code) in CreditField::ALL.into_iter().zip(codes) {
-            if let Some((class, count)) = credit::decode(self.config.dir.opposite(), field, code) {
-                let spend = &mut self.spend[class.index()];
-                *spend = (*spend + u32::from(count)).min(maximum);
-            }
-        }
+        add_credits(&mut self.spend, self.config.dir.opposite(), codes, self.config.link.credit_counter_bits);
     }
 
     /// Outside NORMAL only RETRY flits count, and the rollover says nothing.
     fn retry_flit_alone(&mut self, slot: u128) {
         match retry_control(slot) {
             Some(control) => self.retry_flit(&control),
-            None => self.rx_frames = 0,
+            None => (self.rx_frames, self.rx_framing) = (0, 0),
         }
     }
 
     fn retry_flit(&mut self, control: &Control) {
-        let framed = self.rx_frames >= u32::from(self.config.link.frames_before_sequence);
-        self.rx_frames = if matches!(control, Control::RetryFrame(_)) { self.rx_frames + 1 } else { 0 };
+        let due = u32::from(self.config.link.frames_before_sequence);
+        let (framed, frames) = (self.rx_frames >= due, self.rx_frames);
+        let damaged = !framed && self.rx_framing >= due;
+        (self.rx_frames, self.rx_framing) = match control {
+            Control::RetryFrame(_) => (frames + 1, self.rx_framing + 1),
+            _ => (0, 0),
+        };
         match control {
             Control::RetryReq(req) if framed => self.peer_asks(req),
             Control::RetryAck(ack) if framed => self.peer_answers(ack),
+            // A sequence counts as a whole or not at all, whatever hits it.
+            Control::RetryReq(_) if damaged => self.void(control, frames, "it is to be asked again"),
+            Control::RetryAck(_) if damaged => self.void(control, frames, "the Req stays without an answer"),
             _ => (),
         }
+    }
+
+    /// A sequence of which a Frame was damaged.
+    fn void(&mut self, control: &Control, frames: u32, then: &str) {
+        let text = format!("{} behind a damaged Frame has no effect: {then}", control.name());
+        let expected = format!("{} Frames directly before it", self.config.link.frames_before_sequence);
+        self.hears(Severity::Corrected, finding("CXL68-LLR-12", frames, expected, &text));
     }
 
     fn peer_asks(&mut self, req: &RetryReq) {
         self.req_came = true;
         let (eseq, modulus) = (u16::from(req.eseq), self.buffer.len() as u16);
-        // An Eseq that is not in the buffer cannot be answered (RRS-01 at the end itself).
+        // An Eseq that is not in the buffer cannot be answered.
         if eseq < modulus && (self.wr + modulus - eseq) % modulus <= self.unacknowledged {
             self.acks_due.push_back(AckDue { num_retry: req.num_retry, eseq, since: self.sent });
+        } else {
+            let expected = format!("{} flits before {}", self.unacknowledged, self.wr);
+            let text = "Eseq of a RETRY.Req is not in the retry buffer";
+            self.hears(Severity::Protocol, finding("CXL68-RRS-01", eseq, expected, text));
         }
     }
 
     fn peer_answers(&mut self, ack: &RetryAck) {
-        if matches!(self.lrsm, Lrsm::Waiting(_)) && self.asked == Some(ack.num_retry) {
+        if self.lrsm == Lrsm::Normal {
+            let text = "an Ack that nobody asked for";
+            self.hears(Severity::Protocol, finding("CXL68-LLR-15", "a RETRY.Ack sequence", "none", text));
+        } else if matches!(self.lrsm, Lrsm::Waiting(_)) && self.asked == Some(ack.num_retry) {
+            if u16::from(ack.eseq) != self.eseq {
+                let text = "Eseq of a RETRY.Ack is not the one that was asked for";
+                self.hears(Severity::Protocol, finding("CXL68-LLR-14", ack.eseq, self.eseq, text));
+            }
+            if ack.viral && !std::mem::replace(&mut self.viral_heard, true) {
+                let found = format!("Viral, logical devices {:#06x}", ack.viral_ld_id);
+                let text = "the peer has declared viral";
+                self.hears(Severity::Fatal, finding("CXL68-VIR-02", found, "no viral", text));
+            }
             self.lrsm = Lrsm::Normal;
             self.req_came = false;
             if ack.empty {
@@ -351,7 +466,7 @@ impl Monitor {
         self.lrsm = Lrsm::ReqDue(self.sent);
         self.trained = true;
         self.asked = None;
-        self.rx_frames = 0;
+        (self.rx_frames, self.rx_framing) = (0, 0);
         self.run = false;
         self.framing = Framing::default();
         self.ack_waits_since = None;
@@ -393,13 +508,15 @@ impl Monitor {
     /// An end that has given up sends nothing, one whose TIMEOUT is over asks again.
     fn after_the_end(&mut self, now: u64) {
         let link = self.config.link;
-        let limit = self.num_retry >= link.max_num_retry;
-        let last = limit && self.num_phy_reinit >= link.max_num_phy_reinit;
+        let known = self.config.known;
+        let limit = known.tries && self.num_retry >= link.max_num_retry;
+        let last = limit && known.reinits && self.num_phy_reinit >= link.max_num_phy_reinit;
         let late = match self.lrsm {
             Lrsm::Normal => false,
             Lrsm::ReqDue(since) => limit && self.sent > since + SLACK_FLITS + self.config.reaction_flits,
             Lrsm::Waiting(flits) => {
-                flits > u64::from(link.timeout_flits) + SLACK_FLITS + self.config.reaction_flits
+                known.timeout
+                    && flits > u64::from(link.timeout_flits) + SLACK_FLITS + self.config.reaction_flits
                     && self.framing.frames == 0
             }
         };
@@ -549,7 +666,9 @@ impl Monitor {
                 "RETRY.Req sent although no receive error is pending",
             ),
             // The Req itself may be counted or not, so one flit less is no finding.
-            Lrsm::Waiting(flits) if flits < u64::from(link.timeout_flits) + u64::from(framing.frames) => {
+            Lrsm::Waiting(flits)
+                if self.config.known.timeout && flits < u64::from(link.timeout_flits) + u64::from(framing.frames) =>
+            {
                 self.broken(
                     "CXL68-LRS-18",
                     format!("after {flits} flits"),
@@ -567,7 +686,7 @@ impl Monitor {
                 "RETRY.Req does not ask for the next flit that is missing",
             );
         }
-        if self.num_retry >= link.max_num_retry {
+        if self.config.known.tries && self.num_retry >= link.max_num_retry {
             self.broken("CXL68-LRS-07", "RETRY.Req", "training", "RETRY.Req sent although NUM_RETRY is at its maximum");
         }
         let expected = self.num_retry + u8::from(link.req_count == ReqCount::AfterIncrement);
@@ -736,6 +855,9 @@ impl Monitor {
             (Kind::Control(Control::InitParam(init)), false) => {
                 self.init_sent = true;
                 let entries = usize::from(self.modulus(&init));
+                if !self.config.known.entries && self.wr == 0 && ENTRIES.contains(&entries) {
+                    self.buffer = vec![None; entries];
+                }
                 if entries != self.buffer.len() {
                     let text = "the wrap value of INIT.Param is not that of the retry buffer";
                     self.broken("CXL68-INI-06", entries, self.buffer.len(), text);
@@ -794,6 +916,12 @@ impl Monitor {
             Kind::AllData => 1,
             _ => 0,
         };
+        let codes = match decoded.kind {
+            Kind::Protocol(h) => [h.rsp_crd, h.req_crd, h.data_crd],
+            Kind::Control(Control::LlcrdAcknowledge(l)) => [l.rsp_crd, l.req_crd, l.data_crd],
+            _ => [0; 3],
+        };
+        add_credits(&mut self.given, self.config.dir, codes, self.config.link.credit_counter_bits);
         if credits & 7 != 0 && !self.llcrd_sent && matches!(decoded.kind, Kind::Protocol(_)) {
             self.broken(
                 "CXL68-CRD-08",
@@ -835,6 +963,9 @@ impl Monitor {
 
     /// LLR-10: acknowledgements wait no longer than the flush timer runs, and a threshold of them not at all.
     fn time_acks(&mut self, now: u64) {
+        if !self.config.known.flush {
+            return;
+        }
         let link = self.config.link;
         let free = self.buffer.len() as u16 - self.unacknowledged;
         let able = self.init_sent && self.init_received && !self.run && self.lrsm == Lrsm::Normal && free > 1;
@@ -876,6 +1007,16 @@ impl Monitor {
                 "a RETRY.Req sequence",
                 "a bad flit is received and not asked for again",
             );
+        }
+    }
+}
+
+/// Adds the credits that a flit of a direction carries, Rsp, Req, Data; counters saturate.
+fn add_credits(purse: &mut [u32; 10], dir: Dir, codes: [u8; 3], counter_bits: u8) {
+    let maximum = (1u32 << counter_bits) - 1;
+    for (field, code) in CreditField::ALL.into_iter().zip(codes) {
+        if let Some((class, count)) = credit::decode(dir, field, code) {
+            purse[class.index()] = (purse[class.index()] + u32::from(count)).min(maximum);
         }
     }
 }

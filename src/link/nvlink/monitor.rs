@@ -3,7 +3,7 @@
 //! Modelled: CRC and content of every packet, identifiers, acknowledgements of what has come alone, the window, REPLAY_INIT and
 //! replayed packets as they were, credits spent and given back. Detail: the watched end may act on what has come in the same
 //! flit clock or at any later one. Left out: timers, what only the inside of an end knows (why a replay begins). Of what
-//! comes, CRC and content are judged; the peer has a monitor of its own.
+//! comes, CRC and content are judged, and what the end itself has to notice: identifiers, acknowledgements, credits.
 //!
 //! A walk through one flit clock: [`Monitor::received`] follows the flits as the end must, and notes what they allow it:
 //! packets to acknowledge, acknowledged ones, credits. [`Monitor::sent`] puts flits together to packets; a header is held
@@ -74,6 +74,8 @@ pub struct Monitor {
     /// Credits of the end, and those that it has given to its peer.
     purse: CreditBook,
     given: CreditBook,
+    /// Credits of the peer, as `given`; what CREDIT_INIT said before it began again counts too, for the peer may have it.
+    peer: CreditBook,
     events: Vec<(Way, Event)>,
 }
 
@@ -103,7 +105,8 @@ impl Monitor {
             replay: None,
             at_header: Count::default(),
             purse: book.clone(),
-            given: book,
+            given: book.clone(),
+            peer: book,
             events: Vec::new(),
             config,
         }
@@ -115,11 +118,20 @@ impl Monitor {
     }
 
     fn event(&mut self, way: Way, violation: Violation) {
+        self.event_of(way, Severity::Protocol, violation);
+    }
+
+    fn event_of(&mut self, way: Way, severity: Severity, violation: Violation) {
         let unit = match way {
             Way::Rx => self.received,
             Way::Tx => self.units,
         };
-        self.events.push((way, Event { severity: Severity::Protocol, unit, violation }));
+        self.events.push((way, Event { severity, unit, violation }));
+    }
+
+    /// The peer has broken a rule.
+    fn hears(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
+        self.event(Way::Rx, Violation::at_byte(rule, 0, found, expected, text));
     }
 
     fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
@@ -142,7 +154,9 @@ impl Monitor {
         let [found, expected] = [found, expected].map(|crc| format!("{crc:#09x}"));
         let rule = if covered.is_empty() { "NVL-CRC-01" } else { "NVL-CRC-02" };
         let text = format!("the CRC does not match {} flits of the packet before and the header", covered.len());
-        self.event(way, Violation::at_byte(rule, 12, found, expected, text));
+        // What comes may have been damaged under way.
+        let severity = if way == Way::Rx { Severity::Corrected } else { Severity::Protocol };
+        self.event_of(way, severity, Violation::at_byte(rule, 12, found, expected, text));
     }
 
     // ---- what comes to the end -----------------------------------------------------------------------------------
@@ -163,11 +177,18 @@ impl Monitor {
             let (found, text) = (Header::from_bits(bits).len, "the header announces too many flits");
             self.event(Way::Rx, Violation::at_byte("NVL-PKT-01", 1, found, "at most 17", text));
         }
+        if heard.ahead {
+            let (found, next) = (Header::from_bits(bits).ackid, (self.receiver.accepted() + 1) % IDS);
+            self.hears("NVL-SEQ-01", found, next, "first identifier of a replay");
+        }
         if heard.from_the_start {
             self.purse.forget_init();
         }
         if let Some(header) = heard.header.filter(|header| !header.op.is_numbered()) {
-            self.purse.heard(&header);
+            self.credited(&header);
+            if header.len != 0 {
+                self.hears("NVL-PKT-04", header.len, 0, "nothing follows a packet of the link");
+            }
             if let Ok(packet) = Packet::new(&[bits]) {
                 self.content(Way::Rx, &packet);
             }
@@ -184,17 +205,39 @@ impl Monitor {
         self.counted = (self.counted + packet.flits().len() as u16) % IDS;
         self.ends.push_back(self.counted);
         let header = packet.header();
-        self.purse.heard(&header);
+        self.credited(&header);
         self.content(Way::Rx, packet);
         if !is_carrier(&header) {
-            // Credits that are not there are the peer's fault.
-            self.given.charge(header.vc, data_flits(packet));
+            let data_flits = data_flits(packet);
+            let has = self.peer.available(header.vc);
+            if has.headers == 0 || has.data_flits < u64::from(data_flits) {
+                let found = format!("{:?} on {:?}", header.op, header.vc);
+                self.hears("NVL-CRD-04", found, "a packet with credit", "a packet without credit");
+            }
+            self.given.charge(header.vc, data_flits);
+            self.peer.charge(header.vc, data_flits);
+        }
+    }
+
+    /// Credits that come back to the end.
+    fn credited(&mut self, header: &Header) {
+        if !self.purse.heard(header) {
+            let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
+            self.hears("NVL-CRD-03", found, "at most what was used", "credits that came back");
         }
     }
 
     fn acknowledged(&mut self, id: u16) {
         let new = steps(self.acked, id);
-        if new > 0 && new <= steps(self.acked, self.newest) {
+        if new == 0 {
+            return;
+        }
+        let within = new <= steps(self.acked, self.newest);
+        if !within || !self.numbered.iter().any(|packet| packet.last == id) {
+            let expected = "the last flit of an open packet";
+            self.hears("NVL-ACK-01", id, expected, "an acknowledged identifier");
+        }
+        if within {
             (self.acked, self.anything_acked, self.tries) = (id, true, 0);
         }
     }
@@ -309,6 +352,7 @@ impl Monitor {
     }
 
     fn gives_back(&mut self, header: &Header) {
+        self.peer.heard(header);
         if !self.given.heard(header) && (header.crh > 0 || header.crd > 0) {
             let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
             self.broken("NVL-CRD-03", found, "at most what was used", "more credits are returned than were spent");

@@ -4,7 +4,8 @@
 //! Requests of what has come alone, replays that were asked for, with the payload as it was, the window; credits and catch
 //! buffers of the transaction layer. Detail: the watched end may act on what has come in the same flit time or at any later
 //! one; `reaction_flits` is how long it may go on before it begins a replay. Left out: timers, DL messages and their answers,
-//! FEC groups. Of what comes, CRC and content are judged; the peer has a monitor of its own.
+//! FEC groups. Of what comes, CRC and content are judged, and what the end itself has to notice: numbers, Acks, Requests,
+//! credits, payload before the link is up.
 //!
 //! A walk through one flit time: [`Monitor::received`] follows the numbers of what comes with a replay machine of its own,
 //! and notes Acks, Requests and credits. [`Monitor::sent`] holds header, number and payload of a flit against what the end
@@ -15,7 +16,7 @@ use super::end::{OnLine, head};
 use super::replay::{Head, Replay, ReplayConfig, Says, Taken};
 use super::sequence::{self, MOST_UNACKED, next, steps};
 use super::tl::monitor::Books;
-use crate::link::event::{Event, Severity};
+use crate::link::event::{Event, Severity, finding};
 use crate::link::hook::Way;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::compress::Role;
@@ -31,6 +32,8 @@ const EXPLICIT_FLITS: u8 = 7;
 const REQUEST_COPIES: u8 = 3;
 /// NOPs sent and flits received in a row before Up (`ualink` §8).
 const BEFORE_UP: (u8, u8) = (10, 2);
+/// Control flits in a row that end Up (`ualink` §8).
+const CONTROL_ENDS: u8 = 4;
 /// Payload that is kept: the window, and as much that was acknowledged while a replay of it began.
 const KEPT_FLITS: usize = 2 * MOST_UNACKED as usize - 1;
 
@@ -62,6 +65,12 @@ pub struct Monitor {
     sent: u64,
     /// What both ends forget when the link is down; `None`: it is.
     up: Option<Session>,
+    /// Payload has come too early, which was said.
+    early: bool,
+    /// Control flits that came in a row.
+    control: u8,
+    /// The flit that came before was spoilt on purpose.
+    spoilt: bool,
     events: Vec<(Way, Event)>,
 }
 
@@ -175,7 +184,7 @@ impl Session {
 impl Monitor {
     /// Beside an end, before its first flit.
     pub fn new(config: MonitorConfig) -> Monitor {
-        Monitor { config, received: 0, sent: 0, up: None, events: Vec::new() }
+        Monitor { config, received: 0, sent: 0, up: None, early: false, control: 0, spoilt: false, events: Vec::new() }
     }
 
     /// Events since the last call, with the direction concerned; `unit` counts what went that way.
@@ -184,8 +193,23 @@ impl Monitor {
     }
 
     fn event(&mut self, way: Way, violation: Violation) {
+        self.event_of(way, Severity::Protocol, violation);
+    }
+
+    fn event_of(&mut self, way: Way, severity: Severity, violation: Violation) {
         let unit = if way == Way::Rx { self.received } else { self.sent };
-        self.events.push((way, Event { severity: Severity::Protocol, unit, violation }));
+        self.events.push((way, Event { severity, unit, violation }));
+    }
+
+    fn hears(&mut self, severity: Severity, rule: &'static str, found: &str, expected: &str, text: &str) {
+        self.event_of(Way::Rx, severity, finding(rule, found, expected, text));
+    }
+
+    /// Payload before the link is up, said once.
+    fn too_early(&mut self, rule: &'static str, expected: &str, text: &str) {
+        if !std::mem::replace(&mut self.early, true) {
+            self.hears(Severity::Corrected, rule, "payload", expected, text);
+        }
     }
 
     fn broken(&mut self, rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) {
@@ -193,10 +217,10 @@ impl Monitor {
     }
 
     /// What a flit of a stream breaks by itself.
-    fn content(&mut self, way: Way, decoded: &Decoded) {
+    fn content(&mut self, way: Way, severity: Severity, decoded: &Decoded) {
         let whole = decoded.finished.iter().chain(&decoded.tl);
         for violation in decoded.violations.iter().cloned().chain(whole.flat_map(|tl| tl.violations())) {
-            self.event(way, violation);
+            self.event_of(way, severity, violation);
         }
     }
 
@@ -204,6 +228,13 @@ impl Monitor {
 
     /// Something has come to the end in a flit time. Whether it is a flit that the end takes for its stream.
     pub fn received(&mut self, arrived: &OnLine) -> bool {
+        self.control = if matches!(arrived, OnLine::Flit(_)) { 0 } else { self.control.saturating_add(1) };
+        if self.control > 0 {
+            self.spoilt = false;
+        } else if std::mem::take(&mut self.spoilt) {
+            let text = "a flit behind one that was spoilt on purpose";
+            self.hears(Severity::Protocol, "UAL-CRC-04", "a flit", "control flits", text);
+        }
         let taken = match (arrived, self.up.take()) {
             (OnLine::Flit(flit), Some(mut session)) => {
                 let taken = self.arrives(&mut session, flit);
@@ -212,7 +243,18 @@ impl Monitor {
             }
             // Control flits that end the link are followed by the end's own.
             (OnLine::Idle | OnLine::RemoteFault, Some(session)) => {
+                if session.up && self.control == CONTROL_ENDS {
+                    let text = "control flits in place of flits: the link leaves Up";
+                    self.hears(Severity::Retrain, "UAL-LNK-05", "4 control flits", "DL flits", text);
+                }
                 self.up = Some(Session { flits_received: 0, ..session });
+                false
+            }
+            (OnLine::Flit(flit), None) => {
+                if flit.header().payload() {
+                    let text = "payload comes while the link is down: it is dropped";
+                    self.too_early("UAL-LNK-03", "control flits or NOP", text);
+                }
                 false
             }
             (_, None) => false,
@@ -223,17 +265,27 @@ impl Monitor {
 
     fn arrives(&mut self, session: &mut Session, flit: &Flit) -> bool {
         let header = flit.header();
-        let good = flit.crc() == flit.expected_crc(&self.config.codec) && header.is_usable();
+        let expected = flit.expected_crc(&self.config.codec);
+        let whole = flit.crc() == expected;
+        let good = whole && header.is_usable();
+        self.spoilt = flit.crc() == !expected;
         let was_up = session.up;
         session.flits_received = session.flits_received.saturating_add(1);
         session.come_up();
         session.ignore = session.ignore.saturating_sub(1);
         let taken = match good {
-            true if header.payload() && !was_up => return false,
+            true if header.payload() && !was_up => {
+                self.too_early("UAL-LNK-06", "NOP", "payload before the link is up: it is dropped");
+                return false;
+            }
             true => {
                 let head = head(&header);
                 session.hear(&head, &self.config, self.sent);
-                session.receiver.receive(Some(head)).taken
+                let received = session.receiver.receive(Some(head));
+                if let Some((severity, violation)) = received.found {
+                    self.event_of(Way::Rx, severity, violation);
+                }
+                received.taken
             }
             false => {
                 session.receiver.receive(None);
@@ -247,8 +299,11 @@ impl Monitor {
             return false;
         }
         let decoded = session.incoming.read(flit);
-        self.content(Way::Rx, &decoded);
-        session.books.received(&decoded);
+        // A flit whose CRC does not fit may have been damaged under way.
+        self.content(Way::Rx, if whole { Severity::Protocol } else { Severity::Corrected }, &decoded);
+        for violation in session.books.received(&decoded) {
+            self.event(Way::Rx, violation);
+        }
         true
     }
 
@@ -258,13 +313,14 @@ impl Monitor {
     pub fn sent(&mut self, on_line: &OnLine) -> bool {
         let taken = match on_line {
             OnLine::Flit(flit) => {
+                self.early &= self.up.is_some();
                 let mut session = self.up.take().unwrap_or_else(|| Session::new(&self.config));
                 let taken = self.flit(&mut session, flit);
                 self.up = Some(session);
                 taken
             }
             OnLine::Idle | OnLine::RemoteFault => {
-                self.up = None;
+                self.early &= self.up.take().is_none();
                 false
             }
         };
@@ -292,7 +348,7 @@ impl Monitor {
         }
         if flit.crc() != expected || !header.is_usable() {
             let decoded = session.outgoing.read(flit);
-            self.content(Way::Tx, &decoded);
+            self.content(Way::Tx, Severity::Protocol, &decoded);
             return true;
         }
         let head = head(&header);
@@ -300,7 +356,7 @@ impl Monitor {
         if !head.payload {
             self.nop(session, &head.says);
             let decoded = session.outgoing.read(flit);
-            self.content(Way::Tx, &decoded);
+            self.content(Way::Tx, Severity::Protocol, &decoded);
             return true;
         }
         if !was_up {
@@ -310,7 +366,7 @@ impl Monitor {
         let new = self.payload(session, &head.says, &payload);
         if new {
             let decoded = session.outgoing.read(flit);
-            self.content(Way::Tx, &decoded);
+            self.content(Way::Tx, Severity::Protocol, &decoded);
             for violation in session.books.sent(&decoded) {
                 self.event(Way::Tx, violation);
             }
@@ -412,6 +468,7 @@ impl Monitor {
                 self.broken("UAL-SEQ-03", open, "at most 255", "too much payload is sent without an acknowledgement");
             }
             session.kept.push_back((number, *payload));
+            session.receiver.follow_sent(());
             if session.kept.len() > KEPT_FLITS {
                 session.kept.pop_front();
             }

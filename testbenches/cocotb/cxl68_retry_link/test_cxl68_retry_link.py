@@ -99,7 +99,10 @@ class Traffic:
 async def every_message_arrives_once(dut, errors):
     draw = common.draw()
     host, device = Host(), LinkEnd("cxl-68b", "up", retry_entries=30, timeout_flits=TIMEOUT)
-    watcher = LinkEnd("cxl-68b", "down", passive=True, retry_entries=ENTRIES, timeout_flits=TIMEOUT, reaction_flits=2)
+    watcher = LinkEnd(
+        "cxl-68b", "down", passive=True, retry_entries=ENTRIES, timeout_flits=TIMEOUT, reaction_flits=2,
+        max_num_retry=10, max_num_phy_reinit=10, flush_flits=32,
+    )
     down, up = Traffic(draw, "down", common.size(60)), Traffic(draw, "up", common.size(60))
     for name in ("training", "step", "valid", "slots", "acks", "rx_valid", "rx_flit"):
         getattr(dut, f"{name}_i").value = 0

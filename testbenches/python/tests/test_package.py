@@ -333,6 +333,30 @@ class Models(unittest.TestCase):
         host.reset()
         self.assertFalse(host.state()["up"])
 
+    def test_a_second_init_stops_an_end_and_its_watcher(self):
+        host, device = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "up")
+        watcher, came = sp.LinkEnd("cxl-68b", "down", passive=True), []
+        for _ in range(60):
+            for end in (host, device):
+                end.step()
+            down, up = host.sample(), device.sample()
+            if down is not None:
+                device.drive(down)
+                watcher.drive(down, "tx")
+            if up is not None:
+                came.append(up)
+                host.drive(up)
+                watcher.drive(up)
+            watcher.step()
+        self.assertEqual((host.state()["up"], host.state()["halted"], watcher.state()["halted"]), (True, None, None))
+        names = [sp.flit.decode("cxl-68b", unit, "up").form.get("control", {}).get("name") for unit in came]
+        for end in (host, watcher):
+            end.drive(came[names.index("INIT.Param")])
+            end.step()
+            self.assertEqual([(event.by, event.violation.rule) for event in end.events()], [("peer", "CXL68-INI-02")])
+            self.assertEqual(end.state()["halted"], "CXL68-INI-02")
+        self.assertFalse(host.state()["up"])
+
 
 class Hooks(unittest.TestCase):
     def test_a_function_sees_changes_drops_and_raises(self):

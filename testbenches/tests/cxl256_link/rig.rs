@@ -4,6 +4,8 @@ use scalepool::kernel::Rng;
 pub use scalepool::link::cxl256::{Cachemem, CachememConfig, Client, End, LinkConfig, Pair};
 pub use scalepool::link::event::{Event, Severity};
 pub use scalepool::link::fault::{Fault, FaultyWire};
+use scalepool::link::protocol::Protocol;
+use scalepool::link::watch::WatchConfig;
 pub use scalepool_protocols::cxl::Dir;
 pub use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::control::InitParam;
@@ -14,6 +16,7 @@ pub use scalepool_protocols::cxl::cxl256::stream::Message;
 use scalepool_protocols::cxl::cxl256::stream::{Data, trailer};
 pub use scalepool_protocols::cxl::cxl256::{Class, Mode, Routing};
 use scalepool_protocols::wire::Wire;
+use scalepool_testbenches::beside::Beside;
 use std::collections::VecDeque;
 
 /// Flits that a flit is under way.
@@ -193,6 +196,7 @@ pub fn sealed(header: FlitHeader, slots: &[u128], crd: Crd) -> Flit {
 /// A device end alone; the test is its peer, whose Prior bits are kept right.
 pub struct Solo {
     pub end: End<Cachemem>,
+    beside: Beside,
     now: u64,
     /// Flits fed, without a gap in their clock.
     fed: u64,
@@ -207,7 +211,10 @@ impl Solo {
 
     /// One with choices of its own above the numbers.
     pub fn with(link: LinkConfig, config: CachememConfig) -> Solo {
-        Solo { end: End::cachemem(link, config), now: 0, fed: 0, prior: false }
+        let watched =
+            WatchConfig { selective_nak: link.selective_nak, ..WatchConfig::new(Protocol::Cxl256(link.mode), Dir::Up) };
+        let beside = Beside::new(&watched);
+        Solo { end: End::cachemem(link, config), beside, now: 0, fed: 0, prior: false }
     }
 
     /// An end that is up: its INIT.Param has number 1, and so has the peer's.
@@ -239,12 +246,15 @@ impl Solo {
     /// The next flit of the end.
     pub fn transmit(&mut self) -> Flit {
         self.now += 1;
-        self.end.transmit(self.now)
+        let flit = self.end.transmit(self.now);
+        self.beside.sends(&flit.0, self.now);
+        flit
     }
 
     /// Feeds a flit.
     pub fn receive(&mut self, flit: &Flit) {
         self.fed += 1;
+        self.beside.arrives(&flit.0, self.fed);
         self.end.receive(flit, self.fed);
     }
 
@@ -281,7 +291,9 @@ impl Solo {
 
     /// Rules of the events since the last call.
     pub fn rules(&mut self) -> Vec<&'static str> {
-        self.end.take_events().iter().map(|e| e.violation.rule).collect()
+        let events = self.end.take_events();
+        self.beside.judge(&events);
+        events.iter().map(|e| e.violation.rule).collect()
     }
 
     /// Headers of the next flits of the end.

@@ -5,7 +5,9 @@
 //! hands over a unit and [`Solo::sends`] gives the unit of the next flit clock.
 
 use scalepool::link::cxl68::retry::{Local, Remote};
-use scalepool::link::cxl68::{End, EndConfig, Event, Monitor, MonitorConfig, Mutant};
+use scalepool::link::cxl68::{End, EndConfig, Event, Known, Monitor, MonitorConfig, Mutant};
+use scalepool::link::protocol::Protocol;
+use scalepool::link::watch::WatchConfig;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
@@ -15,6 +17,7 @@ use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::stream::{Data, Message};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::wire::Wire;
+use scalepool_testbenches::beside::Beside;
 
 /// Buffers of the peer that the test plays: its wrap value is one less.
 pub const PEER_ENTRIES: u8 = 128;
@@ -28,6 +31,7 @@ const MEM_64: u8 = 15;
 pub struct Solo {
     pub end: End,
     pub monitor: Monitor,
+    pub beside: Beside,
     pub now: u64,
 }
 
@@ -37,7 +41,9 @@ impl Solo {
         let mut config = EndConfig::mem(Dir::Down, link, 32);
         config.mutant = mutant;
         let monitor = Monitor::new(MonitorConfig::of(&config));
-        Solo { end: End::new(config).expect("legal configuration"), monitor, now: 0 }
+        let watched = WatchConfig { cxl68: link, known: Known::ALL, ..WatchConfig::new(Protocol::Cxl68, Dir::Down) };
+        let beside = Beside::new(&watched);
+        Solo { end: End::new(config).expect("legal configuration"), monitor, beside, now: 0 }
     }
 
     /// A host of which initialisation and first credits are done, with nothing to acknowledge.
@@ -99,11 +105,13 @@ impl Solo {
     pub fn phy_down(&mut self) {
         self.end.phy_down();
         self.monitor.trained();
+        self.beside.trained();
     }
 
     /// A unit arrives.
     pub fn feed(&mut self, unit: Unit) {
         self.monitor.received(&unit, self.now);
+        self.beside.arrives(&unit.0, self.now);
         self.end.receive(&unit, self.now);
     }
 
@@ -117,6 +125,7 @@ impl Solo {
         self.now += 1;
         let unit = self.end.transmit(self.now)?;
         self.monitor.sent(&unit, self.now);
+        self.beside.sends(&unit.0, self.now);
         Some(unit)
     }
 
@@ -151,7 +160,9 @@ impl Solo {
 
     /// Rules of the end's own events since the last call.
     pub fn events(&mut self) -> Vec<&'static str> {
-        rules(&self.end.take_events())
+        let events = self.end.take_events();
+        self.beside.judge(&events);
+        rules(&events)
     }
 
     /// Rules that the monitor saw broken since the last call.

@@ -10,11 +10,14 @@ use wellen::simple::Waveform;
 /// All values by full path: time and digits at the end of every instant at which they change, from a time on.
 pub fn changes(path: &Path, from_fs: u64) -> BTreeMap<String, Vec<(u64, String)>> {
     let mut wave = wellen::simple::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let vars: Vec<_> = wave.hierarchy().iter_vars().map(|v| (v.full_name(wave.hierarchy()), v.signal_ref())).collect();
+    let vars: Vec<_> = {
+        let hierarchy = wave.hierarchy();
+        hierarchy.all_vars().map(|v| (hierarchy[v].full_name(hierarchy), hierarchy[v].signal_ref())).collect()
+    };
     wave.load_signals(&vars.iter().map(|v| v.1).collect::<Vec<_>>());
     let values = |wave: &Waveform, signal| {
         let signal = wave.get_signal(signal).expect("it is loaded");
-        let value = |v: wellen::SignalValue| v.to_bit_string().expect("bits");
+        let value = |v: wellen::SignalValueRef| v.to_bit_string().expect("bits");
         let all = signal.iter_changes().map(|(at, v)| (wave.time_table()[at as usize], value(v)));
         let mut ends: Vec<(u64, String)> = Vec::new();
         for (t, digits) in all.filter(|(t, _)| *t >= from_fs) {
@@ -75,11 +78,19 @@ fn an_fst_names_its_codes() {
     let wave = wellen::simple::read(&path).expect("an FST");
     let hierarchy = wave.hierarchy();
     assert_eq!((hierarchy.date(), hierarchy.version()), ("", "scalepool 0.1.0"));
-    let var = hierarchy.iter_vars().find(|v| v.full_name(hierarchy) == "host.core.m2s_req.opcode").expect("the opcode");
+    let var = hierarchy
+        .all_vars()
+        .map(|v| &hierarchy[v])
+        .find(|v| v.full_name(hierarchy) == "host.core.m2s_req.opcode")
+        .expect("the opcode");
     let (table, codes) = var.enum_type(hierarchy).expect("names");
     assert_eq!(table, "cxl68_M2sReqOpcode");
     assert!(codes.contains(&("0001", "MemRd")), "{codes:?}");
-    let tag = hierarchy.iter_vars().find(|v| v.full_name(hierarchy) == "host.core.m2s_req.tag").expect("the tag");
+    let tag = hierarchy
+        .all_vars()
+        .map(|v| &hierarchy[v])
+        .find(|v| v.full_name(hierarchy) == "host.core.m2s_req.tag")
+        .expect("the tag");
     assert!(tag.enum_type(hierarchy).is_none());
     // The save file stands beside it and opens it.
     let save = crate::read(&dir.path().join("a.gtkw"));

@@ -290,6 +290,55 @@ fn dumps_of_simulators_are_read() {
     assert_eq!((&seen[0], seen[0].len()), (&seen[1], 8));
 }
 
+/// Dumps of samples/structures.sv: a stream in a struct, in a word of an array, in an escaped name, behind generated scopes.
+#[test]
+fn arrays_structs_enums_and_escaped_names_are_read() {
+    let interface = |name: &str, valid: &str, data: &str| {
+        format!(
+            "[[interface]]\nname = \"{name}\"\nprotocol = \"cxl-68b\"\ndir = \"down\"\nclock = \"structures.clk\"\nreset = \"rst_n\"\n\
+             valid = '{valid}'\ndata = '{data}'\n"
+        )
+    };
+    let mut golden = golden("cxl68/flit_cxl-68b_down");
+    golden.truncate(4);
+    let mut expected: Vec<Vec<u8>> = golden.into_iter().map(|(unit, _)| unit).collect();
+    // The last CRC is wrong.
+    expected[3][67] ^= 0x10;
+    for (file, valid, data) in [
+        ("icarus.vcd", "beat[138]", "beat[135:0]"),
+        ("icarus.fst", "beat[138]", "structures.beat[135:0]"),
+        ("verilator.vcd", "beat[138:138]", "beat[135:0]"),
+        ("verilator.fst", "beat.valid", "beat.data"),
+    ] {
+        let map = [
+            interface("struct", valid, data),
+            interface("array", valid, "words[1]"),
+            interface("part", valid, "structures.words[1][135:0]"),
+            interface("escaped", "\\bus.valid", "\\bus.data[0]"),
+            interface("plain", "bus.valid", "bus.data[0]"),
+            interface("lane", "lane[1].u_port.valid_q", "structures.lane[1].u_port.data_q"),
+        ];
+        let wave = repository(&format!("testbenches/tests/interchange/samples/structures/{file}"));
+        let map = Map::read(&map.concat(), "m.toml").expect("a map");
+        let found = inspect(&wave, map, "m.toml").unwrap_or_else(|e| panic!("{file}: {e}"));
+        for (n, interface) in found.map.interface.iter().enumerate() {
+            let seen = || found.seen.iter().filter(|seen| seen.interface == n);
+            let units: Vec<Vec<u8>> = seen().map(|seen| seen.bytes.clone()).collect();
+            assert_eq!(units, expected, "{file}: {}", interface.name);
+            let rules: Vec<&str> = seen().flat_map(|seen| &seen.broken).map(|b| b.violation.rule).collect();
+            assert_eq!(rules, ["CXL68-CRC-01"], "{file}: {}", interface.name);
+        }
+        // The other lane and word are silent, and an enum is a signal of its bits.
+        let idle = [interface("lane", "lane[0].u_port.valid_q", "lane[0].u_port.data_q")].concat();
+        let found = inspect(&wave, Map::read(&idle, "m.toml").expect("a map"), "m.toml").expect("a wave");
+        assert_eq!((found.counts[0].units, found.counts[0].edges > 15), (0, true), "{file}");
+        let state = interface("state", "structures.state[1]", "words[1]");
+        let found = inspect(&wave, Map::read(&state, "m.toml").expect("a map"), "m.toml").expect("a wave");
+        // REST has bit 1: 12 beats, of which 4 are a unit.
+        assert_eq!(found.counts[0].units, 3, "{file}");
+    }
+}
+
 /// A wave without the n-th flit that a place has seen: `seq` of its flit does not change then.
 fn without(wave: &str, place: &str, n: usize) -> String {
     let mut scopes = Vec::new();

@@ -106,7 +106,9 @@ fn says(story: impl FnOnce(&mut Fed), expected: &[&'static str]) {
     assert_eq!(fed.rules(), []);
     story(&mut fed);
     let expected: Vec<_> = expected.iter().map(|rule| (Way::Tx, *rule)).collect();
-    assert_eq!(fed.rules(), expected);
+    // What the peer of the story breaks is said too, and is not asked for here.
+    let of_end: Vec<_> = fed.rules().into_iter().filter(|(way, _)| *way == Way::Tx).collect();
+    assert_eq!(of_end, expected);
 }
 
 #[test]

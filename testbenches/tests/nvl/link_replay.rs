@@ -182,7 +182,7 @@ fn nvl_rpl_05_p() {
     // A dead peer: the eighth replay fails too.
     let mut flits = 0;
     while !solo.end.is_down() {
-        solo.end.transmit();
+        solo.transmit();
         flits += 1;
         assert!(flits < 10_000);
     }
@@ -199,13 +199,13 @@ fn nvl_rpl_05_p() {
 fn nvl_rpl_05_n() {
     let mut solo = three_open();
     while solo.end.stats().replays < 8 {
-        solo.end.transmit();
+        solo.transmit();
     }
     assert_eq!((solo.end.transmitter().tries(), solo.end.is_down()), (8, false));
     solo.ack(3);
     assert_eq!(solo.end.transmitter().tries(), 0);
     while solo.end.stats().replays < 15 {
-        solo.end.transmit();
+        solo.transmit();
     }
     assert!(!solo.end.is_down() && solo.rules().is_empty());
 }

@@ -5,7 +5,10 @@ use scalepool::kernel::Rng;
 pub use scalepool::link::event::{Event, Severity};
 pub use scalepool::link::fault::{Fault, FaultyWire};
 pub use scalepool::link::nvlink::{Buffers, End, Flit, LinkConfig, Message, Pair};
+use scalepool::link::protocol::Protocol;
+use scalepool::link::watch::WatchConfig;
 pub use scalepool_protocols::cxl::Dir;
+use scalepool_testbenches::beside::Beside;
 use std::collections::VecDeque;
 
 /// Flits that a flit is under way.
@@ -171,6 +174,7 @@ impl Bench {
 /// One end, fed by hand.
 pub struct Solo {
     pub end: End,
+    beside: Beside,
     packer: Packer,
 }
 
@@ -180,7 +184,8 @@ impl Solo {
     }
 
     pub fn with(config: LinkConfig) -> Solo {
-        Solo { end: End::new(config, Buffers::default()), packer: Packer::new(config.codec) }
+        let beside = Beside::new(&WatchConfig::new(Protocol::Nvlink, Dir::Up));
+        Solo { end: End::new(config, Buffers::default()), beside, packer: Packer::new(config.codec) }
     }
 
     /// The end with credits of a peer that has large buffers.
@@ -202,7 +207,18 @@ impl Solo {
 
     /// A packet as it is.
     pub fn raw(&mut self, packet: &Packet) {
-        packet.flits().iter().for_each(|bits| self.end.receive(&Flit::from(*bits)));
+        packet.flits().iter().for_each(|bits| self.flit(Flit::from(*bits)));
+    }
+
+    fn flit(&mut self, flit: Flit) {
+        self.beside.arrives(&flit.0, 0);
+        self.end.receive(&flit);
+    }
+
+    pub fn transmit(&mut self) -> Flit {
+        let flit = self.end.transmit();
+        self.beside.sends(&flit.0, 0);
+        flit
     }
 
     /// An IDLE, which closes a payload.
@@ -223,14 +239,14 @@ impl Solo {
 
     /// A header whose CRC does not fit.
     pub fn bad_header(&mut self) {
-        self.end.receive(&Flit([0x5a; 16]));
+        self.flit(Flit([0x5a; 16]));
     }
 
     /// The next packet that the end sends.
     pub fn next(&mut self) -> Packet {
-        let first = self.end.transmit().bits();
+        let first = self.transmit().bits();
         let len = Header::from_bits(first).len;
-        let rest = (0..len).map(|_| self.end.transmit().bits());
+        let rest = (0..len).map(|_| self.transmit().bits());
         Packet::new(&[first].into_iter().chain(rest).collect::<Vec<_>>()).expect("1 to 18 flits")
     }
 
@@ -257,7 +273,9 @@ impl Solo {
 
     /// Rules of the events since the last call.
     pub fn rules(&mut self) -> Vec<&'static str> {
-        self.end.take_events().iter().map(|e| e.violation.rule).collect()
+        let events = self.end.take_events();
+        self.beside.judge(&events);
+        events.iter().map(|e| e.violation.rule).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub use scalepool::kernel::Rng;
 pub use scalepool::link::event::{Event, Severity};
+use scalepool::link::protocol::Protocol;
 pub use scalepool::link::ualink::client::Client;
 pub use scalepool::link::ualink::line::{CodeWord, LaneRate, Line, Width};
 pub use scalepool::link::ualink::messages::{MIN_RATE, NOMINAL_RATE, RateError, TL_CHANNEL, UART_CHANNEL};
@@ -9,6 +10,8 @@ pub use scalepool::link::ualink::mutant::Mutant;
 pub use scalepool::link::ualink::replay::ReplayConfig;
 pub use scalepool::link::ualink::state::{Fault, State};
 pub use scalepool::link::ualink::{End, EndConfig, OnLine, Pair};
+use scalepool::link::watch::WatchConfig;
+use scalepool_protocols::cxl::Dir;
 pub use scalepool_protocols::ualink::code::*;
 pub use scalepool_protocols::ualink::config::UalConfig;
 pub use scalepool_protocols::ualink::flit::{Flit, Payload};
@@ -18,6 +21,7 @@ pub use scalepool_protocols::ualink::message::*;
 pub use scalepool_protocols::ualink::segment::Packer;
 use scalepool_protocols::ualink::segment::{Place, Source, Unpacker};
 pub use scalepool_protocols::wire::Wire;
+use scalepool_testbenches::beside::Beside;
 
 /// x4 at 200G: 6.4 ns a flit.
 pub const X4: Line = Line { rate: LaneRate::G200, width: Width::X4, interleave: 4 };
@@ -190,6 +194,7 @@ impl Source for Offers {
 /// One end, and a peer that takes everything in order and says what it is told to.
 pub struct Solo {
     pub end: End<Numbers>,
+    beside: Beside,
     /// Time that the end is told.
     pub now: u64,
     /// Last number that the peer has given, and has taken.
@@ -243,6 +248,7 @@ impl Solo {
     /// An end after reset.
     pub fn new(config: EndConfig, last: u64) -> Solo {
         Solo {
+            beside: Beside::new(&WatchConfig::new(Protocol::Ualink, Dir::Down)),
             end: End::new(config, Numbers { last, ..Numbers::default() }),
             now: 0,
             given: 511,
@@ -260,6 +266,7 @@ impl Solo {
     /// One flit time of the end's transmitter.
     pub fn transmit(&mut self) -> OnLine {
         let sent = self.end.transmit(self.now);
+        self.beside.sends(&sent.to_bytes(), self.now);
         self.now += 1;
         self.headers.push(match &sent {
             OnLine::Flit(flit) => Some(flit.header()),
@@ -278,12 +285,18 @@ impl Solo {
 
     /// A flit of the peer.
     pub fn receive(&mut self, header: Header, payload: &Payload) {
-        self.end.receive(&OnLine::Flit(Box::new(flit(header, payload))), self.now);
+        self.arrives(&OnLine::Flit(Box::new(flit(header, payload))));
+    }
+
+    /// Anything of the peer.
+    pub fn arrives(&mut self, on_line: &OnLine) {
+        self.beside.arrives(&on_line.to_bytes(), self.now);
+        self.end.receive(on_line, self.now);
     }
 
     /// A control flit of the peer.
     pub fn idle(&mut self) {
-        self.end.receive(&OnLine::Idle, self.now);
+        self.arrives(&OnLine::Idle);
     }
 
     /// Payload of the peer: DL messages, at most five, and TL flits.
@@ -332,6 +345,8 @@ impl Solo {
 
     /// Rules of the events since the last call.
     pub fn rules(&mut self) -> Vec<&'static str> {
-        self.end.take_events().into_iter().map(|e| e.violation.rule).collect()
+        let events = self.end.take_events();
+        self.beside.judge(&events);
+        events.into_iter().map(|e| e.violation.rule).collect()
     }
 }

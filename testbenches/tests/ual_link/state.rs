@@ -217,16 +217,16 @@ fn ual_crc_04_n() {
     let mut solo = solo_in(State::Up);
     let mut spoilt = flit(explicit(FlitOp::Original, false, 511), &Payload::ZERO);
     spoilt.poison(&UalConfig::SHEET);
-    solo.end.receive(&OnLine::Flit(Box::new(spoilt)), solo.now);
+    solo.arrives(&OnLine::Flit(Box::new(spoilt)));
     assert_eq!(solo.rules(), [""; 0]);
     solo.receive(explicit(FlitOp::Original, false, 511), &Payload::ZERO);
     assert_eq!(solo.rules(), ["UAL-CRC-04"]);
     // With control flits behind it all is well; a flit that is merely bad says nothing of what follows.
-    solo.end.receive(&OnLine::Flit(Box::new(spoilt)), solo.now);
+    solo.arrives(&OnLine::Flit(Box::new(spoilt)));
     (0..4).for_each(|_| solo.idle());
     assert_eq!(solo.rules(), ["UAL-LNK-05"]);
     let mut solo = solo_in(State::Up);
-    solo.end.receive(&spoil(OnLine::Flit(Box::new(flit(explicit(FlitOp::Original, false, 511), &Payload::ZERO)))), 0);
+    solo.arrives(&spoil(OnLine::Flit(Box::new(flit(explicit(FlitOp::Original, false, 511), &Payload::ZERO)))));
     solo.receive(explicit(FlitOp::Original, false, 511), &Payload::ZERO);
     assert_eq!(solo.rules(), [""; 0]);
 }

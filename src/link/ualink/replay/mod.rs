@@ -172,6 +172,12 @@ impl<P: Clone> Replay<P> {
         self.kept.len()
     }
 
+    /// New payload has been sent by the end that this machine follows; its number is the next one.
+    pub fn follow_sent(&mut self, payload: P) {
+        self.kept.push_back(payload);
+        self.tx_last = sequence::next(self.tx_last);
+    }
+
     /// Counters.
     pub fn stats(&self) -> &ReplayStats {
         &self.stats

@@ -42,9 +42,9 @@ impl Books {
         Books { codec, sides: Default::default() }
     }
 
-    /// The next flit of the stream that comes to the end.
-    pub fn received(&mut self, decoded: &Decoded) {
-        self.flit(PEER, decoded);
+    /// The next flit of the stream that comes to the end; what it breaks, with places in the flit.
+    pub fn received(&mut self, decoded: &Decoded) -> Vec<Violation> {
+        self.flit(PEER, decoded)
     }
 
     /// The next flit of the stream that the end sends; what it breaks, with places in the flit.

@@ -196,12 +196,17 @@ def _mask(unit: bytes, mask: bytes | None) -> bytes | None:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that an end of a link noticed: at which unit of which port (`rx`, `tx`), how severe, which rule."""
+    """Something that an end of a link noticed: at which unit of which port (`rx`, `tx`), how severe, which rule.
+
+    `by` is who has broken the rule: `peer` by what it sent to this end, `end` the end that a passive one watches, `line` where a
+    unit was damaged or lost under way, on purpose or not, which the link repairs.
+    """
 
     unit: int
     port: str
     severity: str
     violation: Violation
+    by: str
 
 
 class LinkEnd(Hooked):
@@ -272,10 +277,11 @@ class LinkEnd(Hooked):
             if status == lib.SP_EMPTY:
                 return found
             form = json.loads(text)
-            found.append(Event(form["unit"], form["port"], form["severity"], Violation.of(form)))
+            found.append(Event(form["unit"], form["port"], form["severity"], Violation.of(form), form["by"]))
 
     def state(self) -> dict:
-        """State and counters: flit clocks, what waits, what was compared; of an active end whether it is `up`."""
+        """State and counters: flit clocks, what waits, what was compared; `halted`, the rule that has stopped the link, or None;
+        of an active end whether it is `up`, which a link that has stopped is not."""
         return json.loads(lib.fill("sp_link_state", self._handle)[1])
 
     def train(self, up: bool) -> None:

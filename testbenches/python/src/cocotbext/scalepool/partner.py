@@ -20,7 +20,11 @@ class LinkPartner:
     and says which rules that one breaks. The same test runs with either by changing this flag.
 
     `end` is the `LinkEnd` itself: `end.send(..)` queues messages, `end.take()` has those that came. `events` collects
-    what was noticed. While `tx` is held back, the end stands still.
+    what was noticed, `rules` the rules that a design has broken, `rules_by` all of them by who it was: errors that a test injects
+    are those of the `line`. While `tx` is held back, the end stands still.
+
+    A passive partner judges by what both directions show, so its `rx` and `tx` only hand flits on; for a watcher of one direction
+    see `FlitMonitor`. What to tell it of the design, in `config`, is in PASSIVE.md beside the package.
     """
 
     default_protocol = "cxl-68b"
@@ -45,8 +49,8 @@ class LinkPartner:
         common = {"reset_active_level": reset_active_level, "protocol": protocol}
         if passive:
             other = "up" if dir == "down" else "down"
-            self.rx = FlitMonitor(rx, clock, reset, dir=other, **common)
-            self.tx = FlitMonitor(tx, clock, reset, dir=dir, **common)
+            self.rx = FlitMonitor(rx, clock, reset, dir=other, judges=False, **common)
+            self.tx = FlitMonitor(tx, clock, reset, dir=dir, judges=False, **common)
             self.rx.on_data.append(lambda data: self.end.drive(data, "rx"))
             self.tx.on_data.append(lambda data: self.end.drive(data, "tx"))
         else:
@@ -57,8 +61,17 @@ class LinkPartner:
 
     @property
     def rules(self) -> list[str]:
-        """Ids of the rules that were broken so far, each once."""
-        return list(dict.fromkeys(event.violation.rule for event in self.events))
+        """Ids of the rules that a design has broken so far, each once: the peer, or the end that is watched."""
+        return list(dict.fromkeys(event.violation.rule for event in self.events if event.by != "line"))
+
+    @property
+    def rules_by(self) -> dict[str, list[str]]:
+        """Ids of all rules that were broken so far, each once, by who has broken them: `peer`, `end`, `line`; see `Event`."""
+        found: dict[str, list[str]] = {"peer": [], "end": [], "line": []}
+        for event in self.events:
+            if event.violation.rule not in found[event.by]:
+                found[event.by].append(event.violation.rule)
+        return found
 
     def stop(self) -> None:
         """Ends it: nothing is driven or watched any more."""

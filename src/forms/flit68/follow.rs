@@ -1,0 +1,125 @@
+//! A stream of which some units go again: the reader follows the retry of one direction (`cxl-68b` §7).
+//!
+//! Modelled: sequence numbers of retryable flits, what is owed before each of them, RETRY.Ack, behind which the stream goes on
+//! at an older flit. Detail: it works at the output of a sender, where replays are seen, and behind the wire, where units are
+//! damaged and what follows them is thrown away. Left out: whether a retry is due; that takes both directions, as a watcher of an end has them.
+//!
+//! A walk through one unit: a good retryable flit is the next one of the stream, and what was owed before it is kept under its
+//! number. A bad one may have been retryable, so behind it every unit is judged by itself, by protocol ID and CRC alone. Five
+//! Frames and a RETRY.Ack end that: the next flit has the number that the Ack names. A stream that does not begin with
+//! INIT.Param has no numbers; nothing is followed there.
+
+use super::Decoder;
+use scalepool_protocols::cxl::cxl68::Dir;
+use scalepool_protocols::cxl::cxl68::check::Findings;
+use scalepool_protocols::cxl::cxl68::control::{Control, RetryAck};
+use scalepool_protocols::cxl::cxl68::pid;
+use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+
+/// Frames before a RETRY.Ack (`cxl-68b` §7.2).
+const FRAMES: u8 = 5;
+/// Rules that a unit breaks whatever stands before it.
+const OF_ONE_UNIT: [&str; 2] = ["CXL68-CRC", "CXL68-PID"];
+
+/// Reads the units of one direction of a link that retries.
+#[derive(Debug, Clone)]
+pub struct Follower {
+    dir: Dir,
+    decoder: Decoder,
+    /// The stream before each flit of the retry buffer, by number; empty: nothing is followed.
+    before: Vec<Option<Decoder>>,
+    /// Number of the next retryable flit.
+    next: usize,
+    /// Whether a retryable flit has been seen.
+    begun: bool,
+    /// Frames directly before.
+    frames: u8,
+    /// Units are thrown away until a RETRY.Ack.
+    lost: bool,
+}
+
+impl Follower {
+    /// A stream of which nothing has been read.
+    pub fn new(dir: Dir) -> Follower {
+        let decoder = Decoder::new(dir);
+        Follower { dir, decoder, before: Vec::new(), next: 0, begun: false, frames: 0, lost: false }
+    }
+
+    /// Takes the next unit apart and judges it.
+    pub fn read(&mut self, unit: &Unit) -> (Decoded, Findings) {
+        let before = self.decoder.clone();
+        let (decoded, findings) = match self.lost {
+            true => alone(self.dir, unit),
+            false => self.decoder.read(unit),
+        };
+        let ack = self.framed_ack(unit);
+        if !self.lost {
+            self.count(&decoded, before);
+        }
+        if let Some(ack) = ack.filter(|_| !self.before.is_empty()) {
+            self.goes_on(usize::from(ack.eseq));
+        }
+        (decoded, findings)
+    }
+
+    /// The RETRY.Ack that a unit is, behind its Frames. Outside of NORMAL it counts wherever it stands, and no more than four
+    /// flits of data look like Frames.
+    fn framed_ack(&mut self, unit: &Unit) -> Option<RetryAck> {
+        let slot = unit.slot(0);
+        let is_retry = unit.pid() == pid::CACHEMEM && unit.crc_ok() && slot & 1 == 1 && Control::static_bits_ok(slot);
+        let framed = self.frames >= FRAMES;
+        match Control::from_slot(slot) {
+            Control::RetryFrame(_) if is_retry => self.frames = self.frames.saturating_add(1),
+            Control::RetryAck(ack) if is_retry => {
+                self.frames = 0;
+                return framed.then_some(ack);
+            }
+            _ => self.frames = 0,
+        }
+        None
+    }
+
+    fn count(&mut self, decoded: &Decoded, before: Decoder) {
+        let broken = match decoded.kind {
+            Kind::Control(_) => !Control::static_bits_ok(decoded.unit.slot(0)),
+            _ => decoded.kind == Kind::Dropped,
+        };
+        if broken || decoded.crc_ok == Some(false) {
+            self.lost = !self.before.is_empty();
+            return;
+        }
+        match decoded.kind {
+            Kind::Control(control) if !control.is_retryable() => return,
+            Kind::Control(Control::InitParam(init)) if !self.begun => {
+                self.before = vec![None; usize::from(init.wrap) + 1];
+            }
+            Kind::Control(_) | Kind::Protocol(_) | Kind::AllData => (),
+            Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => return,
+        }
+        self.begun = true;
+        if !self.before.is_empty() {
+            self.before[self.next] = Some(before);
+            self.next = (self.next + 1) % self.before.len();
+        }
+    }
+
+    /// The next flit has this number.
+    fn goes_on(&mut self, number: usize) {
+        self.lost = false;
+        if number == self.next {
+            return;
+        }
+        if let Some(before) = self.before.get_mut(number).and_then(Option::take) {
+            (self.decoder, self.next) = (before, number);
+        }
+    }
+}
+
+/// A unit as the first of a stream, with what it breaks by itself.
+fn alone(dir: Dir, unit: &Unit) -> (Decoded, Findings) {
+    let (decoded, mut findings) = Decoder::new(dir).read(unit);
+    findings.violations.retain(|violation| OF_ONE_UNIT.iter().any(|rules| violation.rule.starts_with(rules)));
+    findings.lints.clear();
+    (decoded, findings)
+}

@@ -1,0 +1,315 @@
+//! Healthy links of every protocol, with a line that damages flits now and then: no watcher and no decoder blames an end.
+#![forbid(unsafe_code)]
+
+#[path = "cxl68_retry/bench.rs"]
+mod bench68;
+#[path = "nvl/common.rs"]
+#[allow(dead_code, unused_imports)]
+mod common;
+#[path = "cxl256_link/rig.rs"]
+#[allow(dead_code, unused_imports)]
+mod rig256;
+#[path = "nvl/rig.rs"]
+#[allow(dead_code, unused_imports)]
+mod rig_nvl;
+
+use scalepool::forms::flit::Decoder;
+use scalepool::kernel::Rng;
+use scalepool::link::cxl256::{CachememConfig, LinkConfig as Link256};
+use scalepool::link::event::Culprit;
+use scalepool::link::hook::Way;
+use scalepool::link::nvlink::Buffers;
+use scalepool::link::protocol::Protocol;
+use scalepool::link::ualink::line::{LaneRate, Line, Width};
+use scalepool::link::ualink::tl::{Counts, Tl, TlClass, TlConfig};
+use scalepool::link::ualink::{EndConfig as UalConfig, OnLine};
+use scalepool::link::watch::{Watch, WatchConfig};
+use scalepool::link::{cxl68, cxl256, nvlink, ualink};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::message::Class as Class68;
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::{Class as Class256, Mode};
+use scalepool_protocols::nvlink::{Header, Vc};
+use scalepool_protocols::ualink::code::{RdWr, ReqCmd};
+use scalepool_protocols::ualink::control::Field;
+use scalepool_protocols::ualink::field::{TlReq, TlRsp};
+use scalepool_protocols::ualink::pack::with_data;
+use scalepool_protocols::wire::Wire;
+use std::collections::VecDeque;
+
+/// Flits of a run, over both directions.
+const FLITS: u64 = 100_000;
+/// Flits that a flit is under way.
+const LATENCY_FLITS: usize = 12;
+/// One flit of so many is damaged.
+const DAMAGED_OF: u64 = 250;
+
+/// One end with something to do.
+trait Side {
+    fn work(&mut self, rng: &mut Rng, n: u64);
+    fn transmit(&mut self, now: u64) -> Option<Vec<u8>>;
+    fn receive(&mut self, unit: &[u8], now: u64);
+    /// Flits that went again.
+    fn replayed(&self) -> u64;
+    /// Messages that came.
+    fn came(&self) -> u64;
+}
+
+struct Side68(cxl68::End, u64);
+
+impl Side for Side68 {
+    fn work(&mut self, rng: &mut Rng, n: u64) {
+        let dir = self.0.config().dir;
+        let classes: Vec<Class68> = Class68::ALL.into_iter().filter(|class| class.dir() == dir).collect();
+        let class = classes[rng.below(classes.len() as u64) as usize];
+        if rng.ratio(1, 2) && self.0.waiting(class) < 4 {
+            self.0.send(bench68::random(class, n, rng)).expect("a legal message");
+        }
+        while rng.ratio(3, 4) && self.0.take().is_some() {
+            self.1 += 1;
+        }
+    }
+
+    fn transmit(&mut self, now: u64) -> Option<Vec<u8>> {
+        self.0.transmit(now).map(|unit| unit.0.to_vec())
+    }
+
+    fn receive(&mut self, unit: &[u8], now: u64) {
+        self.0.receive(&Unit::from_bytes(unit).expect("a unit"), now);
+    }
+
+    fn replayed(&self) -> u64 {
+        self.0.stats().replayed
+    }
+
+    fn came(&self) -> u64 {
+        self.1
+    }
+}
+
+struct Side256(cxl256::End<cxl256::Cachemem>, Dir, u64);
+
+impl Side for Side256 {
+    fn work(&mut self, rng: &mut Rng, _n: u64) {
+        let classes: Vec<Class256> = rig256::classes(self.1).collect();
+        let class = classes[rng.below(classes.len() as u64) as usize];
+        if self.0.client.waiting(class) < 4 {
+            let message = rig256::random_message(rng, self.0.link().mode.routing(), class);
+            self.0.client.send(message).expect("a legal message");
+        }
+        while rng.ratio(3, 4) && self.0.client.take().is_some() {
+            self.2 += 1;
+        }
+    }
+
+    fn transmit(&mut self, now: u64) -> Option<Vec<u8>> {
+        Some(self.0.transmit(now).0.to_vec())
+    }
+
+    fn receive(&mut self, unit: &[u8], now: u64) {
+        self.0.receive(&Flit::from_bytes(unit).expect("a flit"), now);
+    }
+
+    fn replayed(&self) -> u64 {
+        self.0.stats().replays
+    }
+
+    fn came(&self) -> u64 {
+        self.2
+    }
+}
+
+struct SideNvl(nvlink::End, u64);
+
+impl Side for SideNvl {
+    fn work(&mut self, rng: &mut Rng, _n: u64) {
+        if rng.ratio(1, 4) {
+            let message = rig_nvl::random_message(rng, 16);
+            if self.0.waiting(message.vc) < 4 {
+                self.0.send(message).expect("a legal message");
+            }
+        }
+        for vc in (0..8).map(Vc) {
+            while rng.ratio(3, 4) && self.0.take(vc).is_some() {
+                self.1 += 1;
+            }
+        }
+    }
+
+    fn transmit(&mut self, _now: u64) -> Option<Vec<u8>> {
+        Some(self.0.transmit().0.to_vec())
+    }
+
+    fn receive(&mut self, unit: &[u8], _now: u64) {
+        self.0.receive(&nvlink::Flit(unit.try_into().expect("a flit")));
+    }
+
+    fn replayed(&self) -> u64 {
+        self.0.stats().replayed
+    }
+
+    fn came(&self) -> u64 {
+        self.1
+    }
+}
+
+struct SideUal(ualink::End<Tl>, u16, u64);
+
+impl Side for SideUal {
+    fn work(&mut self, rng: &mut Rng, _n: u64) {
+        let (end, id) = (&mut self.0.client, self.1);
+        if end.waiting(TlClass::Request) < 4 && rng.ratio(1, 2) {
+            let (cmd, dst) = (ReqCmd::WriteFull, 1 - id);
+            let req = TlReq { cmd, src: id, dst, address: 0x1000, len: 63, numbeats: 3, ..TlReq::default() };
+            end.send(with_data(Field::Request(req), &[[7; 64]; 4], None)).expect("a legal request");
+        }
+        while let Some((_, held)) = end.take(TlClass::Request) {
+            end.release(&held.expect("it came over the link"));
+            let rsp = TlRsp { dst: 1 - id, rdwr: RdWr::Write, ..TlRsp::default() };
+            end.send(with_data(Field::Response(rsp), &[], None)).expect("a legal response");
+        }
+        while let Some((_, held)) = end.take(TlClass::Response) {
+            held.into_iter().for_each(|held| end.release(&held));
+            self.2 += 1;
+        }
+    }
+
+    fn transmit(&mut self, now: u64) -> Option<Vec<u8>> {
+        Some(self.0.transmit(now).to_bytes())
+    }
+
+    fn receive(&mut self, unit: &[u8], now: u64) {
+        self.0.receive(&OnLine::of_bytes(unit).expect("a unit"), now);
+    }
+
+    fn replayed(&self) -> u64 {
+        self.0.replay().stats().replayed
+    }
+
+    fn came(&self) -> u64 {
+        self.2
+    }
+}
+
+fn sides(protocol: Protocol) -> [Box<dyn Side>; 2] {
+    match protocol {
+        Protocol::Cxl68 => Dir::ALL.map(|dir| {
+            let end = cxl68::End::new(cxl68::EndConfig::cachemem(dir, bench68::link(), 40)).expect("legal");
+            Box::new(Side68(end, 0)) as Box<dyn Side>
+        }),
+        Protocol::Cxl256(mode) => Dir::ALL.map(|dir| {
+            let link = Link256 { mode, ..Link256::default() };
+            let end = cxl256::End::cachemem(link, CachememConfig::cachemem(dir, mode, 40));
+            Box::new(Side256(end, dir, 0)) as Box<dyn Side>
+        }),
+        Protocol::Nvlink => Dir::ALL.map(|_| {
+            let end = nvlink::End::new(rig_nvl::config(), Buffers::default());
+            Box::new(SideNvl(end, 0)) as Box<dyn Side>
+        }),
+        Protocol::Ualink => {
+            let line = Line { rate: LaneRate::G200, width: Width::X4, interleave: 4 };
+            let ends = [UalConfig::accelerator(line, 0), UalConfig::switch_port(line, 1)];
+            let buffers = Counts::even([16, 64], [2, 8]);
+            let layers = [TlConfig::accelerator(), TlConfig::switch_port()];
+            let mut id = 0;
+            ends.map(|config| {
+                let mut end = ualink::End::new(config, Tl::new(TlConfig { buffers, ..layers[id] }));
+                end.line_fault(None);
+                id += 1;
+                Box::new(SideUal(end, id as u16 - 1, 0)) as Box<dyn Side>
+            })
+        }
+    }
+}
+
+/// A copy with some wrong bits: few enough for every CRC.
+fn damaged(protocol: Protocol, mut unit: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
+    // FEC of 256B flits repairs one byte in each of three groups.
+    let bytes = if matches!(protocol, Protocol::Cxl256(_)) { 1 + rng.below(4) } else { 1 };
+    for _ in 0..bytes {
+        let at = rng.below(unit.len() as u64) as usize;
+        unit[at] ^= 1 << rng.below(8);
+    }
+    unit
+}
+
+/// Units of one direction in the form that their decoder takes: packets of NVLink, flits of the others.
+#[derive(Default)]
+struct Packets(Vec<u8>);
+
+impl Packets {
+    fn next(&mut self, protocol: Protocol, unit: &[u8]) -> Option<Vec<u8>> {
+        match protocol {
+            Protocol::Ualink => (unit.len() > 1).then(|| unit.to_vec()),
+            Protocol::Nvlink => {
+                self.0.extend_from_slice(unit);
+                let first = self.0[..16].iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+                let whole = 16 * (1 + usize::from(Header::from_bits(first).len).min(17));
+                (self.0.len() >= whole).then(|| std::mem::take(&mut self.0))
+            }
+            _ => Some(unit.to_vec()),
+        }
+    }
+}
+
+fn healthy(protocol: Protocol) {
+    let mut rng = Rng::from_seed(17);
+    let mut ends = sides(protocol);
+    let mut watches = Dir::ALL.map(|dir| Watch::new(&WatchConfig::new(protocol, dir)).expect("a watcher"));
+    let mut decoders = Dir::ALL.map(|dir| Decoder::new(protocol.name(), dir).expect("a decoder"));
+    let mut packets = [Packets::default(), Packets::default()];
+    let mut wires: [VecDeque<Option<Vec<u8>>>; 2] = [(); 2].map(|()| VecDeque::from([const { None }; LATENCY_FLITS]));
+    let mut harmed = 0;
+    for now in 1..=FLITS / 2 {
+        for n in 0..2 {
+            ends[n].work(&mut rng, now);
+            let mut sent = ends[n].transmit(now);
+            if let Some(unit) = &sent {
+                watches[n].unit(Way::Tx, unit, now).expect("a unit");
+                for answer in packets[n].next(protocol, unit).into_iter().flat_map(|unit| decoders[n].read(Ok(&unit))) {
+                    let (form, findings) = answer.expect("a unit of the right length");
+                    assert_eq!(findings.violations, [], "{} decoder, flit clock {now}: {form}", protocol.name());
+                }
+            }
+            if sent.as_ref().is_some_and(|unit| unit.len() > 1) && now > 200 && rng.ratio(1, DAMAGED_OF) {
+                sent = sent.map(|unit| damaged(protocol, unit, &mut rng));
+                harmed += 1;
+            }
+            wires[n].push_back(sent);
+        }
+        for n in 0..2 {
+            if let Some(unit) = wires[1 - n].pop_front().flatten() {
+                watches[n].unit(Way::Rx, &unit, now).expect("a unit");
+                ends[n].receive(&unit, now);
+            }
+            for (way, event) in watches[n].take_events() {
+                let name = protocol.name();
+                assert_eq!(event.culprit(way), Culprit::Line, "{name} watcher {n}, flit clock {now}, {way:?}: {event}");
+            }
+        }
+    }
+    let replayed: u64 = ends.iter().map(|end| end.replayed()).sum();
+    let came: u64 = ends.iter().map(|end| end.came()).sum();
+    assert!(harmed > 100 && replayed > 100 && came > 2000, "{harmed} damaged, {replayed} again, {came} messages");
+}
+
+#[test]
+fn no_watcher_blames_a_healthy_link_of_cxl_68b() {
+    healthy(Protocol::Cxl68);
+}
+
+#[test]
+fn no_watcher_blames_a_healthy_link_of_cxl_256b() {
+    Mode::ALL.into_iter().for_each(|mode| healthy(Protocol::Cxl256(mode)));
+}
+
+#[test]
+fn no_watcher_blames_a_healthy_link_of_nvlink() {
+    healthy(Protocol::Nvlink);
+}
+
+#[test]
+fn no_watcher_blames_a_healthy_link_of_ualink() {
+    healthy(Protocol::Ualink);
+}

@@ -210,7 +210,12 @@ pub static RULES: &[Rule] = &[
     row("COH-SNP-17", "coherence §2.3", false, "a device answers RspIHitI to every snoop of its own memory"),
     row("COH-IDS-03", "coherence §1", false, "Mem*Fwd carry the CQID; BIConflict the Tag of its Req"),
     row("COH-QOS-01", "coherence §3.8", false, "NDR and DRS carry DevLoad; it follows the depth of what is open"),
-    row("COH-INV-10", "coherence §4", true, "V10: after a grant at least one access before the line is given up"),
+    row(
+        "COH-INV-10",
+        "coherence §4",
+        true,
+        "V10: no request and no access waits for ever; after a grant at least one access before the line is given up",
+    ),
     row("COH-INV-12", "coherence §4", false, "V12: a snoop-filter victim is removed only after its BIRspI"),
     row("COH-INV-13", "coherence §4", false, "V13: no host copy in device bias; the device owns in device bias only"),
 ];

@@ -87,7 +87,16 @@ pub static NAMED: &[Named] = &[
         doc: "two hosts of a device with back-invalidation: reads, ownership, stores, evicts",
         start: |config| mem(MemSetup::core(config, 2)),
     },
-    Named { name: "hdm-db-3", doc: "the same with three hosts", start: |config| mem(MemSetup::core(config, 3)) },
+    Named {
+        name: "hdm-db-2-loads",
+        doc: "the same where ownership is asked for loads and stores that wait",
+        start: |config| mem(MemSetup::waiting_accesses(config, 2)),
+    },
+    Named {
+        name: "hdm-db-3",
+        doc: "reads, ownership, stores, evicts of three hosts",
+        start: |config| mem(MemSetup::core(config, 3)),
+    },
     Named {
         name: "hdm-db-device",
         doc: "two hosts and the device's own cache",

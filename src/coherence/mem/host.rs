@@ -500,6 +500,11 @@ impl<D: Content> MemHost<D> {
         self.get(line)?.open.as_ref().map(|o| (o.tag, o.req.opcode))
     }
 
+    /// Whether a request or a write of the line has not ended.
+    pub fn awaits(&self, line: LineAddr) -> bool {
+        self.asked(line).is_some() || self.is_writing(line)
+    }
+
     /// Whether a MemWr of the line has no Cmp yet.
     pub fn is_writing(&self, line: LineAddr) -> bool {
         self.get(line).is_some_and(|l| l.write.is_some())
@@ -607,7 +612,9 @@ impl<D: Content> MemHost<D> {
             };
             entry.due = if served { open.want } else { Want::Nothing };
         }
-        let reads = config.without_bytes == WithoutBytes::Read && open.want != Want::Store;
+        // Only a store of the whole line needs no bytes.
+        let reads = open.want != Want::Store
+            && (config.without_bytes == WithoutBytes::Read || !config.has(Mutant::BytesNotAsked));
         entry.lacking = (cached == Some(Copy4::E) && entry.data.is_none() && reads).then_some(open.want);
         out.effects.push(Effect::Done(line));
         self.answer_after_fill(config, at, out);

@@ -324,6 +324,9 @@ fn coh_inv_10_p() {
 fn coh_inv_10_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::GrantNotUsed), ..CoherenceConfig::default() };
     names(&MemSystem::new(Setup::core(config, 2)), "COH-INV-10");
+    let (mutant, without_bytes) = (Some(Mutant::BytesNotAsked), WithoutBytes::Write);
+    let config = CoherenceConfig { mutant, without_bytes, ..CoherenceConfig::default() };
+    names(&MemSystem::new(Setup::waiting_accesses(config, 2)), "COH-INV-10");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! Detail: the moves of a state stand one behind the other, in the order of [`System::moves`](super::System::moves).
 //! Costs: 8 bytes a move (where it leads, which action it is part of) and 9 bytes a state (its first move, who waits,
-//! whether it is quiescent); the states themselves are not kept.
+//! whether it is quiescent); the states themselves are not kept. For `cxl-cache-3` without renaming, 777,270 states and
+//! 2,688,927 moves, that is 44 MB beside the 122 MB of the search, and both questions take 7 % of its time.
 
 use super::system::{Fairness, Wait};
 use std::collections::HashMap;

@@ -437,18 +437,18 @@ mod tests {
         let mut found = 0;
         for _ in 0..4_000 {
             let count = 2 + rng.below(4) as u32;
-            let states: Vec<(bool, Vec<Mv>)> = (0..count)
-                .map(|_| {
-                    let moves = (0..rng.below(4)).map(|_| {
-                        let action = match rng.below(5) {
-                            0 => None,
-                            n => Some((if n < 3 { Fairness::Weak } else { Fairness::Strong }, u128::from(n))),
-                        };
-                        (rng.below(count.into()) as u32, action)
-                    });
-                    (rng.below(4) != 0, moves.collect())
-                })
-                .collect();
+            let mut states: Vec<(bool, Vec<Mv>)> = Vec::new();
+            for _ in 0..count {
+                let mut moves = Vec::new();
+                for _ in 0..rng.below(4) {
+                    let action = match rng.below(5) {
+                        0 => None,
+                        n => Some((if n < 3 { Fairness::Weak } else { Fairness::Strong }, u128::from(n))),
+                    };
+                    moves.push((rng.below(count.into()) as u32, action));
+                }
+                states.push((rng.below(4) != 0, moves));
+            }
             let borrowed: Vec<(bool, &[Mv])> = states.iter().map(|(waits, moves)| (*waits, moves.as_slice())).collect();
             let graph = graph(&borrowed);
             let lasso = endless_wait(&graph);

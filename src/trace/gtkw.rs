@@ -10,9 +10,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::output::{FileError, Part};
 use super::signals::{Signals, Var};
 use super::{Filter, OpenError, Places};
 
@@ -40,10 +40,8 @@ pub fn write_gtkwave(dir: &Path, wave: &str, places: &Places, filter: &Filter) -
     let signals = Signals::new(places, filter)?;
     for (path, text) in gtkwave_files(wave, &signals) {
         let path = dir.join(path);
-        path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text)).map_err(|e| {
-            // The system's own message does not name the file.
-            io::Error::new(e.kind(), format!("{}: {e}", path.display()))
-        })?;
+        path.parent().map_or(Ok(()), fs::create_dir_all).map_err(FileError::of(&path))?;
+        Part::write(&path, text.as_bytes())?;
     }
     Ok(())
 }
@@ -75,6 +73,16 @@ enum NamesOf<'a> {
     Wave,
     /// In files below a folder that begins with this name.
     Files(&'a str),
+}
+
+/// The save file of a wave.
+pub fn save_of(wave: &Path) -> PathBuf {
+    wave.with_extension("gtkw")
+}
+
+/// The folder with the names of codes, of a VCD.
+pub fn codes_of(wave: &Path) -> PathBuf {
+    wave.with_extension("codes")
 }
 
 fn codes_path(base_name: &str, key: &str) -> String {

@@ -49,6 +49,9 @@ pub enum OpenError {
     /// The output cannot be written.
     #[error("trace output cannot be written")]
     Io(#[from] io::Error),
+    /// A file beside it cannot be written.
+    #[error(transparent)]
+    File(#[from] output::FileError),
 }
 
 /// What a trace or a wave says about its run.

@@ -181,7 +181,7 @@ impl BiasSystem {
                     }
                 }
                 Effect::Used { value, current: true, line } if value.age != Age::Current => {
-                    events.push(Event::new("COH-INV-02", line, "device", "an old value was used", "the newest"));
+                    events.push(Event::new("COH-INV-02", line, "device", "an old value used", "the newest"));
                 }
                 _ => {}
             }
@@ -474,7 +474,7 @@ impl System for BiasSystem {
         let held = self.net.of(0, Dir::Down).iter().find(|m| self.device.accepts(config, 0, m) == Accept::Wait);
         if let Some(msg) = held.filter(|_| self.setup.orders) {
             let found = format!("{} kept waiting", msg.label());
-            events.push(Event::new("COH-BIA-15", LINE, "device", found, "an end without own requests"));
+            events.push(Event::new("COH-BIA-15", LINE, "device", found, "an end without requests of the device's own"));
         }
     }
 

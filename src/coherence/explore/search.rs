@@ -153,6 +153,7 @@ fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) 
                 if !events.is_empty() {
                     let event = events.swap_remove(0);
                     let ordinals = path(&origins, number).into_iter().chain([ordinal as u16]);
+                    report.depth += 1;
                     report.violation = Some(way(start, event, &ordinals.collect::<Vec<_>>(), None));
                     return report;
                 }
@@ -211,7 +212,7 @@ fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>
             None,
             "system",
             "work is open and nothing can move",
-            "every state drains",
+            "a move that leads to the end",
         ));
     }
 }

@@ -270,7 +270,7 @@ fn build_on<E: HasIo>(ends: [E; 2], plan: Plan, request: &Request, settings: &Se
     let taps =
         Taps::new::<E>(ends[0].protocol(), plan.forms[0], cachemem.then(|| build::message_form(plan.flits)), &mut hub);
     let results = Results::default();
-    let accesses = if cachemem { build::accesses(settings)? } else { Vec::new() };
+    let accesses = if cachemem { build::accesses(settings)? } else { Box::new(std::iter::empty()) };
     let sim = build::build(request.seed, settings, plan, ends, accesses, taps, &results)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let clock_fs = settings.int("host.clock_fs");

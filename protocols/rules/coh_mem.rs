@@ -259,7 +259,7 @@ pub static RULES: &[Rule] = &[
         "COH-INV-10",
         "coherence §4",
         true,
-        "V10: after a grant at least one access is done before the line is given up",
+        "V10: no request and no access waits for ever; after a grant at least one access is done before the line is given up",
     ),
     row("COH-INV-12", "coherence §4", false, "V12: a snoop-filter victim is removed only after its BIRspI"),
     row(

@@ -70,6 +70,8 @@ pub enum Mutant {
     ReqServedUnderBisnp,
     /// 3.4: a host that lost its S copy goes on with the old bytes after MemInv.
     HostOldBytes,
+    /// 3.4: a host that was granted a line without bytes does not ask for them, whatever the access is for.
+    BytesNotAsked,
     /// 3.4: a block answer is sent while a line of the block still waits.
     BlockAnswerEarly,
     /// 3.4: a request to a line of a block is served before the line is answered.

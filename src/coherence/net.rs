@@ -1,8 +1,9 @@
 //! Channels between agents in an exploration: every order of delivery that the ordering rules leave open.
 //!
 //! Each direction of each link is one list of messages under way. Any of them may be delivered next, unless an earlier
-//! one must not be passed ([`must_stay_behind`], the "must not pass" column of `coherence` §3.6). Messages without a
-//! mutual order are kept sorted, so that lists which differ in nothing that matters are equal.
+//! one must not be passed ([`must_stay_behind`], the "must not pass" column of `coherence` §3.6). A list says of each pair
+//! with an order which was sent first, and nothing else: messages without one are kept sorted, so that lists which differ in
+//! nothing that matters are equal (they are the lexicographic normal forms of what was sent).
 
 use super::config::CoherenceConfig;
 use super::content::Content;
@@ -38,6 +39,15 @@ pub fn must_stay_behind<D: Content>(
     order_of(later, earlier).filter(|rule| config.mutant.and_then(Mutant::lifts) != Some(*rule))
 }
 
+/// Puts a message behind the last one with which it has an order, whichever of the two must stay behind the other, and
+/// before the first one there that is larger.
+fn place<D: Content>(lane: &mut Vec<Msg<D>>, msg: Msg<D>) {
+    let ordered = |earlier: &Msg<D>| order_of(&msg, earlier).or(order_of(earlier, &msg)).is_some();
+    let free = lane.iter().rposition(ordered).map_or(0, |at| at + 1);
+    let at = lane[free..].iter().position(|m| *m > msg).map_or(lane.len(), |at| free + at);
+    lane.insert(at, msg);
+}
+
 /// All messages under way, link by link.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Net<D> {
@@ -66,15 +76,7 @@ impl<D: Content> Net<D> {
 
     /// Puts a message on its way, in the direction of its class.
     pub fn send(&mut self, link: usize, msg: Msg<D>) {
-        let lane = &mut self.lanes[Self::lane(link, msg.class().dir())];
-        let mut at = lane.len();
-        // Backwards past all that is larger and has no order with it either way, for the earlier one must not be held by the
-        // later one: equal sets of messages become equal lists.
-        let is_free = |earlier: &Msg<D>| order_of(&msg, earlier).is_none() && order_of(earlier, &msg).is_none();
-        while at > 0 && lane[at - 1] > msg && is_free(&lane[at - 1]) {
-            at -= 1;
-        }
-        lane.insert(at, msg);
+        place(&mut self.lanes[Self::lane(link, msg.class().dir())], msg);
     }
 
     /// Whether message `index` may be delivered now.
@@ -93,7 +95,12 @@ impl<D: Content> Net<D> {
 
     /// Takes message `index` out.
     pub fn remove(&mut self, link: usize, dir: Dir, index: usize) -> Msg<D> {
-        self.lanes[Self::lane(link, dir)].remove(index)
+        let lane = &mut self.lanes[Self::lane(link, dir)];
+        let behind = lane.split_off(index + 1);
+        let msg = lane.remove(index);
+        // What stood behind it may stand before others now.
+        behind.into_iter().for_each(|msg| place(lane, msg));
+        msg
     }
 
     /// The same with links renamed: link `order[n]` becomes n, and `rename` gets each of its messages with n.
@@ -128,25 +135,82 @@ impl<D: Content> Net<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coherence::content::Token;
-    use scalepool_protocols::cxl::cxl256::code::{DevLoad, MetaField, MetaValue};
+    use crate::coherence::content::{LineAddr, Token};
+    use crate::kernel::Rng;
+    use scalepool_protocols::cxl::cxl256::code::{DevLoad, H2dReqOpcode, H2dRspOpcode, MetaField, MetaValue, SnpType};
 
-    /// BIConflictAck stays behind an earlier Cmp of its Tag; a later Cmp does not hold it.
+    fn ndr(opcode: NdrOpcode) -> Msg<Token> {
+        Msg::S2mNdr { opcode, meta_field: MetaField::NoOp, meta: MetaValue::Invalid, tag: 5, devload: DevLoad(0) }
+    }
+
+    fn req(opcode: M2sReqOpcode) -> Msg<Token> {
+        let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::NoOp, MetaValue::Invalid);
+        Msg::M2sReq { opcode, snp, meta_field, meta, line: LineAddr(0), tag: 5 }
+    }
+
+    /// Messages that were sent first are free, and one that was sent behind a message which may pass it is free too.
     #[test]
-    fn a_later_message_does_not_hold_an_earlier_one() {
+    fn what_was_sent_later_holds_nothing_back() {
         let config = CoherenceConfig::default();
-        let ndr = |opcode| {
-            let (meta_field, meta, tag, devload) = (MetaField::NoOp, MetaValue::Invalid, 1, DevLoad(0));
-            Msg::<Token>::S2mNdr { opcode, meta_field, meta, tag, devload }
-        };
-        let free = |first, second| {
+        let pairs = [
+            (ndr(NdrOpcode::BIConflictAck), ndr(NdrOpcode::Cmp), Dir::Up),
+            (req(M2sReqOpcode::MemClnEvct), req(M2sReqOpcode::MemRdFwd), Dir::Down),
+        ];
+        for (first, second, dir) in pairs {
+            assert!(order_of(&first, &second).is_some() && order_of(&second, &first).is_none());
             let mut net = Net::new(1);
-            net.send(0, ndr(first));
-            net.send(0, ndr(second));
-            let lane = net.of(0, Dir::Up);
-            (0..2).filter(|n| net.is_free(&config, 0, Dir::Up, *n)).map(|n| lane[n].label()).collect::<Vec<_>>()
-        };
-        assert_eq!(free(NdrOpcode::BIConflictAck, NdrOpcode::Cmp), ["BIConflictAck", "Cmp"]);
-        assert_eq!(free(NdrOpcode::Cmp, NdrOpcode::BIConflictAck), ["Cmp"]);
+            net.send(0, first);
+            net.send(0, second);
+            assert_eq!(net.of(0, dir), [first, second]);
+            assert!((0..2).all(|index| net.is_free(&config, 0, dir, index)));
+            // The other way round the second one waits.
+            let mut net = Net::new(1);
+            net.send(0, second);
+            net.send(0, first);
+            assert!(net.is_free(&config, 0, dir, 0) && !net.is_free(&config, 0, dir, 1));
+        }
+    }
+
+    fn go(opcode: H2dRspOpcode, cqid: u16) -> Msg<Token> {
+        Msg::H2dRsp { opcode, rsp_data: 0, cqid }
+    }
+
+    /// However messages are sent that have no order, and whatever was between them, the list is the same.
+    #[test]
+    fn a_list_says_nothing_but_the_order_of_ordered_messages() {
+        let snoop = |n: u64| Msg::H2dReq { opcode: H2dReqOpcode::SnpInv, line: LineAddr(n), uqid: n as u16 };
+        let all: [Msg<Token>; 6] = [
+            snoop(0),
+            snoop(1),
+            go(H2dRspOpcode::WritePull, 0),
+            go(H2dRspOpcode::GO, 1),
+            go(H2dRspOpcode::GO, 2),
+            go(H2dRspOpcode::ExtCmp, 3),
+        ];
+        let mut rng = Rng::from_seed(1);
+        for _ in 0..2_000 {
+            let sent: Vec<Msg<Token>> = (0..5).map(|_| all[rng.below(6) as usize]).collect();
+            let mut other = sent.clone();
+            for _ in 0..8 {
+                let at = rng.below(4) as usize;
+                if order_of(&other[at + 1], &other[at]).or(order_of(&other[at], &other[at + 1])).is_none() {
+                    other.swap(at, at + 1);
+                }
+            }
+            let nets = [&sent, &other].map(|sent| {
+                let mut net = Net::new(1);
+                sent.iter().for_each(|msg| net.send(0, *msg));
+                net
+            });
+            assert_eq!(nets[0], nets[1], "{sent:?}");
+            // One of them is delivered: as if it had never been sent.
+            let [mut less, _] = nets;
+            let gone = less.remove(0, Dir::Down, rng.below(5) as usize);
+            let mut never = Net::new(1);
+            let at = sent.iter().rposition(|msg| *msg == gone).expect("it was sent");
+            let same = sent.iter().filter(|msg| **msg == gone).count();
+            sent.iter().enumerate().filter(|(n, _)| *n != at).for_each(|(_, msg)| never.send(0, *msg));
+            assert!(same > 1 || less == never, "{sent:?} without {gone:?}");
+        }
     }
 }

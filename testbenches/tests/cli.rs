@@ -885,6 +885,27 @@ fn explore_prints_its_counts_and_writes_the_way_to_a_broken_rule() {
     )
     .unwrap();
     assert!(printed(&["explore", &at("case.toml")]).contains("\nIS fresh "));
+    // Two stores take the line from each other for ever; of states and steps alone nothing is wrong.
+    let swap = "kind = \"hdm-db\"\nstart = \"II\"\nprograms = [[\"MemRdA\", \"Store\"], [\"MemRdA\", \"Store\"]]\n\
+                [config.mem]\none_access = false\n";
+    std::fs::write(at("swap.toml"), swap).unwrap();
+    let swap = ["explore", &at("swap.toml")];
+    let (status, out, _) = seen(run(&[&swap[..], &files].concat()));
+    assert!(status == 1 && out.contains("found a store that waits for ever: steps "), "{out}");
+    assert!(out.ends_with(&read(&text)) && read(&text).contains("from here on, again and again"), "{out}");
+    assert!(read(&trace).contains("a store that waits for ever") && read(&script).contains("\nagain and again\n"));
+    let (status, out, _) = seen(run(&[&swap[..], &["--follow", &script]].concat()));
+    assert!(status == 1 && out.contains("found a store that waits for ever: steps "), "{out}");
+    let safe = printed(&[&swap[..], &["--no-liveness"]].concat());
+    assert!(safe.ends_with("\nno rule of states and steps is broken\n"), "{safe}");
+    // A round that does not come back, and one that leaves a message where it is.
+    let steps = read(&script);
+    let (cut, _) = steps.trim_end().rsplit_once('\n').unwrap();
+    for (name, wrong) in [("cut", cut), ("rest", "again and again\n")] {
+        std::fs::write(at(name), wrong).unwrap();
+        let (status, _, err) = seen(run(&[&swap[..], &["--follow", &at(name)]].concat()));
+        assert!(status == 2 && err.contains("found no step `again and again`"), "{err}");
+    }
     for (args, expected) in [
         (&["explore"][..], "expected FILE.toml or a name that `list explorations` shows"),
         (&["explore", "hdm-x"], "found \"hdm-x\""),

@@ -28,6 +28,8 @@ mod flows;
 mod hops;
 #[path = "coh/litmus.rs"]
 mod litmus;
+#[path = "coh/liveness.rs"]
+mod liveness;
 #[path = "coh/load.rs"]
 mod load;
 #[path = "coh/mem_bench.rs"]

@@ -8,8 +8,8 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::explore::system::Sent;
-use crate::coherence::explore::{Step, System};
-use crate::coherence::mem::system::{Act, advance_host};
+use crate::coherence::explore::{Awaited, Fairness, Step, System, Wait, delivery};
+use crate::coherence::mem::system::{Act, advance_host, program_wait};
 use crate::coherence::mem::tables::Copy4;
 use crate::coherence::mem::{HostReq, Want};
 use crate::coherence::message::{Dir, Msg};
@@ -408,8 +408,35 @@ impl System for BiasSystem {
         }
     }
 
-    fn drains(&self, mv: Move) -> bool {
-        matches!(mv, Move::Deliver { .. })
+    fn fairness(&self, mv: Move) -> Fairness {
+        if matches!(mv, Move::Deliver { .. }) { Fairness::Strong } else { Fairness::Optional }
+    }
+
+    fn action(&self, mv: Move) -> u128 {
+        match mv {
+            Move::Deliver { dir, index } => delivery(0, dir, &self.net.of(0, dir)[usize::from(index)]),
+            _ => 0,
+        }
+    }
+
+    fn waits(&self, out: &mut Vec<Wait>) {
+        let setup = &self.setup;
+        let mut wait = |agent, awaited| out.push(Wait { agent, awaited, line: Some(LINE) });
+        if self.device.is_pending(LINE) {
+            wait(DEVICE, Awaited::Request);
+        }
+        let (next, asked) = self.at[DEVICE];
+        let refused = setup.config.mem.is_outside(LINE) || setup.config.error_of(LINE).is_some();
+        if asked && !refused && setup.device_program.get(usize::from(next)) == Some(&DeviceAct::Store) {
+            wait(DEVICE, Awaited::Store);
+        }
+        if self.host.mem.awaits(LINE) {
+            wait(HOST, Awaited::Request);
+        }
+        if setup.programs {
+            let program = program_wait(&setup.config, &self.host.mem, &setup.host_program, self.at[HOST]);
+            program.into_iter().for_each(|awaited| wait(HOST, awaited));
+        }
     }
 
     fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {

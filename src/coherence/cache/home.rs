@@ -98,6 +98,17 @@ pub enum Task<D> {
     },
 }
 
+impl<D> Task<D> {
+    /// Whom the home snoops for it.
+    fn snooped(&self) -> Snooped {
+        match self {
+            Task::Request { op, .. } => requests::request(*op).map_or(Snooped::Nobody, |r| r.snooped),
+            Task::Recall | Task::CoreWrite { .. } => Snooped::Everybody(Snoop::Inv),
+            Task::CoreRead => Snooped::Owner(Snoop::Data),
+        }
+    }
+}
+
 /// An open transaction.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Transaction<D> {
@@ -111,8 +122,6 @@ pub struct Transaction<D> {
     pub task: Task<D>,
     /// How far it is.
     pub phase: Phase,
-    /// Snoop sent.
-    pub snoop: Option<Snoop>,
     /// Ports whose D2H Rsp is missing.
     pub answers: u16,
     /// Ports whose D2H Data is missing.
@@ -304,19 +313,11 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         task: Task<D>,
         out: &mut Out<D>,
     ) {
-        let snooped = match &task {
-            Task::Request { op, cqid } => {
-                if let Some(error) = config.error_of(line) {
-                    return self.refuse(slot, port, line, *op, *cqid, error, out);
-                }
-                requests::request(*op).map_or(Snooped::Nobody, |r| r.snooped)
-            }
-            Task::Recall => Snooped::Everybody(Snoop::Inv),
-            Task::CoreRead => Snooped::Owner(Snoop::Data),
-            Task::CoreWrite { .. } => Snooped::Everybody(Snoop::Inv),
-        };
+        if let (Task::Request { op, cqid }, Some(error)) = (&task, config.error_of(line)) {
+            return self.refuse(slot, port, line, *op, *cqid, error, out);
+        }
         let holders = self.holders(line);
-        let (snoop, mut targets) = match snooped {
+        let (snoop, mut targets) = match task.snooped() {
             Snooped::Nobody => (None, 0),
             Snooped::Owner(snoop) => (Some(snoop), holders.owner.map_or(0, bit)),
             Snooped::Everybody(snoop) => (Some(snoop), holders.all()),
@@ -331,7 +332,6 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             port,
             task,
             phase: Phase::Snooping,
-            snoop: snoop.filter(|_| targets != 0),
             answers: targets,
             data: 0,
             early: Vec::new(),
@@ -524,7 +524,6 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             port,
             task: Task::Request { op, cqid },
             phase: Phase::Pulling { expected: false },
-            snoop: None,
             answers: 0,
             data: 0,
             early: Vec::new(),
@@ -619,7 +618,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         };
         let t = &mut self.open[i];
         let line = t.line;
-        let (Some(reading), Some(snoop)) = (snoops::reading(rsp), t.snoop) else {
+        let (Some(reading), Some(snoop)) = (snoops::reading(rsp), t.task.snooped().snoop()) else {
             return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "a listed answer");
         };
         if !reading.to.contains(&snoop) {
@@ -901,22 +900,19 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         self
     }
 
-    /// What the home knows of one port, without its number: two ports with equal answers are the same to it.
-    pub fn signature(&self, port: Port) -> Vec<(u64, u64)> {
+    /// What the home knows of one port, without its number: two ports with equal answers are the same to it. Flags of
+    /// each line, transaction and waiting request, then the data that came early.
+    pub fn signature(&self, port: Port) -> (Vec<u64>, Vec<Option<&D>>) {
         let b = bit(port);
-        let mut signature: Vec<(u64, u64)> = Vec::new();
-        for (line, h) in &self.directory {
-            signature.push((line.0, u64::from(h.owner == Some(port)) << 1 | u64::from(h.sharers & b != 0)));
-        }
-        for t in &self.open {
-            let early = t.early.iter().position(|(p, _)| *p == port).is_some();
-            let late = t.late.iter().find(|(p, _)| *p == port).map_or(0, |(_, r)| u64::from(r.0) + 1);
+        let lines =
+            self.directory.iter().map(|(_, h)| u64::from(h.owner == Some(port)) << 1 | u64::from(h.sharers & b != 0));
+        let open = self.open.iter().map(|t| {
+            let late = t.late_answer(port).map_or(0, |rsp| u64::from(rsp.0) + 1);
             let bits = u64::from(t.port == port) | u64::from(t.answers & b != 0) << 1 | u64::from(t.data & b != 0) << 2;
-            signature.push((u64::from(t.slot), bits | u64::from(early) << 3 | late << 4));
-        }
-        for (i, w) in self.queue.iter().enumerate() {
-            signature.push((i as u64, u64::from(w.port == port)));
-        }
-        signature
+            bits | late << 3
+        });
+        let queue = self.queue.iter().map(|w| u64::from(w.port == port));
+        let early = self.open.iter().map(|t| t.early.iter().find(|(p, _)| *p == port).map(|(_, data)| data));
+        (lines.chain(open).chain(queue).collect(), early.collect())
     }
 }

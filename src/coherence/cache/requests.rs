@@ -14,6 +14,16 @@ pub enum Snooped {
     Everybody(Snoop),
 }
 
+impl Snooped {
+    /// The snoop that is sent.
+    pub fn snoop(self) -> Option<Snoop> {
+        match self {
+            Snooped::Nobody => None,
+            Snooped::Owner(snoop) | Snooped::Everybody(snoop) => Some(snoop),
+        }
+    }
+}
+
 /// What a request brings to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

@@ -13,7 +13,8 @@ use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
-use crate::coherence::explore::system::{Sent, Step, System};
+use crate::coherence::explore::fingerprint::fingerprint;
+use crate::coherence::explore::system::{Awaited, Fairness, Sent, Step, System, Wait, delivery};
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{self, CopyView, DeviceStep, DeviceWatch, HomeWatch, View};
 use crate::coherence::net::Net;
@@ -646,8 +647,53 @@ impl System for CacheSystem {
         }
     }
 
-    fn drains(&self, mv: Move) -> bool {
-        matches!(mv, Move::Deliver { .. } | Move::Choose(_))
+    fn fairness(&self, mv: Move) -> Fairness {
+        match mv {
+            Move::Deliver { .. } | Move::Choose(_) => Fairness::Strong,
+            _ => Fairness::Optional,
+        }
+    }
+
+    fn action(&self, mv: Move) -> u128 {
+        match mv {
+            Move::Deliver { link, dir, index, .. } => {
+                let link = usize::from(link);
+                delivery(link, dir, &self.state.net.of(link, dir)[usize::from(index)])
+            }
+            Move::Choose(choice) => fingerprint(&choice),
+            _ => 0,
+        }
+    }
+
+    fn waits(&self, out: &mut Vec<Wait>) {
+        let state = &self.state;
+        for (device, n) in state.devices.iter().zip(0..) {
+            let agent = column(n);
+            let mut wait = |awaited, line| out.push(Wait { agent, awaited, line });
+            if device.is_flushing() {
+                wait(Awaited::Request, None);
+            }
+            for (line, entry) in device.lines() {
+                if !entry.at.is_stable() {
+                    wait(Awaited::Request, Some(line));
+                }
+                if entry.store.is_some() {
+                    wait(Awaited::Store, Some(line));
+                }
+            }
+            // A store of a program that asks again and again until it is done.
+            let program = self.setup.programs.get(usize::from(n)).zip(state.at.get(usize::from(n)));
+            let line = LineAddr(0);
+            if let Some((program, &(next, true))) = program
+                && program.get(usize::from(next)) == Some(&Act::Store)
+                && device.entry(line).is_none_or(|e| e.store.is_none())
+                && self.setup.config.error_of(line).is_none()
+            {
+                wait(Awaited::Store, Some(line));
+            }
+        }
+        let of_host = state.home.open().iter().filter(|t| !matches!(t.task, Task::Request { .. }));
+        out.extend(of_host.map(|t| Wait { agent: 0, awaited: Awaited::Request, line: Some(t.line) }));
     }
 
     fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
@@ -775,32 +821,41 @@ impl System for CacheSystem {
         if !self.setup.programs.is_empty() {
             return self;
         }
+        let order = self.by_content();
+        if order.is_sorted() { self } else { self.renamed(&order) }
+    }
+}
+
+/// The same system with its devices renamed.
+impl CacheSystem {
+    /// The devices, sorted by all that is known of them without their numbers.
+    fn by_content(&self) -> Vec<usize> {
         let state = &self.state;
-        let plain = |m: &Msg<Token>| match *m {
-            Msg::H2dReq { opcode, line, uqid } => Msg::H2dReq { opcode, line, uqid: uqid & !15 },
-            Msg::D2hRsp { opcode, uqid } => Msg::D2hRsp { opcode, uqid: uqid & !15 },
-            Msg::D2hData { uqid, bogus, poison, data, enables } => {
-                Msg::D2hData { uqid: uqid & !15, bogus, poison, data, enables }
-            }
-            Msg::H2dRsp { opcode, rsp_data, cqid } => {
-                // RspData of pulls is a UQID, of a GO a state below 16.
-                let is_go = requests::is_go(opcode);
-                Msg::H2dRsp { opcode, rsp_data: if is_go { rsp_data } else { rsp_data & !15 }, cqid }
-            }
-            other => other,
+        // UQIDs name the port: all are compared as those of one port.
+        let same = |msg: &Msg<Token>| {
+            let mut msg = *msg;
+            on_port(&mut msg, 0);
+            msg
         };
-        let messages = |n: usize, dir: Dir| state.net.of(n, dir).iter().map(plain);
+        let messages = |n: usize, dir: Dir| state.net.of(n, dir).iter().map(same);
+        let owing = |n: usize| {
+            let mut device = state.devices[n].clone();
+            device.rename_port(0);
+            device
+        };
         let mut order: Vec<usize> = (0..state.devices.len()).collect();
         order.sort_by(|&a, &b| {
-            let by_state = state.devices[a].cmp(&state.devices[b]);
+            let by_state = owing(a).cmp(&owing(b));
             by_state
                 .then_with(|| messages(a, Dir::Down).cmp(messages(b, Dir::Down)))
                 .then_with(|| messages(a, Dir::Up).cmp(messages(b, Dir::Up)))
                 .then_with(|| state.home.signature(a as Port).cmp(&state.home.signature(b as Port)))
         });
-        if order.iter().enumerate().all(|(i, &o)| i == o) {
-            return self;
-        }
+        order
+    }
+
+    /// Device `order[n]` becomes n.
+    fn renamed(self, order: &[usize]) -> Self {
         let mut to = vec![0; order.len()];
         for (new, &old) in order.iter().enumerate() {
             to[old] = new as Port;
@@ -815,16 +870,17 @@ impl System for CacheSystem {
             })
             .collect();
         let home = state.home.renamed(&to);
-        let net = state.net.renamed(&order, |msg, new| match msg {
-            Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => {
-                *uqid = *uqid & !15 | new as u16;
-            }
-            Msg::H2dRsp { opcode, rsp_data, .. } if !requests::is_go(*opcode) => {
-                *rsp_data = *rsp_data & !15 | new as u16;
-            }
-            _ => {}
-        });
+        let net = state.net.renamed(order, |msg, new| on_port(msg, new as u16));
         Self { setup, state: State { devices, home, net, at: state.at } }
+    }
+}
+
+/// The same message where its device is on another port: its UQID says so. RspData of a pull is a UQID, of a GO a state.
+fn on_port(msg: &mut Msg<Token>, port: u16) {
+    match msg {
+        Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => *uqid = *uqid & !15 | port,
+        Msg::H2dRsp { opcode, rsp_data, .. } if !requests::is_go(*opcode) => *rsp_data = *rsp_data & !15 | port,
+        _ => {}
     }
 }
 
@@ -836,5 +892,27 @@ impl super::home::Transaction<Token> {
             _ => None,
         };
         self.values().chain(write)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coherence::explore::system::{orbits, reachable};
+
+    fn drops() -> CoherenceConfig {
+        CoherenceConfig { silent_drop_e: true, ..CoherenceConfig::default() }
+    }
+
+    /// The form does not depend on which port an open snoop or pull was sent to, nor on early data at the home.
+    #[test]
+    fn every_renaming_of_a_state_has_one_form() {
+        let two = reachable(&CacheSystem::new(Setup::free(CoherenceConfig::default(), 2, ALL_REQUESTS)));
+        let left = orbits(&two, 2, |s, order| s.renamed(order));
+        println!("two devices: {} states, {left} without names", two.len());
+        let menu = [Op::RdShared, Op::RdOwn, Op::DirtyEvict];
+        let three = reachable(&CacheSystem::new(Setup { waiting_stores: false, ..Setup::free(drops(), 3, &menu) }));
+        let left = orbits(&three, 3, |s, order| s.renamed(order));
+        println!("three devices: {} states, {left} without names", three.len());
     }
 }

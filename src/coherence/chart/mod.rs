@@ -18,6 +18,8 @@ pub struct Chart {
     rows: Vec<Row>,
     /// Time of each row \[fs\]; empty for a way through states.
     times_fs: Vec<u64>,
+    /// The row from which on all rows come again and again.
+    repeats: Option<usize>,
     /// What stands under the chart.
     caption: String,
 }
@@ -70,10 +72,16 @@ const TIMES_PX: usize = 90;
 /// Height of a row in pixels.
 const ROW_PX: usize = 26;
 
+/// Stands above the rows that come again and again.
+const REPEATED: &str = "--- from here on, again and again ---";
+/// Stands below the last row when nothing comes any more.
+const RESTS: &str = "--- nothing more happens ---";
+
 impl Chart {
     /// The chart of the way to a fault.
     pub fn of(violation: &Violation) -> Self {
-        Self::new(&violation.columns, &violation.steps, violation.event.to_string())
+        let chart = Self::new(&violation.columns, &violation.steps, violation.event.to_string());
+        Self { repeats: violation.repeats, ..chart }
     }
 
     /// The chart of any way.
@@ -97,7 +105,7 @@ impl Chart {
             };
             under_way.extend(sent.iter().map(|s| (s.from, s.to, s.label.as_str(), number)));
         }
-        Self { columns: columns.to_vec(), rows, times_fs: Vec::new(), caption }
+        Self { columns: columns.to_vec(), rows, times_fs: Vec::new(), repeats: None, caption }
     }
 
     /// The chart of messages of a clocked run, in order of time.
@@ -118,7 +126,7 @@ impl Chart {
             });
         }
         let times_fs = passing.iter().map(|p| p.t_fs).collect();
-        Self { columns: columns.to_vec(), rows, times_fs, caption }
+        Self { columns: columns.to_vec(), rows, times_fs, repeats: None, caption }
     }
 
     /// What stands in front of a row: its step or its time.
@@ -140,6 +148,9 @@ impl Chart {
         out.truncate(out.trim_end().len());
         out.push('\n');
         for (number, row) in self.rows.iter().enumerate() {
+            if self.repeats == Some(number) {
+                let _ = writeln!(out, "{:>width$}  {REPEATED}", "");
+            }
             let mut cells: Vec<char> = vec![' '; self.columns.len() * COLUMN_CHARS];
             for column in 0..self.columns.len() {
                 cells[centre(column)] = '|';
@@ -170,6 +181,9 @@ impl Chart {
             }
             let line: String = cells.into_iter().collect();
             let _ = writeln!(out, "{:>width$}  {}", self.gutter(number), line.trim_end());
+        }
+        if self.repeats == Some(self.rows.len()) {
+            let _ = writeln!(out, "{:>width$}  {RESTS}", "");
         }
         if !self.caption.is_empty() {
             let _ = writeln!(out, "{}", self.caption);
@@ -205,6 +219,14 @@ impl Chart {
         if let (Some(first), Some(last)) = (self.times_fs.first(), self.times_fs.last()) {
             let _ = writeln!(out, "<desc>{first} fs to {last} fs</desc>");
             out.push_str(&text(10, 24, "start", "ns"));
+        }
+        if let Some(row) = self.repeats {
+            let at = y(row) - ROW_PX / 2 - 2;
+            let _ = writeln!(
+                out,
+                "<line x1=\"0\" y1=\"{at}\" x2=\"{width}\" y2=\"{at}\" stroke=\"black\" stroke-dasharray=\"6 4\"/>"
+            );
+            out.push_str(&text(10, at + 12, "start", if row == self.rows.len() { RESTS } else { REPEATED }));
         }
         for (number, row) in self.rows.iter().enumerate() {
             if !self.times_fs.is_empty() {

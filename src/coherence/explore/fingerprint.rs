@@ -68,20 +68,48 @@ pub fn fingerprint(state: &impl Hash) -> u128 {
     u128::from(fold.a) << 64 | u128::from(fold.b)
 }
 
-/// A fingerprint is its own hash.
+/// Fingerprints, numbered in the order in which they come.
+///
+/// Takes 16 bytes a state, and 8 to 16 more to find it again.
 #[derive(Default)]
-pub(super) struct Itself(u64);
+pub(super) struct Visited {
+    prints: Vec<u128>,
+    /// Number + 1 of the fingerprint that fell here or behind; 0: free. A power of two long, at most half full.
+    slots: Vec<u32>,
+}
 
-impl Hasher for Itself {
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("fingerprints only");
+impl Visited {
+    /// Numbers a fingerprint; `Err` with its number when it has one already.
+    pub fn insert(&mut self, print: u128) -> Result<u32, u32> {
+        if (self.prints.len() + 1) * 2 > self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot(print);
+        match self.slots[slot] {
+            0 => {
+                self.prints.push(print);
+                self.slots[slot] = self.prints.len() as u32;
+                Ok(self.prints.len() as u32 - 1)
+            }
+            taken => Err(taken - 1),
+        }
     }
 
-    fn write_u128(&mut self, x: u128) {
-        self.0 = x as u64;
+    /// Where a fingerprint stands, or the free place for it.
+    fn slot(&self, print: u128) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = print as usize & mask;
+        while self.slots[slot] != 0 && self.prints[self.slots[slot] as usize - 1] != print {
+            slot = (slot + 1) & mask;
+        }
+        slot
     }
 
-    fn finish(&self) -> u64 {
-        self.0
+    fn grow(&mut self) {
+        self.slots = vec![0; (self.slots.len() * 2).max(1024)];
+        for (number, &print) in (1..).zip(&self.prints) {
+            let slot = self.slot(print);
+            self.slots[slot] = number;
+        }
     }
 }

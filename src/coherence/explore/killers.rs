@@ -87,6 +87,7 @@ pub static KILLERS: &[Killer] = &[
     found(BisnpBlocksRwd, "hdm-db-2", "COH-SFI-06"),
     found(ReqServedUnderBisnp, "hdm-db-2", "COH-SFI-06"),
     found_with(HostOldBytes, "hdm-db-2", |c| c.without_bytes = WithoutBytes::Write, "COH-SFI-10"),
+    found_with(BytesNotAsked, "hdm-db-2-loads", |c| c.without_bytes = WithoutBytes::Write, "COH-INV-10"),
     found_with(BlockAnswerEarly, "hdm-db-block", |c| c.mem.block_answer = BlockAnswer::Whole, "COH-BLK-04"),
     found(BlockLineReleased, "hdm-db-block", "COH-BLK-05"),
     found(ConflictOnReq, "hdm-db-2", "COH-BIC-01"),

@@ -123,6 +123,7 @@ pub static NAMED: &[Named] = &[
         start: |config| mem(MemSetup::core(config, 2)),
     },
     Named {
+<<<<<<< HEAD
         name: "hdm-db-3",
         doc: "the same with three hosts",
         options: &[HDM_DB],
@@ -134,6 +135,17 @@ pub static NAMED: &[Named] = &[
         options: &[HDM_DB],
         start: |config| mem(MemSetup { device: Vec::new(), ..MemSetup::everything(config, 2) }),
     },
+=======
+        name: "hdm-db-2-loads",
+        doc: "the same where ownership is asked for loads and stores that wait",
+        start: |config| mem(MemSetup::waiting_accesses(config, 2)),
+    },
+    Named {
+        name: "hdm-db-3",
+        doc: "reads, ownership, stores, evicts of three hosts",
+        start: |config| mem(MemSetup::core(config, 3)),
+    },
+>>>>>>> coh-explore
     Named {
         name: "hdm-db-device",
         doc: "two hosts and the device's own cache",

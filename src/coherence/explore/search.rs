@@ -1,14 +1,16 @@
 //! Breadth-first search over all states.
 //!
 //! Breadth first, so that the way to a fault is a shortest one. Of a visited state its fingerprint, its parent and the
-//! number of the move that led to it are kept; the states themselves only for the two levels at work.
+//! number of the move that led to it are kept; the states themselves only for the two levels at work. When nothing is broken
+//! and all states were visited, [`super::liveness`] looks for what never ends; for that all moves are kept too.
 
-use super::fingerprint::{Itself, fingerprint};
-use super::system::{Step, System};
+use super::fingerprint::{Visited, fingerprint};
+use super::graph::Graph;
+use super::liveness::{self, Endless, Lasso};
+use super::system::{Fairness, Step, System, Wait};
 use crate::coherence::event::Event;
 use crate::coherence::flows::name;
-use std::collections::{BTreeMap, HashSet};
-use std::hash::BuildHasherDefault;
+use std::collections::BTreeMap;
 
 /// Where the search ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,13 +18,15 @@ pub struct Limits {
     /// Most states that it visits; with more it gives up.
     pub states: usize,
     /// Whether to rename interchangeable agents ([`System::canonical`]). A way to a fault is then looked for again
-    /// without renaming, so that its agents keep their names.
+    /// without renaming, so that its agents keep their names; so is what never ends.
     pub symmetry: bool,
+    /// Whether to look for what never ends, when all states were visited and no rule is broken in one.
+    pub liveness: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { states: 50_000_000, symmetry: false }
+        Self { states: 50_000_000, symmetry: false, liveness: true }
     }
 }
 
@@ -35,7 +39,10 @@ pub struct Violation {
     pub columns: Vec<String>,
     /// Every step from the start, the last one breaks the rule.
     pub steps: Vec<Step>,
-    /// The words that [`play`](crate::coherence::flows::play) follows to the same end, one a step.
+    /// Something never ends: from this step on (counted from 0) the steps come again and again. Behind the last step:
+    /// nothing more happens.
+    pub repeats: Option<usize>,
+    /// The words that [`play`](crate::coherence::flows::play) follows to the same end.
     pub script: Vec<String>,
 }
 
@@ -48,7 +55,7 @@ pub struct Report {
     pub transitions: u64,
     /// Longest shortest way from the start, in moves.
     pub depth: usize,
-    /// Whether all states were visited.
+    /// Whether all states were visited, and, if that was asked for, all moves looked at for what never ends.
     pub complete: bool,
     /// The first fault, if any; the search ends there.
     pub violation: Option<Violation>,
@@ -69,32 +76,41 @@ pub fn search<S: System>(start: &S, limits: Limits) -> Report {
 
 /// As [`search()`]; `progress` sees the counts now and then.
 pub fn search_with<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
-    let report = run(start, limits, progress);
-    // Renaming loses which agent is which: the way to the fault is looked for again with names.
-    if report.violation.is_some() && limits.symmetry {
-        run(start, Limits { symmetry: false, ..limits }, progress)
+    let named = Limits { symmetry: false, ..limits };
+    if limits.symmetry {
+        let report = run(start, Limits { liveness: false, ..limits }, progress);
+        if report.violation.is_none() && !(report.complete && limits.liveness) {
+            return report;
+        }
+        // Renaming loses which agent is which: the way to the fault, and who waits, is looked for again with names.
+        let again = run(start, named, progress);
+        if again.violation.is_some() { again } else { Report { complete: again.complete, ..report } }
     } else {
-        report
+        run(start, named, progress)
     }
 }
 
 fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) -> Report {
     let renamed = |s: S| if limits.symmetry { s.canonical() } else { s };
     let first = renamed(start.clone());
-    let mut visited: HashSet<u128, BuildHasherDefault<Itself>> = HashSet::default();
-    visited.insert(fingerprint(&first));
+    let most = limits.states.min(u32::MAX as usize);
+    let mut visited = Visited::default();
+    let _ = visited.insert(fingerprint(&first));
     let mut origins: Vec<Origin> = vec![(0, 0)];
     let mut report = Report { states: 1, ..Report::default() };
     let (mut moves, mut events) = (Vec::new(), Vec::new());
-    let mut ends: BTreeMap<u128, (String, u64)> = BTreeMap::new();
+    let mut ends: BTreeMap<u32, (String, u64)> = BTreeMap::new();
+    let mut graph = limits.liveness.then(Graph::default);
+    let mut waits = Vec::new();
     judge(&first, &mut moves, &mut events);
     if let Some(event) = events.pop() {
-        report.violation = Some(Violation { event, columns: start.columns(), steps: Vec::new(), script: Vec::new() });
+        report.violation = Some(way(start, event, &[], None));
         return report;
     }
     if moves.is_empty() {
-        ends.insert(fingerprint(&first), (first.outcome(), 1));
+        ends.insert(0, (first.outcome(), 1));
     }
+    record_state(graph.as_mut(), &first, &mut waits);
     let mut level = vec![(first, 0_u32)];
     while !level.is_empty() {
         let mut next = Vec::new();
@@ -102,35 +118,50 @@ fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) 
             moves.clear();
             state.moves(&mut moves);
             let candidates = std::mem::take(&mut moves);
+            if let Some(graph) = &mut graph {
+                if graph.is_full() {
+                    report.outcomes = outcomes(ends);
+                    return report;
+                }
+                graph.begin_moves();
+            }
             for (ordinal, &mv) in candidates.iter().enumerate() {
                 report.transitions += 1;
                 let mut after = state.clone();
                 after.apply(mv, &mut events);
                 let after = renamed(after);
-                let print = fingerprint(&after);
-                if events.is_empty() && !visited.insert(print) {
-                    if let Some((_, paths)) = ends.get_mut(&print) {
-                        *paths += 1;
-                    }
-                    continue;
-                }
                 if events.is_empty() {
+                    let place = visited.insert(fingerprint(&after));
+                    let (Ok(to) | Err(to)) = place;
+                    if let Some(graph) = &mut graph {
+                        let fairness = state.fairness(mv);
+                        let is_owed = fairness != Fairness::Optional;
+                        graph.push_move(to, is_owed.then(|| (fairness, state.action(mv))));
+                    }
+                    if place.is_err() {
+                        if let Some((_, paths)) = ends.get_mut(&to) {
+                            *paths += 1;
+                        }
+                        continue;
+                    }
                     moves.clear();
                     judge(&after, &mut moves, &mut events);
+                    if events.is_empty() && moves.is_empty() {
+                        ends.insert(to, (after.outcome(), 1));
+                    }
                 }
                 if !events.is_empty() {
                     let event = events.swap_remove(0);
+                    let ordinals = path(&origins, number).into_iter().chain([ordinal as u16]);
                     report.depth += 1;
-                    report.violation = Some(way(start, event, &origins, number, ordinal));
+                    report.violation = Some(way(start, event, &ordinals.collect::<Vec<_>>(), None));
                     return report;
                 }
-                if moves.is_empty() {
-                    ends.insert(print, (after.outcome(), 1));
-                }
-                if report.states == limits.states {
+                if report.states == most {
                     report.outcomes = outcomes(ends);
                     return report;
                 }
+                record_state(graph.as_mut(), &after, &mut waits);
                 report.states += 1;
                 if report.states.is_multiple_of(PROGRESS_STATES) {
                     progress(&report);
@@ -145,11 +176,23 @@ fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) 
     }
     report.outcomes = outcomes(ends);
     report.complete = true;
+    let lasso = graph.and_then(|graph| liveness::find(&graph));
+    report.violation = lasso.map(|lasso| endless(start, &lasso, &origins));
     report
 }
 
+/// A state and who waits in it.
+fn record_state<S: System>(graph: Option<&mut Graph>, state: &S, waits: &mut Vec<Wait>) {
+    if let Some(graph) = graph {
+        waits.clear();
+        state.waits(waits);
+        waits.sort_unstable();
+        graph.push_state(waits, state.is_quiescent());
+    }
+}
+
 /// By name.
-fn outcomes(ends: BTreeMap<u128, (String, u64)>) -> BTreeMap<String, u64> {
+fn outcomes(ends: BTreeMap<u32, (String, u64)>) -> BTreeMap<String, u64> {
     let mut named = BTreeMap::new();
     for (outcome, paths) in ends.into_values() {
         *named.entry(outcome).or_default() += paths;
@@ -163,7 +206,7 @@ fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>
     state.moves(moves);
     if state.is_idle() {
         state.check_idle(events);
-    } else if !moves.iter().any(|&mv| state.drains(mv)) {
+    } else if !moves.iter().any(|&mv| state.fairness(mv) == Fairness::Strong) {
         events.push(Event::new(
             "COH-INV-09",
             None,
@@ -174,19 +217,60 @@ fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>
     }
 }
 
-/// The steps from the start to state `number` and one move on, which breaks a rule.
-fn way<S: System>(start: &S, event: Event, origins: &[Origin], mut number: u32, last: usize) -> Violation {
-    let mut ordinals = vec![last as u16];
+/// What [`play`](crate::coherence::flows::play) reads as the place from which the steps come again and again.
+pub const REPEATS: &str = "again and again";
+
+/// The wait that never ends, or all work, with the steps that come again and again: from `first` on of `steps`.
+pub fn endless_event(columns: &[String], wait: Option<Wait>, first: usize, steps: usize) -> Event {
+    let how = match steps - first {
+        0 => "nothing more happens".to_owned(),
+        1 => format!("step {steps} comes again and again"),
+        _ => format!("steps {} to {steps} come again and again", first + 1),
+    };
+    match wait {
+        Some(Wait { agent, awaited, line }) => {
+            let at = columns.get(agent).map_or("?", String::as_str);
+            Event::new("COH-INV-10", line, at, format!("{awaited} that waits for ever: {how}"), "an end of every wait")
+        }
+        None => {
+            let found = format!("no way to an end of all work: {how}");
+            Event::new("COH-INV-09", None, "system", found, "every state reaches quiescence")
+        }
+    }
+}
+
+/// The run that never ends.
+fn endless<S: System>(start: &S, lasso: &Lasso, origins: &[Origin]) -> Violation {
+    let mut ordinals = path(origins, lasso.state);
+    let first = ordinals.len();
+    ordinals.extend(&lasso.round);
+    let wait = match lasso.endless {
+        Endless::Work => None,
+        Endless::Wait(wait) => Some(wait),
+    };
+    let event = endless_event(&start.columns(), wait, first, ordinals.len());
+    way(start, event, &ordinals, Some(first))
+}
+
+/// The moves from the start to a state, each by its place among the moves of its state.
+fn path(origins: &[Origin], mut number: u32) -> Vec<u16> {
+    let mut ordinals = Vec::new();
     while number != 0 {
         let (parent, ordinal) = origins[number as usize];
         ordinals.push(ordinal);
         number = parent;
     }
+    ordinals.reverse();
+    ordinals
+}
+
+/// The steps of some moves from the start.
+fn way<S: System>(start: &S, event: Event, ordinals: &[u16], repeats: Option<usize>) -> Violation {
     let columns = start.columns();
     let mut state = start.clone();
     let (mut moves, mut events) = (Vec::new(), Vec::new());
     let (mut steps, mut script) = (Vec::new(), Vec::new());
-    for ordinal in ordinals.into_iter().rev() {
+    for &ordinal in ordinals {
         moves.clear();
         state.moves(&mut moves);
         // A search with renaming numbers moves of other states; its caller looks the way up again.
@@ -194,6 +278,9 @@ fn way<S: System>(start: &S, event: Event, origins: &[Origin], mut number: u32, 
         let step = state.describe(mv);
         let word = name(&columns, &step);
         let same = moves[..usize::from(ordinal)].iter().filter(|m| name(&columns, &state.describe(**m)) == word);
+        if repeats == Some(steps.len()) {
+            script.push(REPEATS.to_owned());
+        }
         script.push(match same.count() {
             0 => word,
             n => format!("{word} #{}", n + 1),
@@ -201,5 +288,8 @@ fn way<S: System>(start: &S, event: Event, origins: &[Origin], mut number: u32, 
         steps.push(step);
         state.apply(mv, &mut events);
     }
-    Violation { event, columns, steps, script }
+    if repeats == Some(steps.len()) {
+        script.push(REPEATS.to_owned());
+    }
+    Violation { event, columns, steps, repeats, script }
 }

@@ -1,8 +1,11 @@
 //! What can be explored.
 
+use super::fingerprint::fingerprint;
+use crate::coherence::content::{Content, LineAddr};
 use crate::coherence::event::Event;
+use crate::coherence::message::{Dir, Msg};
 use scalepool_protocols::cxl::message::Message;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::hash::Hash;
 
 /// One step of a run, for charts and replays.
@@ -47,6 +50,58 @@ pub struct Sent {
     pub message: Message,
 }
 
+/// What a fair run owes a move (`super::liveness` has the definition).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fairness {
+    /// Nothing. It begins something that nobody waits for, and may never be made.
+    Optional,
+    /// An agent's own step for what it waits for: it is made if it stays possible without a break.
+    Weak,
+    /// A message, or what an agent owes another: it is taken if it is possible again and again.
+    Strong,
+}
+
+/// For what somebody waits; what says more about a run stands first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Awaited {
+    /// A store whose line has been asked for.
+    Store,
+    /// A load whose line has been asked for.
+    Load,
+    /// The end of a request.
+    Request,
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Awaited::Store => "a store",
+            Awaited::Load => "a load",
+            Awaited::Request => "a request",
+        })
+    }
+}
+
+/// Somebody who waits. While it stands in every state of a stretch of a run, it is one and the same wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Wait {
+    /// Column of who waits.
+    pub agent: usize,
+    /// For what.
+    pub awaited: Awaited,
+    /// Line; `None`: the whole cache.
+    pub line: Option<LineAddr>,
+}
+
+/// The action of a delivery ([`System::action`]): one message on its link, whatever its data.
+pub fn delivery<D: Content>(link: usize, dir: Dir, msg: &Msg<D>) -> u128 {
+    let mut msg = msg.clone();
+    if let Some(data) = msg.data_mut() {
+        *data = D::ones();
+    }
+    fingerprint(&(link, dir, msg))
+}
+
 /// A whole system as one state.
 pub trait System: Clone + Eq + Hash {
     /// A move.
@@ -58,9 +113,23 @@ pub trait System: Clone + Eq + Hash {
     /// Every move that is possible now, in a fixed order.
     fn moves(&self, out: &mut Vec<Self::Move>);
 
-    /// Whether a move only drains (delivers a message, or ends what is open). Moves that begin something do not count
-    /// as progress: a state that is not idle must have a draining move.
-    fn drains(&self, mv: Self::Move) -> bool;
+    /// What a fair run owes a move. One that it owes strongly drains: it delivers a message or ends what is open. A state
+    /// that is not idle must have one.
+    fn fairness(&self, mv: Self::Move) -> Fairness;
+
+    /// Which action a move is part of: moves of different states with one number are the same step to a fair run, and one
+    /// of them is enough. Asked of moves that are not optional.
+    fn action(&self, mv: Self::Move) -> u128;
+
+    /// Everybody who waits, in any order.
+    fn waits(&self, out: &mut Vec<Wait>);
+
+    /// Whether the run may rest here for ever: nothing is open, nothing under way, and nobody waits.
+    fn is_quiescent(&self) -> bool {
+        let mut waits = Vec::new();
+        self.waits(&mut waits);
+        self.is_idle() && waits.is_empty()
+    }
 
     /// Makes a move. Broken rules go to `events`.
     fn apply(&mut self, mv: Self::Move, events: &mut Vec<Event>);
@@ -86,4 +155,44 @@ pub trait System: Clone + Eq + Hash {
     fn canonical(self) -> Self {
         self
     }
+}
+
+/// Every state that the moves of a system lead to.
+#[cfg(test)]
+pub(crate) fn reachable<S: System>(start: &S) -> Vec<S> {
+    let mut seen = std::collections::HashSet::from([fingerprint(start)]);
+    let mut states = vec![start.clone()];
+    let mut next = 0;
+    while next < states.len() {
+        let mut moves = Vec::new();
+        states[next].moves(&mut moves);
+        for mv in moves {
+            let mut after = states[next].clone();
+            after.apply(mv, &mut Vec::new());
+            if seen.insert(fingerprint(&after)) {
+                states.push(after);
+            }
+        }
+        next += 1;
+    }
+    states
+}
+
+/// How many different states are left when agents are renamed, where every renaming of a state is to be the same one.
+#[cfg(test)]
+pub(crate) fn orbits<S: System>(states: &[S], agents: usize, renamed: impl Fn(S, &[usize]) -> S) -> usize {
+    let orders: &[&[usize]] = match agents {
+        2 => &[&[1, 0]],
+        _ => &[&[0, 2, 1], &[1, 0, 2], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]],
+    };
+    let mut different = std::collections::HashSet::new();
+    for state in states {
+        let canonical = state.clone().canonical();
+        for order in orders {
+            let other = renamed(state.clone(), order).canonical();
+            assert!(other == canonical, "a state and its renaming {order:?} have different forms");
+        }
+        different.insert(fingerprint(&canonical));
+    }
+    different.len()
 }

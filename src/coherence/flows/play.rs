@@ -1,7 +1,8 @@
 //! A script to a chart.
 
 use crate::coherence::chart::Chart;
-use crate::coherence::explore::{Step, System};
+use crate::coherence::event::Event;
+use crate::coherence::explore::{Fairness, REPEATS, Step, System, Wait, endless_event};
 
 /// A script that cannot be followed, or a flow that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +33,8 @@ const MOST_STEPS: usize = 200;
 /// Follows a script, drains the system and draws the way.
 ///
 /// A word is `AGENT: WHAT` for what an agent does of its own and `FROM > TO: MESSAGE` for a delivery; ` #2` behind it
-/// takes the second that fits; `all` delivers everything.
+/// takes the second that fits; `all` delivers everything. The steps behind [`REPEATS`] must be a fair round
+/// ([`crate::coherence::explore::liveness`]), back to the state where they begin; what waits all the way round breaks a rule.
 ///
 /// # Errors
 /// A step that is not possible, a rule that is broken.
@@ -50,30 +52,39 @@ pub fn play<S: System>(flow: &'static str, mut system: S, script: &[&str]) -> Re
             None => Ok(()),
         }
     };
-    let moves = |system: &S| {
-        let mut moves = Vec::new();
-        system.moves(&mut moves);
-        moves
-    };
-    for &word in script.iter().chain(&["all"]) {
+    let mut round: Option<Round<S>> = None;
+    for (number, &word) in script.iter().enumerate() {
         if word == "all" {
-            while let Some(mv) = moves(&system).into_iter().find(|mv| system.drains(*mv)) {
-                make(&mut system, mv)?;
+            drain(&mut system, &mut make)?;
+        } else if word == REPEATS {
+            round = Some(Round {
+                first: number,
+                start: system.clone(),
+                states: vec![Standing::of(&system)],
+                made: Vec::new(),
+            });
+        } else {
+            let mv = fitting(&system, &columns, word).map_err(|possible| FlowError::Step {
+                flow,
+                word: word.to_owned(),
+                possible,
+            })?;
+            if let Some(round) = &mut round {
+                round.made.extend((system.fairness(mv) != Fairness::Optional).then(|| system.action(mv)));
             }
-            continue;
+            make(&mut system, mv)?;
+            if let Some(round) = &mut round {
+                round.states.push(Standing::of(&system));
+            }
         }
-        let (text, nth) = match word.split_once(" #") {
-            Some((text, n)) => (text, n.parse::<usize>().unwrap_or(1)),
-            None => (word, 1),
-        };
-        let all = moves(&system);
-        let mut fitting = all.iter().filter(|mv| name(&columns, &system.describe(**mv)) == text);
-        let Some(&mv) = fitting.nth(nth - 1) else {
-            let possible: Vec<_> = all.iter().map(|mv| name(&columns, &system.describe(*mv))).collect();
-            return Err(FlowError::Step { flow, word: word.to_owned(), possible: possible.join("; ") });
-        };
-        make(&mut system, mv)?;
     }
+    if let Some(round) = round {
+        return Err(match round.event(&system, &columns) {
+            Ok(event) => FlowError::Broken { flow, event: event.to_string() },
+            Err(possible) => FlowError::Step { flow, word: REPEATS.to_owned(), possible: possible.to_owned() },
+        });
+    }
+    drain(&mut system, &mut make)?;
     let mut events = Vec::new();
     system.check_idle(&mut events);
     if !system.is_idle() || !events.is_empty() {
@@ -84,6 +95,80 @@ pub fn play<S: System>(flow: &'static str, mut system: S, script: &[&str]) -> Re
     let (letters, fresh) = outcome.split_once(' ').unwrap_or((&outcome, ""));
     let memory = if fresh == "true" { "current" } else { "old" };
     Ok(Chart::new(&columns, &steps, format!("end: {letters}, memory {memory}")))
+}
+
+fn moves<S: System>(system: &S) -> Vec<S::Move> {
+    let mut moves = Vec::new();
+    system.moves(&mut moves);
+    moves
+}
+
+/// Delivers everything.
+fn drain<S: System>(
+    system: &mut S,
+    make: &mut impl FnMut(&mut S, S::Move) -> Result<(), FlowError>,
+) -> Result<(), FlowError> {
+    while let Some(mv) = moves(system).into_iter().find(|mv| system.fairness(*mv) == Fairness::Strong) {
+        make(system, mv)?;
+    }
+    Ok(())
+}
+
+/// The move of a word; otherwise the words of all that are possible.
+fn fitting<S: System>(system: &S, columns: &[String], word: &str) -> Result<S::Move, String> {
+    let (text, nth) = match word.split_once(" #") {
+        Some((text, n)) => (text, n.parse::<usize>().unwrap_or(1)),
+        None => (word, 1),
+    };
+    let all = moves(system);
+    let mut fitting = all.iter().filter(|mv| name(columns, &system.describe(**mv)) == text);
+    fitting.nth(nth - 1).copied().ok_or_else(|| {
+        let possible: Vec<_> = all.iter().map(|mv| name(columns, &system.describe(*mv))).collect();
+        possible.join("; ")
+    })
+}
+
+/// A state of a round: who waits, and what could be done.
+struct Standing {
+    waits: Vec<Wait>,
+    possible: Vec<(Fairness, u128)>,
+}
+
+impl Standing {
+    fn of<S: System>(system: &S) -> Self {
+        let mut waits = Vec::new();
+        system.waits(&mut waits);
+        waits.sort_unstable();
+        let owed = moves(system).into_iter().filter(|mv| system.fairness(*mv) != Fairness::Optional);
+        Self { waits, possible: owed.map(|mv| (system.fairness(mv), system.action(mv))).collect() }
+    }
+}
+
+/// Steps that come again and again.
+struct Round<S> {
+    /// Steps before it.
+    first: usize,
+    start: S,
+    states: Vec<Standing>,
+    /// Actions of its steps.
+    made: Vec<u128>,
+}
+
+impl<S: System> Round<S> {
+    /// What never ends; otherwise what the steps are not.
+    fn event(&self, end: &S, columns: &[String]) -> Result<Event, &'static str> {
+        if *end != self.start {
+            return Err("steps back to the state where they begin");
+        }
+        let always = |action: &(Fairness, u128)| self.states.iter().all(|s| s.possible.contains(action));
+        let owed = |action: &&(Fairness, u128)| action.0 == Fairness::Strong || always(action);
+        if self.states.iter().flat_map(|s| &s.possible).filter(owed).any(|(_, action)| !self.made.contains(action)) {
+            return Err("steps that leave out nothing that can be done again and again");
+        }
+        let mut waits = self.states[0].waits.iter().filter(|wait| self.states.iter().all(|s| s.waits.contains(wait)));
+        let steps = self.states.len() - 1;
+        Ok(endless_event(columns, waits.next().copied(), self.first, self.first + steps))
+    }
 }
 
 /// A step in the words of a script.

@@ -19,7 +19,7 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, Line, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::explore::system::Sent;
-use crate::coherence::explore::{Explored, Step, System};
+use crate::coherence::explore::{Awaited, Explored, Fairness, Step, System, Wait, delivery};
 use crate::coherence::mem::host::Want;
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::View;
@@ -411,8 +411,43 @@ impl<R: Rig + Clone + Eq + Hash> System for Cores<R> {
         }
     }
 
-    fn drains(&self, mv: Move) -> bool {
-        matches!(mv, Move::Deliver { .. })
+    fn fairness(&self, mv: Move) -> Fairness {
+        if matches!(mv, Move::Deliver { .. }) { Fairness::Strong } else { Fairness::Optional }
+    }
+
+    fn action(&self, mv: Move) -> u128 {
+        match mv {
+            Move::Deliver { link, dir, index } => {
+                let link = usize::from(link);
+                delivery(link, dir, &self.net.of(link, dir)[usize::from(index)])
+            }
+            _ => 0,
+        }
+    }
+
+    /// Requests, and stores that an agent has. A core may evict what it has asked for before it uses it, so that its program
+    /// need not end; that it can is asked of quiescence.
+    fn waits(&self, out: &mut Vec<Wait>) {
+        if self.setup.config.mutant.is_some() {
+            return;
+        }
+        for core in 0..self.cores.len() {
+            let agent = self.column(self.who(core));
+            for line in (0..self.setup.lines).map(LineAddr) {
+                let mut wait = |awaited| out.push(Wait { agent, awaited, line: Some(line) });
+                if self.rig.awaits(core, line) {
+                    wait(Awaited::Request);
+                }
+                if self.cores[core].storing == Storing::Agent && self.wanted(core, line).is_some() {
+                    wait(Awaited::Store);
+                }
+            }
+        }
+    }
+
+    /// Every program is over.
+    fn is_quiescent(&self) -> bool {
+        self.is_idle() && (self.setup.config.mutant.is_some() || self.is_over())
     }
 
     fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {

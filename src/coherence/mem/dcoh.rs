@@ -212,6 +212,11 @@ impl<D: Content> Dcoh<D> {
         starts && !self.is_busy(config, line) && self.has_trackers(config)
     }
 
+    /// Lines of its own operations, and of those of CXL.io peers, that have not ended.
+    pub fn own_operations(&self) -> impl Iterator<Item = LineAddr> {
+        self.open.iter().filter(|o| matches!(o.cause, Cause::Device(_))).map(|o| o.line)
+    }
+
     /// Lines of open transactions, their victims among them.
     pub fn busy_lines(&self) -> impl Iterator<Item = LineAddr> {
         let covered = |first: LineAddr, count: u8| (first.0..first.0 + u64::from(count)).map(LineAddr);
@@ -897,7 +902,8 @@ impl<D: Content> Dcoh<D> {
             signature.push((open.line.0, u64::from(asks)));
         }
         for t in self.trackers.iter().filter(|t| t.host == host) {
-            signature.push((t.first.0, u64::from(t.bi_tag) << 16 | u64::from(t.waits) << 8 | u64::from(t.disputed)));
+            let kind = u64::from(t.opcode.0) << 40 | u64::from(t.count) << 32 | u64::from(t.bi_tag) << 16;
+            signature.push((t.first.0, kind | u64::from(t.waits) << 8 | u64::from(t.disputed)));
         }
         signature
     }

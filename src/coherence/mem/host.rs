@@ -335,7 +335,11 @@ impl<D: Content> MemHost<D> {
         let state = self.get(line).map_or(Copy4::I, |l| l.state);
         match tables::issue_req(req.opcode, req.field(), req.value()) {
             Some(row) if self.phase(line) == Phase::Idle && row.states.contains(&state) => {
-                if self.has_tag() { Ok(()) } else { Err("COH-IDS-01") }
+                if self.has_tag() {
+                    Ok(())
+                } else {
+                    Err("COH-IDS-01")
+                }
             }
             row => Err(row.map_or("COH-MEM-37", |r| r.rule)),
         }
@@ -523,6 +527,11 @@ impl<D: Content> MemHost<D> {
         self.get(line)?.open.as_ref().map(|o| (o.tag, o.req.opcode))
     }
 
+    /// Whether a request or a write of the line has not ended.
+    pub fn awaits(&self, line: LineAddr) -> bool {
+        self.asked(line).is_some() || self.is_writing(line)
+    }
+
     /// Whether a MemWr of the line has no Cmp yet.
     pub fn is_writing(&self, line: LineAddr) -> bool {
         self.get(line).is_some_and(|l| l.write.is_some())
@@ -649,7 +658,9 @@ impl<D: Content> MemHost<D> {
         }
         let reads = match open.want {
             Want::Store => false,
-            Want::Load | Want::StorePart => true,
+            Want::Load | Want::StorePart => {
+                config.without_bytes == WithoutBytes::Read || !config.has(Mutant::BytesNotAsked)
+            }
             // A store of the whole line may come yet.
             Want::Nothing => config.without_bytes == WithoutBytes::Read,
         };

@@ -13,8 +13,9 @@ use crate::coherence::agent::{Accept, Agent, Effect, Out};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
+use crate::coherence::explore::fingerprint::fingerprint;
 use crate::coherence::explore::system::Sent;
-use crate::coherence::explore::{Step, System};
+use crate::coherence::explore::{Awaited, Fairness, Step, System, Wait, delivery};
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{
     CopyView, DcohStep, DcohWatch, MemHostWatch, View, check_copies, name_invariants, overtaken,
@@ -99,6 +100,22 @@ pub fn advance_host(
     }
 }
 
+/// The access that comes next in a host's program and waits for what was asked for it: a store for ownership, which it asks
+/// for again when it was lost, a load for the bytes of a line that was granted without them.
+pub fn program_wait(
+    config: &CoherenceConfig,
+    host: &MemHost<Token>,
+    program: &[Act],
+    (next, asked): (u8, bool),
+) -> Option<Awaited> {
+    let copy = host.copy(LineAddr(0));
+    match program.get(usize::from(next))? {
+        Act::Store if asked && !config.mem.is_outside(LineAddr(0)) => Some(Awaited::Store),
+        Act::Load if copy.state != Copy4::I && copy.data.is_none() => Some(Awaited::Load),
+        _ => None,
+    }
+}
+
 /// What an exploration may do; no part of a state.
 #[derive(Debug, Clone)]
 pub struct Setup {
@@ -171,6 +188,15 @@ impl Setup {
         }
     }
 
+    /// Hosts that ask for ownership to load and to store; every access waits until it is made.
+    pub fn waiting_accesses(config: CoherenceConfig, hosts: u8) -> Self {
+        Self {
+            requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED, HostReq::INV],
+            wants: vec![Want::Load, Want::Store],
+            ..Self::core(config, hosts)
+        }
+    }
+
     /// Hosts that ask for ownership and store, and do nothing else.
     fn owners(config: CoherenceConfig, hosts: u8) -> Self {
         Self {
@@ -235,6 +261,13 @@ pub enum Move {
         /// Line.
         line: u8,
     },
+    /// A host makes a load that waits.
+    Load {
+        /// Host.
+        host: u8,
+        /// Line.
+        line: u8,
+    },
     /// A host drops a clean copy.
     Drop {
         /// Host.
@@ -280,6 +313,8 @@ pub struct MemSystem {
     /// Hosts (a bit each, 4 a line) with a store that they wait to make, and those that were granted it and have not.
     wanting: u32,
     unused: u32,
+    /// The same for loads that they wait to make.
+    loading: u32,
     /// Lines (the bit of host 0) with a UIO read under way, and those of them that were stored to since it began.
     reading: u32,
     moved: u32,
@@ -289,7 +324,7 @@ pub struct MemSystem {
 
 impl PartialEq for MemSystem {
     fn eq(&self, other: &Self) -> bool {
-        let ghosts = |s: &Self| (s.wanting, s.unused, s.reading, s.moved);
+        let ghosts = |s: &Self| (s.wanting, s.unused, s.loading, s.reading, s.moved);
         (&self.hosts, &self.dcoh, &self.net, ghosts(self), &self.at)
             == (&other.hosts, &other.dcoh, &other.net, ghosts(other), &other.at)
     }
@@ -299,7 +334,7 @@ impl Eq for MemSystem {}
 
 impl Hash for MemSystem {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let ghosts = (self.wanting, self.unused, self.reading, self.moved);
+        let ghosts = (self.wanting, self.unused, self.loading, self.reading, self.moved);
         (&self.hosts, &self.dcoh, &self.net, ghosts, &self.at).hash(state);
     }
 }
@@ -323,6 +358,7 @@ impl MemSystem {
             setup: Arc::new(setup),
             wanting: 0,
             unused: 0,
+            loading: 0,
             reading: 0,
             moved: 0,
         }
@@ -465,13 +501,32 @@ impl MemSystem {
     fn make_due(&mut self, out: &mut Out<Token>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
         for host in 0..self.hosts.len() {
             for line in self.lines() {
-                if self.hosts[host].due(line) == Want::Store {
-                    let new = Token::of(line, Age::New);
-                    self.hosts[host].store(&self.setup.config, line, new, WHOLE_LINE, out);
-                    self.wanting &= !flag(host as u8, line.0 as u8);
-                    self.settle(host, out, sent, events);
+                let bit = flag(host as u8, line.0 as u8);
+                match self.hosts[host].due(line) {
+                    Want::Store | Want::StorePart => {
+                        let new = Token::of(line, Age::New);
+                        self.hosts[host].store(&self.setup.config, line, new, WHOLE_LINE, out);
+                        self.wanting &= !bit;
+                    }
+                    Want::Load => {
+                        self.hosts[host].load(&self.setup.config, line, out);
+                        self.loading &= !bit;
+                    }
+                    Want::Nothing => continue,
                 }
+                self.settle(host, out, sent, events);
             }
+        }
+    }
+
+    /// The access of a host that waits.
+    fn want(&self, host: u8, line: u8) -> Want {
+        if self.wanting & flag(host, line) != 0 {
+            Want::Store
+        } else if self.loading & flag(host, line) != 0 {
+            Want::Load
+        } else {
+            Want::Nothing
         }
     }
 
@@ -510,7 +565,10 @@ impl MemSystem {
                     (None, Dir::Up) => of_host(link, Some(msg)),
                 }
             }
-            Move::Issue { host, .. } | Move::WriteBack { host, .. } | Move::Store { host, .. } => of_host(host, None),
+            Move::Issue { host, .. }
+            | Move::WriteBack { host, .. }
+            | Move::Store { host, .. }
+            | Move::Load { host, .. } => of_host(host, None),
             Move::Device { line, op } => began(op, line.into(), 1),
             Move::Block { op, enable } => {
                 let (first, count) = block_lines(LineAddr(enable.into()))?;
@@ -588,8 +646,10 @@ impl MemSystem {
             Move::Issue { host, line, request, want } => {
                 let req = setup.requests[usize::from(request)];
                 self.hosts[usize::from(host)].issue(LineAddr(line.into()), req, want, &mut out);
-                if want == Want::Store {
-                    self.wanting |= flag(host, line);
+                match want {
+                    Want::Store | Want::StorePart => self.wanting |= flag(host, line),
+                    Want::Load => self.loading |= flag(host, line),
+                    Want::Nothing => {}
                 }
                 usize::from(host)
             }
@@ -601,6 +661,11 @@ impl MemSystem {
                 let at = LineAddr(line.into());
                 self.hosts[usize::from(host)].store(config, at, Token::of(at, Age::New), WHOLE_LINE, &mut out);
                 self.wanting &= !flag(host, line);
+                usize::from(host)
+            }
+            Move::Load { host, line } => {
+                self.hosts[usize::from(host)].load(config, LineAddr(line.into()), &mut out);
+                self.loading &= !flag(host, line);
                 usize::from(host)
             }
             Move::Drop { host, line } => {
@@ -691,9 +756,9 @@ impl System for MemSystem {
                         continue;
                     }
                     if host.can_issue(at, req) {
-                        let waits = self.wanting & flag(h, line) != 0;
+                        let waits = self.want(h, line);
                         let wants = if req.asks_ownership() { self.setup.wants.as_slice() } else { &[Want::Nothing] };
-                        let open = wants.iter().filter(|w| !waits || **w == Want::Store);
+                        let open = wants.iter().filter(|w| waits == Want::Nothing || **w == waits);
                         out.extend(open.map(|&want| Move::Issue { host: h, line, request, want }));
                     }
                 }
@@ -702,6 +767,9 @@ impl System for MemSystem {
                 }
                 if self.setup.stores && host.can_store(at, true) {
                     out.push(Move::Store { host: h, line });
+                }
+                if self.want(h, line) == Want::Load && host.can_load(at) {
+                    out.push(Move::Load { host: h, line });
                 }
                 let clean = matches!(host.copy(at).state, Copy4::S | Copy4::E);
                 if self.setup.drops && clean && host.phase(at) == super::host_rows::Phase::Idle {
@@ -726,8 +794,55 @@ impl System for MemSystem {
         }
     }
 
-    fn drains(&self, mv: Move) -> bool {
-        matches!(mv, Move::Deliver { .. })
+    /// Deliveries are owed strongly; what a host does for an access that waits already, weakly.
+    fn fairness(&self, mv: Move) -> Fairness {
+        match mv {
+            Move::Deliver { .. } => Fairness::Strong,
+            Move::Load { .. } => Fairness::Weak,
+            Move::Issue { host, line, want, .. } if want != Want::Nothing && self.want(host, line) == want => {
+                Fairness::Weak
+            }
+            Move::Store { host, line } if self.want(host, line) == Want::Store => Fairness::Weak,
+            _ => Fairness::Optional,
+        }
+    }
+
+    fn action(&self, mv: Move) -> u128 {
+        match mv {
+            Move::Deliver { link, dir, index, .. } => {
+                let link = usize::from(link);
+                delivery(link, dir, &self.net.of(link, dir)[usize::from(index)])
+            }
+            // Any request for the access is one.
+            Move::Issue { host, line, .. } => fingerprint(&("asks", host, line)),
+            Move::Store { host, line } => fingerprint(&("stores", host, line)),
+            Move::Load { host, line } => fingerprint(&("loads", host, line)),
+            _ => 0,
+        }
+    }
+
+    fn waits(&self, out: &mut Vec<Wait>) {
+        let config = &self.setup.config;
+        for (agent, host) in self.hosts.iter().enumerate() {
+            for at in self.lines() {
+                let mut wait = |awaited| out.push(Wait { agent, awaited, line: Some(at) });
+                if host.awaits(at) {
+                    wait(Awaited::Request);
+                }
+                match self.want(agent as u8, at.0 as u8) {
+                    Want::Load => wait(Awaited::Load),
+                    Want::Store | Want::StorePart => wait(Awaited::Store),
+                    Want::Nothing => {}
+                }
+            }
+            if let Some((program, &at)) = self.setup.programs.get(agent).zip(self.at.get(agent)) {
+                let waits = program_wait(config, host, program, at);
+                out.extend(waits.map(|awaited| Wait { agent, awaited, line: Some(LineAddr(0)) }));
+            }
+        }
+        let agent = self.hosts.len();
+        let own = self.dcoh.own_operations();
+        out.extend(own.map(|line| Wait { agent, awaited: Awaited::Request, line: Some(line) }));
     }
 
     fn apply(&mut self, mv: Move, events: &mut Vec<Event>) {
@@ -752,8 +867,9 @@ impl System for MemSystem {
             Move::Issue { host, request, want, .. } => {
                 let opcode = self.setup.requests[usize::from(request)].opcode;
                 let text = match want {
-                    Want::Store => format!("{} for a store", opcode.name().unwrap_or("?")),
-                    _ => opcode.name().unwrap_or("?").to_owned(),
+                    Want::Store | Want::StorePart => format!("{} for a store", opcode.name().unwrap_or("?")),
+                    Want::Load => format!("{} for a load", opcode.name().unwrap_or("?")),
+                    Want::Nothing => opcode.name().unwrap_or("?").to_owned(),
                 };
                 Step::Act { agent: host.into(), text, sent }
             }
@@ -761,6 +877,7 @@ impl System for MemSystem {
                 Step::Act { agent: host.into(), text: format!("MemWr, keeps {}", kept.letter()), sent }
             }
             Move::Store { host, .. } => Step::Act { agent: host.into(), text: "Store".into(), sent },
+            Move::Load { host, .. } => Step::Act { agent: host.into(), text: "Load".into(), sent },
             Move::Drop { host, .. } => Step::Act { agent: host.into(), text: "drops its copy".into(), sent },
             Move::Device { op, .. } => Step::Act { agent: device, text: format!("{op:?}"), sent },
             Move::DeviceStore { .. } => Step::Act { agent: device, text: "Store".into(), sent },
@@ -824,9 +941,18 @@ impl System for MemSystem {
         if !self.setup.programs.is_empty() || self.setup.config.has(Mutant::HolderSkipped) {
             return self;
         }
+        let order = self.by_content();
+        if order.is_sorted() { self } else { self.renamed(&order) }
+    }
+}
+
+/// The same system with its hosts renamed.
+impl MemSystem {
+    /// The hosts, sorted by all that is known of them without their numbers.
+    fn by_content(&self) -> Vec<usize> {
         let flags = |host: usize| {
             let of_host = |flags: u32| self.lines().map(move |l| flags & flag(host as u8, l.0 as u8) != 0);
-            of_host(self.wanting).chain(of_host(self.unused))
+            of_host(self.wanting).chain(of_host(self.unused)).chain(of_host(self.loading))
         };
         let mut order: Vec<usize> = (0..self.hosts.len()).collect();
         order.sort_by(|&a, &b| {
@@ -837,9 +963,11 @@ impl System for MemSystem {
                 .then_with(|| self.dcoh.signature(a as u8).cmp(&self.dcoh.signature(b as u8)))
                 .then_with(|| flags(a).cmp(flags(b)))
         });
-        if order.iter().enumerate().all(|(new, &old)| new == old) {
-            return self;
-        }
+        order
+    }
+
+    /// Host `order[n]` becomes n.
+    fn renamed(self, order: &[usize]) -> Self {
         let mut to = vec![0; order.len()];
         for (new, &old) in order.iter().enumerate() {
             to[old] = new as u8;
@@ -849,9 +977,33 @@ impl System for MemSystem {
             let set = set.filter(|&(host, line)| flags & flag(host, line) != 0);
             set.fold(0, |all, (host, line)| all | flag(to[usize::from(host)], line))
         };
-        let (wanting, unused) = (renamed(self.wanting), renamed(self.unused));
+        let (wanting, unused, loading) = (renamed(self.wanting), renamed(self.unused), renamed(self.loading));
         let hosts = order.iter().enumerate().map(|(new, &old)| self.hosts[old].clone().renamed(new as u8)).collect();
         // No message of CXL.mem says which host it is of.
-        Self { hosts, dcoh: self.dcoh.renamed(&to), net: self.net.renamed(&order, |_, _| {}), wanting, unused, ..self }
+        let (dcoh, net) = (self.dcoh.renamed(&to), self.net.renamed(order, |_, _| {}));
+        Self { hosts, dcoh, net, wanting, unused, loading, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coherence::explore::system::{orbits, reachable};
+
+    #[test]
+    fn every_renaming_of_a_state_has_one_form() {
+        let config = CoherenceConfig::default;
+        for setup in [
+            Setup::core(config(), 2),
+            Setup::waiting_accesses(config(), 2),
+            Setup::one_entry(config()),
+            Setup::uio(config()),
+        ] {
+            orbits(&reachable(&MemSystem::new(setup)), 2, |s, order| s.renamed(order));
+        }
+        let setup = Setup { requests: vec![HostReq::RD_ANY, HostReq::RD_SHARED], ..Setup::core(config(), 3) };
+        let three = reachable(&MemSystem::new(setup));
+        let left = orbits(&three, 3, |s, order| s.renamed(order));
+        println!("three hosts: {} states, {left} without names", three.len());
     }
 }

@@ -233,6 +233,10 @@ impl Rig for BiasRig {
         }
     }
 
+    fn awaits(&self, actor: usize, line: LineAddr) -> bool {
+        if actor == HOST { self.host.mem.awaits(line) } else { self.device.is_pending(line) }
+    }
+
     fn is_idle(&self) -> bool {
         self.host.is_idle() && self.device.is_idle()
     }

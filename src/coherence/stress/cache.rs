@@ -4,7 +4,7 @@ use super::rig::{Asked, Dice, Need, Rig, Who};
 use crate::coherence::agent::{Accept, Agent, Out, Port};
 use crate::coherence::cache::backing::{Backing, Flat};
 use crate::coherence::cache::device::{Bytes, Device};
-use crate::coherence::cache::home::Home;
+use crate::coherence::cache::home::{Home, Task};
 use crate::coherence::cache::requests::{Kind, REQUESTS};
 use crate::coherence::cache::state::At;
 use crate::coherence::config::CoherenceConfig;
@@ -206,6 +206,13 @@ impl Rig for CacheRig {
         values.extend(self.home.open().iter().filter(|t| t.line == line).flat_map(|t| t.values()).copied());
         let early = self.devices.iter().filter_map(|d| d.entry(line)).filter(|e| !e.at.has_copy());
         values.extend(early.filter_map(|e| e.data.filter(|b| b.enables == WHOLE_LINE)).map(|b| b.data));
+    }
+
+    fn awaits(&self, actor: usize, line: LineAddr) -> bool {
+        match self.devices.get(actor) {
+            Some(device) => !device.at(line).is_stable(),
+            None => self.home.open().iter().any(|t| t.line == line && !matches!(t.task, Task::Request { .. })),
+        }
     }
 
     fn is_idle(&self) -> bool {

@@ -270,6 +270,13 @@ impl Rig for MemRig {
         }
     }
 
+    fn awaits(&self, actor: usize, line: LineAddr) -> bool {
+        match self.hosts.get(actor) {
+            Some(host) => host.awaits(line),
+            None => self.dcoh.own_operations().any(|l| l == line),
+        }
+    }
+
     fn is_idle(&self) -> bool {
         self.dcoh.is_idle() && self.hosts.iter().all(Agent::is_idle)
     }

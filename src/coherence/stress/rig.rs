@@ -193,6 +193,9 @@ pub trait Rig {
     /// Invariants of the protocol alone.
     fn check(&self, _config: &CoherenceConfig, _line: LineAddr, _events: &mut Vec<Event>) {}
 
+    /// Whether a request of an actor for a line has not ended.
+    fn awaits(&self, actor: usize, line: LineAddr) -> bool;
+
     /// Nothing open anywhere.
     fn is_idle(&self) -> bool;
 }

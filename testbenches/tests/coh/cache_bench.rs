@@ -200,7 +200,7 @@ pub fn counterexample(mutant: Mutant, devices: usize, orders: bool) -> Option<Vi
         CoherenceConfig { mutant: Some(mutant), clean_evict: CleanEvictAnswer::Pull, ..CoherenceConfig::default() };
     let mut setup = Setup::free(config, devices, ALL_REQUESTS);
     setup.orders = orders;
-    search(&CacheSystem::new(setup), Limits { states: 400_000, symmetry: true }).violation
+    search(&CacheSystem::new(setup), Limits { states: 400_000, symmetry: true, ..Limits::default() }).violation
 }
 
 /// The rule that the counterexample of a mutant breaks. Several tests ask for the same one.

@@ -10,7 +10,11 @@ pub(crate) fn drops() -> CoherenceConfig {
 }
 
 fn explore(name: &str, setup: Setup, symmetry: bool) -> Report {
-    let report = clean(search(&CacheSystem::new(setup), Limits { symmetry, ..Limits::default() }));
+    explore_within(name, setup, Limits { symmetry, ..Limits::default() })
+}
+
+fn explore_within(name: &str, setup: Setup, limits: Limits) -> Report {
+    let report = clean(search(&CacheSystem::new(setup), limits));
     println!("{name}: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     report
 }
@@ -22,11 +26,30 @@ fn two_devices_in_the_scope_of_the_hints() {
     assert_eq!((report.states, report.transitions, report.depth), (10_621, 27_126, 24));
 }
 
+<<<<<<< HEAD
 /// A CQID may be used again while the data of a write that has its pull is under way: answers are told apart by line.
 #[test]
 fn two_devices_and_two_lines() {
     let setup = Setup::free(CoherenceConfig::default(), 2, &[Op::RdOwn, Op::ItoMWr, Op::DirtyEvict]);
     explore("two lines", Setup { lines: 2, waiting_stores: false, ..setup }, true);
+=======
+/// A second program, written from the sheet alone, reaches as many states and moves as the named explorations do without
+/// renaming, and every wait ends in all of them. It counted 20,139 states and 51,246 moves, 801,000 and 2,769,561, of a
+/// home that kept the snoop of a transaction after its last answer, which nothing reads; without that state these are left.
+#[test]
+fn the_named_explorations_reach_as_many_states_as_a_second_program() {
+    use scalepool::coherence::explore::named::find;
+    for (name, states, transitions) in [
+        ("cxl-cache-2", 18_627, 47_418),
+        ("cxl-cache-3", 777_270, 2_688_927),
+        ("hdm-db-2", 4_495, 10_620),
+        ("hdm-db-3", 182_571, 585_822),
+    ] {
+        let start = (find(name).expect("an exploration").start)(CoherenceConfig::default());
+        let report = clean(start.search(Limits::default(), &mut |_| ()));
+        assert_eq!((report.states, report.transitions), (states, transitions), "{name}");
+    }
+>>>>>>> coh-explore
 }
 
 #[test]
@@ -46,7 +69,9 @@ fn two_devices_and_the_host_with_every_request_and_every_legal_answer() {
 #[test]
 fn three_devices_in_the_scope_of_the_hints() {
     // The sheet's own model of this scope has 1,022,517 states; devices that differ in name only count once here.
-    let report = explore("three devices", Setup::free(drops(), 3, HINTED_REQUESTS), true);
+    let setup = Setup::free(drops(), 3, HINTED_REQUESTS);
+    let report =
+        explore_within("three devices", setup, Limits { symmetry: true, liveness: false, ..Limits::default() });
     assert_eq!((report.states, report.transitions, report.depth), (150_175, 524_955, 37));
 }
 

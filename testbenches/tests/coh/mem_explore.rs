@@ -17,7 +17,7 @@ pub fn with(mem: MemConfig) -> CoherenceConfig {
 }
 
 pub fn explore<S: System>(name: &str, start: &S) -> Report {
-    let report = search(start, Limits { states: 5_000_000, symmetry: false });
+    let report = search(start, Limits { states: 5_000_000, ..Limits::default() });
     println!("{name}: {} states, {} transitions, depth {}", report.states, report.transitions, report.depth);
     report
 }

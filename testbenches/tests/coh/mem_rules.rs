@@ -1,11 +1,11 @@
 //! Rules of CXL.mem outside its tables: meta, completions, shared memory, load.
 
 use super::mem_bench::*;
-use super::mem_explore::clean;
+use super::mem_explore::{clean, explore};
 use super::names::{names, takes_and};
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
-use scalepool::coherence::config::CoherenceConfig;
+use scalepool::coherence::config::{CoherenceConfig, WithoutBytes};
 use scalepool::coherence::content::{Line, LineAddr, WHOLE_LINE};
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::system::{MemSystem, Setup};
@@ -324,6 +324,10 @@ fn coh_inv_10_p() {
 fn coh_inv_10_n() {
     let config = CoherenceConfig { mutant: Some(Mutant::GrantNotUsed), ..CoherenceConfig::default() };
     names(&MemSystem::new(Setup::core(config, 2)), "COH-INV-10");
+    let (mutant, without_bytes) = (Some(Mutant::BytesNotAsked), WithoutBytes::Write);
+    let config = CoherenceConfig { mutant, without_bytes, ..CoherenceConfig::default() };
+    let found = explore("a load without bytes", &MemSystem::new(Setup::waiting_accesses(config, 2)));
+    assert_eq!(found.violation.map(|v| v.event.rule), Some("COH-INV-10"));
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn killed(killers: impl Iterator<Item = &'static Killer>) {
     for killer in killers {
         let Some((named, config)) = killer.case() else { continue };
         let start = (named.start)(config);
-        let found = start.search(Limits { states: 400_000, symmetry: true }, &mut |_| ());
+        let found = start.search(Limits { states: 400_000, symmetry: true, ..Limits::default() }, &mut |_| ());
         let mutant = killer.mutant;
         let violation = found.violation.unwrap_or_else(|| panic!("{mutant:?} lives"));
         println!("{mutant:?}: {} after {} steps: {}", killer.rule, violation.steps.len(), violation.event);

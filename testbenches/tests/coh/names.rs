@@ -46,6 +46,7 @@ pub fn names<S: System>(start: &S, rule: &str) -> Violation {
                         event,
                         columns: start.columns(),
                         steps: way(start, &origins, number, mv),
+                        repeats: None,
                         script: Vec::new(),
                     };
                 }

@@ -124,7 +124,7 @@ impl<D: Content> BiasHost<D> {
 
     fn answer_error(&mut self, opcode: D2hReqOpcode, served: Served, line: LineAddr, cqid: u16, out: &mut Out<D>) {
         if opcode == D2hReqOpcode::RdCurr {
-            out.send(0, Msg::H2dData { cqid, go_err: true, poison: false, data: D::ones() });
+            out.send(0, Msg::H2dData { cqid, go_err: true, data: D::ones() });
         } else if served == Served::Forward(M2sReqOpcode::MemRdFwd) {
             out.send(0, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Error.0.into(), cqid });
         } else {

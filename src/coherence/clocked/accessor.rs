@@ -337,6 +337,6 @@ impl<A: Caching> Core<A> for Accessor {
 pub fn signed(writer: u8, count: u64) -> (Line, u64) {
     let mut line = Line::initial(LineAddr(0));
     let at = usize::from(writer % 8) * 8;
-    line.0[at..at + 8].copy_from_slice(&(u64::from(writer) << 56 | count & ((1 << 56) - 1)).to_le_bytes());
+    line.bytes[at..at + 8].copy_from_slice(&(u64::from(writer) << 56 | count & ((1 << 56) - 1)).to_le_bytes());
     (line, 0xff << at)
 }

@@ -87,3 +87,16 @@ pub trait System: Clone + Eq + Hash {
         self
     }
 }
+
+/// The name of an outcome: the stable letter of each agent and whether memory is current. Where poison may be, a third word
+/// says whether memory is poisoned, and of each load of each agent whether it was: `P` poisoned, `c` clean, e.g. `P:cP,`.
+pub fn outcome(letters: &str, fresh: bool, poison: Option<(bool, &[Vec<bool>])>) -> String {
+    let letter = |poison: &bool| if *poison { 'P' } else { 'c' };
+    match poison {
+        None => format!("{letters} {fresh}"),
+        Some((memory, loads)) => {
+            let loads: Vec<String> = loads.iter().map(|of| of.iter().map(letter).collect()).collect();
+            format!("{letters} {fresh} {}:{}", letter(&memory), loads.join(","))
+        }
+    }
+}

@@ -91,7 +91,7 @@ impl Dice {
     pub fn bytes(&mut self, actor: usize, whole: bool) -> Bytes<Line> {
         self.count += 1;
         let mut data = Line::initial(LineAddr(0));
-        for (i, word) in data.0.chunks_exact_mut(8).enumerate() {
+        for (i, word) in data.bytes.chunks_exact_mut(8).enumerate() {
             word.copy_from_slice(&(self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i as u64).to_le_bytes());
         }
         if whole {

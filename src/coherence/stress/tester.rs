@@ -429,7 +429,7 @@ impl<R: Rig> Tester<R> {
             let (own, known) = (self.dice.own_bytes(actor), &self.own[self.place(actor, line)]);
             let mut merged = *known;
             merged.merge(value, own);
-            if merged != *known {
+            if merged.bytes != known.bytes {
                 let at = self.rig.name(self.who(actor));
                 let expected = format!("own bytes {known:?} under {own:#018x}");
                 return Err(Event::new("COH-INV-02", line, at, format!("{value:?} loaded"), expected));

@@ -39,7 +39,7 @@ fn coh_bia_08_p() {
     ] {
         let mut host = bias_host(Copy4::S);
         assert_eq!(labels(&give(&mut host, &config, 0, d2h(op))), [pull]);
-        let data = Msg::D2hData { uqid: X.0 as u16, bogus: false, poison: false, data: bytes(2), enables: WHOLE_LINE };
+        let data = Msg::D2hData { uqid: X.0 as u16, bogus: false, data: bytes(2), enables: WHOLE_LINE };
         assert_eq!(labels(&give(&mut host, &config, 0, data)), ["MemWr Invalid SnpInv"]);
     }
 }

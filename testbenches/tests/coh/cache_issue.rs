@@ -74,7 +74,7 @@ impl TwoLines {
 
     /// The data of a write arrives.
     fn ends(&mut self, uqid: u16) -> Vec<Msg<Line>> {
-        let data = Msg::D2hData { uqid, bogus: false, poison: false, data: line_of(1), enables: WHOLE_LINE };
+        let data = Msg::D2hData { uqid, bogus: false, data: line_of(1), enables: WHOLE_LINE };
         self.take(0, data)
     }
 

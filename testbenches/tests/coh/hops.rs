@@ -19,7 +19,7 @@ pub const CLASSES: [Class; 12] = {
 
 /// A message of each class, none of which must stay behind another.
 pub fn message(class: Class) -> Msg<Line> {
-    let (line, data, meta_field, meta, snp) = (X, Line([1; 64]), MetaField::NoOp, MetaValue::Invalid, SnpType::NoOp);
+    let (line, data, meta_field, meta, snp) = (X, Line::of([1; 64]), MetaField::NoOp, MetaValue::Invalid, SnpType::NoOp);
     let (tag, devload, poison, enables) = (1, DevLoad(0), false, WHOLE_LINE);
     match class {
         Class::D2hReq => Msg::D2hReq { opcode: D2hReqOpcode::RdShared, line, cqid: 1 },

@@ -290,6 +290,6 @@ fn a_peer_fills_through_the_interface_it_asked() {
     assert_eq!(peer.interface(X), Some(CACHE));
     let Some(cqid) = peer.cache.entry(X).map(|e| e.cqid) else { panic!("no entry") };
     give(&mut peer, &config, CACHE, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: 1, cqid });
-    give(&mut peer, &config, CACHE, Msg::H2dData { cqid, go_err: false, poison: false, data: bytes(3) });
+    give(&mut peer, &config, CACHE, Msg::H2dData { cqid, go_err: false, data: bytes(3) });
     assert_eq!((peer.cache.at(X), peer.mem.copy(X).state), (At::S, Copy4::I));
 }

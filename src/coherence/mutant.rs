@@ -104,6 +104,8 @@ pub enum Mutant {
     LoadSkipsSnoops,
     /// Poison: a store of a whole line leaves the line poisoned.
     WholeKeepsPoison,
+    /// Poison: a load of a poisoned line says nothing of it.
+    LoadHidesPoison,
     // HDM-D
     /// 3.3: Mem*Fwd is sent with the write back, not after its Cmp.
     FwdBeforeWriteDone,

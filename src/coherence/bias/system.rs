@@ -253,6 +253,7 @@ impl BiasSystem {
                 self.at[DEVICE].0 += 1;
                 let poison = self.device.own(LINE).1.is_some_and(|value| value.poison);
                 self.loads.get_mut(DEVICE).into_iter().for_each(|loads| loads.push(poison));
+                out.events.extend(self.poisoned.loaded(LINE, poison));
                 Some(if poison { "Load, poisoned" } else { "Load" })
             }
             DeviceAct::Store if self.device.store(LINE, &setup.new_value(DEVICE), WHOLE_LINE, out) => {
@@ -293,6 +294,7 @@ impl BiasSystem {
                 let did = advance_host(&setup.config, &mut self.host.mem, program, &mut self.at[HOST], poison, out);
                 if let Some((_, Some(loaded))) = did {
                     self.loads.get_mut(HOST).into_iter().for_each(|loads| loads.push(loaded));
+                    out.events.extend(self.poisoned.loaded(LINE, loaded));
                 }
                 did.map(|(text, _)| text)
             };

@@ -456,6 +456,7 @@ impl CacheSystem {
                 Some(Act::Load) if cache.may_load(&setup.config, line) => {
                     self.state.at[n].0 += 1;
                     let poison = cache.load(&setup.config, line).is_some_and(Token::is_poisoned);
+                    out.events.extend(self.state.poisoned.loaded(line, poison));
                     self.state.loads.get_mut(n).into_iter().for_each(|loads| loads.push(poison));
                     if poison { "Load, poisoned" } else { "Load" }
                 }

@@ -78,6 +78,13 @@ pub static NAMED: &[Named] = &[
         start: |config| cache(CacheSetup { core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
+        name: "cxl-cache-2-poison",
+        doc: "two caching devices of which one writes poison, every request of CXL.cache, the host's core",
+        start: |config| {
+            cache(CacheSetup { poisoners: 0b10, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) })
+        },
+    },
+    Named {
         name: "cxl-cache-3",
         doc: "three caching devices: reads, ItoMWr, evicts, drops, waiting stores",
         start: |config| cache(CacheSetup::free(config, 3, HINTED_REQUESTS)),
@@ -88,6 +95,13 @@ pub static NAMED: &[Named] = &[
         start: |config| mem(MemSetup::core(config, 2)),
     },
     Named { name: "hdm-db-3", doc: "the same with three hosts", start: |config| mem(MemSetup::core(config, 3)) },
+    Named {
+        name: "hdm-db-2-poison",
+        doc: "two hosts of which one stores poison, and the device's own cache",
+        start: |config| {
+            mem(MemSetup { poisoners: 0b010, device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) })
+        },
+    },
     Named {
         name: "hdm-db-device",
         doc: "two hosts and the device's own cache",
@@ -115,6 +129,11 @@ pub static NAMED: &[Named] = &[
         name: "hdm-d",
         doc: "a host and a device with bias flips both ways",
         start: |config| Box::new(BiasSystem::new(BiasSetup::everything(config))),
+    },
+    Named {
+        name: "hdm-d-poison",
+        doc: "the same with a device that stores and writes poison",
+        start: |config| Box::new(BiasSystem::new(BiasSetup { poisoners: 0b01, ..BiasSetup::everything(config) })),
     },
     shape!("cxl-cache-corr", CORR, Protocol::Cache(2)),
     shape!("cxl-cache-coww", COWW, Protocol::Cache(2)),

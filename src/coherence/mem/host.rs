@@ -408,7 +408,7 @@ impl<D: Content> MemHost<D> {
     /// A load from the cache.
     pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> Option<D> {
         let entry = self.get(line).filter(|l| l.can_load())?;
-        let value = entry.data.clone()?;
+        let value = config.passed(Mutant::LoadHidesPoison, entry.data.clone()?);
         self.access_made(config, line, Want::Load, out);
         Some(value)
     }

@@ -396,6 +396,7 @@ impl MemSystem {
         {
             did.push(text);
             self.loads.get_mut(host).into_iter().for_each(|loads| loads.extend(loaded));
+            out.events.extend(loaded.and_then(|poison| self.poisoned.loaded(LineAddr(0), poison)));
             self.settle(host, out, sent, events);
         }
         did

@@ -31,6 +31,12 @@ impl PoisonedLines {
         self.0 = self.0 & !(1 << line.0) | u32::from(poison) << line.0;
     }
 
+    /// A load of the newest value got poison or did not: the rule that this breaks.
+    pub fn loaded(self, line: LineAddr, poison: bool) -> Option<Event> {
+        let found = format!("a load that {} poison", if poison { "got" } else { "got no" });
+        (poison != self.has(line)).then(|| Event::new("COH-PSN-05", line, "system", found, "what the last store left"))
+    }
+
     /// A store or write of the bytes that `enables` selects has its place; `poison` is that of its bytes, `value` what the
     /// line is now at the agent that did it. The rule that this value breaks.
     pub fn stored(&mut self, line: LineAddr, poison: bool, enables: u64, value: Option<&Token>) -> Option<Event> {

@@ -34,6 +34,7 @@ macro_rules! table {
             key("core.lines", $lines, "lines", Range::Int(1, 1 << 32), "lines that they share"),
             key("core.outstanding", "4", "accesses", Range::Int(1, 64), "accesses of a core that may be open; 1 is sequential"),
             key("core.cache_lines", $cached, "lines", Range::Int(1, 1 << 20), "lines that a core's cache holds"),
+            key("core.poison_every", "0", "stores", Range::Int(0, 1 << 40), "each so many stores of a core one has poisoned bytes; 0: none (memory §6.3)"),
             key("core.trace_block", "64", "accesses", Range::Int(1, 1 << 24), "a trace (--stimulus) is dealt to the cores in blocks of so many line accesses in turn; it replaces core.pattern, core.accesses and core.lines"),
             key("watch", "on", "-", ON_OFF, "the invariants V1 to V4, for HDM-D V13 too, are checked behind every step (coherence §4)"),
         ]

@@ -72,7 +72,7 @@ fn algorithms(protocol: Protocol, actors: u64, seed: u64) {
     let reader: Vec<_> = program(&steps).into_iter().filter(|w| w.store.is_none()).collect();
     let programs: Vec<_> = (0..actors).map(|n| if n == 0 { writer.clone() } else { reader.clone() }).collect();
     let played = play(&stress, &programs).unwrap_or_else(|f| panic!("{protocol:?}\n{f}")).expect("it ends");
-    let value = |line: &Line| u32::from_le_bytes([line.0[0], line.0[1], line.0[2], line.0[3]]);
+    let value = |line: &Line| u32::from_le_bytes([line.bytes[0], line.bytes[1], line.bytes[2], line.bytes[3]]);
     for loaded in &played.loaded[1..] {
         // Flag, four lines, flag.
         assert!(!loaded.is_empty() && loaded.len() == reader.len() && loaded.len() % 6 == 0);

@@ -81,7 +81,7 @@ impl TwoLines {
     /// Device 1 reads the flag, then the data.
     fn reads(&mut self) -> (u8, u8) {
         let mut read = |line| match self.take(1, Msg::D2hReq { opcode: Op::RdCurr, line, cqid: 9 })[..] {
-            [Msg::H2dData { data, .. }] => data.0[0],
+            [Msg::H2dData { data, .. }] => data.bytes[0],
             ref other => panic!("{other:?}"),
         };
         let flag = read(FLAG);
@@ -218,7 +218,7 @@ impl TwoLines {
     /// The flag alone, while the data line is busy.
     fn reads_flag_only(&mut self) -> u8 {
         match self.take(1, Msg::D2hReq { opcode: Op::RdCurr, line: FLAG, cqid: 9 })[..] {
-            [Msg::H2dData { data, .. }] => data.0[0],
+            [Msg::H2dData { data, .. }] => data.bytes[0],
             ref other => panic!("{other:?}"),
         }
     }

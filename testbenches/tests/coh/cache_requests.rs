@@ -553,7 +553,7 @@ fn coh_req_26_p() {
     for op in [Op::WrInv, Op::WOWrInv] {
         for enables in [0, 1, 0xf0, 1 << 63, 0x5555_5555_5555_5555] {
             let line = written(op, enables).expect("a legal write");
-            for (i, byte) in line.0.iter().enumerate() {
+            for (i, byte) in line.bytes.iter().enumerate() {
                 assert_eq!(*byte, if enables >> i & 1 == 1 { 0xff } else { 0 }, "{op:?} {enables:x} byte {i}");
             }
         }

@@ -318,7 +318,7 @@ pub fn hdm_h_obeys(rule: &str) {
             let (cmp, data) = (labels(&out).contains(&"Cmp".into()), labels(&out).contains(&"MemData".into()));
             assert_eq!((cmp, data), (row.ndr, row.data), "{rule}");
             if row.rwd.contains(&M2sRwdOpcode::MemWr) {
-                assert_eq!(memory.memory(X).0, bytes(9));
+                assert_eq!(memory.memory(X), bytes(9));
             }
             if row.meta0 && meta.is_some() {
                 assert_eq!(memory.meta(X), MetaValue::Shared);

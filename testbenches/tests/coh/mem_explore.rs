@@ -106,8 +106,8 @@ fn a_thousand_lines_through_sixteen_entries() {
                     Dir::Up => host.take(&config, 0, msg, 0, &mut out),
                 }
                 if host.due(line) == Want::Store {
-                    let written = host.load(&config, line, &mut out).expect("a filled line").0;
-                    assert_eq!(written.0[0], u8::from(n >= 1_000), "line {} has its last store", line.0);
+                    let written = host.load(&config, line, &mut out).expect("a filled line");
+                    assert_eq!(written.bytes[0], u8::from(n >= 1_000), "line {} has its last store", line.0);
                     host.store(&config, line, Line::of([1 + (n >= 1_000) as u8; 64]), u64::MAX, &mut out);
                 }
                 assert!(out.events.is_empty(), "{}", out.events[0]);

@@ -46,14 +46,7 @@ pub enum Msg<D> {
     /// CXL.mem answer without data.
     S2mNdr { opcode: NdrOpcode, meta_field: MetaField, meta: MetaValue, tag: u16, devload: DevLoad },
     /// CXL.mem answer with data.
-    S2mDrs {
-        opcode: DrsOpcode,
-        meta_field: MetaField,
-        meta: MetaValue,
-        tag: u16,
-        data: D,
-        devload: DevLoad,
-    },
+    S2mDrs { opcode: DrsOpcode, meta_field: MetaField, meta: MetaValue, tag: u16, data: D, devload: DevLoad },
 }
 
 /// Message class, one channel each.

@@ -96,16 +96,7 @@ impl Route {
                 Message::S2mNdr(S2mNdr { opcode, meta_field, meta_value: meta, tag, ld_id, devload, dpid })
             }
             Msg::S2mDrs { opcode, meta_field, meta, tag, data: line, devload } => Message::S2mDrs(
-                S2mDrs {
-                    opcode,
-                    meta_field,
-                    meta_value: meta,
-                    tag,
-                    poison: line.is_poisoned(),
-                    ld_id,
-                    devload,
-                    dpid,
-                },
+                S2mDrs { opcode, meta_field, meta_value: meta, tag, poison: line.is_poisoned(), ld_id, devload, dpid },
                 data(&line, WHOLE_LINE),
             ),
         }

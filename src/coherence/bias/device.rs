@@ -351,10 +351,7 @@ impl<D: Content> BiasDevice<D> {
         }
         if has_data {
             let opcode = DrsOpcode::MemData;
-            out.send(
-                0,
-                Msg::S2mDrs { opcode, meta_field: field, meta: none, tag, data: value, devload },
-            );
+            out.send(0, Msg::S2mDrs { opcode, meta_field: field, meta: none, tag, data: value, devload });
         }
     }
 

@@ -14,8 +14,8 @@ use crate::coherence::mem::tables::Copy4;
 use crate::coherence::mem::{HostReq, Want};
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{
-    CopyView, PoisonedLines, View, check_bias, check_bias_device, check_bias_host, check_copies, misled, name_invariants,
-    overtaken,
+    CopyView, PoisonedLines, View, check_bias, check_bias_device, check_bias_host, check_copies, misled,
+    name_invariants, overtaken,
 };
 use crate::coherence::net::Net;
 use crate::coherence::wire::shown;
@@ -197,7 +197,14 @@ impl BiasSystem {
     }
 
     /// `write`: byte enables of a write that the step brings to memory.
-    fn settle(&mut self, agent: usize, write: u64, out: &mut Out<Token>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
+    fn settle(
+        &mut self,
+        agent: usize,
+        write: u64,
+        out: &mut Out<Token>,
+        sent: &mut Vec<Sent>,
+        events: &mut Vec<Event>,
+    ) {
         for effect in std::mem::take(&mut out.effects) {
             match effect {
                 Effect::Stored(line) | Effect::Written(line) => {

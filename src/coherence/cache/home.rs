@@ -209,9 +209,8 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
 
     /// Whether the data of an UQID is that of a pull.
     pub fn pulls(&self, uqid: u16) -> bool {
-        self.slot((uqid >> 4) as u8).is_some_and(|i| {
-            matches!(self.open[i].phase, Phase::Pulling { .. }) && self.open[i].port == port_of(uqid)
-        })
+        self.slot((uqid >> 4) as u8)
+            .is_some_and(|i| matches!(self.open[i].phase, Phase::Pulling { .. }) && self.open[i].port == port_of(uqid))
     }
 
     /// Lines that taking a message may change, but for those of messages that it sends then: an answer concerns the

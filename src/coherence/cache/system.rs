@@ -364,7 +364,8 @@ impl CacheSystem {
     /// Poison and byte enables of the write that a move may bring to its place: a device's data, or the host core's.
     fn write_of(&self, mv: Move) -> (bool, u64) {
         if let Move::Deliver { link, dir: Dir::Up, index, .. } = mv
-            && let Msg::D2hData { uqid, enables, .. } = self.state.net.of(usize::from(link), Dir::Up)[usize::from(index)]
+            && let Msg::D2hData { uqid, enables, .. } =
+                self.state.net.of(usize::from(link), Dir::Up)[usize::from(index)]
             && self.state.home.pulls(uqid)
         {
             return (self.setup.poisons(link), enables);
@@ -830,9 +831,7 @@ impl System for CacheSystem {
         let plain = |m: &Msg<Token>| match *m {
             Msg::H2dReq { opcode, line, uqid } => Msg::H2dReq { opcode, line, uqid: uqid & !15 },
             Msg::D2hRsp { opcode, uqid } => Msg::D2hRsp { opcode, uqid: uqid & !15 },
-            Msg::D2hData { uqid, bogus, data, enables } => {
-                Msg::D2hData { uqid: uqid & !15, bogus, data, enables }
-            }
+            Msg::D2hData { uqid, bogus, data, enables } => Msg::D2hData { uqid: uqid & !15, bogus, data, enables },
             Msg::H2dRsp { opcode, rsp_data, cqid } => {
                 // RspData of pulls is a UQID, of a GO a state below 16.
                 let is_go = requests::is_go(opcode);

@@ -80,9 +80,7 @@ pub static NAMED: &[Named] = &[
     Named {
         name: "cxl-cache-2-poison",
         doc: "two caching devices of which one writes poison, every request of CXL.cache, the host's core",
-        start: |config| {
-            cache(CacheSetup { poisoners: 0b10, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) })
-        },
+        start: |config| cache(CacheSetup { poisoners: 0b10, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
         name: "cxl-cache-3",
@@ -98,9 +96,7 @@ pub static NAMED: &[Named] = &[
     Named {
         name: "hdm-db-2-poison",
         doc: "two hosts of which one stores poison, and the device's own cache",
-        start: |config| {
-            mem(MemSetup { poisoners: 0b010, device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) })
-        },
+        start: |config| mem(MemSetup { poisoners: 0b010, device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
     },
     Named {
         name: "hdm-db-device",

@@ -107,5 +107,12 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
     let words = |program: &Vec<Spanned<String>>| {
         program.iter().map(|w| Word { text: w.get_ref().clone(), line: line(w.span()) }).collect()
     };
-    Ok(Case { kind, start: start.clone(), start_line, programs: programs.iter().map(words).collect(), poisoners, config })
+    Ok(Case {
+        kind,
+        start: start.clone(),
+        start_line,
+        programs: programs.iter().map(words).collect(),
+        poisoners,
+        config,
+    })
 }

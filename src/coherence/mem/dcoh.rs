@@ -280,10 +280,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     fn stored(&mut self, line: LineAddr) -> &mut Stored<D> {
-        self.memory.entry(line).or_insert_with(|| Stored {
-            data: D::initial(line),
-            meta: MetaValue::Invalid,
-        })
+        self.memory.entry(line).or_insert_with(|| Stored { data: D::initial(line), meta: MetaValue::Invalid })
     }
 
     fn has_trackers(&self, config: &CoherenceConfig) -> bool {

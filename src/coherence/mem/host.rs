@@ -825,14 +825,7 @@ impl<D: Content> MemHost<D> {
         }
     }
 
-    fn take_drs(
-        &mut self,
-        config: &CoherenceConfig,
-        opcode: DrsOpcode,
-        tag: u16,
-        data: D,
-        out: &mut Out<D>,
-    ) {
+    fn take_drs(&mut self, config: &CoherenceConfig, opcode: DrsOpcode, tag: u16, data: D, out: &mut Out<D>) {
         let found = format!("DRS {} for tag {tag}", opcode.name().unwrap_or("reserved"));
         let Some(at) = self.lines.iter().position(|l| l.open.as_ref().is_some_and(|o| o.tag == tag)) else {
             if config.has(Mutant::FilledWithoutData) {

@@ -45,8 +45,10 @@ impl PoisonedLines {
         self.set(line, now);
         let value = value.filter(|v| v.poison != now)?;
         let (rule, expected) = match (now, was) {
-            (true, true) if !poison => ("COH-PSN-03", "poison that a store of a part leaves on the line"),
-            (true, _) => ("COH-PSN-01", "the poison of the store's bytes on the line"),
+            (true, _) if enables != WHOLE_LINE => {
+                ("COH-PSN-03", "the poison of the line or of the part that is stored")
+            }
+            (true, _) => ("COH-PSN-01", "the poison of the store's bytes"),
             (false, true) => ("COH-PSN-04", "a good line behind a good store of the whole line"),
             (false, false) => ("COH-PSN-02", "a good line behind a good store"),
         };
@@ -66,7 +68,7 @@ mod tests {
         let token = |poison| Token::of(line, Age::New).poisoned(poison);
         for (was, poison, enables, expected) in [
             (true, false, 1, "COH-PSN-03"),
-            (false, true, 1, "COH-PSN-01"),
+            (false, true, 1, "COH-PSN-03"),
             (false, true, WHOLE_LINE, "COH-PSN-01"),
             (true, false, WHOLE_LINE, "COH-PSN-04"),
             (false, false, 1, "COH-PSN-02"),

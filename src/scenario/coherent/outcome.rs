@@ -135,7 +135,8 @@ impl Outcome<'_> {
             violations.extend(switch.events.iter().map(|e| broken(&switch.place, e)));
         }
         // What the watcher says.
-        let stops = |rule: &str| ["COH-INV", "COH-PSN"].iter().any(|area| rule.starts_with(area)) || rule == "COH-UIO-01";
+        let stops =
+            |rule: &str| ["COH-INV", "COH-PSN"].iter().any(|area| rule.starts_with(area)) || rule == "COH-UIO-01";
         let stopped = nodes.iter().any(|n| n.events.iter().any(|(_, e)| stops(e.rule)));
         let ended_well = ended.is_ok();
         let end = match ended {

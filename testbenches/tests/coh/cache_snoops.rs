@@ -87,8 +87,7 @@ fn is_reported(rule: &str) {
     let msg = Msg::H2dReq { opcode: snoop.code(), line: LINE, uqid: 0x30 };
     for (rsp, left, data) in every_answer() {
         let mut sends = vec![Msg::D2hRsp { opcode: rsp, uqid: 0x30 }];
-        let line =
-            Msg::D2hData { uqid: 0x30, bogus: false, data: token(Age::Current), enables: WHOLE_LINE };
+        let line = Msg::D2hData { uqid: 0x30, bogus: false, data: token(Age::Current), enables: WHOLE_LINE };
         sends.extend(data.then_some(line));
         let found = device_breaks(&Bench::new(at), DeviceStep::Took(msg), sends, &Bench::new(left));
         let expected: &[&str] = if legal(at, snoop).contains(&(rsp, left, data)) { &[] } else { &[rule] };

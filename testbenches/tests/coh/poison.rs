@@ -297,9 +297,7 @@ fn outcomes(text: &str) -> Vec<String> {
 #[test]
 fn final_outcomes_show_poison() {
     let case = |kind: &str, start: &str, programs: &str, poison: usize| {
-        outcomes(&format!(
-            "kind = \"{kind}\"\nstart = \"{start}\"\nprograms = {programs}\npoison = [{poison}]\n"
-        ))
+        outcomes(&format!("kind = \"{kind}\"\nstart = \"{start}\"\nprograms = {programs}\npoison = [{poison}]\n"))
     };
     let cache = |start, programs| case("cxl-cache", start, programs, 0);
     // The dirty line goes to memory and to the reader, poison and all.
@@ -331,9 +329,15 @@ fn final_outcomes_show_poison() {
     );
     // Without the key the form of an outcome is as ever.
     let plain = parse("kind = \"cxl-cache\"\nstart = \"II\"\nprograms = [[], []]\n").expect("a case");
-    assert_eq!(plain.explore().expect("legal").to_json()["outcomes"].to_string(), r#"[{"final":"II","fresh":true,"paths":1}]"#);
+    assert_eq!(
+        plain.explore().expect("legal").to_json()["outcomes"].to_string(),
+        r#"[{"final":"II","fresh":true,"paths":1}]"#
+    );
     let json = parse(LOADS_OVER_HDM_DB).expect("a case").explore().expect("legal").to_json();
-    assert_eq!((&json["outcomes"][0]["poisoned"], &json["outcomes"][0]["loads"]), (&true.into(), &["", "P"].as_slice().into()));
+    assert_eq!(
+        (&json["outcomes"][0]["poisoned"], &json["outcomes"][0]["loads"]),
+        (&true.into(), &["", "P"].as_slice().into())
+    );
 }
 
 /// Bogus data is dropped with its poison, data of a clean evict is not written: memory stays good.

@@ -21,7 +21,7 @@ enum Way {
     Decode(DecodeFlit),
 }
 
-/// Read flit objects, one a line, and print them completed: CRC, violations, hex.
+/// Read flit objects, one per line, and print them completed with CRC, violations and hex.
 #[derive(Debug, Args)]
 struct EncodeFlit {
     /// Name of a protocol, as `list protocols` shows it.
@@ -29,12 +29,12 @@ struct EncodeFlit {
     /// Direction of objects without `dir`.
     #[arg(long)]
     dir: Option<DirArg>,
-    /// Accepted; output is always JSON, one object a line.
+    /// Accepted; output is always JSON, one object per line.
     #[arg(long)]
     json: bool,
 }
 
-/// Read flits as hex, as one stream, and print one object a flit.
+/// Read flits as hex, as one stream, and print one object per flit.
 #[derive(Debug, Args)]
 struct DecodeFlit {
     /// Name of a protocol, as `list protocols` shows it.
@@ -44,7 +44,7 @@ struct DecodeFlit {
     dir: DirArg,
     /// Flits, byte 0 first; from stdin, one a line, when there are none.
     hex: Vec<String>,
-    /// Accepted; output is always JSON, one object a line.
+    /// Accepted; output is always JSON, one object per line.
     #[arg(long)]
     json: bool,
 }

@@ -3,10 +3,10 @@
 //! Modelled: how a message, a broken rule and a whole flit are written as JSON and read back; the command line, traces,
 //! vector files and stimulus all use these. Detail: every bit of a unit has a place in its form, so decoding and encoding
 //! again gives the same bytes (a CRC apart, which is computed unless `force` stands there). Left out: files and lines
-//! (see [`crate::cli`]); what a rule says (see `scalepool_protocols`).
+//! (see [`crate::cli`]), but for reading no more of one than a limit ([`input`]); what a rule says (see `scalepool_protocols`).
 //!
-//! Invariants: keys always come in the same order; a reader refuses what it does not know and says where ([`FormError`]);
-//! nothing here panics on input. Integers up to 2^53 - 1 print as numbers, larger ones as `0x` strings, both are read.
+//! Invariants: keys always come in the same order; a reader refuses what it does not know, and a key that comes twice, and
+//! says where ([`FormError`]); nothing here panics on input. Integers up to 2^53 - 1 print as numbers, larger ones as `0x` strings, both are read.
 //! Bytes are lower-case hex, byte 0 first.
 //!
 //! A walk through one flit line: [`number::bytes_of`] reads the hex, [`flit68::Decoder`] keeps the stream state and takes
@@ -23,6 +23,8 @@ pub mod flit68;
 pub mod flit_io;
 pub mod flit_nvl;
 pub mod flit_ual;
+pub mod input;
+pub mod json;
 pub mod layout;
 pub mod message;
 pub mod number;
@@ -39,20 +41,24 @@ pub type Object = Map<String, Value>;
 /// Reads a text of JSON.
 ///
 /// # Errors
-/// Text that is blank or no JSON.
+/// Text that is blank or no JSON; an object with a key for the second time.
 pub fn parse(text: &str) -> Result<Value, FormError> {
     if text.trim().is_empty() {
         return Err(FormError::new("line", "a blank line", "a JSON object"));
     }
-    serde_json::from_str(text).map_err(|e| {
+    json::read(text).map_err(|e| {
         let message = e.to_string();
-        let found = message.split(" at line").next().unwrap_or(&message).to_owned();
-        FormError::new(format!("column {}", e.column()), found, "a JSON object")
+        let found = message.rsplit_once(" at line ").map_or(message.as_str(), |(found, _)| found);
+        let expected = if e.is_data() { "each key of an object once" } else { "a JSON object" };
+        FormError::new(format!("column {}", e.column()), found, expected)
     })
 }
 
 /// The object at `at`, all of whose keys are in `known`.
-pub(crate) fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&'a Object, FormError> {
+///
+/// # Errors
+/// A value that is no object, or a key that is not known; `at` names the place.
+pub fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&'a Object, FormError> {
     let object = value.as_object().ok_or_else(|| FormError::new(at, shown(value), "an object"))?;
     match object.keys().find(|k| !known.contains(&k.as_str())) {
         Some(key) => Err(FormError::new(at, format!("key `{key}`"), format!("one of: {}", known.join(", ")))),
@@ -61,11 +67,14 @@ pub(crate) fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&
 }
 
 /// The string at `at`.
-pub(crate) fn text<'a>(value: &'a Value, at: &str, expected: &str) -> Result<&'a str, FormError> {
+///
+/// # Errors
+/// A value that is no string; `at` names the place, `expected` says what a string there holds.
+pub fn text<'a>(value: &'a Value, at: &str, expected: &str) -> Result<&'a str, FormError> {
     value.as_str().ok_or_else(|| FormError::new(at, shown(value), expected))
 }
 
 /// A JSON value in an error message: short ones in full, long ones by their beginning.
-pub(crate) fn shown(value: &Value) -> String {
+pub fn shown(value: &Value) -> String {
     error::shortened(&value.to_string())
 }

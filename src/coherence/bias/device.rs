@@ -17,6 +17,7 @@ use crate::coherence::mem::dcoh::answer_outside;
 use crate::coherence::mem::tables::{Copy4, Record, Region, check_req, req_rows, rwd};
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
+use crate::coherence::names::{self, CQIDS};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, GoState, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField,
     MetaValue, NdrOpcode, SnpType,
@@ -118,9 +119,12 @@ impl<D: Content> BiasDevice<D> {
         self.cells.get(&line).is_some_and(|c| c.pending.is_some())
     }
 
-    /// Whether an operation may begin: its start state holds and nothing is open on the line.
+    /// Whether an operation may begin: its start state holds, nothing is open on the line and a CQID is free.
     pub fn can_issue(&self, line: LineAddr, opcode: D2hReqOpcode) -> bool {
-        tables::find(opcode).is_some() && !self.is_pending(line) && tables::starts(opcode).contains(&self.own(line).0)
+        tables::find(opcode).is_some()
+            && !self.is_pending(line)
+            && tables::starts(opcode).contains(&self.own(line).0)
+            && self.free_cqid().is_some()
     }
 
     /// Begins an operation for which [`BiasDevice::can_issue`] holds. `data` is what a write writes, with byte enables.
@@ -134,7 +138,12 @@ impl<D: Content> BiasDevice<D> {
     ) {
         let Some(row) = tables::find(opcode).filter(|_| self.can_issue(line, opcode)) else {
             let found = format!("{opcode:?} from {}", self.own(line).0.letter());
-            out.events.push(event("COH-BIA-01", Some(line), found, "an allowed start state and an idle line"));
+            out.events.push(event(
+                "COH-BIA-01",
+                Some(line),
+                found,
+                "an allowed start state, an idle line and a free CQID",
+            ));
             return;
         };
         let inside = row.served == Served::Inside;
@@ -143,7 +152,7 @@ impl<D: Content> BiasDevice<D> {
             self.serve_inside(line, opcode, data, out);
             return;
         }
-        let cqid = self.free_cqid();
+        let Some(cqid) = self.free_cqid() else { return };
         let cell = self.cell(line);
         if row.served == Served::Cache {
             // The host will write the line: until then the device asks like anybody.
@@ -153,16 +162,14 @@ impl<D: Content> BiasDevice<D> {
         out.send(0, Msg::D2hReq { opcode, line, cqid });
     }
 
-    /// The smallest CQID that no open request has.
     /// The line of an open request.
     pub fn asked_by(&self, cqid: u16) -> Option<LineAddr> {
         let asks = |cell: &Cell<D>| cell.pending.as_ref().is_some_and(|p| p.cqid == cqid);
         self.cells.iter().find(|(_, cell)| asks(cell)).map(|(line, _)| *line)
     }
 
-    fn free_cqid(&self) -> u16 {
-        let used = |id| self.cells.values().any(|c| c.pending.as_ref().is_some_and(|p| p.cqid == id));
-        (0..=u16::MAX).find(|&id| !used(id)).unwrap_or(u16::MAX)
+    fn free_cqid(&self) -> Option<u16> {
+        names::lowest_free(CQIDS, self.cells.values().filter_map(|c| c.pending.as_ref()).map(|p| p.cqid))
     }
 
     /// What needs no message: own evicts, and everything but writes by the host in device bias.
@@ -483,7 +490,7 @@ impl<D: Content> Agent<D> for BiasDevice<D> {
                         out.effects.push(Effect::Used { line, value: data, current: false });
                         out.effects.push(Effect::Done(line));
                     }
-                    None => out.events.push(event("COH-IDS-01", None, "GO-Err data", "an open RdCurr")),
+                    None => out.events.push(event("COH-IDS-01", None, "data with GO-Err", "an open RdCurr")),
                 }
             }
             other => {

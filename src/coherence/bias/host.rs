@@ -14,6 +14,7 @@ use crate::coherence::mem::tables::Copy4;
 use crate::coherence::mem::{MemHost, Want};
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
+use crate::coherence::names::{self, UQIDS};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
 };
@@ -35,6 +36,8 @@ struct Txn {
     line: LineAddr,
     opcode: D2hReqOpcode,
     cqid: u16,
+    /// Names its pull: the data of the device returns under it.
+    uqid: u16,
     stage: Stage,
 }
 
@@ -67,6 +70,11 @@ impl<D: Content> BiasHost<D> {
         !self.is_busy(line) && self.mem.phase(line) == Phase::Idle
     }
 
+    /// A name for the pull that a request may need.
+    fn free_uqid(&self) -> Option<u16> {
+        names::lowest_free(UQIDS, self.open.iter().map(|t| t.uqid))
+    }
+
     fn event(rule: &'static str, line: Option<LineAddr>, found: impl Into<String>, expected: &str) -> Event {
         Event::new(rule, line, "host", found, expected)
     }
@@ -92,16 +100,21 @@ impl<D: Content> BiasHost<D> {
     ) {
         let name = opcode.name().unwrap_or("a reserved D2H Req");
         let Some(row) = tables::find(opcode).filter(|r| r.served != Served::Inside) else {
-            out.events.push(Self::event("COH-BIA-09", Some(line), name, "no evict of device memory on the link"));
+            out.events.push(Self::event("COH-BIA-09", Some(line), name, "no evict of device memory"));
+            return;
+        };
+        let Some(uqid) = self.free_uqid() else {
+            out.events.push(Self::event("COH-IDS-02", Some(line), name, "no request while all UQIDs are in use"));
             return;
         };
         if config.error_of(line).is_some() {
-            self.answer_error(opcode, row.served, line, cqid, out);
+            let stage = Stage::Pulled { error: true };
+            self.answer_error(row.served, Txn { line, opcode, cqid, uqid, stage }, out);
             return;
         }
         let state = self.mem.copy(line).state;
         let kept = Self::kept(config, opcode, state);
-        let txn = Txn { line, opcode, cqid, stage: Stage::WritingBack(kept) };
+        let txn = Txn { line, opcode, cqid, uqid, stage: Stage::WritingBack(kept) };
         if state == Copy4::M {
             self.mem.write_back(line, kept, out);
             if config.has(Mutant::FwdBeforeWriteDone) {
@@ -122,7 +135,8 @@ impl<D: Content> BiasHost<D> {
         self.open.insert(at, txn);
     }
 
-    fn answer_error(&mut self, opcode: D2hReqOpcode, served: Served, line: LineAddr, cqid: u16, out: &mut Out<D>) {
+    fn answer_error(&mut self, served: Served, txn: Txn, out: &mut Out<D>) {
+        let Txn { opcode, cqid, uqid, .. } = txn;
         if opcode == D2hReqOpcode::RdCurr {
             out.send(0, Msg::H2dData { cqid, go_err: true, data: D::ones() });
         } else if served == Served::Forward(M2sReqOpcode::MemRdFwd) {
@@ -130,8 +144,8 @@ impl<D: Content> BiasHost<D> {
         } else {
             let error = H2dRspOpcode::GO_ERR_WritePull;
             let pull = if opcode == D2hReqOpcode::WrInv { H2dRspOpcode::WritePull } else { error };
-            out.send(0, Msg::H2dRsp { opcode: pull, rsp_data: line.0 as u16, cqid });
-            self.insert(Txn { line, opcode, cqid, stage: Stage::Pulled { error: true } });
+            out.send(0, Msg::H2dRsp { opcode: pull, rsp_data: uqid, cqid });
+            self.insert(txn);
         }
     }
 
@@ -154,15 +168,14 @@ impl<D: Content> BiasHost<D> {
             _ => {
                 let strong = txn.opcode == D2hReqOpcode::WrInv;
                 let opcode = if strong { H2dRspOpcode::WritePull } else { H2dRspOpcode::GO_WritePull };
-                // One request a line: the line names the pull.
-                out.send(0, Msg::H2dRsp { opcode, rsp_data: txn.line.0 as u16, cqid: txn.cqid });
+                out.send(0, Msg::H2dRsp { opcode, rsp_data: txn.uqid, cqid: txn.cqid });
                 self.insert(Txn { stage: Stage::Pulled { error: false }, ..txn });
             }
         }
     }
 
     fn take_data(&mut self, uqid: u16, data: D, enables: u64, out: &mut Out<D>) {
-        let pulled = |t: &Txn| t.line.0 as u16 == uqid && matches!(t.stage, Stage::Pulled { .. });
+        let pulled = |t: &Txn| t.uqid == uqid && matches!(t.stage, Stage::Pulled { .. });
         let Some(at) = self.open.iter().position(pulled) else {
             let found = format!("D2H Data for UQID {uqid}");
             out.events.push(Self::event("COH-IDS-02", None, found, "the UQID of an open pull"));
@@ -202,12 +215,13 @@ impl<D: Content> BiasHost<D> {
 }
 
 impl<D: Content> Agent<D> for BiasHost<D> {
-    /// A device's request waits for everything else on its line; the rest is always taken.
+    /// A device's request waits for everything else on its line, and for names: of its pull and of the write that it may need.
+    /// The rest is always taken.
     fn accepts(&self, _: &CoherenceConfig, _: Port, msg: &Msg<D>) -> Accept {
-        match msg {
-            Msg::D2hReq { line, .. } if !self.is_free(*line) || self.mem.due(*line) != Want::Nothing => Accept::Wait,
-            _ => Accept::Take,
-        }
+        let Msg::D2hReq { line, .. } = msg else { return Accept::Take };
+        let free = self.is_free(*line) && self.mem.due(*line) == Want::Nothing;
+        let named = self.free_uqid().is_some() && self.mem.has_tag();
+        if free && named { Accept::Take } else { Accept::Wait }
     }
 
     fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {

@@ -229,7 +229,7 @@ impl BiasSystem {
                     if let Some((rule, expected)) = misled(&value, &self.newest()) {
                         events.push(Event::new(rule, line, "device", format!("{value:?} was used"), expected));
                     } else if current && value.age != Age::Current {
-                        events.push(Event::new("COH-INV-02", line, "device", "an old value was used", "the newest"));
+                        events.push(Event::new("COH-INV-02", line, "device", "an old value used", "the newest"));
                     }
                 }
                 _ => {}
@@ -525,7 +525,7 @@ impl System for BiasSystem {
         let held = self.net.of(0, Dir::Down).iter().find(|m| self.device.accepts(config, 0, m) == Accept::Wait);
         if let Some(msg) = held.filter(|_| self.setup.orders) {
             let found = format!("{} kept waiting", msg.label());
-            events.push(Event::new("COH-BIA-15", LINE, "device", found, "an end without own requests"));
+            events.push(Event::new("COH-BIA-15", LINE, "device", found, "an end without requests of the device's own"));
         }
     }
 

@@ -153,6 +153,21 @@ pub static RULES: &[Rule] = &[
     row("COH-BOG-01", "coherence §2.5", false, "an evict that a snoop has hit returns its data with Bogus"),
     row("COH-BOG-02", "coherence §2.5", false, "Bogus is set on the data of such an evict only"),
     row("COH-BOG-03", "coherence §2.5", false, "the home drops data with Bogus"),
+    row(
+        "COH-PSN-01",
+        "fabric §1.8 ERR-2, memory §6.3",
+        false,
+        "poison stays with the line: in every copy, in memory and in all data on its way",
+    ),
+    row("COH-PSN-02", "cxl-68b §7.5", false, "a line is poisoned only by a store, a write or a memory error"),
+    row(
+        "COH-PSN-03",
+        "memory §6.3",
+        true,
+        "a store or write of a part of a poisoned line leaves it poisoned, a poisoned part poisons the whole line",
+    ),
+    row("COH-PSN-04", "memory §6.3", true, "a good store or write of the whole line takes its poison away"),
+    row("COH-PSN-05", "bridge §8.3", true, "a poisoned fill is cached, and a load of it is served and sees the poison"),
     row("COH-ORD-01", "coherence §2.6", false, "O1: a snoop never passes a GO on its link"),
     row(
         "COH-ORD-02",

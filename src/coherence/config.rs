@@ -4,7 +4,7 @@
 
 use super::cache::home::SLOTS;
 use super::clocked::waiting::WaitTable;
-use super::content::LineAddr;
+use super::content::{Content, LineAddr};
 use super::mem::options::MemConfig;
 use super::mutant::Mutant;
 use super::names::BI_TAGS;
@@ -231,6 +231,11 @@ impl CoherenceConfig {
     /// Whether this rule is off.
     pub fn has(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant)
+    }
+
+    /// A value on its way, which keeps its poison unless this rule is off.
+    pub fn passed<D: Content>(&self, mutant: Mutant, value: D) -> D {
+        if self.has(mutant) { value.poisoned(false) } else { value }
     }
 
     /// Whether a line is memory of this caching device.

@@ -3,6 +3,9 @@
 //! Agents are generic over [`Content`], so the code that is clocked is the code that is explored. A token says only how
 //! old a value is, which is all that the invariants ask: a store makes a new value and ages every other one of the line,
 //! so the number of values, and with it the number of states, stays finite.
+//!
+//! A value carries its poison: whoever has the bytes knows whether they are bad, and no agent can hand one on without the
+//! other (`fabric` §1.8, `memory` §6.3). Only a store or write of the whole line takes poison away.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -37,39 +40,72 @@ pub trait Content: Clone + Eq + Ord + Hash + Debug {
     fn ones() -> Self;
     /// The 64 bytes that stand for it in a trace.
     fn bytes(&self) -> [u8; LINE_BYTES];
-    /// Takes over the bytes of `other` that `enables` selects, bit i for byte i.
+    /// Whether it is known to be bad.
+    fn is_poisoned(&self) -> bool;
+    /// The same bytes, poisoned or not.
+    #[must_use]
+    fn poisoned(self, poison: bool) -> Self;
+    /// Takes over the bytes of `other` that `enables` selects, bit i for byte i. Poison goes by [`merged_poison`].
     fn merge(&mut self, other: &Self, enables: u64);
+}
+
+/// Poison of a line behind a store or write of the bytes that `enables` selects: a whole line brings its own, a part
+/// keeps that of the line, and a poisoned part poisons all of it (`memory` §6.3).
+pub fn merged_poison(line: bool, part: bool, enables: u64) -> bool {
+    part || line && enables != WHOLE_LINE
 }
 
 /// 64 real bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Line(pub [u8; LINE_BYTES]);
+pub struct Line {
+    /// Values, byte 0 first.
+    pub bytes: [u8; LINE_BYTES],
+    /// Whether they are known to be bad.
+    pub poison: bool,
+}
+
+impl Line {
+    /// Good bytes.
+    pub const fn of(bytes: [u8; LINE_BYTES]) -> Self {
+        Self { bytes, poison: false }
+    }
+}
 
 impl Debug for Line {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+        self.bytes.iter().try_for_each(|b| write!(f, "{b:02x}"))?;
+        f.write_str(if self.poison { " poisoned" } else { "" })
     }
 }
 
 impl Content for Line {
     fn initial(_: LineAddr) -> Self {
-        Self([0; LINE_BYTES])
+        Self::of([0; LINE_BYTES])
     }
 
     fn ones() -> Self {
-        Self([0xff; LINE_BYTES])
+        Self::of([0xff; LINE_BYTES])
     }
 
     fn bytes(&self) -> [u8; LINE_BYTES] {
-        self.0
+        self.bytes
+    }
+
+    fn is_poisoned(&self) -> bool {
+        self.poison
+    }
+
+    fn poisoned(self, poison: bool) -> Self {
+        Self { poison, ..self }
     }
 
     fn merge(&mut self, other: &Self, enables: u64) {
-        for (i, (own, new)) in self.0.iter_mut().zip(other.0).enumerate() {
+        for (i, (own, new)) in self.bytes.iter_mut().zip(other.bytes).enumerate() {
             if enables >> i & 1 == 1 {
                 *own = new;
             }
         }
+        self.poison = merged_poison(self.poison, other.poison, enables);
     }
 }
 
@@ -87,18 +123,26 @@ pub enum Age {
 }
 
 /// The value of a line in an exploration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token {
     /// Line it belongs to, so that a store ages values of its own line only.
     pub line: u8,
     /// How old it is.
     pub age: Age,
+    /// Whether it is known to be bad.
+    pub poison: bool,
+}
+
+impl Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} of line {}{}", self.age, self.line, if self.poison { ", poisoned" } else { "" })
+    }
 }
 
 impl Token {
     /// The token of a line.
     pub fn of(line: LineAddr, age: Age) -> Self {
-        Self { line: line.0 as u8, age }
+        Self { line: line.0 as u8, age, poison: false }
     }
 
     /// A store to `line` has happened somewhere: this value is no longer the newest.
@@ -122,7 +166,7 @@ impl Content for Token {
     }
 
     fn ones() -> Self {
-        Self { line: u8::MAX, age: Age::Ones }
+        Self { line: u8::MAX, age: Age::Ones, poison: false }
     }
 
     /// Every byte is its age: 0 stale, 1 the last store, 2 a store that has no place yet, ff error data.
@@ -136,8 +180,17 @@ impl Content for Token {
         [byte; LINE_BYTES]
     }
 
+    fn is_poisoned(&self) -> bool {
+        self.poison
+    }
+
+    fn poisoned(self, poison: bool) -> Self {
+        Self { poison, ..self }
+    }
+
     /// A part of a new value over a part of an old one is neither: only over the current value is the mix a new value.
     fn merge(&mut self, other: &Self, enables: u64) {
+        self.poison = merged_poison(self.poison, other.poison, enables);
         match enables {
             0 => {}
             WHOLE_LINE => *self = *other,
@@ -148,6 +201,30 @@ impl Content for Token {
                     _ => Age::Stale,
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_keeps_poison_or_brings_it_and_a_whole_line_replaces_it() {
+        for (line, part, enables, expected) in [
+            (false, false, 1, false),
+            (true, false, 1, true),
+            (false, true, 1, true),
+            (true, true, 1, true),
+            (true, false, 0, true),
+            (true, false, WHOLE_LINE, false),
+            (false, true, WHOLE_LINE, true),
+        ] {
+            let mut bytes = Line::of([1; LINE_BYTES]).poisoned(line);
+            bytes.merge(&Line::of([2; LINE_BYTES]).poisoned(part), enables);
+            let mut token = Token::of(LineAddr(0), Age::Current).poisoned(line);
+            token.merge(&Token::of(LineAddr(0), Age::New).poisoned(part), enables);
+            assert_eq!((bytes.poison, token.poison), (expected, expected), "{line} {part} {enables:#x}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The twelve message classes as the agents see them: only fields on which an agent acts.
 //!
+//! Poison is no field of its own: it stands in the data ([`Content`]) and becomes the Poison bit of the header on a link.
 //! Left out: routing identifiers (a port of the agent stands for them: one port a CacheID, a host or a device), traffic
 //! classes, hints without effect on coherence. [`crate::coherence`] agents never see a flit.
 
@@ -18,13 +19,13 @@ pub enum Msg<D> {
     /// CXL.cache snoop answer.
     D2hRsp { opcode: D2hRspOpcode, uqid: u16 },
     /// CXL.cache data, device to host; `enables` has one bit a byte.
-    D2hData { uqid: u16, bogus: bool, poison: bool, data: D, enables: u64 },
+    D2hData { uqid: u16, bogus: bool, data: D, enables: u64 },
     /// CXL.cache snoop.
     H2dReq { opcode: H2dReqOpcode, line: LineAddr, uqid: u16 },
     /// CXL.cache answer; `rsp_data` is a GO state or a UQID, by opcode.
     H2dRsp { opcode: H2dRspOpcode, rsp_data: u16, cqid: u16 },
     /// CXL.cache data, host to device.
-    H2dData { cqid: u16, go_err: bool, poison: bool, data: D },
+    H2dData { cqid: u16, go_err: bool, data: D },
     /// CXL.mem request without data.
     M2sReq { opcode: M2sReqOpcode, snp: SnpType, meta_field: MetaField, meta: MetaValue, line: LineAddr, tag: u16 },
     /// CXL.mem request with data.
@@ -35,7 +36,6 @@ pub enum Msg<D> {
         meta: MetaValue,
         line: LineAddr,
         tag: u16,
-        poison: bool,
         data: D,
         enables: u64,
     },
@@ -46,15 +46,7 @@ pub enum Msg<D> {
     /// CXL.mem answer without data.
     S2mNdr { opcode: NdrOpcode, meta_field: MetaField, meta: MetaValue, tag: u16, devload: DevLoad },
     /// CXL.mem answer with data.
-    S2mDrs {
-        opcode: DrsOpcode,
-        meta_field: MetaField,
-        meta: MetaValue,
-        tag: u16,
-        poison: bool,
-        data: D,
-        devload: DevLoad,
-    },
+    S2mDrs { opcode: DrsOpcode, meta_field: MetaField, meta: MetaValue, tag: u16, data: D, devload: DevLoad },
 }
 
 /// Message class, one channel each.
@@ -181,11 +173,14 @@ impl<D: Content> Msg<D> {
         fn name(code: Option<&'static str>, raw: u8) -> String {
             code.map_or_else(|| format!("reserved {raw}"), str::to_owned)
         }
+        fn poison(data: &impl Content) -> &'static str {
+            if data.is_poisoned() { " Poison" } else { "" }
+        }
         match self {
             Msg::D2hReq { opcode, .. } => name(opcode.name(), opcode.0),
             Msg::D2hRsp { opcode, .. } => name(opcode.name(), opcode.0),
             Msg::D2hData { bogus: true, .. } => "Data Bogus".into(),
-            Msg::D2hData { .. } | Msg::H2dData { go_err: false, .. } => "Data".into(),
+            Msg::D2hData { data, .. } | Msg::H2dData { go_err: false, data, .. } => format!("Data{}", poison(data)),
             Msg::H2dData { .. } => "Data GO-Err".into(),
             Msg::H2dReq { opcode, .. } => name(opcode.name(), opcode.0),
             Msg::H2dRsp { opcode, rsp_data, .. } if *opcode == H2dRspOpcode::GO => {
@@ -196,13 +191,14 @@ impl<D: Content> Msg<D> {
                 let meta = if *meta_field == MetaField::Meta0State { name(meta.name(), meta.0) } else { "NoOp".into() };
                 format!("{} {meta} {}", name(opcode.name(), opcode.0), name(snp.name(), snp.0))
             }
-            Msg::M2sRwd { opcode, meta, snp, .. } => {
-                format!("{} {} {}", name(opcode.name(), opcode.0), name(meta.name(), meta.0), name(snp.name(), snp.0))
+            Msg::M2sRwd { opcode, meta, snp, data, .. } => {
+                let (meta, snp) = (name(meta.name(), meta.0), name(snp.name(), snp.0));
+                format!("{} {meta} {snp}{}", name(opcode.name(), opcode.0), poison(data))
             }
             Msg::M2sBirsp { opcode, .. } => name(opcode.name(), opcode.0),
             Msg::S2mBisnp { opcode, .. } => name(opcode.name(), opcode.0),
             Msg::S2mNdr { opcode, .. } => name(opcode.name(), opcode.0),
-            Msg::S2mDrs { opcode, .. } => name(opcode.name(), opcode.0),
+            Msg::S2mDrs { opcode, data, .. } => format!("{}{}", name(opcode.name(), opcode.0), poison(data)),
         }
     }
 }

@@ -47,6 +47,16 @@ pub enum Mutant {
     WriteEndsBeforeData,
     /// 2.9: a port lets messages of other CacheIDs down.
     ForeignCacheId,
+    /// Poison: a copy is made of a poisoned line as if it were good.
+    FillCleansPoison,
+    /// Poison: data for the home, of a snoop, an evict or a write, leaves its poison behind.
+    PoisonLeftBehind,
+    /// Poison: memory takes the bytes of a poisoned write and not its poison.
+    MemoryCleansPoison,
+    /// Poison: a write of a part of a poisoned line makes all of it good.
+    PartClearsPoison,
+    /// Poison: a copy is made of a good line as if it were poisoned.
+    FillPoisons,
     // CXL.mem
     /// 3.5: BIConflictAck overtakes a Cmp of the same Tag.
     AckPassesCmp,
@@ -94,6 +104,10 @@ pub enum Mutant {
     UioSkipsHolders,
     /// 3.8: an overloaded device leaves back-invalidates out.
     LoadSkipsSnoops,
+    /// Poison: a store of a whole line leaves the line poisoned.
+    WholeKeepsPoison,
+    /// Poison: a load of a poisoned line says nothing of it.
+    LoadHidesPoison,
     // HDM-D
     /// 3.3: Mem*Fwd is sent with the write back, not after its Cmp.
     FwdBeforeWriteDone,

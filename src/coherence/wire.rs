@@ -1,7 +1,7 @@
 //! Messages of the agents as links carry them, and back.
 //!
 //! Agents name a peer by a port; what a link needs to find it (CacheID, logical device, ports of a fabric) is the
-//! [`Route`] of that port. Left out: traffic classes and hints, which are 0.
+//! [`Route`] of that port. Poison is part of the data for an agent and a bit of the header on a link. Left out: traffic classes and hints, which are 0.
 
 use super::content::{Content, Line, LineAddr, WHOLE_LINE};
 use super::message::Msg;
@@ -43,7 +43,8 @@ impl Route {
                 Message::D2hReq(D2hReq { opcode, cqid, nt: false, address, cache_id, spid, dpid })
             }
             Msg::D2hRsp { opcode, uqid } => Message::D2hRsp(D2hRsp { opcode, uqid, dpid }),
-            Msg::D2hData { uqid, bogus, poison, data: line, enables } => {
+            Msg::D2hData { uqid, bogus, data: line, enables } => {
+                let poison = line.is_poisoned();
                 Message::D2hData(D2hData { uqid, bogus, poison, dpid }, data(&line, enables))
             }
             Msg::H2dReq { opcode, line, uqid } => {
@@ -52,7 +53,8 @@ impl Route {
             Msg::H2dRsp { opcode, rsp_data, cqid } => {
                 Message::H2dRsp(H2dRsp { opcode, rsp_data, cqid, cache_id, dpid, ..H2dRsp::default() })
             }
-            Msg::H2dData { cqid, go_err, poison, data: line } => {
+            Msg::H2dData { cqid, go_err, data: line } => {
+                let poison = line.is_poisoned();
                 Message::H2dData(H2dData { cqid, poison, go_err, cache_id, dpid }, data(&line, WHOLE_LINE))
             }
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => Message::M2sReq(M2sReq {
@@ -67,7 +69,7 @@ impl Route {
                 spid,
                 dpid,
             }),
-            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison, data: bytes, enables } => Message::M2sRwd(
+            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data: bytes, enables } => Message::M2sRwd(
                 M2sRwd {
                     opcode,
                     snp_type: snp,
@@ -75,7 +77,7 @@ impl Route {
                     meta_value: meta,
                     tag,
                     address: line.address(),
-                    poison,
+                    poison: bytes.is_poisoned(),
                     ld_id,
                     tc: 0,
                     spid,
@@ -93,8 +95,8 @@ impl Route {
             Msg::S2mNdr { opcode, meta_field, meta, tag, devload } => {
                 Message::S2mNdr(S2mNdr { opcode, meta_field, meta_value: meta, tag, ld_id, devload, dpid })
             }
-            Msg::S2mDrs { opcode, meta_field, meta, tag, poison, data: line, devload } => Message::S2mDrs(
-                S2mDrs { opcode, meta_field, meta_value: meta, tag, poison, ld_id, devload, dpid },
+            Msg::S2mDrs { opcode, meta_field, meta, tag, data: line, devload } => Message::S2mDrs(
+                S2mDrs { opcode, meta_field, meta_value: meta, tag, poison: line.is_poisoned(), ld_id, devload, dpid },
                 data(&line, WHOLE_LINE),
             ),
         }
@@ -143,17 +145,17 @@ pub fn shown<D: Content>(msg: &Msg<D>) -> Message {
 
 /// A message of a link for the agent.
 pub fn from_link(message: &Message) -> Msg<Line> {
-    let bytes = |data: &Data| Line(data.line);
+    let bytes = |data: &Data, poison: bool| Line { bytes: data.line, poison };
     let enables = |data: &Data| data.byte_enables.unwrap_or(WHOLE_LINE);
     match message {
         Message::D2hReq(m) => Msg::D2hReq { opcode: m.opcode, line: LineAddr::of_address(m.address), cqid: m.cqid },
         Message::D2hRsp(m) => Msg::D2hRsp { opcode: m.opcode, uqid: m.uqid },
         Message::D2hData(m, d) => {
-            Msg::D2hData { uqid: m.uqid, bogus: m.bogus, poison: m.poison, data: bytes(d), enables: enables(d) }
+            Msg::D2hData { uqid: m.uqid, bogus: m.bogus, data: bytes(d, m.poison), enables: enables(d) }
         }
         Message::H2dReq(m) => Msg::H2dReq { opcode: m.opcode, line: LineAddr::of_address(m.address), uqid: m.uqid },
         Message::H2dRsp(m) => Msg::H2dRsp { opcode: m.opcode, rsp_data: m.rsp_data, cqid: m.cqid },
-        Message::H2dData(m, d) => Msg::H2dData { cqid: m.cqid, go_err: m.go_err, poison: m.poison, data: bytes(d) },
+        Message::H2dData(m, d) => Msg::H2dData { cqid: m.cqid, go_err: m.go_err, data: bytes(d, m.poison) },
         Message::M2sReq(m) => Msg::M2sReq {
             opcode: m.opcode,
             snp: m.snp_type,
@@ -169,8 +171,7 @@ pub fn from_link(message: &Message) -> Msg<Line> {
             meta: m.meta_value,
             line: LineAddr::of_address(m.address),
             tag: m.tag,
-            poison: m.poison,
-            data: bytes(d),
+            data: bytes(d, m.poison),
             enables: enables(d),
         },
         Message::M2sBirsp(m) => Msg::M2sBirsp { opcode: m.opcode, bi_tag: m.bi_tag, low_addr: m.low_addr },
@@ -189,8 +190,7 @@ pub fn from_link(message: &Message) -> Msg<Line> {
             meta_field: m.meta_field,
             meta: m.meta_value,
             tag: m.tag,
-            poison: m.poison,
-            data: bytes(d),
+            data: bytes(d, m.poison),
             devload: m.devload,
         },
     }

@@ -48,11 +48,22 @@ def random_case(random_numbers, kind):
             if op in AFTER and not (op == "MemRdA" and state == "M"):
                 state = AFTER[op]
         programs.append(program)
-    return Case(kind, start, programs)
+    # In one case of two somebody stores poison.
+    poison = [i for i in range(agents) if random_numbers.random() < 0.4] if random_numbers.random() < 0.6 else []
+    return Case(kind, start, programs, poison)
 
 
 def toml(case):
-    return f"kind = {json.dumps(case.kind)}\nstart = {json.dumps(case.start)}\nprograms = {json.dumps(case.programs)}\n"
+    lines = [f"kind = {json.dumps(case.kind)}", f"start = {json.dumps(case.start)}", f"programs = {json.dumps(case.programs)}"]
+    if case.poison:
+        lines.append(f"poison = {sorted(case.poison)}")
+    return "\n".join(lines) + "\n"
+
+
+def outcome(answer):
+    """An outcome of the program as the reference names it."""
+    plain = answer["final"], answer["fresh"]
+    return plain + (answer["poisoned"], tuple(answer["loads"])) if "loads" in answer else plain
 
 
 def main():
@@ -75,7 +86,7 @@ def main():
                 path.write_text(toml(case))
                 ran = subprocess.run([given.program, "litmus", str(path), "--json"], capture_output=True, text=True, timeout=120)
                 answer = json.loads(ran.stdout) if ran.returncode == 0 else {"outcomes": []}
-                found = {(o["final"], o["fresh"]) for o in answer["outcomes"]}
+                found = {outcome(o) for o in answer["outcomes"]}
                 if ran.returncode != 0 or answer["violations"] or found != expected:
                     differences += 1
                     print(f"{toml(case)}# expected {sorted(expected)}\n# found    {sorted(found)}, exit {ran.returncode}")

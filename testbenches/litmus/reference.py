@@ -4,35 +4,41 @@ One line, written from `coherence.md` and not from the engine: two or three devi
 (2.2 to 2.8), two or three hosts that share HDM-DB (3.2, 3.4, 3.5), or a device with HDM-D and its host (3.3). Every order of deliveries that 2.6 and 3.6 leave open
 is tried. Left out: error answers, blocks, the capacity of a snoop filter, several lines.
 
-A value is a number that grows with every store, so the newest is the largest. A state is a tuple and nothing in it is
-changed in place; a move is a function from one state to the next.
+A value is a number that grows with every store, so the newest is the largest. Its poison is settled with its store, for
+good: the store's own, or what a store of a part of the line leaves there (memory 6.3). So a value that arrives anywhere
+brings its poison, and a state says which numbers are poisoned. A state is a tuple and nothing in it is changed in place; a
+move is a function from one state to the next.
 """
 
 from collections import namedtuple
 
 READS = ("RdCurr", "RdShared", "RdAny", "RdOwn", "RdOwnNoData", "CLFlush")
 WRITES = ("ItoMWr", "WrCur", "WrInv", "WOWrInv", "WOWrInvF")
+PARTS = ("WrInv", "WOWrInv")
 EVICTS = ("CleanEvict", "CleanEvictNoData", "DirtyEvict")
 START = {"RdOwnNoData": "IS", "CleanEvict": "E", "CleanEvictNoData": "ES", "DirtyEvict": "M"}
 
 
 class Case:
-    """`kind`, `start` (a letter an agent) and `programs` (a list of operations an agent)."""
+    """`kind`, `start` (a letter an agent), `programs` (a list of operations an agent) and `poison` (agents whose stores and
+    writes are poisoned; an M copy of the start is a store)."""
 
-    def __init__(self, kind, start, programs):
-        self.kind, self.start, self.programs = kind, start, programs
+    def __init__(self, kind, start, programs, poison=()):
+        self.kind, self.start, self.programs, self.poison = kind, start, programs, frozenset(poison)
 
 
 # ---------------------------------------------------------------------------------------------------------- CXL.cache
 
 # A device. state: what it may use; request: the operation under way; go: what was granted; data: what was read (None: not
 # here yet); hit: a snoop changed the state under an evict (2.5); asked: ownership was requested and not given up, so that a
-# store that lost it asks again; store: a store waits with the request; owed: a snoop waits for the line, with this answer.
-Device = namedtuple("Device", "state value at request go data hit asked store owed")
+# store that lost it asks again; store: a store waits with the request; owed: a snoop waits for the line, with this answer;
+# loads: of each load whether it got poison (P) or not (c).
+Device = namedtuple("Device", "state value at request go data hit asked store owed loads", defaults=("",))
 # The home. busy: (request, device, snoop answers awaited, lines awaited, phase); passed: a line for the requester alone.
 Home = namedtuple("Home", "memory owner sharers busy passed")
-# All: messages are sorted tuples (channel, device, what, ...); `newest` is the ghost value.
-World = namedtuple("World", "devices home messages newest")
+# All: messages are sorted tuples (channel, device, what, ...); `newest` is the ghost value, `poison` who poisons and which
+# values are poisoned.
+World = namedtuple("World", "devices home messages newest poison")
 
 
 def cache_start(case):
@@ -49,7 +55,28 @@ def cache_start(case):
         newest = 0
     home = Home(memory, holders[0] if holders else None,
                 frozenset(i for i, letter in enumerate(case.start) if letter == "S"), None, None)
-    return World(tuple(devices), home, (), newest)
+    return World(tuple(devices), home, (), newest, poison_at_start(case))
+
+
+def poison_at_start(case):
+    """Who poisons, and the value of their M copy."""
+    return case.poison, frozenset({1} if any(case.start[i] == "M" for i in case.poison) else ())
+
+
+def stored(world, i, whole):
+    """A store or write of agent `i` has its place: the next value."""
+    poisoners, bad = world.poison
+    newest = world.newest + 1
+    if i in poisoners or (not whole and world.newest in bad):
+        bad = bad | {newest}
+    return world._replace(newest=newest, poison=(poisoners, bad))
+
+
+def loaded(world, i):
+    """A load of agent `i` is done."""
+    device, (poisoners, bad) = world.devices[i], world.poison
+    letter = "" if not poisoners else "P" if device.value in bad else "c"
+    return with_device(world, i, at=device.at + 1, loads=device.loads + letter)
 
 
 def put(world, *messages):
@@ -87,12 +114,12 @@ def cache_cores(case, world):
         op = program[device.at]
         if op == "Load":
             if device.state in "SEM" and device.value is not None:
-                yield f"{i} Load", with_device(world, i, at=device.at + 1)
+                yield f"{i} Load", loaded(world, i)
         elif op == "Store":
             if device.state in "EM":
-                newest = world.newest + 1
-                done = with_device(world, i, state="M", value=newest, at=device.at + 1)
-                yield f"{i} Store", done._replace(newest=newest)
+                # A store of CXL.cache writes a part of the line.
+                done = stored(world, i, False)
+                yield f"{i} Store", with_device(done, i, state="M", value=done.newest, at=device.at + 1)
             elif device.asked:
                 again = "RdOwn" if device.state == "I" else "RdOwnNoData"
                 yield f"{i} asks again", put(with_device(world, i, request=again, store=True), ("D2HReq", i, again))
@@ -185,8 +212,8 @@ def device_data(world, i, line, bogus, kind):
             world = with_home(world, memory=line)
     else:
         # The line of a write becomes the newest value where the home takes it.
-        newest = world.newest + 1
-        world = with_home(world, memory=newest)._replace(newest=newest)
+        world = stored(world, i, op not in PARTS)
+        world = with_home(world, memory=world.newest)
         if op == "WrInv":
             world = put(world, ("H2DRsp", i, "GO", "I"))
         elif op.startswith("WOWrInv"):
@@ -239,10 +266,10 @@ def fill(world, i):
     free = dict(request=None, go=None, data=None, store=False, owed=None)
     if device.owed is not None:
         # 2.4: fill, store, then the line that is owed.
-        newest = world.newest + 1
-        after = device.owed
+        world, after = stored(world, i, False), device.owed
+        newest = world.newest
         world = with_device(world, i, state=after, value=None if after == "I" else newest, at=device.at + 1, **free)
-        return put(world._replace(newest=newest), ("D2HData", i, newest, False, after))
+        return put(world, ("D2HData", i, newest, False, after))
     if request == "RdOwnNoData" and device.value is None:
         # 2.4, 5 point 3: ownership without bytes is given up, and the line is read.
         return put(with_device(world, i, **{**free, "request": "RdOwn", "store": device.store}), ("D2HReq", i, "RdOwn"))
@@ -306,17 +333,20 @@ def cache_moves(case, world):
 
 
 def cache_outcome(world):
-    return "".join(d.state for d in world.devices), world.home.memory == world.newest
+    """Letters and whether memory is fresh; where somebody poisons also whether it is poisoned, and what the loads got."""
+    plain = "".join(d.state for d in world.devices), world.home.memory == world.newest
+    poisoners, bad = world.poison
+    return plain + (world.home.memory in bad, tuple(d.loads for d in world.devices)) if poisoners else plain
 
 
 # ------------------------------------------------------------------------------------------------------------- HDM-DB
 
 # A host. request: M2S Req under way; cmp: the state of its Cmp; data; write: the MetaValue of a MemWr under way;
 # snoop: a BISnp that has to be answered and how far that is: "open", "conflict" (Ack awaited), "write" (Cmp awaited).
-Host = namedtuple("Host", "state value at request cmp data write snoop stage asked")
+Host = namedtuple("Host", "state value at request cmp data write snoop stage asked loads", defaults=("",))
 # The device. holders: None, ("S", set) or ("A", host). busy: (request, host, answers awaited).
 Dcoh = namedtuple("Dcoh", "memory holders busy")
-Shared = namedtuple("Shared", "devices home messages newest")
+Shared = namedtuple("Shared", "devices home messages newest poison")
 REQ_START = {"MemRdS": "SI", "MemRdA": "MESI", "MemInv": "MESI", "MemClnEvct": "ES", "MemWr": "M"}
 
 
@@ -327,7 +357,7 @@ def shared_start(case):
                   for letter in case.start)
     sharers = frozenset(i for i, letter in enumerate(case.start) if letter == "S")
     holders = ("A", frozenset({owner})) if owner is not None else ("S", sharers) if sharers else ("I", frozenset())
-    return Shared(hosts, Dcoh(0, holders, None), (), newest)
+    return Shared(hosts, Dcoh(0, holders, None), (), newest, poison_at_start(case))
 
 
 def shared_cores(case, world, first=0):
@@ -341,12 +371,12 @@ def shared_cores(case, world, first=0):
             continue
         if op == "Load":
             if host.state in "SEM" and host.value is not None:
-                yield f"{i} Load", with_device(world, i, at=host.at + 1)
+                yield f"{i} Load", loaded(world, i)
         elif op == "Store":
             if host.state in "EM":
-                newest = world.newest + 1
-                stored = with_device(world, i, state="M", value=newest, at=host.at + 1)
-                yield f"{i} Store", stored._replace(newest=newest)
+                # A store of CXL.mem writes the whole line.
+                done = stored(world, i, True)
+                yield f"{i} Store", with_device(done, i, state="M", value=done.newest, at=host.at + 1)
             elif host.asked:
                 yield f"{i} asks again", put(with_device(world, i, request="MemRdA"), ("Req", i, "MemRdA"))
         elif host.state in REQ_START[op]:
@@ -446,10 +476,10 @@ def shared_fill(case, world, i):
         # 3.5: at least one waiting access before the line goes.
         program = case.programs[i]
         if host.at < len(program) and program[host.at] == "Store" and host.state in "EM":
-            newest = changed.newest + 1
-            changed = with_device(changed, i, state="M", value=newest, at=host.at + 1)._replace(newest=newest)
+            changed = stored(changed, i, True)
+            changed = with_device(changed, i, state="M", value=changed.newest, at=host.at + 1)
         elif host.at < len(program) and program[host.at] == "Load" and host.value is not None:
-            changed = with_device(changed, i, at=host.at + 1)
+            changed = loaded(changed, i)
         changed = bi_answer(changed, i)
     return changed
 
@@ -523,7 +553,7 @@ def bias_start(case):
     letter = case.start[1]
     host = Host(letter, {"I": None, "M": newest}.get(letter, 0), 0, None, None, None, None, None, None, False)
     bias = "device" if case.start[0] in "EM" else "host"
-    return Shared((device, host), Dcoh(0, bias, None), (), newest)
+    return Shared((device, host), Dcoh(0, bias, None), (), newest, poison_at_start(case))
 
 
 def bias_device_core(case, world):
@@ -534,11 +564,11 @@ def bias_device_core(case, world):
     on = dict(at=device.at + 1)
     if op == "Load":
         if device.state in "SEM":
-            yield "0 Load", with_device(world, 0, **on)
+            yield "0 Load", loaded(world, 0)
     elif op == "Store":
         if device.state in "EM":
-            newest = world.newest + 1
-            yield "0 Store", with_device(world, 0, state="M", value=newest, **on)._replace(newest=newest)
+            done = stored(world, 0, True)
+            yield "0 Store", with_device(done, 0, state="M", value=done.newest, **on)
         elif device.asked:
             again = "RdOwn" if device.state == "I" else "RdOwnNoData"
             if world.home.holders == "device":
@@ -554,8 +584,8 @@ def bias_device_core(case, world):
         yield f"0 {op}", with_device(world, 0, state="I", value=None, asked=False, **on)
     elif world.home.holders == "device" and op not in ("ItoMWr", "WrCur", "WrInv"):
         if op in WRITES:
-            newest = world.newest + 1
-            yield f"0 {op}", with_device(with_home(world, memory=newest), 0, **on)._replace(newest=newest)
+            done = stored(world, 0, op not in PARTS)
+            yield f"0 {op}", with_device(with_home(done, memory=done.newest), 0, **on)
         else:
             state = LOCAL[op]
             asked = device.asked or op in ("RdOwn", "RdOwnNoData")
@@ -609,9 +639,8 @@ def bias_moves(case, world):
         elif channel == "H2DRsp":
             yield repr(message), put(rest, ("D2HData", 0)) if message[2] == "pull" else with_device(rest, 0, request=None)
         elif channel == "D2HData":
-            newest = world.newest + 1
-            changed = with_device(rest, 1, write="Snooped", stage="written")._replace(newest=newest)
-            yield repr(message), put(changed, ("RwD", 1, "Snooped", newest))
+            changed = stored(with_device(rest, 1, write="Snooped", stage="written"), 0, device.request not in PARTS)
+            yield repr(message), put(changed, ("RwD", 1, "Snooped", changed.newest))
         elif channel == "DRS":
             yield repr(message), shared_fill(case, with_device(rest, 1, data=message[2]), 1)
         elif message[2] == "Cmp" and host.stage == "flip":
@@ -627,8 +656,8 @@ def bias_moves(case, world):
 def bias_forwarded(world, meta):
     op = world.devices[0].request
     if op.startswith("WOWrInv"):
-        newest = world.newest + 1
-        return with_device(with_home(world, memory=newest), 0, request=None)._replace(newest=newest)
+        world = stored(world, 0, op not in PARTS)
+        return with_device(with_home(world, memory=world.newest), 0, request=None)
     state = "E" if op in ("RdOwn", "RdOwnNoData") or (op == "RdAny" and meta == "I") else \
         "S" if op in ("RdShared", "RdAny") else "I"
     if state == "E":
@@ -671,7 +700,7 @@ def settled(case, moves, world):
 
 
 def outcomes(case, limit=400_000):
-    """(states, set of (final letters, fresh)). Raises where a copy is not alone or not the newest value."""
+    """(states, set of outcomes as `cache_outcome` has them). Raises where a copy is not alone or not the newest value."""
     start, moves = KINDS[case.kind]
     first = settled(case, moves, start(case))
     seen, todo, found = {first}, [first], set()

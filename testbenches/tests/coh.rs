@@ -52,6 +52,8 @@ mod mutants;
 mod names;
 #[path = "coh/peers.rs"]
 mod peers;
+#[path = "coh/poison.rs"]
+mod poison;
 #[path = "coh/reviewed.rs"]
 mod reviewed;
 #[path = "coh/routes.rs"]

@@ -379,10 +379,7 @@ impl<D: Content> BiasDevice<D> {
         }
         if has_data {
             let opcode = DrsOpcode::MemData;
-            out.send(
-                0,
-                Msg::S2mDrs { opcode, meta_field: field, meta: none, tag, poison: false, data: value, devload },
-            );
+            out.send(0, Msg::S2mDrs { opcode, meta_field: field, meta: none, tag, data: value, devload });
         }
     }
 
@@ -408,7 +405,7 @@ impl<D: Content> BiasDevice<D> {
             self.snoop_own(config, line, snp, Copy4::I);
         }
         let cell = self.cell(line);
-        cell.memory.merge(&data, enables);
+        cell.memory.merge(&config.passed(Mutant::MemoryCleansPoison, data), enables);
         if snp == SnpType::SnpInv {
             out.effects.push(Effect::Written(line));
         } else if meta != MetaValue::Invalid {
@@ -447,7 +444,7 @@ impl<D: Content> BiasDevice<D> {
                     && (opcode == H2dRspOpcode::WritePull) == (pending.opcode == D2hReqOpcode::WrInv) =>
             {
                 if let Some((data, enables)) = pending.data.clone() {
-                    out.send(0, Msg::D2hData { uqid: rsp_data, bogus: false, poison: false, data, enables });
+                    out.send(0, Msg::D2hData { uqid: rsp_data, bogus: false, data, enables });
                 }
                 pending.pulled = true;
                 matches!(pending.opcode, D2hReqOpcode::ItoMWr | D2hReqOpcode::WrCur)

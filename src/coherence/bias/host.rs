@@ -147,7 +147,7 @@ impl<D: Content> BiasHost<D> {
     fn answer_error(&mut self, served: Served, txn: Txn, out: &mut Out<D>) {
         let Txn { opcode, cqid, uqid, .. } = txn;
         if opcode == D2hReqOpcode::RdCurr {
-            out.send(0, Msg::H2dData { cqid, go_err: true, poison: false, data: D::ones() });
+            out.send(0, Msg::H2dData { cqid, go_err: true, data: D::ones() });
         } else if served == Served::Forward(M2sReqOpcode::MemRdFwd) {
             out.send(0, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: GoState::Error.0.into(), cqid });
         } else {

@@ -7,14 +7,15 @@ use crate::coherence::cache::requests::owns;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
-use crate::coherence::explore::system::Sent;
+use crate::coherence::explore::system::{Sent, outcome};
 use crate::coherence::explore::{Awaited, Fairness, Step, System, Wait, delivery};
 use crate::coherence::mem::system::{Act, advance_host, program_wait};
 use crate::coherence::mem::tables::Copy4;
 use crate::coherence::mem::{HostReq, Want};
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{
-    CopyView, View, check_bias, check_bias_device, check_bias_host, check_copies, name_invariants, overtaken,
+    CopyView, PoisonedLines, View, check_bias, check_bias_device, check_bias_host, check_copies, misled,
+    name_invariants, overtaken,
 };
 use crate::coherence::net::Net;
 use crate::coherence::wire::shown;
@@ -57,9 +58,19 @@ pub struct Setup {
     pub programs: bool,
     /// Check every step (V5 to V8) too, not only states and values.
     pub orders: bool,
+    /// Agents whose stores and writes are poisoned: bit 0 the device, bit 1 the host. An M copy of the start is a store.
+    pub poisoners: u16,
 }
 
 impl Setup {
+    fn poisons(&self, agent: usize) -> bool {
+        self.poisoners >> agent & 1 == 1
+    }
+
+    fn new_value(&self, agent: usize) -> Token {
+        Token::of(LINE, Age::New).poisoned(self.poisons(agent))
+    }
+
     /// Every operation of both.
     pub fn everything(config: CoherenceConfig) -> Self {
         let device = super::tables::ROWS.iter().flat_map(|r| r.opcodes).copied().collect();
@@ -67,7 +78,8 @@ impl Setup {
             ![M2sReqOpcode::MemClnEvct, M2sReqOpcode::MemSpecRd, M2sReqOpcode::MemInvNT].contains(&r.opcode)
         });
         let (device_program, host_program) = (Vec::new(), Vec::new());
-        Self { config, device, host: host.collect(), device_program, host_program, programs: false, orders: true }
+        let host = host.collect();
+        Self { config, device, host, device_program, host_program, programs: false, orders: true, poisoners: 0 }
     }
 }
 
@@ -111,11 +123,17 @@ pub struct BiasSystem {
     net: Net<Token>,
     /// Programs of device and host: next operation, and whether ownership has been asked for.
     at: [(u8, bool); 2],
+    /// What the stores made of the line.
+    poisoned: PoisonedLines,
+    /// Programs: of each load of device and host, whether it got poison. Empty where nobody poisons.
+    loads: Vec<Vec<bool>>,
 }
 
 impl PartialEq for BiasSystem {
     fn eq(&self, other: &Self) -> bool {
-        (&self.device, &self.host, &self.net, self.at) == (&other.device, &other.host, &other.net, other.at)
+        let ghosts = |s: &Self| (s.at, s.poisoned);
+        (&self.device, &self.host, &self.net, ghosts(self), &self.loads)
+            == (&other.device, &other.host, &other.net, ghosts(other), &other.loads)
     }
 }
 
@@ -123,18 +141,16 @@ impl Eq for BiasSystem {}
 
 impl Hash for BiasSystem {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.device, &self.host, &self.net, self.at).hash(state);
+        (&self.device, &self.host, &self.net, self.at, self.poisoned, &self.loads).hash(state);
     }
-}
-
-fn new_bytes() -> Token {
-    Token::of(LINE, Age::New)
 }
 
 impl BiasSystem {
     /// Nobody holds anything, host bias, memory has the newest value.
     pub fn new(setup: Setup) -> Self {
         let system = Self {
+            poisoned: PoisonedLines::default(),
+            loads: if setup.poisoners == 0 { Vec::new() } else { vec![Vec::new(); 2] },
             setup: Arc::new(setup),
             device: BiasDevice::new(),
             host: BiasHost::new(0),
@@ -146,8 +162,10 @@ impl BiasSystem {
 
     /// A stable state of each; an M copy makes the memory's value an old one. A device that owns has device bias.
     pub fn start_at(mut self, device: Copy4, host: Copy4) -> Self {
-        let current = Token::of(LINE, Age::Current);
         let dirty = device == Copy4::M || host == Copy4::M;
+        let poison = dirty && self.setup.poisons(if host == Copy4::M { HOST } else { DEVICE });
+        self.poisoned.set(LINE, poison);
+        let current = Token::of(LINE, Age::Current).poisoned(poison);
         let memory = if dirty { Token::of(LINE, Age::Stale) } else { current };
         let bias = if device >= Copy4::E { Bias::Device } else { Bias::Host };
         self.device.preset(LINE, memory, bias, device, (device != Copy4::I).then_some(current));
@@ -165,10 +183,37 @@ impl BiasSystem {
         self
     }
 
-    fn settle(&mut self, agent: usize, out: &mut Out<Token>, sent: &mut Vec<Sent>, events: &mut Vec<Event>) {
+    /// The value of the last store in coherence order.
+    fn newest(&self) -> Token {
+        Token::of(LINE, Age::Current).poisoned(self.poisoned.has(LINE))
+    }
+
+    /// The value that a store or write has left where it was done; a copy that has gone in the same step is on its way.
+    fn placed(&self, agent: usize, effect: &Effect<Token>, out: &Out<Token>) -> Option<Token> {
+        let copy = match (agent, effect) {
+            (HOST, _) => self.host.mem.copy(LINE).data,
+            (_, Effect::Stored(_)) => self.device.own(LINE).1,
+            _ => Some(self.device.memory(LINE)),
+        };
+        copy.or(out.sends.iter().rev().find_map(|(_, m)| m.data()).copied())
+    }
+
+    /// `write`: byte enables of a write that the step brings to memory.
+    fn settle(
+        &mut self,
+        agent: usize,
+        write: u64,
+        out: &mut Out<Token>,
+        sent: &mut Vec<Sent>,
+        events: &mut Vec<Event>,
+    ) {
         for effect in std::mem::take(&mut out.effects) {
             match effect {
                 Effect::Stored(line) | Effect::Written(line) => {
+                    // Writes that come by message are the device's own.
+                    let enables = if matches!(effect, Effect::Written(_)) { write } else { WHOLE_LINE };
+                    let placed = self.placed(agent, &effect, out);
+                    events.extend(self.poisoned.stored(line, self.setup.poisons(agent), enables, placed.as_ref()));
                     let mut age = |t: &mut Token| t.grow_old(line);
                     self.device.visit(&mut age);
                     self.host.visit(&mut age);
@@ -182,8 +227,12 @@ impl BiasSystem {
                         }
                     }
                 }
-                Effect::Used { value, current: true, line } if value.age != Age::Current => {
-                    events.push(Event::new("COH-INV-02", line, "device", "an old value used", "the newest"));
+                Effect::Used { value, current, line } => {
+                    if let Some((rule, expected)) = misled(&value, &self.newest()) {
+                        events.push(Event::new(rule, line, "device", format!("{value:?} was used"), expected));
+                    } else if current && value.age != Age::Current {
+                        events.push(Event::new("COH-INV-02", line, "device", "an old value used", "the newest"));
+                    }
                 }
                 _ => {}
             }
@@ -211,9 +260,12 @@ impl BiasSystem {
             }
             DeviceAct::Load if self.device.can_load(LINE) => {
                 self.at[DEVICE].0 += 1;
-                Some("Load")
+                let poison = self.device.own(LINE).1.is_some_and(|value| value.poison);
+                self.loads.get_mut(DEVICE).into_iter().for_each(|loads| loads.push(poison));
+                out.events.extend(self.poisoned.loaded(LINE, poison));
+                Some(if poison { "Load, poisoned" } else { "Load" })
             }
-            DeviceAct::Store if self.device.store(LINE, &new_bytes(), WHOLE_LINE, out) => {
+            DeviceAct::Store if self.device.store(LINE, &setup.new_value(DEVICE), WHOLE_LINE, out) => {
                 self.at[DEVICE].0 += 1;
                 Some("Store")
             }
@@ -237,22 +289,47 @@ impl BiasSystem {
         let setup = Arc::clone(&self.setup);
         let mut did = Vec::new();
         loop {
+            // In device bias a write of the device is done at once.
+            let write = match setup.device_program.get(usize::from(self.at[DEVICE].0)) {
+                Some(DeviceAct::Op(opcode)) => enables_of(*opcode).unwrap_or(WHOLE_LINE),
+                _ => WHOLE_LINE,
+            };
             let text = if agent == DEVICE {
                 self.advance_device(out)
             } else if self.host.is_busy(LINE) {
                 None
             } else {
-                advance_host(&setup.config, &mut self.host.mem, &setup.host_program, &mut self.at[HOST], out)
+                let (program, poison) = (&setup.host_program, setup.poisons(HOST));
+                let did = advance_host(&setup.config, &mut self.host.mem, program, &mut self.at[HOST], poison, out);
+                if let Some((_, Some(loaded))) = did {
+                    self.loads.get_mut(HOST).into_iter().for_each(|loads| loads.push(loaded));
+                    out.events.extend(self.poisoned.loaded(LINE, loaded));
+                }
+                did.map(|(text, _)| text)
             };
             let Some(text) = text else { return did };
             did.push(text);
-            self.settle(agent, out, sent, events);
+            self.settle(agent, write, out, sent, events);
         }
     }
 
     fn issue_device(&mut self, opcode: D2hReqOpcode, out: &mut Out<Token>) {
-        let data = enables_of(opcode).map(|enables| (new_bytes(), enables));
+        let data = enables_of(opcode).map(|enables| (self.setup.new_value(DEVICE), enables));
         self.device.issue(&self.setup.config, LINE, opcode, data, out);
+    }
+
+    /// Byte enables of a write that a move may bring to memory: of the operation that begins, of the data that comes, or of
+    /// the open request that Mem*Fwd ends.
+    fn write_of(&self, mv: Move) -> u64 {
+        let of = |opcode| enables_of(opcode).unwrap_or(WHOLE_LINE);
+        match mv {
+            Move::Device(opcode) => of(opcode),
+            Move::Deliver { dir: Dir::Down, index, .. } => match self.net.of(0, Dir::Down)[usize::from(index)] {
+                Msg::M2sRwd { enables, .. } => enables,
+                _ => self.device.asked(LINE).map_or(WHOLE_LINE, of),
+            },
+            _ => WHOLE_LINE,
+        }
     }
 
     fn perform(&mut self, mv: Move, sent: &mut Vec<Sent>, events: &mut Vec<Event>) -> Vec<&'static str> {
@@ -263,6 +340,7 @@ impl BiasSystem {
             Move::Deliver { dir, index, .. } if setup.orders => self.net.overtakes(0, dir, usize::from(index)),
             _ => None,
         };
+        let write = self.write_of(mv);
         let agent = match mv {
             Move::Deliver { dir, index, way } => {
                 let msg = self.net.remove(0, dir, usize::from(index));
@@ -287,7 +365,7 @@ impl BiasSystem {
                 DEVICE
             }
             Move::DeviceStore => {
-                self.device.store(LINE, &new_bytes(), WHOLE_LINE, &mut out);
+                self.device.store(LINE, &setup.new_value(DEVICE), WHOLE_LINE, &mut out);
                 DEVICE
             }
             Move::Host { request, want } => {
@@ -299,7 +377,7 @@ impl BiasSystem {
                 HOST
             }
             Move::HostStore => {
-                self.host.mem.store(config, LINE, new_bytes(), WHOLE_LINE, &mut out);
+                self.host.mem.store(config, LINE, setup.new_value(HOST), WHOLE_LINE, &mut out);
                 HOST
             }
             Move::Drop => {
@@ -310,13 +388,13 @@ impl BiasSystem {
         if setup.orders {
             check_bias_host(&out, &self.host, events);
         }
-        self.settle(agent, &mut out, sent, events);
+        self.settle(agent, write, &mut out, sent, events);
         if setup.programs {
             return self.run_program(agent, &mut out, sent, events);
         }
         if self.host.mem.due(LINE).stores() {
-            self.host.mem.store(config, LINE, new_bytes(), WHOLE_LINE, &mut out);
-            self.settle(HOST, &mut out, sent, events);
+            self.host.mem.store(config, LINE, setup.new_value(HOST), WHOLE_LINE, &mut out);
+            self.settle(HOST, write, &mut out, sent, events);
         }
         Vec::new()
     }
@@ -348,7 +426,7 @@ impl BiasSystem {
         let arrived = self.host.mem.arrived(LINE).filter(|_| dirty_answers).copied();
         View {
             line: LINE,
-            newest: Token::of(LINE, Age::Current),
+            newest: self.newest(),
             home: self.device.memory(LINE),
             copies,
             in_flight: under_way.chain(arrived).collect(),
@@ -414,7 +492,7 @@ impl System for BiasSystem {
 
     fn action(&self, mv: Move) -> u128 {
         match mv {
-            Move::Deliver { dir, index } => delivery(0, dir, &self.net.of(0, dir)[usize::from(index)]),
+            Move::Deliver { dir, index, .. } => delivery(0, dir, &self.net.of(0, dir)[usize::from(index)]),
             _ => 0,
         }
     }
@@ -483,7 +561,10 @@ impl System for BiasSystem {
 
     fn outcome(&self) -> String {
         let (device, host) = (self.device.own(LINE).0, self.host.mem.copy(LINE).state);
-        format!("{}{} {}", device.letter(), host.letter(), self.device.memory(LINE).age == Age::Current)
+        let letters: String = [device.letter(), host.letter()].into_iter().collect();
+        let memory = self.device.memory(LINE);
+        let poison = (self.setup.poisoners != 0).then_some((memory.poison, self.loads.as_slice()));
+        outcome(&letters, memory.age == Age::Current, poison)
     }
 
     fn is_idle(&self) -> bool {

@@ -296,7 +296,8 @@ impl<D: Content> Device<D> {
         match (reply.forward, &entry.data) {
             (Forward::Now, Some(copy)) => {
                 let data = copy.data.clone();
-                out.send(LINK, Msg::D2hData { uqid, bogus: false, poison: false, data, enables: WHOLE_LINE });
+                let data = config.passed(Mutant::PoisonLeftBehind, data);
+                out.send(LINK, Msg::D2hData { uqid, bogus: false, data, enables: WHOLE_LINE });
             }
             (Forward::Owed, _) => entry.owed = uqid,
             _ => {}
@@ -395,7 +396,11 @@ impl<D: Content> Device<D> {
     ) {
         let line = self.lines[i].0;
         let entry = &mut self.lines[i].1;
-        let arrived = data.map(|data| Bytes { data, enables: WHOLE_LINE });
+        let arrived = data.map(|data| {
+            let poison = data.is_poisoned() || config.has(Mutant::FillPoisons);
+            let data = config.passed(Mutant::FillCleansPoison, data.poisoned(poison));
+            Bytes { data, enables: WHOLE_LINE }
+        });
         let was = entry.at;
         entry.at = row.next;
         match row.act {
@@ -431,8 +436,8 @@ impl<D: Content> Device<D> {
                     out.effects.push(Effect::Stored(line));
                 }
                 if let Some(copy) = &entry.data {
-                    let data = copy.data.clone();
-                    out.send(LINK, Msg::D2hData { uqid: owed, bogus: false, poison: false, data, enables: WHOLE_LINE });
+                    let data = config.passed(Mutant::PoisonLeftBehind, copy.data.clone());
+                    out.send(LINK, Msg::D2hData { uqid: owed, bogus: false, data, enables: WHOLE_LINE });
                 }
                 self.close(i, out);
             }
@@ -442,16 +447,15 @@ impl<D: Content> Device<D> {
                 let bogus = matches!(was, At::EvS | At::EvI) && !config.has(Mutant::BogusNotSet);
                 // A copy that was snooped away is sent all the same: the pull waits for 64 bytes.
                 if let Some(copy) = entry.data.take() {
-                    out.send(LINK, Msg::D2hData { uqid, bogus, poison: false, data: copy.data, enables: WHOLE_LINE });
+                    let data = config.passed(Mutant::PoisonLeftBehind, copy.data);
+                    out.send(LINK, Msg::D2hData { uqid, bogus, data, enables: WHOLE_LINE });
                 }
                 self.close(i, out);
             }
             Act::SendWrite => {
                 if let Some(b) = entry.data.take() {
-                    out.send(
-                        LINK,
-                        Msg::D2hData { uqid, bogus: false, poison: false, data: b.data, enables: b.enables },
-                    );
+                    let data = config.passed(Mutant::PoisonLeftBehind, b.data);
+                    out.send(LINK, Msg::D2hData { uqid, bogus: false, data, enables: b.enables });
                 }
                 let weak = [D2hReqOpcode::WOWrInv, D2hReqOpcode::WOWrInvF].contains(&entry.op);
                 if was == At::Wr && weak {

@@ -217,6 +217,12 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         &self.open
     }
 
+    /// Whether the data of an UQID is that of a pull.
+    pub fn pulls(&self, uqid: u16) -> bool {
+        self.slot((uqid >> 4) as u8)
+            .is_some_and(|i| matches!(self.open[i].phase, Phase::Pulling { .. }) && self.open[i].port == port_of(uqid))
+    }
+
     /// Lines that taking a message may change, but for those of messages that it sends then: an answer concerns the
     /// line of its transaction, and requests that wait may go on.
     pub fn lines_of(&self, msg: &Msg<D>) -> Vec<LineAddr> {
@@ -386,7 +392,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             &Task::Request { op, cqid } => match op {
                 Op::RdCurr => {
                     let data = t.passed.clone().unwrap_or_else(|| self.memory.read(line));
-                    out.send(port, Msg::H2dData { cqid, go_err: false, poison: false, data });
+                    out.send(port, Msg::H2dData { cqid, go_err: false, data });
                 }
                 Op::RdShared | Op::RdAny | Op::RdOwn => {
                     // What the requester itself is tracked for is gone: it asks from I.
@@ -459,7 +465,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         if let Some((go, cqid, data)) = fill {
             let (opcode, state) = go.code();
             let rsp = Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid };
-            let data = Msg::H2dData { cqid, go_err: false, poison: false, data };
+            let data = Msg::H2dData { cqid, go_err: false, data };
             out.send(port, data);
             if config.has(Mutant::SnoopBetweenDataAndGo) {
                 self.open[i].phase = Phase::Owing(go);
@@ -502,12 +508,12 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         };
         let pull = match op {
             Op::RdCurr => {
-                out.send(port, Msg::H2dData { cqid, go_err: true, poison: false, data: D::ones() });
+                out.send(port, Msg::H2dData { cqid, go_err: true, data: D::ones() });
                 return;
             }
             Op::RdShared | Op::RdAny | Op::RdOwn => {
                 send(go, 0);
-                out.send(port, Msg::H2dData { cqid, go_err: false, poison: false, data: D::ones() });
+                out.send(port, Msg::H2dData { cqid, go_err: false, data: D::ones() });
                 return;
             }
             Op::RdOwnNoData => return send(Answer::GoErr, 0),
@@ -766,7 +772,9 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             // GO_ERR_WritePull: the data is taken and forgotten.
         } else if evict {
             match (expected, bogus) {
-                (true, false) if op == Op::DirtyEvict => self.memory.write(line, &data, WHOLE_LINE),
+                (true, false) if op == Op::DirtyEvict => {
+                    self.memory.write(line, &config.passed(Mutant::MemoryCleansPoison, data), WHOLE_LINE);
+                }
                 // Clean: memory has it, and unmodified data is not written.
                 (true, false) => {}
                 (false, true) if config.has(Mutant::BogusWritten) => self.memory.write(line, &data, WHOLE_LINE),
@@ -791,7 +799,10 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             let found = format!("Bogus on {}", op.name().unwrap_or("?"));
             event(out, "COH-BOG-02", Some(line), found, "Bogus on evicts only");
         } else {
-            self.memory.write(line, &data, enables);
+            self.memory.write(line, &config.passed(Mutant::MemoryCleansPoison, data), enables);
+            if config.has(Mutant::PartClearsPoison) && enables != WHOLE_LINE {
+                self.memory.write(line, &self.memory.read(line).poisoned(false), WHOLE_LINE);
+            }
             out.effects.push(Effect::Written(line));
         }
         self.close(slot, out);

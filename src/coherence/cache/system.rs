@@ -14,9 +14,9 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::explore::fingerprint::fingerprint;
-use crate::coherence::explore::system::{Awaited, Fairness, Sent, Step, System, Wait, delivery};
+use crate::coherence::explore::system::{Awaited, Fairness, Sent, Step, System, Wait, delivery, outcome};
 use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{self, CopyView, DeviceStep, DeviceWatch, HomeWatch, View};
+use crate::coherence::monitor::{self, CopyView, DeviceStep, DeviceWatch, HomeWatch, PoisonedLines, View, misled};
 use crate::coherence::net::Net;
 use crate::coherence::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
@@ -53,9 +53,15 @@ pub struct Setup {
     pub programs: Vec<Vec<Act>>,
     /// Check every step (V5 to V8) too, not only states and values.
     pub orders: bool,
+    /// Devices whose stores and writes are poisoned, a bit each; an M copy of the start is a store.
+    pub poisoners: u16,
 }
 
 impl Setup {
+    fn poisons(&self, device: impl Into<u16>) -> bool {
+        self.poisoners >> device.into() & 1 == 1
+    }
+
     /// Free devices with a menu on one line.
     pub fn free(config: CoherenceConfig, devices: usize, menu: &[Op]) -> Self {
         Self {
@@ -67,6 +73,7 @@ impl Setup {
             core: false,
             programs: Vec::new(),
             orders: true,
+            poisoners: 0,
         }
     }
 }
@@ -109,6 +116,10 @@ struct State {
     net: Net<Token>,
     /// Programs: next operation of each device, and whether it has asked for ownership that it has not given up.
     at: Vec<(u8, bool)>,
+    /// What the stores made of each line.
+    poisoned: PoisonedLines,
+    /// Programs: of each load of a device, whether it got poison. Empty where nobody poisons.
+    loads: Vec<Vec<bool>>,
 }
 
 /// The system.
@@ -154,15 +165,15 @@ pub enum Move {
     CoreWrite(u8),
 }
 
-fn new_bytes(line: LineAddr, enables: u64) -> Bytes<Token> {
-    Bytes { data: Token::of(line, Age::New), enables }
+fn new_bytes(line: LineAddr, enables: u64, poison: bool) -> Bytes<Token> {
+    Bytes { data: Token::of(line, Age::New).poisoned(poison), enables }
 }
 
 /// What a write request writes: a part of the line where that is legal.
-fn bytes_of(op: Op, line: LineAddr) -> Option<Bytes<Token>> {
+fn bytes_of(op: Op, line: LineAddr, poison: bool) -> Option<Bytes<Token>> {
     match op {
-        Op::WrInv | Op::WOWrInv => Some(new_bytes(line, 1)),
-        Op::ItoMWr | Op::WrCur | Op::WOWrInvF => Some(new_bytes(line, WHOLE_LINE)),
+        Op::WrInv | Op::WOWrInv => Some(new_bytes(line, 1, poison)),
+        Op::ItoMWr | Op::WrCur | Op::WOWrInvF => Some(new_bytes(line, WHOLE_LINE, poison)),
         _ => None,
     }
 }
@@ -180,6 +191,8 @@ impl CacheSystem {
             home: Home::new(Flat::default()),
             net: Net::new(setup.devices),
             at: vec![(0, false); setup.programs.len()],
+            poisoned: PoisonedLines::default(),
+            loads: if setup.poisoners == 0 { Vec::new() } else { vec![Vec::new(); setup.programs.len()] },
         };
         let mut system = Self { setup: Rc::new(setup), state };
         // Memory is written once, so that equal memories look equal.
@@ -194,7 +207,11 @@ impl CacheSystem {
         let line = LineAddr(0);
         let mut holders = Holders::default();
         for (port, &at) in states.iter().enumerate().take(self.setup.devices) {
-            self.state.devices[port].preset(line, at, Token::of(line, Age::Current));
+            let poison = at == At::M && self.setup.poisons(port as u8);
+            self.state.devices[port].preset(line, at, Token::of(line, Age::Current).poisoned(poison));
+            if at == At::M {
+                self.state.poisoned.set(line, poison);
+            }
             match at {
                 At::S => holders.sharers |= 1 << port,
                 At::E | At::M => holders.owner = Some(port as Port),
@@ -230,6 +247,7 @@ impl CacheSystem {
     fn step(&mut self, mv: Move, out: &mut Out<Token>) -> Actor {
         let config = &self.setup.config;
         let state = &mut self.state;
+        let poisons = |device: u8| self.setup.poisons(device);
         match mv {
             Move::Deliver { link, dir, index, way } => {
                 let msg = state.net.remove(usize::from(link), dir, usize::from(index));
@@ -246,18 +264,19 @@ impl CacheSystem {
             }
             Move::Issue { device, line, op, store } => {
                 let line = LineAddr(u64::from(line));
-                let bytes = if store { Some(new_bytes(line, 1)) } else { bytes_of(op, line) };
+                let poison = poisons(device);
+                let bytes = if store { Some(new_bytes(line, 1, poison)) } else { bytes_of(op, line, poison) };
                 state.devices[usize::from(device)].issue(op, line, bytes, out);
                 Actor::Device(device)
             }
             Move::Join { device } => {
                 let line = LineAddr(0);
-                state.devices[usize::from(device)].join(line, new_bytes(line, 1));
+                state.devices[usize::from(device)].join(line, new_bytes(line, 1, poisons(device)));
                 Actor::Device(device)
             }
             Move::Store { device, line } => {
                 let line = LineAddr(u64::from(line));
-                state.devices[usize::from(device)].store(line, &new_bytes(line, 1), out);
+                state.devices[usize::from(device)].store(line, &new_bytes(line, 1, poisons(device)), out);
                 Actor::Device(device)
             }
             Move::Drop { device, line } => {
@@ -283,12 +302,13 @@ impl CacheSystem {
     /// Makes a move, with all that follows from it at once. `did` gets the operations that a program began or did.
     fn run(&mut self, mv: Move, out: &mut Out<Token>, did: &mut Vec<String>) -> Actor {
         let watched = self.setup.orders.then(|| self.watched(mv)).flatten();
+        let write = self.write_of(mv);
         let actor = self.step(mv, out);
         let stored = out.effects.iter().any(|e| matches!(e, Effect::Stored(_)));
         if let Some(watched) = watched {
             self.check_step(&watched, out);
         }
-        self.order(actor, out);
+        self.order(actor, write, out);
         if let Actor::Device(device) = actor {
             // A store of the program that waited with a request is done.
             if let Some(at) = self.state.at.get_mut(usize::from(device)).filter(|_| stored) {
@@ -342,14 +362,41 @@ impl CacheSystem {
         out.events.extend(events);
     }
 
-    /// Gives new values their place in coherence order.
-    fn order(&mut self, actor: Actor, out: &mut Out<Token>) {
-        let state = &mut self.state;
+    /// Poison and byte enables of the write that a move may bring to its place: a device's data, or the host core's.
+    fn write_of(&self, mv: Move) -> (bool, u64) {
+        if let Move::Deliver { link, dir: Dir::Up, index, .. } = mv
+            && let Msg::D2hData { uqid, enables, .. } =
+                self.state.net.of(usize::from(link), Dir::Up)[usize::from(index)]
+            && self.state.home.pulls(uqid)
+        {
+            return (self.setup.poisons(link), enables);
+        }
+        (false, 1)
+    }
+
+    /// The value that a store or write has left where it was done; a copy that has gone in the same step is on its way.
+    fn placed(&self, actor: Actor, effect: &Effect<Token>, out: &Out<Token>) -> Option<Token> {
+        match (effect, actor) {
+            (Effect::Stored(line), Actor::Device(device)) => {
+                let copy = self.state.devices[usize::from(device)].entry(*line).and_then(|e| e.data.as_ref());
+                let sent = out.sends.iter().rev().find_map(|(_, m)| m.data());
+                copy.map(|b| b.data).or(sent.copied())
+            }
+            _ => Some(self.state.home.memory.read(effect.line())),
+        }
+    }
+
+    /// Gives new values their place in coherence order; `write` is what [`Self::write_of`] said of the move.
+    fn order(&mut self, actor: Actor, write: (bool, u64), out: &mut Out<Token>) {
         for effect in std::mem::take(&mut out.effects) {
+            let newest = self.newest(effect.line());
             let line = match effect {
                 Effect::Written(line) | Effect::Stored(line) => line,
                 Effect::Used { line, value, current } => {
-                    if current && value.age != Age::Current {
+                    if let Some((rule, expected)) = misled(&value, &newest) {
+                        let found = format!("a core used {value:?}");
+                        out.events.push(Event::new(rule, line, actor.name(), found, expected));
+                    } else if current && value.age != Age::Current {
                         let expected = "the newest value";
                         let at = actor.name();
                         out.events.push(Event::new("COH-REQ-20", line, at, "an old value read by a core", expected));
@@ -358,7 +405,14 @@ impl CacheSystem {
                 }
                 Effect::Done(_) => continue,
             };
+            let (poison, enables) = match (&effect, actor) {
+                (Effect::Stored(_), Actor::Device(device)) => (self.setup.poisons(device), 1),
+                _ => write,
+            };
+            let placed = self.placed(actor, &effect, out);
+            out.events.extend(self.state.poisoned.stored(line, poison, enables, placed.as_ref()));
             // One write more is in coherence order: every other value of the line grows old.
+            let state = &mut self.state;
             let mut old = |t: &mut Token| t.grow_old(line);
             state.devices.iter_mut().for_each(|d| d.visit(&mut old));
             state.home.visit(&mut old);
@@ -393,32 +447,41 @@ impl CacheSystem {
         let Some(program) = setup.programs.get(n) else { return };
         loop {
             let (next, asked) = self.state.at[n];
+            let poison = setup.poisons(device);
             let cache = &mut self.state.devices[n];
             let at = cache.at(line);
             let text = match program.get(usize::from(next)) {
-                Some(Act::Request(op)) if cache.issue(*op, line, bytes_of(*op, line), out) => {
+                Some(Act::Request(op)) if cache.issue(*op, line, bytes_of(*op, line, poison), out) => {
                     self.state.at[n] = (next + 1, requests::owns(*op, asked));
                     op.name().unwrap_or("?")
                 }
                 Some(Act::Load) if cache.may_load(&setup.config, line) => {
                     self.state.at[n].0 += 1;
-                    "Load"
+                    let poison = cache.load(&setup.config, line).is_some_and(Token::is_poisoned);
+                    out.events.extend(self.state.poisoned.loaded(line, poison));
+                    self.state.loads.get_mut(n).into_iter().for_each(|loads| loads.push(poison));
+                    if poison { "Load, poisoned" } else { "Load" }
                 }
-                Some(Act::Store) if cache.store(line, &new_bytes(line, 1), out) => {
+                Some(Act::Store) if cache.store(line, &new_bytes(line, 1, poison), out) => {
                     self.state.at[n].0 += 1;
                     "Store"
                 }
                 // Ownership that was refused with an error is not lost: the store waits for ever.
                 Some(Act::Store) if asked && at.is_stable() && setup.config.error_of(line).is_none() => {
                     let op = if at == At::S { Op::RdOwnNoData } else { Op::RdOwn };
-                    cache.issue(op, line, Some(new_bytes(line, 1)), out);
+                    cache.issue(op, line, Some(new_bytes(line, 1, poison)), out);
                     "Store asks again"
                 }
                 _ => return,
             };
             did.push(text.to_owned());
-            self.order(Actor::Device(device), out);
+            self.order(Actor::Device(device), (false, 1), out);
         }
+    }
+
+    /// The value of the last store in coherence order.
+    fn newest(&self, line: LineAddr) -> Token {
+        Token::of(line, Age::Current).poisoned(self.state.poisoned.has(line))
     }
 
     /// Begins the programs.
@@ -467,7 +530,7 @@ impl CacheSystem {
         let kept = state.home.open().iter().flat_map(|t| t.data_kept()).copied();
         let early = state.devices.iter().filter_map(|d| d.entry(line)).filter(|e| e.at == At::RdData);
         let early = early.filter_map(|e| e.data.as_ref().map(|b| b.data));
-        let newest = Token::of(line, Age::Current);
+        let newest = self.newest(line);
         // §2.2: a write that is answered with an error is aborted, its data may be dropped. It is not lost.
         let aborted = config.error_of(line).map(|_| newest);
         View {
@@ -812,13 +875,14 @@ impl System for CacheSystem {
     fn outcome(&self) -> String {
         let line = LineAddr(0);
         let letters: String = self.state.devices.iter().map(|d| d.at(line).letter()).collect();
-        let fresh = self.state.home.memory.read(line).age == Age::Current;
-        format!("{letters} {fresh}")
+        let home = self.state.home.memory.read(line);
+        let poison = (self.setup.poisoners != 0).then_some((home.poison, self.state.loads.as_slice()));
+        outcome(&letters, home.age == Age::Current, poison)
     }
 
-    /// Devices that run no program are alike: they are sorted by all that the system knows of them.
+    /// Devices that run no program and poison nothing are alike: they are sorted by all that the system knows of them.
     fn canonical(self) -> Self {
-        if !self.setup.programs.is_empty() {
+        if !self.setup.programs.is_empty() || self.setup.poisoners != 0 {
             return self;
         }
         let order = self.by_content();
@@ -871,7 +935,7 @@ impl CacheSystem {
             .collect();
         let home = state.home.renamed(&to);
         let net = state.net.renamed(order, |msg, new| on_port(msg, new as u16));
-        Self { setup, state: State { devices, home, net, at: state.at } }
+        Self { setup, state: State { devices, home, net, ..state } }
     }
 }
 

@@ -95,6 +95,8 @@ pub struct Measured {
     pub hits: u64,
     /// Lines evicted.
     pub evictions: u64,
+    /// Loads that got poison.
+    pub poisoned_loads: u64,
     /// What DevLoad did to it; `None`: it does not heed it.
     pub throttled: Option<Throttled>,
 }
@@ -142,6 +144,10 @@ pub struct Accessor {
     /// Every load with its value, for testers; empty unless asked for.
     pub loaded: Vec<(LineAddr, Line)>,
     keeps_loads: bool,
+    /// One store in so many is poisoned; 0: none.
+    poison_every: u64,
+    /// Stores that have entered.
+    stores: u64,
 }
 
 impl Accessor {
@@ -159,7 +165,26 @@ impl Accessor {
             measured: Measured::default(),
             loaded: Vec::new(),
             keeps_loads: false,
+            poison_every: 0,
+            stores: 0,
         }
+    }
+
+    /// Poisons the bytes of one store in so many; 0: of none.
+    pub fn poisoning(mut self, every: u64) -> Accessor {
+        self.poison_every = every;
+        self
+    }
+
+    /// The access that enters next.
+    fn next_access(&mut self) -> Option<Access> {
+        let mut access = self.todo.next()?;
+        if let Act::Store { bytes, .. } = &mut access.act {
+            self.stores += 1;
+            let poison = self.poison_every > 0 && self.stores.is_multiple_of(self.poison_every);
+            *bytes = bytes.poisoned(bytes.poison || poison);
+        }
+        Some(access)
     }
 
     /// Keeps every loaded value in `loaded`.
@@ -207,6 +232,7 @@ impl Accessor {
         match access.act {
             Act::Load => match agent.value(config, access.line, out) {
                 Some(value) => {
+                    self.measured.poisoned_loads += u64::from(value.poison);
                     if self.keeps_loads {
                         self.loaded.push((access.line, value));
                     }
@@ -297,7 +323,7 @@ impl<A: Caching> Core<A> for Accessor {
         }
         if self.open.len() < self.window
             && cycle >= self.enters_at
-            && let Some(access) = self.todo.next()
+            && let Some(access) = self.next_access()
         {
             self.open.push_back(Open { access, since: cycle, missed: false, given_away: false });
             self.enters_at = cycle + 1 + self.todo.front().map_or(0, |a| u64::from(a.think_cycles));
@@ -338,6 +364,6 @@ impl<A: Caching> Core<A> for Accessor {
 pub fn signed(writer: u8, count: u64) -> (Line, u64) {
     let mut line = Line::initial(LineAddr(0));
     let at = usize::from(writer % 8) * 8;
-    line.0[at..at + 8].copy_from_slice(&(u64::from(writer) << 56 | count & ((1 << 56) - 1)).to_le_bytes());
+    line.bytes[at..at + 8].copy_from_slice(&(u64::from(writer) << 56 | count & ((1 << 56) - 1)).to_le_bytes());
     (line, 0xff << at)
 }

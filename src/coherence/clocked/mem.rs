@@ -16,7 +16,7 @@ use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
 
 impl Caching for MemHost<Line> {
     fn value(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
-        self.load(config, line, out).map(|(value, _)| value)
+        self.load(config, line, out)
     }
 
     fn store(

@@ -3,8 +3,9 @@
 //! Over CXL.cache the rows leave the order rules (V6, V8) out: states and values alone (V1 to V4, V9, V14 and what the
 //! agents report) show the harm of nearly every missing rule. Over CXL.mem the monitors name the missing rule itself. `GrantedHoldsSnoop` does no harm to
 //! states and values: the data that the device waits for always comes, since a snoop does not block H2D Data. It is
-//! against §2.4 all the same (a D2H Rsp depends on nothing), which the monitor of O7 says. Three rules are about what is no
-//! part of an exploration, a port, a second interface, an address decoder; tests of those parts find them.
+//! against §2.4 all the same (a D2H Rsp depends on nothing), which the monitor of O7 says. Four rules are about what is no
+//! part of an exploration, a port, a second interface, an address decoder, the value that a load gets; tests of those parts
+//! find them.
 
 use super::named::{Named, find};
 use crate::coherence::config::{CleanEvictAnswer, CoherenceConfig, WithoutBytes};
@@ -76,6 +77,11 @@ pub static KILLERS: &[Killer] = &[
     found_with(CleanGrantedDirty, "cxl-cache-2-values", PULLED, "COH-REQ-17"),
     found_with(WriteEndsBeforeData, "cxl-cache-2-values", PULLED, "COH-ORD-13"),
     tested(ForeignCacheId, "COH-CID-02"),
+    found(FillCleansPoison, "cxl-cache-2-poison", "COH-PSN-01"),
+    found(PoisonLeftBehind, "cxl-cache-2-poison", "COH-PSN-01"),
+    found(MemoryCleansPoison, "cxl-cache-2-poison", "COH-PSN-01"),
+    found(PartClearsPoison, "cxl-cache-2-poison", "COH-PSN-03"),
+    found(FillPoisons, "cxl-cache-2-poison", "COH-PSN-02"),
     found(AckPassesCmp, "hdm-db-2", "COH-BIC-03"),
     found(ReqPassesFwd, "hdm-d", "COH-BIA-11"),
     found(FilledWithoutData, "hdm-db-2", "COH-MEM-47"),
@@ -99,6 +105,8 @@ pub static KILLERS: &[Killer] = &[
     tested(PartOfUio, "COH-UIO-02"),
     found(UioSkipsHolders, "hdm-db-uio", "COH-UIO-01"),
     found_with(LoadSkipsSnoops, "hdm-db-2", |c| c.mem.throughput_reduction = 2, "COH-MHO-01"),
+    found(WholeKeepsPoison, "hdm-db-2-poison", "COH-PSN-04"),
+    tested(LoadHidesPoison, "COH-PSN-05"),
     found(FwdBeforeWriteDone, "hdm-d", "COH-BIA-12"),
     found(LocalUseInHostBias, "hdm-d", "COH-INV-13"),
     found(BackFlipUnsnooped, "hdm-d", "COH-BIA-13"),

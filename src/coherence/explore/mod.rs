@@ -1,15 +1,10 @@
 //! Exhaustive exploration of the agents that the simulations clock.
 //!
 //! [`System`] is a set of agents with the messages between them; [`search()`] visits every state that any order of
-<<<<<<< HEAD
-//! deliveries and operations can reach, checks the monitors in each, and gives the shortest way to the first fault.
-//! [`named`] has the explorations that can be asked for by name, [`options`] what may be set in them, [`killers`] what each
-//! missing rule is found by.
-=======
 //! deliveries and operations can reach, checks the monitors in each, and gives the shortest way to the first fault;
 //! [`liveness`] asks of all of them together whether everything ends.
-//! [`named`] has the explorations that can be asked for by name, [`killers`] what each missing rule is found by.
->>>>>>> coh-explore
+//! [`named`] has the explorations that can be asked for by name, [`options`] what may be set in them, [`killers`] what each
+//! missing rule is found by.
 
 pub mod fingerprint;
 mod graph;

@@ -102,6 +102,12 @@ pub static NAMED: &[Named] = &[
         start: |config| cache(CacheSetup { core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
+        name: "cxl-cache-2-poison",
+        doc: "two caching devices of which one writes poison, every request of CXL.cache, the host's core",
+        options: CACHE_FREE,
+        start: |config| cache(CacheSetup { poisoners: 0b10, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
+    },
+    Named {
         name: "cxl-cache-3",
         doc: "three caching devices: reads, ItoMWr, evicts, drops, waiting stores",
         options: CACHE_FREE,
@@ -123,7 +129,6 @@ pub static NAMED: &[Named] = &[
         start: |config| mem(MemSetup::core(config, 2)),
     },
     Named {
-<<<<<<< HEAD
         name: "hdm-db-3",
         doc: "the same with three hosts",
         options: &[HDM_DB],
@@ -135,17 +140,18 @@ pub static NAMED: &[Named] = &[
         options: &[HDM_DB],
         start: |config| mem(MemSetup { device: Vec::new(), ..MemSetup::everything(config, 2) }),
     },
-=======
+    Named {
         name: "hdm-db-2-loads",
-        doc: "the same where ownership is asked for loads and stores that wait",
+        doc: "two hosts whose ownership is asked for loads and stores that wait",
+        options: &[HDM_DB],
         start: |config| mem(MemSetup::waiting_accesses(config, 2)),
     },
     Named {
-        name: "hdm-db-3",
-        doc: "reads, ownership, stores, evicts of three hosts",
-        start: |config| mem(MemSetup::core(config, 3)),
+        name: "hdm-db-2-poison",
+        doc: "two hosts of which one stores poison, and the device's own cache",
+        options: &[HDM_DB],
+        start: |config| mem(MemSetup { poisoners: 0b010, device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
     },
->>>>>>> coh-explore
     Named {
         name: "hdm-db-device",
         doc: "two hosts and the device's own cache",
@@ -178,6 +184,12 @@ pub static NAMED: &[Named] = &[
         doc: "a host and a device with bias flips both ways",
         options: &[HDM_D],
         start: |config| Box::new(BiasSystem::new(BiasSetup::everything(config))),
+    },
+    Named {
+        name: "hdm-d-poison",
+        doc: "the same with a device that stores and writes poison",
+        options: &[HDM_D],
+        start: |config| Box::new(BiasSystem::new(BiasSetup { poisoners: 0b01, ..BiasSetup::everything(config) })),
     },
     shape!("cxl-cache-corr", CORR, Protocol::Cache(2), SHAPES_CACHE),
     shape!("cxl-cache-coww", COWW, Protocol::Cache(2), SHAPES_CACHE),

@@ -157,6 +157,19 @@ pub trait System: Clone + Eq + Hash {
     }
 }
 
+/// The name of an outcome: the stable letter of each agent and whether memory is current. Where poison may be, a third word
+/// says whether memory is poisoned, and of each load of each agent whether it was: `P` poisoned, `c` clean, e.g. `P:cP,`.
+pub fn outcome(letters: &str, fresh: bool, poison: Option<(bool, &[Vec<bool>])>) -> String {
+    let letter = |poison: &bool| if *poison { 'P' } else { 'c' };
+    match poison {
+        None => format!("{letters} {fresh}"),
+        Some((memory, loads)) => {
+            let loads: Vec<String> = loads.iter().map(|of| of.iter().map(letter).collect()).collect();
+            format!("{letters} {fresh} {}:{}", letter(&memory), loads.join(","))
+        }
+    }
+}
+
 /// Every state that the moves of a system lead to.
 #[cfg(test)]
 pub(crate) fn reachable<S: System>(start: &S) -> Vec<S> {

@@ -12,6 +12,29 @@ fn flow(name: &'static str, doc: &'static str, host: HostReq, start: [Copy4; 2],
     Flow { name, doc, chart: play(name, BiasSystem::new(setup).start_at(start[0], start[1]), script) }
 }
 
+/// Poison on its way (`fabric` §1.8, `memory` §6.3): the host stores poison, and holds poison where it starts in M.
+pub fn poison() -> Vec<Flow> {
+    let poisoned = |name, doc, start: [Copy4; 2], script: &[&'static str]| {
+        let everything = Setup::everything(CoherenceConfig::default());
+        let setup = Setup { host: vec![HostReq::RD_ANY], poisoners: 0b10, ..everything };
+        Flow { name, doc, chart: play(name, BiasSystem::new(setup).start_at(start[0], start[1]), script) }
+    };
+    vec![
+        poisoned(
+            "hdmd-poison-to-device",
+            "The host writes a poisoned line back; the device reads poison from its own memory and keeps it.",
+            [I, M],
+            &["device: RdOwn", "all", "device: CleanEvict"],
+        ),
+        poisoned(
+            "hdmd-poison-part",
+            "WrInv of a part of a poisoned line: memory stays poisoned.",
+            [I, M],
+            &["device: WrInv"],
+        ),
+    ]
+}
+
 /// Each request of the device, in host bias.
 pub fn requests() -> Vec<Flow> {
     let request = |name, doc, start, word| flow(name, doc, HostReq::RD_ANY, start, &[word]);

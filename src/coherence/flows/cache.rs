@@ -27,6 +27,49 @@ fn failing() -> CoherenceConfig {
     CoherenceConfig { error_ranges: vec![range], ..CoherenceConfig::default() }
 }
 
+/// Device 1 writes poison, and holds poison where it starts in M.
+fn poisoned(name: &'static str, doc: &'static str, start: [At; 2], script: &[&'static str]) -> Flow {
+    let free = Setup::free(CoherenceConfig::default(), 2, ALL_REQUESTS);
+    let system = CacheSystem::new(Setup { core: true, poisoners: 0b10, ..free }).start_at(&start);
+    Flow { name, doc, chart: play(name, system, script) }
+}
+
+/// Poison on its way (`fabric` §1.8, `memory` §6.3).
+pub fn poison() -> Vec<Flow> {
+    vec![
+        poisoned(
+            "poison-forwarded",
+            "A poisoned line in M that a read takes over: the data is poisoned to the home, in memory and to the reader.",
+            [I, M],
+            &["device 0: RdShared"],
+        ),
+        poisoned(
+            "poison-evicted",
+            "DirtyEvict of a poisoned line, then a read: memory gives the poison back.",
+            [I, M],
+            &["device 1: DirtyEvict", "all", "device 0: RdOwn"],
+        ),
+        poisoned(
+            "poison-part-written",
+            "WrInv of a part of a poisoned line: the rest is as bad as before, so memory stays poisoned.",
+            [I, M],
+            &["device 0: WrInv"],
+        ),
+        poisoned(
+            "poison-overwritten",
+            "ItoMWr of the whole line takes the poison away.",
+            [I, M],
+            &["device 0: ItoMWr"],
+        ),
+        poisoned(
+            "poison-written",
+            "A poisoned part poisons the whole line.",
+            [S, I],
+            &["device 1: WOWrInv", "all", "device 0: RdShared"],
+        ),
+    ]
+}
+
 /// Each request of §2.2.
 pub fn requests() -> Vec<Flow> {
     vec![

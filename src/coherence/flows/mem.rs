@@ -24,6 +24,31 @@ fn flow(name: &'static str, doc: &'static str, request: HostReq, start: [Copy4; 
     of(name, doc, setup(MemConfig::default(), &[request]), start, script)
 }
 
+/// Poison on its way (`fabric` §1.8, `memory` §6.3): host 1 stores poison, and holds poison where it starts in M.
+pub fn poison() -> Vec<Flow> {
+    let poisoned = |name, doc, script: &[&'static str]| {
+        let setup = Setup { poisoners: 0b10, ..setup(MemConfig::default(), &[HostReq::RD_ANY]) };
+        of(name, doc, setup, [I, M], script)
+    };
+    vec![
+        poisoned(
+            "poison-written-back",
+            "A poisoned line in M that another host reads: MemWr with poison, and poison in the data that follows.",
+            &["host 0: MemRd"],
+        ),
+        poisoned(
+            "poison-device-cache",
+            "The device's own cache takes a poisoned line and hands it on.",
+            &["device: ReadOwn", "all", "host 0: MemRd"],
+        ),
+        poisoned(
+            "poison-stored-over",
+            "A good store of the whole line takes the poison away.",
+            &["host 0: MemRd for a store", "all", "host 0: MemWr, keeps I"],
+        ),
+    ]
+}
+
 /// Each request without data of §3.2.
 pub fn requests() -> Vec<Flow> {
     let rd = &["host 0: MemRd"];

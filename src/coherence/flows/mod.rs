@@ -42,13 +42,16 @@ pub fn all() -> Vec<Group> {
         Group { title: "CXL.cache: requests", flows: cache::requests() },
         Group { title: "CXL.cache: snoops", flows: cache::snoops() },
         Group { title: "CXL.cache: evicts and races", flows: cache::races() },
+        Group { title: "CXL.cache: poison", flows: cache::poison() },
         Group { title: "HDM-DB: reads and ownership", flows: mem::requests() },
         Group { title: "HDM-DB: writes", flows: mem::writes() },
         Group { title: "HDM-DB: back-invalidate snoops", flows: mem::snoops() },
         Group { title: "HDM-DB: blocks and the snoop filter", flows: mem::blocks() },
         Group { title: "HDM-DB: conflicts", flows: mem::conflicts() },
+        Group { title: "HDM-DB: poison", flows: mem::poison() },
         Group { title: "HDM-D: requests of the device", flows: bias::requests() },
         Group { title: "HDM-D: flips and orders", flows: bias::flips() },
+        Group { title: "HDM-D: poison", flows: bias::poison() },
     ]
 }
 

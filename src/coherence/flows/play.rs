@@ -92,8 +92,11 @@ pub fn play<S: System>(flow: &'static str, mut system: S, script: &[&str]) -> Re
         return Err(FlowError::Broken { flow, event });
     }
     let outcome = system.outcome();
-    let (letters, fresh) = outcome.split_once(' ').unwrap_or((&outcome, ""));
-    let memory = if fresh == "true" { "current" } else { "old" };
+    let mut words = outcome.split(' ');
+    let letters = words.next().unwrap_or_default();
+    let age = if words.next() == Some("true") { "current" } else { "old" };
+    let poison = if words.next().is_some_and(|word| word.starts_with('P')) { " and poisoned" } else { "" };
+    let memory = format!("{age}{poison}");
     Ok(Chart::new(&columns, &steps, format!("end: {letters}, memory {memory}")))
 }
 

@@ -32,6 +32,8 @@ pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
     let device_program = device_words.iter().map(device_act).collect::<Result<_, _>>()?;
     // MemClnEvct is illegal on HDM-D (§3.2): a host never issues it, so its program ends there.
     let host_program = host_words.iter().map(mem::act).collect::<Result<_, _>>()?;
-    let setup = Setup { device_program, host_program, programs: true, ..Setup::everything(case.config.clone()) };
+    let everything = Setup::everything(case.config.clone());
+    let poisoners = case.poisoners;
+    let setup = Setup { device_program, host_program, programs: true, poisoners, ..everything };
     Ok(Box::new(BiasSystem::new(setup).start_at(mem::state(device), mem::state(host)).begin()))
 }

@@ -149,7 +149,7 @@ impl<R: Rig + Clone> Cores<R> {
     fn loaded(&mut self, core: usize, line: LineAddr, value: Line) {
         if self.begun && self.access(core) == Some(Access::Load(line.0)) {
             let core = &mut self.cores[core];
-            core.loaded.push(value.0[0]);
+            core.loaded.push(value.bytes[0]);
             core.next += 1;
         }
     }
@@ -172,7 +172,7 @@ impl<R: Rig + Clone> Cores<R> {
                 let name = name_of(line);
                 if !value && let Some(loaded) = self.rig.load(config, core, at, out) {
                     self.loaded(core, at, loaded);
-                    return format!("loads {} of {name}", loaded.0[0]);
+                    return format!("loads {} of {name}", loaded.bytes[0]);
                 }
                 let need = if value { Need::Value } else { Need::Copy };
                 self.rig.ask(config, core, at, need, out);
@@ -364,7 +364,7 @@ impl<R: Rig + Clone> Cores<R> {
             let (copies, in_flight) = (Vec::new(), Vec::new());
             let mut view = View { line, newest: zero, home: zero, copies, in_flight, tracked: 0 };
             self.rig.view(&self.setup.config, line, &mut view);
-            *last = view.copies.iter().find(|c| c.dirty).map_or(view.home, |c| c.value).0[0];
+            *last = view.copies.iter().find(|c| c.dirty).map_or(view.home, |c| c.value).bytes[0];
         }
         let by_program = (0..self.cores.len()).map(|program| &self.cores[self.program(program)]);
         (by_program.flat_map(|c| c.loaded.iter().copied()).collect(), last)
@@ -373,7 +373,7 @@ impl<R: Rig + Clone> Cores<R> {
 
 /// The first byte of a line.
 fn bytes_of(value: u8) -> Bytes<Line> {
-    Bytes { data: Line([value; 64]), enables: 1 }
+    Bytes { data: Line::of([value; 64]), enables: 1 }
 }
 
 fn name_of(line: u64) -> &'static str {

@@ -35,6 +35,8 @@ struct File {
     kind: Spanned<String>,
     start: Spanned<String>,
     programs: Spanned<Vec<Vec<Spanned<String>>>>,
+    #[serde(default)]
+    poison: Vec<Spanned<usize>>,
     config: Option<Spanned<CoherenceConfig>>,
 }
 
@@ -90,6 +92,15 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
             format!("at most {MOST_OPERATIONS} a program"),
         ));
     }
+    let mut poisoners = 0;
+    for agent in &file.poison {
+        let number = *agent.get_ref();
+        if number >= start.len().min(16) {
+            let expected = format!("the number of an agent, 0 to {}", start.len().min(16) - 1);
+            return Err(refused(line(agent.span()), number, expected));
+        }
+        poisoners |= 1 << number;
+    }
     let (config, config_line) = match file.config {
         Some(config) => (config.get_ref().clone(), line(config.span())),
         None => (CoherenceConfig::default(), 1),
@@ -102,6 +113,13 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
     let words = |program: &Vec<Spanned<String>>| {
         program.iter().map(|w| Word { text: w.get_ref().clone(), line: line(w.span()) }).collect()
     };
-    let programs = programs.iter().map(words).collect();
-    Ok(Case { kind, start: start.clone(), start_line, programs, config, config_line })
+    Ok(Case {
+        kind,
+        start: start.clone(),
+        start_line,
+        programs: programs.iter().map(words).collect(),
+        poisoners,
+        config,
+        config_line,
+    })
 }

@@ -47,6 +47,6 @@ pub(super) fn start(case: &Case) -> Result<Box<dyn Explored>, LitmusError> {
     }
     let programs = case.programs.iter().map(|p| p.iter().map(act).collect()).collect::<Result<_, _>>()?;
     let states: Vec<Copy4> = case.start.chars().map(state).collect();
-    let setup = Setup { programs, ..Setup::core(case.config.clone(), hosts as u8) };
+    let setup = Setup { programs, poisoners: case.poisoners, ..Setup::core(case.config.clone(), hosts as u8) };
     Ok(Box::new(MemSystem::new(setup).start_at(&states).begin()))
 }

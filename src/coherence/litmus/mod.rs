@@ -11,6 +11,9 @@
 //! A write request (ItoMWr, WrCur, WrInv, WOWrInv*) is a store at the point where the home takes its data. *Fresh*: the
 //! home's copy holds the value of the last store in coherence order, without one the newest value of the start.
 //!
+//! `poison = [1]` names agents whose stores and writes are poisoned. Poison stays with the line until a store or write of
+//! the whole line; a `Store` of CXL.cache is one of a part, one of CXL.mem of the whole. Each `Load` says what it got.
+//!
 //! [`shapes`] has the shapes of the literature, two lines and sequential cores, and [`cores`] explores them.
 //!
 //! One case: [`parse`] reads the file, [`Case::explore`] lets the adapter of its kind build the system and searches it.
@@ -82,10 +85,29 @@ pub struct Case {
     pub start_line: usize,
     /// Operations, per agent.
     pub programs: Vec<Vec<Word>>,
+    /// Agents whose stores and writes are poisoned, a bit each; an M copy of the start is a store.
+    pub poisoners: u16,
     /// Choices.
     pub config: CoherenceConfig,
     /// Line of the file in which they stand.
     pub config_line: usize,
+}
+
+/// Poison in a final outcome.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Poison {
+    /// The home's copy is poisoned.
+    pub home: bool,
+    /// Of each agent a letter a `Load`, in order: `P` poisoned, `c` clean.
+    pub loads: Vec<String>,
+}
+
+impl Poison {
+    /// Reads the third word of an outcome's name ([`outcome`](super::explore::system::outcome)).
+    fn of(word: &str) -> Option<Self> {
+        let (home, loads) = word.split_once(':')?;
+        Some(Self { home: home == "P", loads: loads.split(',').map(str::to_owned).collect() })
+    }
 }
 
 /// A final outcome.
@@ -95,6 +117,8 @@ pub struct Outcome {
     pub letters: String,
     /// The home's copy holds the last store's value.
     pub fresh: bool,
+    /// What became of poison; `None` where nobody poisons.
+    pub poison: Option<Poison>,
     /// Moves that end here; information only.
     pub paths: u64,
 }
@@ -158,8 +182,9 @@ impl Found {
     /// What a report of a case says.
     pub fn of(report: &Report) -> Self {
         let outcomes = report.outcomes.iter().map(|(name, &paths)| {
-            let (letters, fresh) = name.split_once(' ').unwrap_or((name, ""));
-            Outcome { letters: letters.to_owned(), fresh: fresh == "true", paths }
+            let mut words = name.split(' ');
+            let (letters, fresh) = (words.next().unwrap_or_default().to_owned(), words.next() == Some("true"));
+            Outcome { letters, fresh, poison: words.next().and_then(Poison::of), paths }
         });
         Self {
             states: report.states,
@@ -170,14 +195,20 @@ impl Found {
         }
     }
 
-    /// The outcomes for people, one a line: letters, whether the home is fresh, paths.
+    /// The outcomes for people, one a line: letters, whether the home is fresh, paths; where poison may be, whether the home
+    /// is poisoned and what each load got.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn print_outcomes(&self, out: &mut dyn Write) -> io::Result<()> {
         self.outcomes.iter().try_for_each(|o| {
             let fresh = if o.fresh { "fresh" } else { "old" };
-            writeln!(out, "{} {fresh} {}", o.letters, o.paths)
+            write!(out, "{} {fresh} {}", o.letters, o.paths)?;
+            if let Some(poison) = &o.poison {
+                write!(out, " home {}, loads", if poison.home { "poisoned" } else { "clean" })?;
+                poison.loads.iter().try_for_each(|l| write!(out, " {}", if l.is_empty() { "-" } else { l }))?;
+            }
+            writeln!(out)
         })
     }
 
@@ -196,8 +227,14 @@ impl Found {
                 json!({"rule": e.rule, "at": e.at, "found": e.found, "expected": e.expected})
             })
             .collect();
-        let outcomes: Vec<Value> =
-            self.outcomes.iter().map(|o| json!({"final": o.letters, "fresh": o.fresh, "paths": o.paths})).collect();
+        let outcomes = self.outcomes.iter().map(|o| {
+            let mut form = json!({"final": o.letters, "fresh": o.fresh, "paths": o.paths});
+            if let Some(poison) = &o.poison {
+                (form["poisoned"], form["loads"]) = (json!(poison.home), json!(poison.loads));
+            }
+            form
+        });
+        let outcomes: Vec<Value> = outcomes.collect();
         let mut form = json!({
             "states": self.states,
             "transitions": self.transitions,

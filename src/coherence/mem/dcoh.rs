@@ -53,7 +53,6 @@ pub enum DeviceOp {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Stored<D> {
     data: D,
-    poison: bool,
     meta: MetaValue,
 }
 
@@ -133,7 +132,7 @@ impl<D: Content> Dcoh<D> {
 
     /// Writes memory and says who holds the line, without messages, for the start of a run.
     pub fn preset(&mut self, line: LineAddr, data: D, holders: Holders) {
-        self.memory.insert(line, Stored { data, poison: false, meta: MetaValue::Invalid });
+        self.memory.insert(line, Stored { data, meta: MetaValue::Invalid });
         if holders.mask() != 0 {
             self.filter.put(line, holders);
         }
@@ -144,9 +143,10 @@ impl<D: Content> Dcoh<D> {
         self.memory.get(&line).map_or_else(|| D::initial(line), |s| s.data.clone())
     }
 
-    /// Marks a line of memory as poisoned or not.
+    /// Marks a line of memory as poisoned or not: the media fault input.
     pub fn set_poison(&mut self, line: LineAddr, poison: bool) {
-        self.stored(line).poison = poison;
+        let data = self.memory(line).poisoned(poison);
+        self.stored(line).data = data;
     }
 
     /// What the filter says of a line.
@@ -294,11 +294,7 @@ impl<D: Content> Dcoh<D> {
     }
 
     fn stored(&mut self, line: LineAddr) -> &mut Stored<D> {
-        self.memory.entry(line).or_insert_with(|| Stored {
-            data: D::initial(line),
-            poison: false,
-            meta: MetaValue::Invalid,
-        })
+        self.memory.entry(line).or_insert_with(|| Stored { data: D::initial(line), meta: MetaValue::Invalid })
     }
 
     fn has_trackers(&self, config: &CoherenceConfig) -> bool {
@@ -568,7 +564,6 @@ impl<D: Content> Dcoh<D> {
         }
         self.ndr(config, host, ndr, tag, Some(line), out);
         if has_data {
-            let poison = self.memory.get(&line).is_some_and(|s| s.poison);
             let (returned_field, returned) = self.returned_meta(config, line);
             out.send(
                 host,
@@ -577,7 +572,6 @@ impl<D: Content> Dcoh<D> {
                     meta_field: returned_field,
                     meta: returned,
                     tag,
-                    poison,
                     data: value,
                     devload: self.load(config),
                 },
@@ -654,7 +648,7 @@ impl<D: Content> Dcoh<D> {
         (opcode, meta_field, meta, snp): (M2sRwdOpcode, MetaField, MetaValue, SnpType),
         line: LineAddr,
         tag: u16,
-        (data, enables, poison): (D, u64, bool),
+        (data, enables): (D, u64),
         out: &mut Out<D>,
     ) {
         let row = match tables::rwd(Region::HdmDb, self.hosts > 1, opcode, meta_field, meta, snp) {
@@ -690,8 +684,7 @@ impl<D: Content> Dcoh<D> {
             self.own_under(config, line, SnpType::SnpInv);
         }
         let stored = self.stored(line);
-        stored.data.merge(&data, enables);
-        stored.poison = poison;
+        stored.data.merge(&config.passed(Mutant::MemoryCleansPoison, data), enables);
         if config.mem.meta_stored {
             stored.meta = meta;
         }
@@ -800,8 +793,8 @@ pub fn answer_outside<D: Content>(
     let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
     let msg = match read {
         true => {
-            let (opcode, poison) = (DrsOpcode::MemDataNXM, config.mem.no_range_poison);
-            Msg::S2mDrs { opcode, meta_field, meta, tag, poison, data: D::ones(), devload }
+            let data = D::ones().poisoned(config.mem.no_range_poison);
+            Msg::S2mDrs { opcode: DrsOpcode::MemDataNXM, meta_field, meta, tag, data, devload }
         }
         false => Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag, devload },
     };
@@ -844,8 +837,8 @@ impl<D: Content> Agent<D> for Dcoh<D> {
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
                 self.take_req(config, port, (opcode, meta_field, meta, snp), line, tag, way, out);
             }
-            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison, data, enables } => {
-                let payload = (data, enables, poison);
+            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables } => {
+                let payload = (data, enables);
                 self.take_rwd(config, port, (opcode, meta_field, meta, snp), line, tag, payload, out);
             }
             Msg::M2sBirsp { opcode, bi_tag, low_addr } => {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// The device.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct HdmH<D> {
-    memory: BTreeMap<LineAddr, (D, bool)>,
+    memory: BTreeMap<LineAddr, D>,
     meta: BTreeMap<LineAddr, MetaValue>,
 }
 
@@ -31,9 +31,9 @@ impl<D: Content> HdmH<D> {
         Self { memory: BTreeMap::new(), meta: BTreeMap::new() }
     }
 
-    /// Value and poison of a line.
-    pub fn memory(&self, line: LineAddr) -> (D, bool) {
-        self.memory.get(&line).cloned().unwrap_or_else(|| (D::initial(line), false))
+    /// Value of a line.
+    pub fn memory(&self, line: LineAddr) -> D {
+        self.memory.get(&line).cloned().unwrap_or_else(|| D::initial(line))
     }
 
     /// The stored bits of a line.
@@ -58,13 +58,13 @@ impl<D: Content> HdmH<D> {
         out: &mut Out<D>,
     ) {
         let outside = config.mem.is_outside(line);
-        let (opcode, (data, poison)) = if outside {
-            (DrsOpcode::MemDataNXM, (D::ones(), config.mem.no_range_poison))
+        let (opcode, data) = if outside {
+            (DrsOpcode::MemDataNXM, D::ones().poisoned(config.mem.no_range_poison))
         } else {
             (DrsOpcode::MemData, self.memory(line))
         };
         let (meta_field, meta) = bits;
-        out.send(0, Msg::S2mDrs { opcode, meta_field, meta, tag, poison, data, devload: DevLoad(0) });
+        out.send(0, Msg::S2mDrs { opcode, meta_field, meta, tag, data, devload: DevLoad(0) });
     }
 
     fn refuse(rule: &'static str, line: LineAddr, found: String, snp: SnpType, out: &mut Out<D>) {
@@ -105,7 +105,7 @@ impl<D: Content> Agent<D> for HdmH<D> {
                     self.meta.insert(line, meta);
                 }
             }
-            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison, data, enables } => {
+            Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables } => {
                 if let Err(rule) = tables::hdm_h_rwd(opcode, meta_field, snp) {
                     return Self::refuse(rule, line, format!("{opcode:?} {meta_field:?} {snp:?}"), snp, out);
                 }
@@ -114,9 +114,7 @@ impl<D: Content> Agent<D> for HdmH<D> {
                     return self.answer_data(config, line, tag, none, out);
                 }
                 if !config.mem.is_outside(line) {
-                    let (mut bytes, _) = self.memory(line);
-                    bytes.merge(&data, enables);
-                    self.memory.insert(line, (bytes, poison));
+                    self.memory.entry(line).or_insert_with(|| D::initial(line)).merge(&data, enables);
                     if config.mem.meta_stored {
                         self.meta.insert(line, meta);
                     }
@@ -136,6 +134,6 @@ impl<D: Content> Agent<D> for HdmH<D> {
     }
 
     fn visit(&mut self, f: &mut dyn FnMut(&mut D)) {
-        self.memory.values_mut().for_each(|m| f(&mut m.0));
+        self.memory.values_mut().for_each(f);
     }
 }

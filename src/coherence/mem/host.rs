@@ -136,7 +136,7 @@ struct Open<D> {
     req: HostReq,
     tag: u16,
     granted: Option<NdrOpcode>,
-    data: Option<(D, bool)>,
+    data: Option<D>,
     want: Want,
 }
 
@@ -166,7 +166,6 @@ struct HostLine<D> {
     state: Copy4,
     /// `None` in E: ownership without bytes.
     data: Option<D>,
-    poison: bool,
     open: Option<Open<D>>,
     /// Tag of a MemWr without its Cmp.
     write: Option<u16>,
@@ -183,7 +182,6 @@ impl<D: Content> HostLine<D> {
             line,
             state: Copy4::I,
             data: None,
-            poison: false,
             open: None,
             write: None,
             snoop: None,
@@ -312,7 +310,7 @@ impl<D: Content> MemHost<D> {
 
     /// Value that an open request has got and not yet filled.
     pub fn arrived(&self, line: LineAddr) -> Option<&D> {
-        self.get(line)?.open.as_ref()?.data.as_ref().map(|d| &d.0)
+        self.get(line)?.open.as_ref()?.data.as_ref()
     }
 
     /// The access that must come before the line is given up; the core makes it at once.
@@ -398,7 +396,7 @@ impl<D: Content> MemHost<D> {
         self.lines[at].write = Some(tag);
         let opcode = if enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
         let (snp, meta_field, meta) = (SnpType::SnpInv, MetaField::Meta0State, MetaValue::Invalid);
-        out.send(0, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, poison: false, data, enables });
+        out.send(0, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables });
     }
 
     /// Makes a clean copy a weaker one without a message (`coherence` §3.1).
@@ -433,10 +431,10 @@ impl<D: Content> MemHost<D> {
         self.get(line).is_some_and(HostLine::can_load)
     }
 
-    /// A load from the cache: the value and whether it is poisoned.
-    pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> Option<(D, bool)> {
+    /// A load from the cache.
+    pub fn load(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> Option<D> {
         let entry = self.get(line).filter(|l| l.can_load())?;
-        let value = entry.data.clone().map(|d| (d, entry.poison))?;
+        let value = config.passed(Mutant::LoadHidesPoison, entry.data.clone()?);
         self.access_made(config, line, Want::Load, out);
         Some(value)
     }
@@ -454,11 +452,14 @@ impl<D: Content> MemHost<D> {
         let at = self.slot(line);
         let entry = &mut self.lines[at];
         match &mut entry.data {
-            Some(old) => old.merge(&data, enables),
+            Some(old) => {
+                let was = old.is_poisoned();
+                old.merge(&data, enables);
+                if was && config.has(Mutant::WholeKeepsPoison) {
+                    *old = old.clone().poisoned(true);
+                }
+            }
             none => *none = Some(data),
-        }
-        if enables == WHOLE_LINE {
-            entry.poison = false;
         }
         entry.state = Copy4::M;
         out.effects.push(Effect::Stored(line));
@@ -593,10 +594,9 @@ impl<D: Content> MemHost<D> {
         };
         entry.state = if kept == Copy4::M { Copy4::E } else { kept };
         entry.write = Some(tag);
-        let (line, poison) = (entry.line, entry.poison);
+        let line = entry.line;
         if kept == Copy4::I {
             entry.data = None;
-            entry.poison = false;
         }
         out.send(
             0,
@@ -607,7 +607,6 @@ impl<D: Content> MemHost<D> {
                 meta,
                 line,
                 tag,
-                poison,
                 data,
                 enables: WHOLE_LINE,
             },
@@ -636,13 +635,12 @@ impl<D: Content> MemHost<D> {
             Some(_) if entry.state == Copy4::M => {}
             Some(state) => {
                 entry.state = state;
-                if let Some((data, poison)) = open.data {
-                    entry.data = Some(data);
-                    entry.poison = poison;
+                if let Some(data) = open.data {
+                    entry.data = Some(config.passed(Mutant::FillCleansPoison, data));
                 }
             }
             None => {
-                if let Some((value, _)) = open.data {
+                if let Some(value) = open.data {
                     out.effects.push(Effect::Used { line, value, current: false });
                 }
             }
@@ -724,7 +722,6 @@ impl<D: Content> MemHost<D> {
             let keeps_old = config.has(Mutant::HostOldBytes) && entry.open.is_some();
             if row.left == Copy4::I && !keeps_old {
                 entry.data = None;
-                entry.poison = false;
             }
         }
         self.resolve(config, at, row.answer, out);
@@ -884,15 +881,7 @@ impl<D: Content> MemHost<D> {
         }
     }
 
-    fn take_drs(
-        &mut self,
-        config: &CoherenceConfig,
-        opcode: DrsOpcode,
-        tag: u16,
-        data: D,
-        poison: bool,
-        out: &mut Out<D>,
-    ) {
+    fn take_drs(&mut self, config: &CoherenceConfig, opcode: DrsOpcode, tag: u16, data: D, out: &mut Out<D>) {
         let found = format!("DRS {} for tag {tag}", opcode.name().unwrap_or("reserved"));
         let Some(at) = self.lines.iter().position(|l| l.open.as_ref().is_some_and(|o| o.tag == tag)) else {
             if config.has(Mutant::FilledWithoutData) {
@@ -920,7 +909,7 @@ impl<D: Content> MemHost<D> {
             return;
         }
         if let Some(open) = &mut self.lines[at].open {
-            open.data = Some((data, poison));
+            open.data = Some(data);
         }
         self.try_fill(config, at, out);
     }
@@ -994,7 +983,6 @@ fn conflict<D: Content>(line: LineAddr, tag: u16) -> Msg<D> {
         meta: MetaValue::Invalid,
         line,
         tag,
-        poison: false,
         data: D::ones(),
         enables: 0,
     }
@@ -1043,7 +1031,7 @@ impl<D: Content> Agent<D> for MemHost<D> {
             if let Some(data) = &mut l.data {
                 f(data);
             }
-            if let Some((data, _)) = l.open.as_mut().and_then(|o| o.data.as_mut()) {
+            if let Some(data) = l.open.as_mut().and_then(|o| o.data.as_mut()) {
                 f(data);
             }
         }
@@ -1066,7 +1054,7 @@ impl<D: Content> MemHost<D> {
                 out.events.push(self.event("COH-QOS-01", line, found, "0 to 3 on NDR and DRS"));
             }
             Msg::S2mNdr { opcode, tag, .. } => self.take_ndr(config, opcode, tag, out),
-            Msg::S2mDrs { opcode, tag, data, poison, .. } => self.take_drs(config, opcode, tag, data, poison, out),
+            Msg::S2mDrs { opcode, tag, data, .. } => self.take_drs(config, opcode, tag, data, out),
             Msg::S2mBisnp { opcode, line, bi_tag } => self.take_bisnp(config, opcode, line, bi_tag, way, out),
             other => {
                 let found = format!("{} at a host", other.class().name());

@@ -14,11 +14,11 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::explore::fingerprint::fingerprint;
-use crate::coherence::explore::system::Sent;
+use crate::coherence::explore::system::{Sent, outcome};
 use crate::coherence::explore::{Awaited, Fairness, Step, System, Wait, delivery};
 use crate::coherence::message::{Dir, Msg};
 use crate::coherence::monitor::{
-    CopyView, DcohStep, DcohWatch, MemHostWatch, View, check_copies, name_invariants, overtaken,
+    CopyView, DcohStep, DcohWatch, MemHostWatch, PoisonedLines, View, check_copies, misled, name_invariants, overtaken,
 };
 use crate::coherence::mutant::Mutant;
 use crate::coherence::net::Net;
@@ -53,14 +53,16 @@ impl Act {
 
 /// Does or begins the operation of a host's program at `at` on line 0, if it is possible now: an operation is issued as
 /// soon as its start state holds. `at` is the number of the next operation and whether ownership has been asked for
-/// and not given up, so that a store which lost it asks again. Returns what was done.
+/// and not given up, so that a store which lost it asks again. `poison` is that of its stores. Returns what was done and,
+/// of a load, whether it got poison.
 pub fn advance_host(
     config: &CoherenceConfig,
     host: &mut MemHost<Token>,
     program: &[Act],
     at: &mut (u8, bool),
+    poison: bool,
     out: &mut Out<Token>,
-) -> Option<&'static str> {
+) -> Option<(&'static str, Option<bool>)> {
     let line = LineAddr(0);
     let next = usize::from(at.0);
     // An access waits for the end of the request before it, also where the old copy would allow it.
@@ -70,21 +72,21 @@ pub fn advance_host(
         Act::Request(req) if host.can_issue(line, req) => {
             host.issue(line, req, Act::want(program.get(next + 1)), out);
             *at = (at.0 + 1, req.asks_ownership() || at.1 && req != HostReq::CLN_EVCT);
-            req.opcode.name()
+            Some((req.opcode.name()?, None))
         }
         Act::WriteBack if host.can_write_back(line) => {
             host.write_back(line, Copy4::I, out);
             *at = (at.0 + 1, false);
-            Some("MemWr")
+            Some(("MemWr", None))
         }
         Act::Load if host.can_load(line) => {
-            host.load(config, line, out);
+            let poison = host.load(config, line, out).is_some_and(|value| value.poison);
             at.0 += 1;
-            Some("Load")
+            Some((if poison { "Load, poisoned" } else { "Load" }, Some(poison)))
         }
-        Act::Store if host.store(config, line, Token::of(line, Age::New), WHOLE_LINE, out) => {
+        Act::Store if host.store(config, line, Token::of(line, Age::New).poisoned(poison), WHOLE_LINE, out) => {
             at.0 += 1;
-            Some("Store")
+            Some(("Store", None))
         }
         // Ownership that was refused is not lost: the store waits for ever.
         Act::Store
@@ -94,7 +96,7 @@ pub fn advance_host(
                 && host.can_issue(line, HostReq::RD_ANY) =>
         {
             host.issue(line, HostReq::RD_ANY, Want::Store, out);
-            Some("Store asks again")
+            Some(("Store asks again", None))
         }
         _ => None,
     }
@@ -145,9 +147,21 @@ pub struct Setup {
     pub peers: u16,
     /// Check every step (V5 to V8) too, not only states and values.
     pub orders: bool,
+    /// Agents whose stores and writes are poisoned, a bit each, the device behind the hosts; an M copy of the start is a
+    /// store.
+    pub poisoners: u16,
 }
 
 impl Setup {
+    fn poisons(&self, agent: usize) -> bool {
+        self.poisoners >> agent & 1 == 1
+    }
+
+    /// What an agent stores: the whole line, and a part of it for a peer over UIO.
+    fn new_value(&self, agent: usize, line: LineAddr) -> Token {
+        Token::of(line, Age::New).poisoned(self.poisons(agent))
+    }
+
     /// Everything on one line.
     pub fn everything(config: CoherenceConfig, hosts: u8) -> Self {
         Self {
@@ -164,6 +178,7 @@ impl Setup {
             programs: Vec::new(),
             peers: 0,
             orders: true,
+            poisoners: 0,
         }
     }
 
@@ -320,13 +335,17 @@ pub struct MemSystem {
     moved: u32,
     /// Programs: next operation of each host, and whether it has asked for ownership.
     at: Vec<(u8, bool)>,
+    /// What the stores made of each line.
+    poisoned: PoisonedLines,
+    /// Programs: of each load of a host, whether it got poison. Empty where nobody poisons.
+    loads: Vec<Vec<bool>>,
 }
 
 impl PartialEq for MemSystem {
     fn eq(&self, other: &Self) -> bool {
-        let ghosts = |s: &Self| (s.wanting, s.unused, s.loading, s.reading, s.moved);
-        (&self.hosts, &self.dcoh, &self.net, ghosts(self), &self.at)
-            == (&other.hosts, &other.dcoh, &other.net, ghosts(other), &other.at)
+        let ghosts = |s: &Self| (s.wanting, s.unused, s.loading, s.reading, s.moved, s.poisoned);
+        (&self.hosts, &self.dcoh, &self.net, ghosts(self), &self.at, &self.loads)
+            == (&other.hosts, &other.dcoh, &other.net, ghosts(other), &other.at, &other.loads)
     }
 }
 
@@ -334,8 +353,8 @@ impl Eq for MemSystem {}
 
 impl Hash for MemSystem {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let ghosts = (self.wanting, self.unused, self.loading, self.reading, self.moved);
-        (&self.hosts, &self.dcoh, &self.net, ghosts, &self.at).hash(state);
+        let ghosts = (self.wanting, self.unused, self.loading, self.reading, self.moved, self.poisoned);
+        (&self.hosts, &self.dcoh, &self.net, ghosts, &self.at, &self.loads).hash(state);
     }
 }
 
@@ -355,6 +374,8 @@ impl MemSystem {
             dcoh,
             net: Net::new(usize::from(setup.hosts)),
             at: vec![(0, false); setup.programs.len()],
+            poisoned: PoisonedLines::default(),
+            loads: if setup.poisoners == 0 { Vec::new() } else { vec![Vec::new(); setup.programs.len()] },
             setup: Arc::new(setup),
             wanting: 0,
             unused: 0,
@@ -371,7 +392,11 @@ impl MemSystem {
         let dirty = states.contains(&Copy4::M);
         for (h, (host, &state)) in self.hosts.iter_mut().zip(states).enumerate() {
             if state != Copy4::I {
-                host.preset(line, state, Token::of(line, Age::Current));
+                let poison = state == Copy4::M && self.setup.poisons(h);
+                host.preset(line, state, Token::of(line, Age::Current).poisoned(poison));
+                if state == Copy4::M {
+                    self.poisoned.set(line, poison);
+                }
                 holders = match state {
                     Copy4::S => Holders::Shared(holders.mask() | 1 << h),
                     _ => Holders::Owner(h as u8),
@@ -401,8 +426,13 @@ impl MemSystem {
         let setup = Arc::clone(&self.setup);
         let mut did = Vec::new();
         let Some(program) = setup.programs.get(host) else { return did };
-        while let Some(text) = advance_host(&setup.config, &mut self.hosts[host], program, &mut self.at[host], out) {
+        let poison = setup.poisons(host);
+        while let Some((text, loaded)) =
+            advance_host(&setup.config, &mut self.hosts[host], program, &mut self.at[host], poison, out)
+        {
             did.push(text);
+            self.loads.get_mut(host).into_iter().for_each(|loads| loads.extend(loaded));
+            out.events.extend(loaded.and_then(|poison| self.poisoned.loaded(LineAddr(0), poison)));
             self.settle(host, out, sent, events);
         }
         did
@@ -444,7 +474,23 @@ impl MemSystem {
         let under_way = self.net.iter().filter(|(_, m)| counts(m)).filter_map(|(_, m)| m.data().copied());
         let arrived = self.hosts.iter().filter(|_| dirty_answers).filter_map(|h| h.arrived(line).copied());
         let in_flight = under_way.chain(arrived).filter(|t| u64::from(t.line) == line.0).collect();
-        View { line, newest: Token::of(line, Age::Current), home: self.dcoh.memory(line), copies, in_flight, tracked }
+        View { line, newest: self.newest(line), home: self.dcoh.memory(line), copies, in_flight, tracked }
+    }
+
+    /// The value of the last store in coherence order.
+    fn newest(&self, line: LineAddr) -> Token {
+        Token::of(line, Age::Current).poisoned(self.poisoned.has(line))
+    }
+
+    /// The value that a store or write has left where it was done; a copy that has gone in the same step is on its way.
+    fn placed(&self, agent: usize, effect: &Effect<Token>, out: &Out<Token>) -> Option<Token> {
+        let line = effect.line();
+        let copy = match (self.hosts.get(agent), effect) {
+            (Some(host), _) => host.copy(line).data,
+            (None, Effect::Stored(_)) => self.dcoh.own(line).map(|(_, value)| value),
+            (None, _) => Some(self.dcoh.memory(line)),
+        };
+        copy.or(out.sends.iter().rev().find_map(|(_, m)| m.data()).copied())
     }
 
     fn lines(&self) -> impl Iterator<Item = LineAddr> + use<> {
@@ -466,7 +512,9 @@ impl MemSystem {
                 && self.reading & flag(0, line.0 as u8) != 0
             {
                 let moved = self.moved & flag(0, line.0 as u8) != 0;
-                if value.age != Age::Current && !moved {
+                if let Some((rule, expected)) = misled(&value, &self.newest(line)) {
+                    events.push(Event::new(rule, line, "device", format!("a read of {value:?}"), expected));
+                } else if value.age != Age::Current && !moved {
                     let found = format!("a read of {value:?}");
                     events.push(Event::new("COH-INV-02", line, "device", found, "the newest value since it began"));
                 }
@@ -475,6 +523,10 @@ impl MemSystem {
             }
             if let Effect::Stored(line) | Effect::Written(line) = effect {
                 self.moved |= self.reading & flag(0, line.0 as u8);
+                // Only a peer's write over UIO is one of a part.
+                let enables = if matches!(effect, Effect::Written(_)) { 1 } else { WHOLE_LINE };
+                let placed = self.placed(agent, &effect, out);
+                events.extend(self.poisoned.stored(line, self.setup.poisons(agent), enables, placed.as_ref()));
                 let mut age = |t: &mut Token| t.grow_old(line);
                 self.hosts.iter_mut().for_each(|h| h.visit(&mut age));
                 self.dcoh.visit(&mut age);
@@ -504,7 +556,7 @@ impl MemSystem {
                 let bit = flag(host as u8, line.0 as u8);
                 match self.hosts[host].due(line) {
                     Want::Store | Want::StorePart => {
-                        let new = Token::of(line, Age::New);
+                        let new = self.setup.new_value(host, line);
                         self.hosts[host].store(&self.setup.config, line, new, WHOLE_LINE, out);
                         self.wanting &= !bit;
                     }
@@ -659,7 +711,8 @@ impl MemSystem {
             }
             Move::Store { host, line } => {
                 let at = LineAddr(line.into());
-                self.hosts[usize::from(host)].store(config, at, Token::of(at, Age::New), WHOLE_LINE, &mut out);
+                let new = setup.new_value(host.into(), at);
+                self.hosts[usize::from(host)].store(config, at, new, WHOLE_LINE, &mut out);
                 self.wanting &= !flag(host, line);
                 usize::from(host)
             }
@@ -674,7 +727,7 @@ impl MemSystem {
             }
             Move::Device { line, op: DeviceOp::UioWrite } => {
                 let at = LineAddr(line.into());
-                self.dcoh.uio_write(config, at, Token::of(at, Age::New), 1, &mut out);
+                self.dcoh.uio_write(config, at, setup.new_value(device, at), 1, &mut out);
                 device
             }
             Move::Device { line, op } => {
@@ -686,7 +739,7 @@ impl MemSystem {
             }
             Move::DeviceStore { line } => {
                 let at = LineAddr(line.into());
-                self.dcoh.store(at, &Token::of(at, Age::New), WHOLE_LINE, &mut out);
+                self.dcoh.store(at, &setup.new_value(device, at), WHOLE_LINE, &mut out);
                 device
             }
             Move::Block { op, enable } => {
@@ -912,7 +965,9 @@ impl System for MemSystem {
     fn outcome(&self) -> String {
         let line = LineAddr(0);
         let letters: String = self.hosts.iter().map(|h| h.copy(line).state.letter()).collect();
-        format!("{letters} {}", self.dcoh.memory(line).age == Age::Current)
+        let memory = self.dcoh.memory(line);
+        let poison = (self.setup.poisoners != 0).then_some((memory.poison, self.loads.as_slice()));
+        outcome(&letters, memory.age == Age::Current, poison)
     }
 
     fn is_idle(&self) -> bool {
@@ -934,11 +989,12 @@ impl System for MemSystem {
         }
     }
 
-    /// Hosts that run no program are alike: they are sorted by all that the system knows of them. The device asks all
+    /// Hosts that run no program and poison nothing are alike: they are sorted by all that the system knows of them. The device asks all
     /// holders at once and numbers its snoops host by host, so no order of hosts is in what it does; with the rule off
     /// that leaves out the first holder there is one, and nobody is renamed.
     fn canonical(self) -> Self {
-        if !self.setup.programs.is_empty() || self.setup.config.has(Mutant::HolderSkipped) {
+        let alike = self.setup.programs.is_empty() && self.setup.poisoners == 0;
+        if !alike || self.setup.config.has(Mutant::HolderSkipped) {
             return self;
         }
         let order = self.by_content();

@@ -1,6 +1,6 @@
-//! V1 to V4: copies and values.
+//! V1 to V4: copies and values, with their poison.
 
-use super::View;
+use super::{View, misled};
 use crate::coherence::content::Content;
 use crate::coherence::event::Event;
 
@@ -16,26 +16,35 @@ pub fn check_copies<D: Content>(view: &View<D>, events: &mut Vec<Event>) {
     }
     for copy in usable() {
         let at = || format!("agent {}", copy.agent);
-        if copy.value != view.newest {
+        if let Some((rule, expected)) = misled(&copy.value, &view.newest) {
+            events.push(Event::new(rule, view.line, at(), format!("a copy with {:?}", copy.value), expected));
+        } else if copy.value != view.newest {
             let (found, expected) = (format!("{:?}", copy.value), format!("the last store, {:?}", view.newest));
             events.push(Event::new("COH-INV-02", view.line, at(), found, expected));
         } else if !copy.dirty && copy.value != view.home && !view.in_flight.contains(&copy.value) {
             // A forwarded line that is still under way makes the home's value equal when it arrives.
             let found = format!("a clean copy while the home holds {:?}", view.home);
-            events.push(Event::new("COH-INV-02", view.line, at(), found, "a clean copy with the value of the home"));
+            let (rule, expected) =
+                misled(&view.home, &copy.value).unwrap_or(("COH-INV-02", "a clean copy with the value of the home"));
+            events.push(Event::new(rule, view.line, at(), found, expected));
         }
     }
     let kept = view.home == view.newest
         || view.copies.iter().any(|c| c.dirty && c.value == view.newest)
         || view.in_flight.contains(&view.newest);
     if !kept {
-        events.push(Event::new(
-            "COH-INV-03",
-            view.line,
-            "system",
-            "the value of the last store is lost",
-            "a copy of it, at an agent or at home",
-        ));
+        let dirty = view.copies.iter().filter(|c| c.dirty).map(|c| &c.value);
+        let mut left = dirty.chain([&view.home]).chain(&view.in_flight);
+        let event = match left.find_map(|value| Some((value, misled(value, &view.newest)?))) {
+            Some((value, (rule, expected))) => {
+                Event::new(rule, view.line, "system", format!("{value:?} is all that is left"), expected)
+            }
+            None => {
+                let (found, expected) = ("the value of the last store is lost", "a copy of it, at an agent or at home");
+                Event::new("COH-INV-03", view.line, "system", found, expected)
+            }
+        };
+        events.push(event);
     }
     for copy in &view.copies {
         if view.tracked >> copy.agent & 1 == 0 {

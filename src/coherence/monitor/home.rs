@@ -246,7 +246,9 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
                 (&["COH-REQ-26"], "the enabled bytes, and no other, written")
             }
         };
-        for &rule in rules.iter().filter(|_| now != right) {
+        // Poison is judged with the value that the line has then.
+        let differs = now.clone().poisoned(right.is_poisoned()) != right;
+        for &rule in rules.iter().filter(|_| differs) {
             let found = format!("memory has {now:?} after the data of {name}");
             say(rule, line, found, text);
         }

@@ -13,6 +13,7 @@ mod home;
 mod invariant;
 mod issue;
 mod mem_host;
+mod poison;
 
 pub use bias::{check_bias, check_bias_device, check_bias_host};
 pub use copies::check_copies;
@@ -23,6 +24,7 @@ pub use home::HomeWatch;
 pub use invariant::{invariant_of, name_invariants, overtaken};
 pub use issue::IssueWatch;
 pub use mem_host::MemHostWatch;
+pub use poison::{PoisonedLines, misled};
 
 use super::content::LineAddr;
 

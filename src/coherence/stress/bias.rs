@@ -88,7 +88,7 @@ impl Rig for BiasRig {
 
     fn load(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
         match actor {
-            HOST => self.host.mem.load(config, line, out).map(|(value, _)| value),
+            HOST => self.host.mem.load(config, line, out),
             _ => self.device.own(line).1.filter(|_| self.device.can_load(line)),
         }
     }

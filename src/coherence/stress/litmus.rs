@@ -43,14 +43,14 @@ pub fn explore(shape: &Shape, protocol: Protocol, config: &CoherenceConfig, runs
         let work = |access: &Access| match *access {
             Access::Load(line) => Work { line: LineAddr(line), store: None },
             Access::Store(line, value) => {
-                Work { line: LineAddr(line), store: Some(Bytes { data: Line([value; 64]), enables: 1 }) }
+                Work { line: LineAddr(line), store: Some(Bytes { data: Line::of([value; 64]), enables: 1 }) }
             }
         };
         let programs: Vec<Vec<Work>> = shape.programs.iter().map(|p| p.iter().map(work).collect()).collect();
         match play(&stress, &programs) {
             Ok(Some(played)) => {
-                let loaded: Vec<u8> = played.loaded.iter().flatten().map(|l| l.0[0]).collect();
-                let last = [played.last[0].0[0], played.last[1].0[0]];
+                let loaded: Vec<u8> = played.loaded.iter().flatten().map(|l| l.bytes[0]).collect();
+                let last = [played.last[0].bytes[0], played.last[1].bytes[0]];
                 seen.forbidden += u64::from((shape.forbidden)(&loaded, last));
                 *seen.outcomes.entry((loaded, last)).or_default() += 1;
             }

@@ -152,7 +152,7 @@ impl Rig for MemRig {
 
     fn load(&mut self, config: &CoherenceConfig, actor: usize, line: LineAddr, out: &mut Out<Line>) -> Option<Line> {
         match self.hosts.get_mut(actor) {
-            Some(host) => host.load(config, line, out).map(|(value, _)| value),
+            Some(host) => host.load(config, line, out),
             None => self.dcoh.own(line).map(|(_, value)| value),
         }
     }

@@ -63,6 +63,8 @@ pub struct Stress {
     pub credits: usize,
     /// Cores write only bytes of their own; otherwise whole lines too.
     pub byte_owners: bool,
+    /// One store or write in so many is poisoned; 0: none.
+    pub poison_every: u64,
     /// Choices of the agents.
     pub config: CoherenceConfig,
 }
@@ -86,6 +88,7 @@ impl Stress {
             cache_lines: 3,
             credits: 1 + seed as usize % 4,
             byte_owners: seed % 4 != 3,
+            poison_every: 5,
             config,
         }
     }
@@ -118,6 +121,8 @@ pub struct Counts {
     pub operations: u64,
     /// Loads, values used once among them.
     pub loads: u64,
+    /// Of them those that got poison.
+    pub poisoned_loads: u64,
     /// Stores into a copy.
     pub stores: u64,
     /// Writes by message.

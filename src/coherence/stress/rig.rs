@@ -69,6 +69,8 @@ pub struct Dice {
     pub evicts_only: bool,
     /// Counts the stores: every one writes other values.
     pub count: u64,
+    /// One of so many is poisoned; 0: none.
+    pub poison_every: u64,
 }
 
 impl Dice {
@@ -90,8 +92,9 @@ impl Dice {
     /// A new value for some bytes: own ones of `actor`, or all of them.
     pub fn bytes(&mut self, actor: usize, whole: bool) -> Bytes<Line> {
         self.count += 1;
-        let mut data = Line::initial(LineAddr(0));
-        for (i, word) in data.0.chunks_exact_mut(8).enumerate() {
+        let poison = self.poison_every > 0 && self.count.is_multiple_of(self.poison_every);
+        let mut data = Line::initial(LineAddr(0)).poisoned(poison);
+        for (i, word) in data.bytes.chunks_exact_mut(8).enumerate() {
             word.copy_from_slice(&(self.count.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i as u64).to_le_bytes());
         }
         if whole {

@@ -11,7 +11,7 @@ use crate::coherence::content::{Content, Line, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::mem::host::Want;
 use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{View, check_copies};
+use crate::coherence::monitor::{View, check_copies, misled};
 
 /// Steps without a delivery, while messages are under way, after which nothing moves any more.
 const STUCK_STEPS: u64 = 100_000;
@@ -64,6 +64,7 @@ impl<R: Rig> Tester<R> {
             cache_lines: stress.cache_lines.max(1),
             evicts_only: false,
             count: 0,
+            poison_every: stress.poison_every,
         };
         let zero = Line::initial(LineAddr(0));
         Self {
@@ -419,12 +420,16 @@ impl<R: Rig> Tester<R> {
     fn loaded(&mut self, actor: usize, line: LineAddr, value: &Line, current: bool) -> Result<(), Event> {
         self.counts.operations += 1;
         self.counts.loads += 1;
+        self.counts.poisoned_loads += u64::from(value.poison);
         if !self.watch {
             return Ok(());
         }
         let newest = &self.newest[line.0 as usize];
         if current && value != newest {
             let at = self.rig.name(self.who(actor));
+            if let Some((_, expected)) = misled(value, newest) {
+                return Err(Event::new("COH-PSN-05", line, at, format!("{value:?} loaded"), expected));
+            }
             return Err(Event::new("COH-INV-02", line, at, format!("{value:?} loaded"), format!("{newest:?}")));
         }
         // Its own bytes a core knows without asking anybody.
@@ -435,7 +440,7 @@ impl<R: Rig> Tester<R> {
             let (own, known) = (self.dice.own_bytes(actor), &self.own[self.place(actor, line)]);
             let mut merged = *known;
             merged.merge(value, own);
-            if merged != *known {
+            if merged.bytes != known.bytes {
                 let at = self.rig.name(self.who(actor));
                 let expected = format!("own bytes {known:?} under {own:#018x}");
                 return Err(Event::new("COH-INV-02", line, at, format!("{value:?} loaded"), expected));

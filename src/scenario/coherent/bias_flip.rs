@@ -20,6 +20,7 @@ pub const BIAS_FLIP: Scenario = Scenario {
 };
 
 fn star(settings: &Settings) -> Result<Star<BiasHost<Line>, BiasDevice<Line>>, RunError> {
+    let poison_every = settings.int("core.poison_every");
     Ok(Star {
         hubs: 1,
         leaves: 1,
@@ -28,7 +29,9 @@ fn star(settings: &Settings) -> Result<Star<BiasHost<Line>, BiasDevice<Line>>, R
         hub_name: |_| "dev[0].bias".to_owned(),
         leaf_name: Arc::new(|_, _| "host.mem".to_owned()),
         hub: |_, _| BiasDevice::new(),
-        hub_core: Box::new(|_, accesses, window, lines| Accessor::new(accesses, window, lines)),
+        hub_core: Box::new(move |_, accesses, window, lines| {
+            Accessor::new(accesses, window, lines).poisoning(poison_every)
+        }),
         leaf: |_| BiasHost::new(0),
         config: CoherenceConfig::default(),
         reductions: Vec::new(),

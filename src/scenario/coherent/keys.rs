@@ -34,6 +34,7 @@ macro_rules! table {
             key("core.lines", $lines, "lines", Range::Int(1, 1 << 32), "lines that the cores share"),
             key("core.outstanding", "4", "accesses", Range::Int(1, 64), "open accesses per core; 1 = sequential"),
             key("core.cache_lines", $cached, "lines", Range::Int(1, 1 << 20), "size of each core's cache"),
+            key("core.poison_every", "0", "stores", Range::Int(0, 1 << 40), "of this many stores of a core one has poisoned bytes; 0 = none (memory §6.3)"),
             key("core.trace_block", "64", "accesses", Range::Int(1, 1 << 24), "a trace (--stimulus) is dealt to the cores in turn, in blocks of this many line accesses; it replaces core.pattern, core.accesses and core.lines"),
             key("watch", "on", "-", ON_OFF, "check the invariants V1 to V4, for HDM-D V13 too, after every step (coherence §4)"),
         ]

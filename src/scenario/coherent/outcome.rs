@@ -135,7 +135,8 @@ impl Outcome<'_> {
             violations.extend(switch.events.iter().map(|e| broken(&switch.place, e)));
         }
         // What the watcher says.
-        let stops = |rule: &str| rule.starts_with("COH-INV") || rule == "COH-UIO-01";
+        let stops =
+            |rule: &str| ["COH-INV", "COH-PSN"].iter().any(|area| rule.starts_with(area)) || rule == "COH-UIO-01";
         let stopped = nodes.iter().any(|n| n.events.iter().any(|(_, e)| stops(e.rule)));
         let ended_well = ended.is_ok();
         let end = match ended {
@@ -176,6 +177,9 @@ impl Outcome<'_> {
             ("cache hits".to_owned(), sum(|m| m.hits)),
             ("evictions".to_owned(), sum(|m| m.evictions)),
         ];
+        if self.settings.int("core.poison_every") > 0 {
+            counts.push(("poisoned loads".into(), sum(|m| m.poisoned_loads)));
+        }
         if self.aborts > 0 {
             counts.push(("uio aborts".into(), self.aborts));
         }

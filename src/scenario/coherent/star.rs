@@ -301,6 +301,7 @@ where
         }
         let (window, cache_lines) =
             (settings.int("core.outstanding") as usize, settings.int("core.cache_lines") as usize);
+        let poison_every = settings.int("core.poison_every");
         let watch = settings.is_on("watch");
         let sequence = request.outputs.chart.is_some().then(|| Sequence::new(self.columns(), extent(request)));
         let recorder = sequence.clone();
@@ -336,7 +337,8 @@ where
                         (Some(_), _) => switched_routes(n, leaf),
                     };
                     ends.extend(nodes[at_hub].take().map(|end| (at_hub_route, end)));
-                    let mut accessor = Accessor::new(lists.next().unwrap_or_default(), window, cache_lines);
+                    let list = lists.next().unwrap_or_default();
+                    let mut accessor = Accessor::new(list, window, cache_lines).poisoning(poison_every);
                     if let Some(steps) = self.throttle {
                         accessor = accessor.heeding(steps);
                     }

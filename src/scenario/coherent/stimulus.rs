@@ -144,8 +144,8 @@ impl<T: Iterator<Item = LineAccess>> ExactSizeIterator for Dealt<T> {}
 pub(super) fn stamped(core: u8, n: u64) -> Line {
     let mut line = signed(core, n).0;
     let mut part = [0; 8];
-    part.copy_from_slice(&line.0[usize::from(core % 8) * 8..][..8]);
-    line.0.chunks_exact_mut(8).for_each(|chunk| chunk.copy_from_slice(&part));
+    part.copy_from_slice(&line.bytes[usize::from(core % 8) * 8..][..8]);
+    line.bytes.chunks_exact_mut(8).for_each(|chunk| chunk.copy_from_slice(&part));
     line
 }
 

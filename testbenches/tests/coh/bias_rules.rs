@@ -40,7 +40,7 @@ fn coh_bia_08_p() {
     ] {
         let mut host = bias_host(Copy4::S);
         assert_eq!(labels(&give(&mut host, &config, 0, d2h(op))), [pull]);
-        let data = Msg::D2hData { uqid: 0, bogus: false, poison: false, data: bytes(2), enables: WHOLE_LINE };
+        let data = Msg::D2hData { uqid: 0, bogus: false, data: bytes(2), enables: WHOLE_LINE };
         assert_eq!(labels(&give(&mut host, &config, 0, data)), ["MemWr Invalid SnpInv"]);
     }
 }
@@ -60,7 +60,7 @@ fn pulls_of_lines_far_apart_keep_their_names() {
         pulls.push((line, rsp_data));
     }
     for (n, (line, uqid)) in pulls.into_iter().enumerate().rev() {
-        let data = Msg::D2hData { uqid, bogus: false, poison: false, data: bytes(n as u8), enables: WHOLE_LINE };
+        let data = Msg::D2hData { uqid, bogus: false, data: bytes(n as u8), enables: WHOLE_LINE };
         let out = give(&mut host, &config, 0, data);
         let [(_, Msg::M2sRwd { line: to, data, .. })] = out.sends[..] else { panic!("{:?}", labels(&out)) };
         assert_eq!((to, data), (line, bytes(n as u8)));

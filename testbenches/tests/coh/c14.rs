@@ -26,7 +26,7 @@ fn program(steps: &[Step]) -> Vec<Work> {
     let work = |step: &Step| match step {
         Step::Write { address, data, byte_enables } => Some(Work {
             line: LineAddr::of_address(*address),
-            store: Some(Bytes { data: Line(*data), enables: *byte_enables }),
+            store: Some(Bytes { data: Line::of(*data), enables: *byte_enables }),
         }),
         Step::Read { address, .. } => Some(Work { line: LineAddr::of_address(*address), store: None }),
         Step::Fence => None,
@@ -54,7 +54,7 @@ fn algorithms(protocol: Protocol, actors: u64, seed: u64) {
         let played = play(&stress, &programs).unwrap_or_else(|f| panic!("{protocol:?}\n{f}")).expect("it ends");
         for (steps, loaded) in steps.iter().zip(&played.loaded) {
             let reads = steps.iter().filter_map(|s| match s {
-                Step::Read { expected, byte_mask, .. } => Some((Line(*expected), *byte_mask)),
+                Step::Read { expected, byte_mask, .. } => Some((Line::of(*expected), *byte_mask)),
                 _ => None,
             });
             let reads: Vec<_> = reads.collect();
@@ -72,7 +72,7 @@ fn algorithms(protocol: Protocol, actors: u64, seed: u64) {
     let reader: Vec<_> = program(&steps).into_iter().filter(|w| w.store.is_none()).collect();
     let programs: Vec<_> = (0..actors).map(|n| if n == 0 { writer.clone() } else { reader.clone() }).collect();
     let played = play(&stress, &programs).unwrap_or_else(|f| panic!("{protocol:?}\n{f}")).expect("it ends");
-    let value = |line: &Line| u32::from_le_bytes([line.0[0], line.0[1], line.0[2], line.0[3]]);
+    let value = |line: &Line| u32::from_le_bytes([line.bytes[0], line.bytes[1], line.bytes[2], line.bytes[3]]);
     for loaded in &played.loaded[1..] {
         // Flag, four lines, flag.
         assert!(!loaded.is_empty() && loaded.len() == reader.len() && loaded.len() % 6 == 0);
@@ -156,7 +156,7 @@ fn c14_3_6_1_3() {
         for step in alg1a(&streams).expect("legal parameters") {
             match step {
                 Step::Write { address, data, byte_enables } => {
-                    let bytes = Bytes { data: Line(data), enables: byte_enables };
+                    let bytes = Bytes { data: Line::of(data), enables: byte_enables };
                     let line = LineAddr::of_address(address);
                     let ops = [Op::RdOwn, Op::ItoMWr, Op::WrCur, Op::WOWrInvF, Op::WrInv];
                     let op = ops[line.0 as usize % ops.len()];
@@ -174,7 +174,7 @@ fn c14_3_6_1_3() {
                         if pair.device.entry(line).is_none() {
                             pair.request(Op::RdShared, line, None);
                         }
-                        assert_eq!(pair.device.load(&pair.config, line), Some(&Line(expected)));
+                        assert_eq!(pair.device.load(&pair.config, line), Some(&Line::of(expected)));
                     }
                 }
                 Step::Fence => {}
@@ -207,10 +207,10 @@ fn c14_3_6_1_4() {
         match step {
             Step::Write { address, data, byte_enables } => {
                 let opcode = if byte_enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
-                let (line, data, enables) = (LineAddr::of_address(address), Line(data), byte_enables);
+                let (line, data, enables) = (LineAddr::of_address(address), Line::of(data), byte_enables);
                 // The stored bits come with every write.
                 let meta_field = MetaField::Meta0State;
-                let msg = Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag: 1, poison: false, data, enables };
+                let msg = Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag: 1, data, enables };
                 device.take(&config, 0, msg, 0, &mut out);
             }
             Step::Read { address, expected, byte_mask } => {
@@ -219,7 +219,7 @@ fn c14_3_6_1_4() {
                 device.take(&config, 0, msg, 0, &mut out);
                 let [(_, Msg::S2mDrs { data, .. })] = out.sends[..] else { panic!("{:?}", out.sends) };
                 let mut merged = data;
-                merged.merge(&Line(expected), byte_mask);
+                merged.merge(&Line::of(expected), byte_mask);
                 assert_eq!(merged, data);
             }
             Step::Fence => {}

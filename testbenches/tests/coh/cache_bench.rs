@@ -69,7 +69,7 @@ impl Bench {
     }
 
     pub fn data(&mut self) -> Out<Token> {
-        self.give(Msg::H2dData { cqid: 0, go_err: false, poison: false, data: token(Age::Current) }, 0)
+        self.give(Msg::H2dData { cqid: 0, go_err: false, data: token(Age::Current) }, 0)
     }
 
     pub fn snoop(&mut self, snoop: Snoop, way: u8) -> Out<Token> {
@@ -160,7 +160,7 @@ impl HomeBench {
 
     pub fn data(&mut self, port: Port, bogus: bool, age: Age) -> Out<Token> {
         let data = token(age);
-        self.give(port, Msg::D2hData { uqid: uqid(0, port), bogus, poison: false, data, enables: WHOLE_LINE })
+        self.give(port, Msg::D2hData { uqid: uqid(0, port), bogus, data, enables: WHOLE_LINE })
     }
 
     pub fn memory(&self) -> Age {

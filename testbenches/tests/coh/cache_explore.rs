@@ -26,13 +26,13 @@ fn two_devices_in_the_scope_of_the_hints() {
     assert_eq!((report.states, report.transitions, report.depth), (10_621, 27_126, 24));
 }
 
-<<<<<<< HEAD
 /// A CQID may be used again while the data of a write that has its pull is under way: answers are told apart by line.
 #[test]
 fn two_devices_and_two_lines() {
     let setup = Setup::free(CoherenceConfig::default(), 2, &[Op::RdOwn, Op::ItoMWr, Op::DirtyEvict]);
     explore("two lines", Setup { lines: 2, waiting_stores: false, ..setup }, true);
-=======
+}
+
 /// A second program, written from the sheet alone, reaches as many states and moves as the named explorations do without
 /// renaming, and every wait ends in all of them. It counted 20,139 states and 51,246 moves, 801,000 and 2,769,561, of a
 /// home that kept the snoop of a transaction after its last answer, which nothing reads; without that state these are left.
@@ -49,7 +49,6 @@ fn the_named_explorations_reach_as_many_states_as_a_second_program() {
         let report = clean(start.search(Limits::default(), &mut |_| ()));
         assert_eq!((report.states, report.transitions), (states, transitions), "{name}");
     }
->>>>>>> coh-explore
 }
 
 #[test]

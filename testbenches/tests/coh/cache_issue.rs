@@ -77,14 +77,14 @@ impl TwoLines {
 
     /// The data of a write arrives.
     fn ends(&mut self, uqid: u16) -> Vec<Msg<Line>> {
-        let data = Msg::D2hData { uqid, bogus: false, poison: false, data: line_of(1), enables: WHOLE_LINE };
+        let data = Msg::D2hData { uqid, bogus: false, data: line_of(1), enables: WHOLE_LINE };
         self.take(0, data)
     }
 
     /// Device 1 reads the flag, then the data.
     fn reads(&mut self) -> (u8, u8) {
         let mut read = |line| match self.take(1, Msg::D2hReq { opcode: Op::RdCurr, line, cqid: 9 })[..] {
-            [Msg::H2dData { data, .. }] => data.0[0],
+            [Msg::H2dData { data, .. }] => data.bytes[0],
             ref other => panic!("{other:?}"),
         };
         let flag = read(FLAG);
@@ -221,7 +221,7 @@ impl TwoLines {
     /// The flag alone, while the data line is busy.
     fn reads_flag_only(&mut self) -> u8 {
         match self.take(1, Msg::D2hReq { opcode: Op::RdCurr, line: FLAG, cqid: 9 })[..] {
-            [Msg::H2dData { data, .. }] => data.0[0],
+            [Msg::H2dData { data, .. }] => data.bytes[0],
             ref other => panic!("{other:?}"),
         }
     }

@@ -280,7 +280,7 @@ fn coh_ord_12_n() {
 /// The data of the evict that port 0 has asked for first.
 fn evicted(bogus: bool) -> Msg<Token> {
     let data = token(Age::Current);
-    Msg::D2hData { uqid: uqid(0, 0), bogus, poison: false, data, enables: WHOLE_LINE }
+    Msg::D2hData { uqid: uqid(0, 0), bogus, data, enables: WHOLE_LINE }
 }
 
 #[test]

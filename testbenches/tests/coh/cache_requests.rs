@@ -346,7 +346,7 @@ fn coh_req_18_n() {
         // The same when the answer comes before its data.
         let mut bench = Bench::issued(At::I, *op);
         bench.answer(*answer);
-        let data = Msg::H2dData { cqid: 0, go_err: false, poison: false, data: token(Age::Ones) };
+        let data = Msg::H2dData { cqid: 0, go_err: false, data: token(Age::Ones) };
         assert_eq!(takes_and(&bench.config, &bench.device, (0, data), caches), ["COH-REQ-18"], "{op:?}");
     }
 }
@@ -382,7 +382,7 @@ fn coh_req_20_n() {
     assert_eq!(killer(Mutant::HomeDoesNotBlock, false), "COH-REQ-20");
     // Cached with the data, before the GO.
     let bench = Bench::issued(At::I, Op::RdShared);
-    let data = Msg::H2dData { cqid: 0, go_err: false, poison: false, data: token(Age::Current) };
+    let data = Msg::H2dData { cqid: 0, go_err: false, data: token(Age::Current) };
     let caches = |device: &mut Device<Token>, _: &mut Out<Token>| device.preset(LINE, At::S, token(Age::Current));
     assert_eq!(takes_and(&bench.config, &bench.device, (0, data), caches), ["COH-REQ-20"]);
 }
@@ -452,7 +452,7 @@ fn coh_req_23_n() {
         // A home that does not send it.
         let mut home = HomeBench::new(None, 0);
         home.request(0, op);
-        let data = Msg::D2hData { uqid: uqid(0, 0), bogus: false, poison: false, data: token(Age::New), enables: 1 };
+        let data = Msg::D2hData { uqid: uqid(0, 0), bogus: false, data: token(Age::New), enables: 1 };
         assert_eq!(takes_and(&home.config, &home.home, (0, data), |_, out| out.sends.clear()), ["COH-REQ-23"]);
     }
 }
@@ -489,7 +489,7 @@ fn coh_req_24_n() {
     for op in [Op::ItoMWr, Op::WOWrInv, Op::DirtyEvict] {
         let mut home = refusing();
         home.request(0, op);
-        let data = Msg::D2hData { uqid: uqid(0, 0), bogus: false, poison: false, data: token(Age::New), enables: 1 };
+        let data = Msg::D2hData { uqid: uqid(0, 0), bogus: false, data: token(Age::New), enables: 1 };
         let writes = |home: &mut Home<Token, Flat<Token>>, _: &mut Out<Token>| {
             home.memory.write(LINE, &token(Age::New), WHOLE_LINE);
         };
@@ -553,7 +553,7 @@ fn coh_req_26_p() {
     for op in [Op::WrInv, Op::WOWrInv] {
         for enables in [0, 1, 0xf0, 1 << 63, 0x5555_5555_5555_5555] {
             let line = written(op, enables).expect("a legal write");
-            for (i, byte) in line.0.iter().enumerate() {
+            for (i, byte) in line.bytes.iter().enumerate() {
                 assert_eq!(*byte, if enables >> i & 1 == 1 { 0xff } else { 0 }, "{op:?} {enables:x} byte {i}");
             }
         }
@@ -572,11 +572,11 @@ fn coh_req_26_n() {
         let config = CoherenceConfig::default();
         let mut home = Home::<Line, Flat<Line>>::new(Flat::default());
         home.take(&config, 0, Msg::D2hReq { opcode: Op::WrInv, line: LINE, cqid: 7 }, 0, &mut Out::default());
-        let data = Msg::D2hData { uqid: uqid(0, 0), bogus: false, poison: false, data: Line([9; 64]), enables: 1 };
+        let data = Msg::D2hData { uqid: uqid(0, 0), bogus: false, data: Line::of([9; 64]), enables: 1 };
         let before = home.memory.read(LINE);
         let writes = |home: &mut Home<Line, Flat<Line>>, _: &mut Out<Line>| {
             home.memory.write(LINE, &before, WHOLE_LINE);
-            home.memory.write(LINE, &Line([9; 64]), enables);
+            home.memory.write(LINE, &Line::of([9; 64]), enables);
         };
         assert_eq!(takes_and(&config, &home, (0, data), writes), ["COH-REQ-26"], "{enables:#b}");
     }
@@ -644,7 +644,7 @@ fn coh_ids_02_n() {
     home.request(0, Op::ItoMWr);
     // Under the CQID instead.
     let data = token(Age::New);
-    let wrong = Msg::D2hData { uqid: 7, bogus: false, poison: false, data, enables: WHOLE_LINE };
+    let wrong = Msg::D2hData { uqid: 7, bogus: false, data, enables: WHOLE_LINE };
     assert_eq!(rules(&home.give(0, wrong)), ["COH-IDS-02"]);
     assert_eq!(home.memory(), Age::Stale);
 }

@@ -87,8 +87,7 @@ fn is_reported(rule: &str) {
     let msg = Msg::H2dReq { opcode: snoop.code(), line: LINE, uqid: 0x30 };
     for (rsp, left, data) in every_answer() {
         let mut sends = vec![Msg::D2hRsp { opcode: rsp, uqid: 0x30 }];
-        let line =
-            Msg::D2hData { uqid: 0x30, bogus: false, poison: false, data: token(Age::Current), enables: WHOLE_LINE };
+        let line = Msg::D2hData { uqid: 0x30, bogus: false, data: token(Age::Current), enables: WHOLE_LINE };
         sends.extend(data.then_some(line));
         let found = device_breaks(&Bench::new(at), DeviceStep::Took(msg), sends, &Bench::new(left));
         let expected: &[&str] = if legal(at, snoop).contains(&(rsp, left, data)) { &[] } else { &[rule] };
@@ -410,7 +409,7 @@ fn coh_trn_06_n() {
         let forwards = |_: &mut Device<Token>, out: &mut Out<Token>| {
             let data = token(Age::Current);
             out.sends[0].1 = Msg::D2hRsp { opcode: Rsp::RspIFwdM, uqid: 0x30 };
-            out.send(0, Msg::D2hData { uqid: 0x30, bogus: false, poison: false, data, enables: WHOLE_LINE });
+            out.send(0, Msg::D2hData { uqid: 0x30, bogus: false, data, enables: WHOLE_LINE });
         };
         assert_eq!(takes_and(&bench.config, &bench.device, (0, msg), forwards), ["COH-TRN-06"]);
     }

@@ -240,7 +240,7 @@ fn scenario_coh_t09() {
 }
 
 fn line_of(byte: u8) -> Line {
-    Line([byte; 64])
+    Line::of([byte; 64])
 }
 
 /// CXL.cache requests from each stable state, and every H2D Rsp to each request.
@@ -296,7 +296,6 @@ fn illegal_cxl_mem() -> [usize; 2] {
                     meta: value,
                     line: LINE,
                     tag: 3,
-                    poison: false,
                     data: line_of(9),
                     enables: WHOLE_LINE,
                 };

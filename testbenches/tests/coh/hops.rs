@@ -19,23 +19,22 @@ pub const CLASSES: [Class; 12] = {
 
 /// A message of each class, none of which must stay behind another.
 pub fn message(class: Class) -> Msg<Line> {
-    let (line, data, meta_field, meta, snp) = (X, Line([1; 64]), MetaField::NoOp, MetaValue::Invalid, SnpType::NoOp);
-    let (tag, devload, poison, enables) = (1, DevLoad(0), false, WHOLE_LINE);
+    let (line, data, meta_field, meta, snp) =
+        (X, Line::of([1; 64]), MetaField::NoOp, MetaValue::Invalid, SnpType::NoOp);
+    let (tag, devload, enables) = (1, DevLoad(0), WHOLE_LINE);
     match class {
         Class::D2hReq => Msg::D2hReq { opcode: D2hReqOpcode::RdShared, line, cqid: 1 },
         Class::D2hRsp => Msg::D2hRsp { opcode: D2hRspOpcode::RspIHitI, uqid: 1 },
-        Class::D2hData => Msg::D2hData { uqid: 1, bogus: false, poison, data, enables },
+        Class::D2hData => Msg::D2hData { uqid: 1, bogus: false, data, enables },
         Class::H2dReq => Msg::H2dReq { opcode: H2dReqOpcode::SnpInv, line, uqid: 1 },
         Class::H2dRsp => Msg::H2dRsp { opcode: H2dRspOpcode::WritePull, rsp_data: 1, cqid: 1 },
-        Class::H2dData => Msg::H2dData { cqid: 1, go_err: false, poison, data },
+        Class::H2dData => Msg::H2dData { cqid: 1, go_err: false, data },
         Class::M2sReq => Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp, meta_field, meta, line, tag },
-        Class::M2sRwd => {
-            Msg::M2sRwd { opcode: M2sRwdOpcode::MemWr, snp, meta_field, meta, line, tag, poison, data, enables }
-        }
+        Class::M2sRwd => Msg::M2sRwd { opcode: M2sRwdOpcode::MemWr, snp, meta_field, meta, line, tag, data, enables },
         Class::M2sBirsp => Msg::M2sBirsp { opcode: BirspOpcode::BIRspI, bi_tag: 1, low_addr: 0 },
         Class::S2mBisnp => Msg::S2mBisnp { opcode: BisnpOpcode::BISnpInv, line, bi_tag: 1 },
         Class::S2mNdr => Msg::S2mNdr { opcode: NdrOpcode::Cmp, meta_field, meta, tag, devload },
-        Class::S2mDrs => Msg::S2mDrs { opcode: DrsOpcode::MemData, meta_field, meta, tag, poison, data, devload },
+        Class::S2mDrs => Msg::S2mDrs { opcode: DrsOpcode::MemData, meta_field, meta, tag, data, devload },
     }
 }
 

@@ -20,7 +20,7 @@ pub const X: LineAddr = LineAddr(8);
 pub const TAG: u16 = 0;
 
 pub fn bytes(b: u8) -> Line {
-    Line([b; 64])
+    Line::of([b; 64])
 }
 
 pub fn with(mem: MemConfig) -> CoherenceConfig {
@@ -44,7 +44,6 @@ pub fn write(opcode: M2sRwdOpcode, meta: Option<MetaValue>, snp: SnpType, data: 
         meta: meta.unwrap_or(MetaValue::Invalid),
         line: X,
         tag: TAG,
-        poison: false,
         data: bytes(data),
         enables: WHOLE_LINE,
     }
@@ -57,7 +56,7 @@ pub fn ndr(opcode: NdrOpcode, tag: u16) -> M {
 pub fn drs(tag: u16, data: u8) -> M {
     let (meta_field, meta) = (MetaField::NoOp, MetaValue::Invalid);
     let opcode = DrsOpcode::MemData;
-    Msg::S2mDrs { opcode, meta_field, meta, tag, poison: false, data: bytes(data), devload: DevLoad(0) }
+    Msg::S2mDrs { opcode, meta_field, meta, tag, data: bytes(data), devload: DevLoad(0) }
 }
 
 pub fn bisnp(opcode: BisnpOpcode, line: LineAddr) -> M {
@@ -319,7 +318,7 @@ pub fn hdm_h_obeys(rule: &str) {
             let (cmp, data) = (labels(&out).contains(&"Cmp".into()), labels(&out).contains(&"MemData".into()));
             assert_eq!((cmp, data), (row.ndr, row.data), "{rule}");
             if row.rwd.contains(&M2sRwdOpcode::MemWr) {
-                assert_eq!(memory.memory(X).0, bytes(9));
+                assert_eq!(memory.memory(X), bytes(9));
             }
             if row.meta0 && meta.is_some() {
                 assert_eq!(memory.meta(X), MetaValue::Shared);

@@ -47,7 +47,7 @@ fn two_hosts() {
 #[test]
 fn two_hosts_every_request_and_drops() {
     let all = Setup { device: Vec::new(), ..Setup::everything(CoherenceConfig::default(), 2) };
-    let report = search(&MemSystem::new(all), Limits { states: 5_000_000, symmetry: true });
+    let report = search(&MemSystem::new(all), Limits { states: 5_000_000, symmetry: true, ..Limits::default() });
     println!("HDM-DB, 2 hosts, all requests, drops: {} states, {} transitions", report.states, report.transitions);
     assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.event));
 }
@@ -123,9 +123,9 @@ fn a_thousand_lines_through_sixteen_entries() {
                     Dir::Up => host.take(&config, 0, msg, 0, &mut out),
                 }
                 if host.due(line) == Want::Store {
-                    let written = host.load(&config, line, &mut out).expect("a filled line").0;
-                    assert_eq!(written.0[0], u8::from(n >= 1_000), "line {} has its last store", line.0);
-                    host.store(&config, line, Line([1 + (n >= 1_000) as u8; 64]), u64::MAX, &mut out);
+                    let written = host.load(&config, line, &mut out).expect("a filled line");
+                    assert_eq!(written.bytes[0], u8::from(n >= 1_000), "line {} has its last store", line.0);
+                    host.store(&config, line, Line::of([1 + (n >= 1_000) as u8; 64]), u64::MAX, &mut out);
                 }
                 assert!(out.events.is_empty(), "{}", out.events[0]);
                 under_way.extend(out.sends.drain(..).map(|(_, m)| m));

@@ -272,7 +272,6 @@ fn coh_qos_01_p() {
             meta: MetaValue::Any,
             line: LineAddr(100),
             tag: 1,
-            poison: false,
             data: bytes(0),
             enables: WHOLE_LINE,
         };

@@ -158,14 +158,14 @@ fn coh_uio_01_p() {
         give(&mut dcoh, &config, host, birsp(BirspOpcode::BIRspI, 0));
     }
     let mut expected = bytes(1);
-    expected.0[..8].fill(4);
+    expected.bytes[..8].fill(4);
     assert_eq!((dcoh.memory(X), dcoh.holders(X)), (expected, None));
     // Also what the device itself holds.
     let mut dcoh = device(&config, 2, Holders::Shared(0));
     dcoh.issue(&config, X, DeviceOp::ReadOwn, &mut Out::default());
     dcoh.store(X, &bytes(6), WHOLE_LINE, &mut Out::default());
     assert!(dcoh.uio_write(&config, X, bytes(4), 1, &mut Out::default()));
-    assert_eq!((dcoh.memory(X).0[..2].to_vec(), dcoh.own(X)), (vec![4, 6], None));
+    assert_eq!((dcoh.memory(X).bytes[..2].to_vec(), dcoh.own(X)), (vec![4, 6], None));
 }
 
 #[test]
@@ -290,6 +290,6 @@ fn a_peer_fills_through_the_interface_it_asked() {
     assert_eq!(peer.interface(X), Some(CACHE));
     let Some(cqid) = peer.cache.entry(X).map(|e| e.cqid) else { panic!("no entry") };
     give(&mut peer, &config, CACHE, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: 1, cqid });
-    give(&mut peer, &config, CACHE, Msg::H2dData { cqid, go_err: false, poison: false, data: bytes(3) });
+    give(&mut peer, &config, CACHE, Msg::H2dData { cqid, go_err: false, data: bytes(3) });
     assert_eq!((peer.cache.at(X), peer.mem.copy(X).state), (At::S, Copy4::I));
 }

@@ -383,7 +383,7 @@ fn every_option_means_something() {
 
 /// What a search of at most so many states sees of an option.
 fn seen(start: &dyn scalepool::coherence::explore::Explored) -> Report {
-    start.search(Limits { states: 6_000, symmetry: false }, &mut |_| ())
+    start.search(Limits { states: 6_000, symmetry: false, ..Limits::default() }, &mut |_| ())
 }
 
 /// In every kind of exploration each option acts, or it is refused and would have done nothing.

@@ -71,7 +71,7 @@ pub static RULES: &[Rule] = &[
     rule("CXL256-DAT-03", "cxl-256b §5.1", "data in G slots alone; a run skips slot 0 and HS slots"),
     rule("CXL256-DAT-04", "cxl-256b §5.1", "several headers: data in header order"),
     rule("CXL256-DAT-05", "cxl-256b §5.1", "at most 36 data slots outstanding"),
-    rule("CXL256-TRL-01", "cxl-256b §5.2 §4.5", "trailer content by message"),
+    rule("CXL256-TRL-01", "cxl-256b §5.2 §4.5", "TRP by opcode and MetaField, trailer content by message"),
     rule("CXL256-TRL-02", "cxl-256b §5.2", "trailer of RwD and D2H data right behind their own data"),
     rule("CXL256-TRL-03", "cxl-256b §5.2", "trailer of a DRS slot behind the first line, once"),
     rule("CXL256-TRL-04", "cxl-256b §5.2", "metadata words tight, in header order"),

@@ -285,7 +285,7 @@ impl Monitor {
             session.spoilt = true;
             return false;
         }
-        if flit.crc() != expected || !header.is_usable() {
+        if flit.crc() != expected || !header.is_usable() || header.zero_number().is_some() {
             let decoded = session.outgoing.read(flit);
             self.content(Way::Tx, &decoded);
             return true;
@@ -318,15 +318,9 @@ impl Monitor {
         let come = session.receiver.last_taken();
         let untold = steps(session.told, come);
         match *says {
-            Says::Number { number, .. } => {
+            Says::Number { .. } => {
                 session.commands = 0;
-                if number == 0 {
-                    self.broken("UAL-SEQ-01", 0, "1 to 511", "sequence number of a flit");
-                }
                 return;
-            }
-            Says::Ack { number: 0, .. } | Says::Request { number: 0, .. } => {
-                self.broken("UAL-RXR-03", 0, "1 to 511", "acknowledged or requested number");
             }
             Says::Ack { number, .. } if steps(session.told, number) > untold && session.wrong == Some(number) => (),
             Says::Ack { number, .. } if steps(session.told, number) > untold => {
@@ -362,7 +356,7 @@ impl Monitor {
     fn nop(&mut self, session: &Session, says: &Says) {
         let known = [session.newest, session.last];
         let (found, fits) = match *says {
-            Says::Number { number, .. } => (number, number == 0 || known.contains(&number)),
+            Says::Number { number, .. } => (number, known.contains(&number)),
             Says::Ack { own_low, .. } | Says::Request { own_low, .. } => {
                 (own_low.into(), known.map(|n| n % 8).contains(&own_low.into()))
             }

@@ -38,7 +38,7 @@ bench: ## speed of codecs and kernel beside their peers, of calls from Python an
 # The suites read the number of flits, packets or flit clocks of a run, see the text of each.
 soak: export SCALEPOOL_SOAK ?= 1000000
 soak: export SCALEPOOL_SOAK_FLITS ?= 1000000
-soak: program ## millions of accesses, flits and packets of every link under bit errors; any loss or broken rule fails
+soak: program ## millions of accesses, flits and packets of every link under bit errors; settings at their ends; mutants
 	@for seed in 1 2 3 4; do for rate in 1e-6 1e-5 1e-4; do \
 		echo "seed $$seed, bit error rate $$rate"; \
 		summary=$$($(SCALEPOOL) run cxl68-expander --seed $$seed --set link.ber=$$rate --set link.timeout_flits=256 \
@@ -46,8 +46,9 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 		echo "$$summary" | grep -E '^(retries|errors|violations)'; \
 	done; done
 	cargo test --profile $(PROFILE) -p scalepool-testbenches --test cxl256_link --test cxlio_link --test ual_link \
-		--test nvl --test arbiters --test ual_fabric -- --nocapture soak in_all_states large_pods
+		--test nvl --test arbiters --test ual_fabric --test ends -- --nocapture soak in_all_states large_pods
 	FULL=1 bash testbenches/setup/cosimulate.sh
+	bash testbenches/setup/mutants.sh
 
 golden: program ## write the committed vectors anew
 	$(SCALEPOOL) golden --out golden

@@ -2,8 +2,8 @@
 //!
 //! The layers, lowest first (a layer uses only those above it in this list):
 //! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`inspect`], [`memory`], [`endpoint`], [`coherence`],
-//! [`fabric`], [`scenario`], [`golden`], [`export`], [`ffi`], [`cli`].
-#![deny(unsafe_code)]
+//! [`fabric`], [`scenario`], [`golden`], [`export`], [`cli`].
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod cli;
@@ -11,7 +11,6 @@ pub mod coherence;
 pub mod endpoint;
 pub mod export;
 pub mod fabric;
-pub mod ffi;
 pub mod forms;
 pub mod golden;
 pub mod inspect;

@@ -8,7 +8,7 @@ pub static RULES: &[Rule] = &[
         id: "SIM-E2E-01",
         source: "architecture §5",
         choice: true,
-        text: "a read returns the bytes that were written last, poison included",
+        text: "a read returns the bytes that were written last, and their poison",
     },
     Rule {
         id: "SIM-E2E-02",
@@ -20,24 +20,24 @@ pub static RULES: &[Rule] = &[
         id: "SIM-E2E-03",
         source: "architecture §4",
         choice: true,
-        text: "every request is answered and every credit comes home before the run ends",
+        text: "every request is answered and every credit returned before the run ends",
     },
     Rule {
         id: "SIM-WAV-01",
         source: "architecture §6",
         choice: true,
-        text: "what an edge samples of an interface has no x or z",
+        text: "no signal that is sampled at a clock edge has x or z",
     },
     Rule {
         id: "SIM-WAV-02",
         source: "architecture §6",
         choice: true,
-        text: "a unit begins where its first beat says so, and nowhere else",
+        text: "a flit begins with the beat marked as its first, and only there",
     },
     Rule {
         id: "SIM-E2E-04",
         source: "architecture §4",
         choice: true,
-        text: "what one end of a fabric sends to another comes out there once, unchanged, in the promised order",
+        text: "what one end of a fabric sends reaches its destination once, unchanged, in the promised order",
     },
 ];

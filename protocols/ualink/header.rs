@@ -149,12 +149,14 @@ impl Header {
         self.op().name().is_some() && (self.op() != FlitOp::Replayed || self.payload())
     }
 
-    /// The rule that a header with the reserved number 0 breaks, and what that number is. A receiver drops such a flit and
+    /// The rule that a header with the reserved number 0 breaks, and its text. A receiver drops such a flit and
     /// counts no CRC error (`ualink` §7, steps 3 and 4). `None` where no number is 0, and for a header that is not usable.
     pub fn zero_number(&self) -> Option<(&'static str, &'static str)> {
         let zero = match self {
-            Header::Explicit(header) if header.seq == 0 => ("UAL-SEQ-01", "sequence number of a flit"),
-            Header::Command(header) if header.ack_req_seq == 0 => ("UAL-RXR-03", "acknowledged or requested number"),
+            Header::Explicit(header) if header.seq == 0 => ("UAL-SEQ-01", "a flit has the reserved sequence number"),
+            Header::Command(header) if header.ack_req_seq == 0 => {
+                ("UAL-RXR-03", "a flit acknowledges or asks for the reserved number")
+            }
             _ => return None,
         };
         self.is_usable().then_some(zero)

@@ -194,7 +194,7 @@ pub fn data_parity(data: &[u8; 64]) -> u8 {
 pub fn check_data_parity(data: &[u8; 64], parity: u8) -> Option<Violation> {
     let expected = data_parity(data);
     (parity != expected).then(|| {
-        let text = "data parity of a UPLI beat";
+        let text = "the data parity of a UPLI beat does not match its data";
         finding("UAL-UPL-13", (0, 8), format!("{parity:#04x}"), format!("{expected:#04x}"), text)
     })
 }
@@ -208,12 +208,18 @@ pub fn control_parity(bits: u128) -> bool {
 pub(super) fn check_atomic(attr: u8, len: u8, found: &mut Vec<Violation>) {
     let fields = AtomicAttr::from_bits(attr.into());
     if fields.rsvd {
-        found.push(finding("UAL-UPL-04", (95, 1), 1, 0, "ualink.tl_req: reserved bit of an atomic's attributes"));
+        found.push(finding(
+            "UAL-UPL-04",
+            (95, 1),
+            1,
+            0,
+            "ualink.tl_req: a reserved bit of the attributes of an atomic is not 0",
+        ));
     }
     let dwords = if fields.size == AtomicSize::Bits64 { 2 } else { 1 };
     if len + 1 != dwords {
         let found_dwords = format!("{} DWords", len + 1);
-        let text = format!("ualink.tl_req: an atomic of {:?} operands has another length", fields.size);
+        let text = format!("ualink.tl_req: the length is not that of an atomic with {:?} operands", fields.size);
         found.push(finding("UAL-UPL-04", (96, 2), found_dwords, format!("{dwords} DWords"), &text));
     }
 }

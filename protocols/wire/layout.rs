@@ -33,6 +33,15 @@ pub enum ByteOrder {
     Big,
 }
 
+/// What the numbers of a field stand for, where text forms show the number itself.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// Fact sheet and section.
+    pub source: &'static str,
+    /// Number and meaning, ascending.
+    pub rows: &'static [(u128, &'static str)],
+}
+
 /// One field of a layout.
 #[derive(Debug)]
 pub struct FieldDef {
@@ -48,6 +57,8 @@ pub struct FieldDef {
     pub codes: Option<&'static CodeTable>,
     /// Rule that a reserved code breaks here; that of the table where a layout does not name its own.
     pub codes_rule: Option<&'static str>,
+    /// What its numbers stand for, for a field without named codes, such as a count of credits.
+    pub numbers: Option<&'static Numbers>,
     /// Sent as 0, ignored by a receiver.
     pub reserved: bool,
     /// Value that travels when the field is left out.
@@ -296,12 +307,12 @@ pub const fn assert_no_fault(bits: u32, fields: &[FieldDef]) {
 
 /// The last `Some` of a list.
 #[doc(hidden)]
-pub const fn last_of(rules: &[Option<&'static str>]) -> Option<&'static str> {
-    let mut i = rules.len();
+pub const fn last_of<T: Copy>(list: &[Option<T>]) -> Option<T> {
+    let mut i = list.len();
     while i > 0 {
         i -= 1;
-        if rules[i].is_some() {
-            return rules[i];
+        if list[i].is_some() {
+            return list[i];
         }
     }
     None
@@ -310,8 +321,9 @@ pub const fn last_of(rules: &[Option<&'static str>]) -> Option<&'static str> {
 /// Declares a message: a plain struct with one typed field a layout field, its codec and its [`LayoutDef`].
 ///
 /// Fields stand in the order of the specification with explicit `[lsb +: width]`. After the place may follow
-/// `address N` (the struct holds a byte address of which bits N and up travel), `reserved`, `default V`, and `rule "ID"`
-/// (a reserved code breaks this rule; for code tables that several families share).
+/// `address N` (the struct holds a byte address of which bits N and up travel), `reserved`, `default V`, `rule "ID"`
+/// (a reserved code breaks this rule; for code tables that several families share), and `numbers TABLE` (what the numbers
+/// of the field stand for).
 ///
 /// ```
 /// scalepool_protocols::layout! {
@@ -374,7 +386,7 @@ macro_rules! layout {
         source: $source:literal, basis: $basis:ident, rule: $rule:literal
             $(, cross_check: $cross:path)? $(, order: $order:ident)?;
         $($(#[doc = $fdoc:literal])* $field:ident: $ty:ty = [$lsb:literal +: $width:literal]
-            $(, $key:ident $($value:literal)?)*;)*
+            $(, $key:ident $($value:literal)? $($table:ident)?)*;)*
     }) => {
         $(#[doc = $doc])*
         #[doc = concat!("\n\n`", $path, "`, ", stringify!($bits), " bits. Source: ", $source, ".")]
@@ -400,11 +412,12 @@ macro_rules! layout {
                         name: stringify!($field),
                         lsb: $lsb,
                         width: $width,
-                        address_lsb: 0 $(+ $crate::layout!(@address $key $($value)?))*,
+                        address_lsb: 0 $(+ $crate::layout!(@address $key $($value)? $($table)?))*,
                         codes: <$ty as $crate::wire::FieldValue>::CODES,
-                        codes_rule: $crate::wire::last_of(&[$($crate::layout!(@rule $key $($value)?)),*]),
-                        reserved: false $(|| $crate::layout!(@reserved $key $($value)?))*,
-                        default: 0 $(+ $crate::layout!(@default $key $($value)?))*,
+                        codes_rule: $crate::wire::last_of(&[$($crate::layout!(@rule $key $($value)? $($table)?)),*]),
+                        numbers: $crate::wire::last_of(&[$($crate::layout!(@numbers $key $($value)? $($table)?)),*]),
+                        reserved: false $(|| $crate::layout!(@reserved $key $($value)? $($table)?))*,
+                        default: 0 $(+ $crate::layout!(@default $key $($value)? $($table)?))*,
                         doc: concat!($($fdoc),*).trim_ascii(),
                     }),*],
                     cross_check: $crate::layout!(@cross $($cross)?),
@@ -416,7 +429,7 @@ macro_rules! layout {
             fn from_bits(bits: u128) -> Self {
                 Self {
                     $($field: <$ty as $crate::wire::FieldValue>::from_raw(
-                        (bits >> $lsb & (u128::MAX >> (128 - $width))) << (0 $(+ $crate::layout!(@address $key $($value)?))*),
+                        (bits >> $lsb & (u128::MAX >> (128 - $width))) << (0 $(+ $crate::layout!(@address $key $($value)? $($table)?))*),
                     ),)*
                 }
             }
@@ -427,7 +440,7 @@ macro_rules! layout {
                 'misfit: {
                     let mut bits = 0u128;
                     $({
-                        const ADDRESS_LSB: u32 = 0 $(+ $crate::layout!(@address $key $($value)?))*;
+                        const ADDRESS_LSB: u32 = 0 $(+ $crate::layout!(@address $key $($value)? $($table)?))*;
                         let value = $crate::wire::FieldValue::to_raw(self.$field);
                         // A branch a field. With one on the sum of what does not fit, the compiler moves the fields
                         // into vectors and back, and an S2M NDR takes 3.2 ns.
@@ -466,13 +479,15 @@ macro_rules! layout {
     (@cross) => { None };
     (@cross $cross:path) => { Some($cross) };
     (@address address $lsb:literal) => { $lsb };
-    (@address $other:ident $($value:literal)?) => { 0 };
+    (@address $other:ident $($value:literal)? $($table:ident)?) => { 0 };
     (@default default $value:literal) => { $value };
-    (@default $other:ident $($value:literal)?) => { 0 };
+    (@default $other:ident $($value:literal)? $($table:ident)?) => { 0 };
     (@rule rule $rule:literal) => { Some($rule) };
-    (@rule $other:ident $($value:literal)?) => { None };
+    (@rule $other:ident $($value:literal)? $($table:ident)?) => { None };
+    (@numbers numbers $table:ident) => { Some($table) };
+    (@numbers $other:ident $($value:literal)? $($table:ident)?) => { None };
     (@reserved reserved) => { true };
-    (@reserved $other:ident $($value:literal)?) => { false };
+    (@reserved $other:ident $($value:literal)? $($table:ident)?) => { false };
 }
 
 #[cfg(test)]
@@ -487,6 +502,7 @@ mod tests {
             address_lsb: 0,
             codes: None,
             codes_rule: None,
+            numbers: None,
             reserved: false,
             default: 0,
             doc: "",

@@ -18,7 +18,7 @@ pub(super) struct Decode {
     /// Bytes of the message, byte 0 first.
     #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl")]
     hex: Option<String>,
-    /// Read one `{"layout":..,"hex":..}` a line from stdin, print one answer a line.
+    /// Read `{"layout":..,"hex":..}` objects from stdin, one per line, and print one answer per line.
     #[arg(long)]
     jsonl: bool,
     /// Print a JSON object.

@@ -1,20 +1,22 @@
-//! `scalepool describe`: the field table of a layout.
+//! `scalepool describe`: the fields of a layout, the settings of a scenario, and whatever else `list` names.
 
 use super::table::Table;
-use super::{Status, print_json};
+use super::{Status, list, print_json};
+use crate::coherence::explore::NAMED;
 use crate::forms::{layout, message};
 use crate::scenario::{self, Scenario};
 use anyhow::bail;
 use clap::Args;
-use scalepool_protocols::registry;
-use scalepool_protocols::wire::LayoutDef;
+use scalepool_protocols::registry::{self, PROTOCOLS};
+use scalepool_protocols::rules;
+use scalepool_protocols::wire::{LayoutDef, Numbers};
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// Show the fields of a layout with their places, codes, source and basis, or the settings of a scenario.
+/// Show a layout with its fields, codes, source and basis, the settings of a scenario, or anything else that `list` names.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
-    /// Name of a layout or of a scenario, as `list` shows them.
+    /// Name of a layout, protocol, scenario, exploration or rule, as `list` shows it.
     name: String,
     /// Print one JSON object.
     #[arg(long)]
@@ -31,18 +33,46 @@ impl Describe {
             }
             return Ok(Status::Good);
         }
-        let Some(def) = registry::layout(&self.name) else {
-            let known = registry::layouts().map(|l| l.name).chain(scenario::names());
+        if let Some(def) = registry::layout(&self.name) {
+            if self.json {
+                print_json(out, &layout::to_json(def))?;
+            } else {
+                print(def, out)?;
+            }
+            return Ok(Status::Good);
+        }
+        let Some((row, text)) = listed(&self.name) else {
+            let known = registry::layouts().map(|l| l.name).chain(scenario::names()).chain(rules::all().map(|r| r.id));
             let near = message::most_similar(&self.name, known);
             bail!("describe: found `{}`, expected a name that `list` shows, such as {}", self.name, near.join(", "));
         };
         if self.json {
-            print_json(out, &layout::to_json(def))?;
+            print_json(out, &row)?;
         } else {
-            print(def, out)?;
+            writeln!(out, "{text}")?;
         }
         Ok(Status::Good)
     }
+}
+
+/// A rule, an exploration or a protocol: the object that `list` has, and text.
+fn listed(name: &str) -> Option<(Value, String)> {
+    if let Some(rule) = rules::find(name) {
+        let mark = if rule.choice { ", our choice" } else { "" };
+        return Some((list::rule(rule), format!("{}: {} ({}{mark})", rule.id, rule.text, rule.source)));
+    }
+    if let Some(exploration) = NAMED.iter().find(|n| n.name == name) {
+        return Some((list::exploration(exploration), format!("{}: {}", exploration.name, exploration.doc)));
+    }
+    let protocol = PROTOCOLS.iter().find(|p| p.name == name)?;
+    let layouts = registry::layouts().filter(|l| l.family() == protocol.family).map(|l| l.name);
+    let text = format!(
+        "{}: {} bytes per unit; layouts {}",
+        protocol.name,
+        protocol.unit_bytes,
+        layouts.collect::<Vec<_>>().join(", ")
+    );
+    Some((list::protocol(protocol), text))
 }
 
 fn scenario_json(scenario: &Scenario) -> Value {
@@ -89,5 +119,56 @@ fn print(def: &LayoutDef, out: &mut dyn Write) -> io::Result<()> {
         }
         table.print(out)?;
     }
+    numbers(def, out)
+}
+
+/// Tables of what numbers stand for, each once.
+fn numbers(def: &LayoutDef, out: &mut dyn Write) -> io::Result<()> {
+    let mut tables: Vec<&Numbers> = Vec::new();
+    for numbers in def.fields.iter().filter_map(|f| f.numbers) {
+        if tables.contains(&numbers) {
+            continue;
+        }
+        tables.push(numbers);
+        let fields = def.fields.iter().filter(|f| f.numbers == Some(numbers)).map(|f| f.name);
+        writeln!(out, "\n{} ({}):", fields.collect::<Vec<_>>().join(", "), numbers.source)?;
+        let mut table = Table::new(["number", "meaning"]);
+        for (number, meaning) in numbers.rows {
+            table.row([number.to_string(), (*meaning).to_owned()]);
+        }
+        table.print(out)?;
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::SCENARIOS;
+
+    /// What `describe NAME` prints.
+    fn said(name: &str, json: bool) -> String {
+        let mut out = Vec::new();
+        let describe = Describe { name: name.to_owned(), json };
+        assert!(matches!(describe.run(&mut out), Ok(Status::Good)), "{name}");
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    #[test]
+    fn describes_every_name_that_list_shows() {
+        let names = registry::layouts().map(|l| l.name).chain(PROTOCOLS.iter().map(|p| p.name));
+        let names = names.chain(SCENARIOS.iter().map(|s| s.name)).chain(NAMED.iter().map(|n| n.name));
+        for name in names.chain(rules::all().map(|r| r.id)) {
+            assert!(said(name, false).starts_with(name), "{name}");
+            assert!(serde_json::from_str::<Value>(&said(name, true)).is_ok_and(|v| v.is_object()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_layout_shows_what_its_numbers_stand_for() {
+        let text = said("cxl68.flit_header", false);
+        assert!(text.contains("rsp_crd, req_crd, data_crd (cxl-68b §5.4):"), "{text}");
+        assert!(text.contains("12      8 credits of CXL.mem"), "{text}");
+        assert!(!text.contains("::"), "{text}");
+    }
 }

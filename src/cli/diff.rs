@@ -15,20 +15,20 @@ use crate::trace::diff::{DiffError, Input, Policy, diff_of_kinds};
 /// Exit 0: equal, 1: different, 2: a file cannot be compared.
 #[derive(Debug, Args)]
 pub(super) struct DiffArgs {
-    /// Trace that is right, JSON lines
+    /// Expected trace, JSON lines
     expected: PathBuf,
-    /// Trace to judge, JSON lines
+    /// Trace to compare with it, JSON lines
     found: PathBuf,
-    /// Which records are compared with which
+    /// How records are paired
     #[arg(long, value_enum, default_value_t = PolicyName::InOrder)]
     policy: PolicyName,
     /// Fields that make up the key of `--policy by-key`, dotted for inner ones [default: where,id]
     #[arg(long, value_name = "FIELD,..", value_delimiter = ',')]
     key: Vec<String>,
-    /// Fields to ignore, dotted for inner ones; also of the header
+    /// Fields to ignore, also in the header; dotted for inner ones
     #[arg(long, value_name = "FIELD,..", value_delimiter = ',')]
     mask: Vec<String>,
-    /// Compare records of these kinds alone: begin, mark, end, flit, violation, value
+    /// Compare only records of these kinds: begin, mark, end, flit, violation, value
     #[arg(long, value_name = "KIND,..", value_delimiter = ',', value_parser = kind_of)]
     kind: Vec<Kind>,
     /// Print one JSON object
@@ -44,9 +44,9 @@ fn kind_of(name: &str) -> Result<Kind, String> {
 /// Names of the policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PolicyName {
-    /// Record n of one with record n of the other
+    /// Record n of one trace with record n of the other
     InOrder,
-    /// Records of the same key in order, wherever they stand
+    /// Records of the same key in order, wherever they stand in the traces
     ByKey,
 }
 

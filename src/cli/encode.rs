@@ -10,7 +10,7 @@ use std::io::Write;
 
 /// Encode a message: its bytes as hex, byte 0 first.
 ///
-/// Fields left out have their default. A value is decimal, `0x` and hexadecimal, or the name of a code.
+/// Fields left out have their default. A value is a decimal number, a hexadecimal one with `0x`, or the name of a code.
 #[derive(Debug, Args)]
 pub(super) struct Encode {
     /// Name of a layout, as `list layouts` shows it.
@@ -19,7 +19,7 @@ pub(super) struct Encode {
     /// Values, e.g. `opcode=MemRd address=0x1000`.
     #[arg(value_name = "FIELD=VALUE", conflicts_with = "jsonl")]
     fields: Vec<String>,
-    /// Read one message object a line from stdin, print one answer a line.
+    /// Read message objects from stdin, one per line, and print one answer per line.
     #[arg(long)]
     jsonl: bool,
     /// Print a JSON object.

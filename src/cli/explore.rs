@@ -3,20 +3,21 @@
 //! Where rules can be turned off: `--mutant` and `--mutants` are there in builds with debug assertions, those that tests
 //! run, and in no other.
 
-use super::litmus::progress;
-use super::{Status, print_json, report};
+use super::litmus::{MOST_BYTES, progress};
+use super::{Status, counted, print_json, report};
 use crate::coherence::chart::Chart;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::explore::{Explored, Limits, Report, Violation, named};
 use crate::coherence::flows::FlowError;
 use crate::coherence::litmus::{Found, parse};
 use crate::coherence::replay;
+use crate::forms::input::read_text;
 use crate::scenario::observe::{Observer, Outputs};
+use crate::trace::output::Part;
 use crate::trace::{Header, Hub};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::{Value, json};
-use std::fs::read_to_string;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -26,7 +27,7 @@ use super::table::Table;
 #[cfg(debug_assertions)]
 use crate::coherence::{explore::killers, mutant::Mutant};
 
-/// Explore a coherence protocol exhaustively; a broken rule is shown with the shortest way to it.
+/// Explore a coherence protocol exhaustively and show the shortest way to a broken rule.
 ///
 /// Exit 0: no rule is broken, 1: one is, 2: the input cannot be read, or the states were too many.
 #[derive(Debug, Args)]
@@ -36,19 +37,19 @@ pub(super) struct Explore {
     /// Set an option of the protocol, as `[config]` of a litmus case has it: mem.one_access=false. May be repeated.
     #[arg(long, value_name = "OPTION=VALUE")]
     set: Vec<String>,
-    /// Count states that differ in the names of equal agents only as different ones.
+    /// Count states as different even if they differ only in the names of equal agents.
     #[arg(long)]
     no_symmetry: bool,
-    /// Give up after so many states.
+    /// Stop after this many states.
     #[arg(long, value_name = "N", default_value_t = Limits::default().states)]
     states: usize,
-    /// Follow a script of `--script` instead, and draw its chart.
+    /// Follow a script that `--script` wrote instead of exploring, and draw its chart.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "chart", "trace", "vcd", "fst", "script"])]
     follow: Option<PathBuf>,
     /// Write the way to the broken rule as a message sequence chart, a picture (.svg) or text.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
-    /// Write it as a transaction trace, JSON lines, one step a nanosecond.
+    /// Write it as a transaction trace, JSON lines, one step per nanosecond.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Write it as a value change dump, with GTKWave files beside it.
@@ -57,16 +58,16 @@ pub(super) struct Explore {
     /// Write the same wave as FST.
     #[arg(long, value_name = "FILE")]
     fst: Option<PathBuf>,
-    /// Write it as a script, one step a line, which `--follow` takes.
+    /// Write it as a script, one step per line, which `--follow` reads.
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// With --json: add the seconds as the last key.
+    /// With --json: add the run time in seconds as the last key.
     #[arg(long, requires = "json")]
     timing: bool,
-    /// Turn one rule off (test builds only); alone: in the exploration that finds it.
+    /// Turn one rule off (test builds only); without WHAT, in the exploration that finds it.
     #[cfg(debug_assertions)]
     #[arg(long, value_name = "RULE", value_parser = mutant)]
     mutant: Option<Mutant>,
@@ -93,6 +94,7 @@ impl Explore {
         if let Some(path) = &self.follow {
             return follow(&case, path, out);
         }
+        self.outputs().check_apart(&self.script.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &self.inputs())?;
         let begun = Instant::now();
         let limits = Limits { states: self.states, symmetry: !self.no_symmetry };
         let found = case.start.search(limits, &mut progress(self.states));
@@ -139,7 +141,8 @@ impl Explore {
             bail!("found no exploration, expected FILE.toml or a name that `list explorations` shows");
         };
         if let Some(named) = named::find(&name) {
-            return Ok(Case { name, start: (named.start)(config), is_litmus: false });
+            let start = named.begin(config).map_err(|e| anyhow!("{name}: {e}"))?;
+            return Ok(Case { name, start, is_litmus: false });
         }
         if !name.ends_with(".toml") {
             bail!("exploration: found {name:?}, expected FILE.toml or a name that `list explorations` shows");
@@ -147,31 +150,38 @@ impl Explore {
         if !self.set.is_empty() {
             bail!("{name}: found --set beside a file, expected the options in its [config]");
         }
-        let text = read_to_string(&name).map_err(|e| anyhow!("{name}: {e}"))?;
+        let text = read_text(Path::new(&name), MOST_BYTES).map_err(|e| anyhow!("{name}: {e}"))?;
         let mut case = parse(&text).with_context(|| name.clone())?;
         case.config.mutant = config.mutant.take();
         let start = case.start().with_context(|| name.clone())?;
         Ok(Case { name, start, is_litmus: true })
     }
 
-    /// Writes the way to a broken rule in every form that was asked for.
-    fn write(&self, violation: &Violation) -> anyhow::Result<()> {
-        let outputs = Outputs {
+    fn outputs(&self) -> Outputs {
+        Outputs {
             vcd: self.vcd.clone(),
             fst: self.fst.clone(),
             trace: self.trace.clone(),
             chart: self.chart.clone(),
             ..Outputs::default()
-        };
+        }
+    }
+
+    /// The case of a litmus file is not written over.
+    fn inputs(&self) -> Vec<&Path> {
+        self.what.as_deref().map(Path::new).into_iter().collect()
+    }
+
+    /// Writes the way to a broken rule in every form that was asked for.
+    fn write(&self, violation: &Violation) -> anyhow::Result<()> {
+        let outputs = self.outputs();
         if outputs.files() || outputs.chart.is_some() {
             let mut hub = Hub::new(true);
             let mut taps = replay::places(violation, &mut hub);
             // An exploration has neither scenario nor seed.
             let model_version = env!("CARGO_PKG_VERSION").to_owned();
             let header = Header { model_version, scenario_hash: String::new(), seed: 0 };
-            // The case of a litmus file is not written over.
-            let inputs: Vec<&Path> = self.what.as_deref().map(Path::new).into_iter().collect();
-            let mut observer = Observer::open(&outputs, &inputs, &header, &hub)?;
+            let mut observer = Observer::open(&outputs, &self.inputs(), &header, &hub)?;
             replay::record(violation, &mut taps);
             observer.draw(&Chart::of(violation))?;
             for record in hub.drain() {
@@ -181,7 +191,7 @@ impl Explore {
         }
         if let Some(path) = &self.script {
             let text: String = violation.script.iter().map(|word| format!("{word}\n")).collect();
-            std::fs::write(path, text).map_err(|e| anyhow!("{}: {e}", path.display()))?;
+            Part::write(path, text.as_bytes())?;
         }
         Ok(())
     }
@@ -230,9 +240,9 @@ fn print(case: &Case, found: &Report, out: &mut dyn Write) -> io::Result<()> {
         // The event stands under the chart.
         Some(violation) => write!(
             out,
-            "{} is broken after {} steps\n{}",
+            "{} is broken after {}\n{}",
             violation.event.rule,
-            violation.steps.len(),
+            counted(violation.steps.len(), "step"),
             Chart::of(violation).text()
         ),
         None if found.complete => writeln!(out, "no rule is broken"),
@@ -242,7 +252,7 @@ fn print(case: &Case, found: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 fn follow(case: &Case, path: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
     let place = || path.display().to_string();
-    let text = read_to_string(path).map_err(|e| anyhow!("{}: {e}", place()))?;
+    let text = read_text(path, MOST_BYTES).map_err(|e| anyhow!("{}: {e}", place()))?;
     let words: Vec<&str> = text.lines().collect();
     match case.start.follow(&words) {
         Ok(chart) => {

@@ -11,7 +11,7 @@ use scalepool_protocols::registry;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Write files that are derived from the layouts.
+/// Write files that are generated from the layouts and rules.
 #[derive(Debug, Args)]
 pub(super) struct Export {
     #[command(subcommand)]
@@ -22,11 +22,11 @@ pub(super) struct Export {
 enum Format {
     /// Markdown: field tables of all layouts, slot formats, rules, tables and flows of the coherence engine.
     Md(Out),
-    /// SystemVerilog: a package a family with packed structs, enums, positions, slot formats.
+    /// SystemVerilog: one package per family with packed structs, enums, positions, slot formats.
     Sv(Out),
-    /// C: a header a family with positions and codes, and one that reads and writes fields in byte buffers.
+    /// C: one header per family with positions and codes, and one that reads and writes fields in byte buffers.
     C(Out),
-    /// SystemVerilog assertions: a file a family with the rules that one message or one flit shows, to bind to a port.
+    /// SystemVerilog assertions: one file per family with the rules that a single message or flit shows, to bind to a port.
     Sva(Out),
     /// GTKWave: save files that take vectors of a design apart by layout, and the names of codes.
     Gtkwave(Out),
@@ -36,7 +36,7 @@ enum Format {
 
 #[derive(Debug, Args)]
 struct Out {
-    /// Folder, made if it is not there.
+    /// Folder to write; it is created if it does not exist.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }

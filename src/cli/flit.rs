@@ -24,7 +24,7 @@ enum Way {
     Decode(DecodeFlit),
 }
 
-/// Read flit objects, one a line, and print them completed: CRC, violations, hex.
+/// Read flit objects, one per line, and print them completed with CRC, violations and hex.
 #[derive(Debug, Args)]
 struct EncodeFlit {
     /// Name of a protocol, as `list protocols` shows it.
@@ -34,12 +34,12 @@ struct EncodeFlit {
     dir: Option<DirArg>,
     #[command(flatten)]
     agreed: Agreed,
-    /// Accepted; output is always JSON, one object a line.
+    /// Accepted; output is always JSON, one object per line.
     #[arg(long)]
     json: bool,
 }
 
-/// Read flits as hex, as one stream, and print one object a flit.
+/// Read flits as hex, as one stream, and print one object per flit.
 #[derive(Debug, Args)]
 #[command(after_help = GRAMMAR)]
 struct DecodeFlit {
@@ -55,7 +55,7 @@ struct DecodeFlit {
     order: OrderArg,
     #[command(flatten)]
     agreed: Agreed,
-    /// Accepted; output is always JSON, one object a line.
+    /// Accepted; output is always JSON, one object per line.
     #[arg(long)]
     json: bool,
 }

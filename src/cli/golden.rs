@@ -18,11 +18,11 @@ pub(super) struct Golden {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, conflicts_with = "check",
           value_parser = clap::value_parser!(u64).range(..=MAX_SEED))]
     seed: u64,
-    /// Random vectors of each 68B layout, and four flits of traffic for each; the other families take a sixteenth.
+    /// Random vectors per 68B layout, with four flits of traffic each; the other families have a sixteenth of that.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_COUNT, conflicts_with = "check",
           value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_COUNT)))]
     count: u32,
-    /// Folder to write: new, empty, or a golden set, which is replaced.
+    /// Folder to write: a new or empty one, or a golden set, which is replaced.
     #[arg(long, value_name = "DIR", required_unless_present = "check", conflicts_with = "check")]
     out: Option<PathBuf>,
     /// Folder to verify; exit status 1 when a file differs.

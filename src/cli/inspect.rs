@@ -1,6 +1,7 @@
 //! `scalepool inspect`: flits out of a wave of any simulator.
 
-use super::{Status, print_json, report};
+use super::{Status, counted, print_json, report};
+use crate::forms::input::read_text;
 use crate::forms::violation;
 use crate::inspect::{Broken, Count, Inspection, Map, Seen, inspect, is_fst};
 use crate::trace::jsonl::JsonlSink;
@@ -9,11 +10,12 @@ use crate::trace::{Filter, Header, Sink};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::{Map as Object, Value, json};
-use std::fs::{self, File};
+use std::env;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::{env, panic};
 
 /// Decode the flits in a VCD or FST of any simulator, check the protocol rules, print the transactions.
 ///
@@ -21,21 +23,24 @@ use std::{env, panic};
 #[derive(Debug, Args)]
 #[command(after_help = MAP_HELP)]
 pub(super) struct Inspect {
-    /// Wave, VCD or FST.
+    /// Wave file, VCD or FST.
     wave: PathBuf,
-    /// Which signals are which; see below.
+    /// Map from signals to interfaces; see below.
     #[arg(long, value_name = "MAP.toml")]
     map: PathBuf,
     /// Write the flits and violations as a trace, JSON lines, for `diff`.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Print flits that carry nothing, too.
+    /// Print empty flits too.
     #[arg(long)]
     all: bool,
-    /// Print JSON lines: every unit as an object, a summary at the end.
+    /// Print JSON lines: one object per flit, a summary at the end.
     #[arg(long)]
     json: bool,
 }
+
+/// Most bytes of a map that is read.
+const MAP_BYTES: u64 = 1 << 20;
 
 const MAP_HELP: &str = "\
 A map names one interface or more:
@@ -68,22 +73,22 @@ Those of the benches of this repository are in testbenches/maps/.";
 
 impl Inspect {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        if is_fst(&self.wave) && env::var_os(INNER).is_none() {
-            return self.run_apart();
+        if is_fst(&self.wave) {
+            if env::var_os(INNER).is_none() {
+                return self.run_apart();
+            }
+            // A signal that ends the process outside ends this one.
+            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
         }
         let map_path = self.map.display().to_string();
         // An error of the system alone would be taken for one of stdout.
-        let text = fs::read_to_string(&self.map).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
+        let text = read_text(&self.map, MAP_BYTES).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
         let map = Map::read(&text, &map_path)?;
-        output::check_apart(self.trace.as_deref().into_iter(), &[&self.wave, &self.map])?;
-        // The reader of waves panics at some broken files, which comes back as an error; its own report is no use to anybody.
-        let hook = panic::take_hook();
-        panic::set_hook(Box::new(|_| ()));
-        let inspection = inspect(&self.wave, map, &map_path);
-        panic::set_hook(hook);
-        let inspection = inspection?;
-        if let Some(path) = &self.trace {
-            let (mut part, file) = Part::create(path)?;
+        let traces: Vec<&Path> = self.trace.as_deref().into_iter().collect();
+        output::check_apart(&traces, &[], &[&self.wave, &self.map])?;
+        let trace = self.trace.as_deref().map(Part::create).transpose()?;
+        let inspection = beside_stdout(|| inspect(&self.wave, map, &map_path))??;
+        if let Some((mut part, file)) = trace {
             write_trace(file, &inspection).map_err(FileError::of(part.path()))?;
             part.keep()?;
         }
@@ -132,6 +137,17 @@ impl Inspect {
     }
 }
 
+/// Does what may print to stdout in the middle of it, as the reader of waves does where it wonders; that goes to stderr.
+fn beside_stdout<T>(what: impl FnOnce() -> T) -> anyhow::Result<T> {
+    let mut stdout = io::stdout().lock();
+    let kept = stdout.as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    let done = what();
+    stdout.flush()?;
+    rustix::stdio::dup2_stdout(kept)?;
+    Ok(done)
+}
+
 fn write_trace(file: File, inspection: &Inspection) -> io::Result<()> {
     // A wave knows neither scenario nor seed; `diff --mask scenario_hash,seed` leaves them out.
     let header = Header { model_version: env!("CARGO_PKG_VERSION").to_owned(), scenario_hash: String::new(), seed: 0 };
@@ -151,7 +167,10 @@ fn remark(count: &Count) {
         report(format_args!("interface `{name}`: no flit in {} edges of its clock", count.edges));
     }
     if count.left_over_beats > 0 {
-        report(format_args!("interface `{name}`: the wave ends {} beats into a unit", count.left_over_beats));
+        report(format_args!(
+            "interface `{name}`: the wave ends {} into a flit",
+            counted(count.left_over_beats, "beat")
+        ));
     }
 }
 

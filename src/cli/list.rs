@@ -2,18 +2,18 @@
 
 use super::table::Table;
 use super::{Status, print_json};
-use crate::coherence::explore::NAMED;
+use crate::coherence::explore::{NAMED, Named};
 use crate::scenario::SCENARIOS;
 use clap::{Args, ValueEnum};
-use scalepool_protocols::registry::{self, PROTOCOLS};
-use scalepool_protocols::rules;
+use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
+use scalepool_protocols::rules::{self, Rule};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List layouts, protocols, scenarios, explorations or rules; all of them without a word.
+/// List layouts, protocols, scenarios, explorations and rules, or one of these kinds.
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// What to list.
+    /// Kind to list; all kinds without it.
     what: Option<What>,
     /// Print JSON: a list of objects, or one object with all lists.
     #[arg(long)]
@@ -28,7 +28,7 @@ enum What {
     Protocols,
     /// Built-in simulations.
     Scenarios,
-    /// What `explore` takes.
+    /// Built-in cases for `explore`.
     Explorations,
     /// Rules that are checked, by id.
     Rules,
@@ -57,6 +57,21 @@ impl List {
     }
 }
 
+/// The object of a protocol.
+pub(super) fn protocol(p: &Protocol) -> Value {
+    json!({"protocol": p.name, "family": p.family, "unit_bytes": p.unit_bytes})
+}
+
+/// The object of an exploration.
+pub(super) fn exploration(n: &Named) -> Value {
+    json!({"exploration": n.name, "doc": n.doc})
+}
+
+/// The object of a rule.
+pub(super) fn rule(r: &Rule) -> Value {
+    json!({"rule": r.id, "source": r.source, "choice": r.choice, "text": r.text})
+}
+
 impl What {
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
@@ -69,14 +84,10 @@ impl What {
                     json!({"layout": l.name, "family": l.family(), "bits": l.bits, "basis": l.basis.name(), "source": l.source})
                 })
                 .collect(),
-            What::Protocols => {
-                PROTOCOLS.iter().map(|p| json!({"protocol": p.name, "family": p.family, "unit_bytes": p.unit_bytes})).collect()
-            }
+            What::Protocols => PROTOCOLS.iter().map(protocol).collect(),
             What::Scenarios => SCENARIOS.iter().map(|s| json!({"scenario": s.name, "doc": s.doc})).collect(),
-            What::Explorations => NAMED.iter().map(|n| json!({"exploration": n.name, "doc": n.doc})).collect(),
-            What::Rules => rules::all()
-                .map(|r| json!({"rule": r.id, "source": r.source, "choice": r.choice, "text": r.text}))
-                .collect(),
+            What::Explorations => NAMED.iter().map(exploration).collect(),
+            What::Rules => rules::all().map(rule).collect(),
         }
     }
 

@@ -4,6 +4,7 @@ use super::{Status, print_json, report};
 use crate::coherence::chart::Chart;
 use crate::coherence::explore::Report;
 use crate::coherence::litmus::{MOST_STATES, parse};
+use crate::forms::input::read_text;
 use anyhow::Context;
 use clap::Args;
 use std::io::Write;
@@ -16,20 +17,23 @@ use std::time::{Duration, Instant};
 /// --max-states, so that what is printed is incomplete.
 #[derive(Debug, Args)]
 pub(super) struct Litmus {
-    /// The case, TOML
+    /// File with the litmus case, TOML
     file: PathBuf,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Give up at so many states. One takes some 0.8 kB with 8 agents, twice as much with 16.
+    /// Stop at this many states. A state takes about 0.8 kB with 8 agents, twice as much with 16.
     #[arg(long, value_name = "N", default_value_t = MOST_STATES as u64, value_parser = clap::value_parser!(u64).range(1..))]
     max_states: u64,
 }
 
+/// Most bytes of a file that is read: cases, scripts.
+pub(super) const MOST_BYTES: u64 = 1 << 20;
+
 /// Time between two lines of progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
-/// Says now and then on stderr how far a search of at most so many states is.
+/// Prints the progress of a search, with its largest number of states, to stderr.
 pub(super) fn progress(most: usize) -> impl FnMut(&Report) {
     let mut said = Instant::now();
     move |so_far| {
@@ -43,7 +47,7 @@ pub(super) fn progress(most: usize) -> impl FnMut(&Report) {
 impl Litmus {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let place = || self.file.display().to_string();
-        let text = std::fs::read_to_string(&self.file).map_err(|e| anyhow::anyhow!("{}: {e}", place()))?;
+        let text = read_text(&self.file, MOST_BYTES).map_err(|e| anyhow::anyhow!("{}: {e}", place()))?;
         let case = parse(&text).with_context(place)?;
         let most = usize::try_from(self.max_states).unwrap_or(usize::MAX);
         let found = case.explore_within(most, &mut progress(most)).with_context(place)?;

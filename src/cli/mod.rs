@@ -25,7 +25,11 @@ mod litmus;
 mod run;
 mod table;
 
+use crate::trace::output::end_by_signal;
 use clap::{Parser, Subcommand};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -107,6 +111,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return if message.use_stderr() { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS };
         }
     };
+    clean_up_at_signals();
     let mut out = BufWriter::new(io::stdout().lock());
     let result = cli.command.run(&mut out).and_then(|status| {
         out.flush()?;
@@ -130,6 +135,26 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
+/// Removes temporary files when a signal ends the program. One that its starter had it ignore goes on being ignored.
+fn clean_up_at_signals() {
+    let ignored = ignored_signals().unwrap_or(0);
+    let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    // Without them a signal leaves a file behind, which is no reason not to work.
+    let Ok(mut signals) = Signals::new(ends) else { return };
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            end_by_signal(|| drop(emulate_default_handler(signal)));
+        }
+    });
+}
+
+/// A bit for each signal that is ignored, that of signal 1 lowest; Linux says it in hexadecimal.
+fn ignored_signals() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
+}
+
 /// A message on stderr; a closed stderr is no reason to fail.
 fn report(message: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "scalepool: {message}");
@@ -138,6 +163,11 @@ fn report(message: impl std::fmt::Display) {
 /// Whether the reader of our output went away.
 fn is_closed_pipe(e: &anyhow::Error) -> bool {
     e.chain().filter_map(|e| e.downcast_ref::<io::Error>()).any(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// A number of things: `1 beat`, `2 beats`.
+fn counted(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A JSON value on a line of its own.

@@ -25,7 +25,7 @@ pub(super) struct Run {
     /// End after this many cycles of the reference clock [default: when the work is done].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cycles: Option<u64>,
-    /// Threads; the result is the same for any number.
+    /// Number of threads; it does not change the result.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
     /// Memory trace of a program: valgrind lackey text or CSV, plain or .gz.
@@ -34,7 +34,7 @@ pub(super) struct Run {
     /// Write a value change dump, with GTKWave files beside it.
     #[arg(long, value_name = "FILE")]
     vcd: Option<PathBuf>,
-    /// Write the same wave as FST, some ten times smaller, with GTKWave files beside it.
+    /// Write the wave as FST, about ten times smaller, with GTKWave files beside it.
     #[arg(long, value_name = "FILE")]
     fst: Option<PathBuf>,
     /// Write a transaction trace, JSON lines.
@@ -43,10 +43,10 @@ pub(super) struct Run {
     /// Write a message sequence chart with times, a picture (.svg) or text (.txt); for coherent scenarios.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
-    /// Show the line of this address alone in the chart.
+    /// Show only the cache line of this address in the chart.
     #[arg(long, value_name = "ADDRESS", requires = "chart", value_parser = address)]
     chart_line: Option<u64>,
-    /// Trace and show these places alone; `*` stands for any text. May be repeated.
+    /// Limit traces and waves to these places; `*` stands for any text. May be repeated.
     #[arg(long, value_name = "GLOB")]
     wave_scope: Vec<String>,
     /// Start of the time window of traces, waves and charts.
@@ -55,7 +55,7 @@ pub(super) struct Run {
     /// End of the time window of traces, waves and charts.
     #[arg(long, value_name = "FS")]
     wave_to: Option<u64>,
-    /// Print what happens to stderr, a line an event: LEVEL or LAYER=LEVEL,.. such as link=debug,scenario=info.
+    /// Log to stderr, one line per event: LEVEL or LAYER=LEVEL,.. such as link=debug,scenario=info.
     #[arg(long, value_name = "FILTER", value_parser = LogFilter::parse)]
     log: Option<LogFilter>,
     /// Change a setting; `describe SCENARIO` lists them. May be repeated.

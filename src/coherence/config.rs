@@ -2,14 +2,16 @@
 //!
 //! The default of each is what the sheet marks \[D\] as ours. A scenario or a litmus case may set any of them.
 
+use super::cache::home::SLOTS;
 use super::clocked::waiting::WaitTable;
 use super::content::LineAddr;
 use super::mem::options::MemConfig;
 use super::mutant::Mutant;
-use serde::Deserialize;
+use super::names::BI_TAGS;
+use serde::{Deserialize, Serialize};
 
 /// What a device does with SnpData on a line in M (`coherence` §2.3, all three legal).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SnpDataOnM {
     /// RspSFwdM, an S copy stays.
@@ -22,7 +24,7 @@ pub enum SnpDataOnM {
 }
 
 /// What a device does with SnpCur on a clean line (`coherence` §2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SnpCurOnClean {
     /// RspVHitV, nothing changes.
@@ -35,7 +37,7 @@ pub enum SnpCurOnClean {
 }
 
 /// What a device does with SnpCur on a line in M (`coherence` §2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SnpCurOnM {
     /// RspVFwdV, M stays.
@@ -47,19 +49,21 @@ pub enum SnpCurOnM {
     Invalid,
 }
 
-/// What a device does that is granted ownership without bytes (`coherence` §2.4, §5 point 3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// What a device or a host does that is granted ownership without bytes (`coherence` §2.4, §5 point 3). An access that needs
+/// the bytes is never left to wait for a store of the whole line: the line is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WithoutBytes {
-    /// Gives the E up and asks again with data (RdOwn, MemRd Any).
+    /// Asks again with data (RdOwn, MemRd Any); a host whose store of the whole line waits makes it.
     #[default]
     Read,
-    /// Writes the whole line. Needs a store that writes 64 bytes; without one it reads.
+    /// A waiting store of the whole line is made. Without one a device reads; a host keeps the ownership for such a store until
+    /// another access comes, for which it reads.
     Write,
 }
 
 /// How the home answers a CleanEvict of the owner (`coherence` §2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CleanEvictAnswer {
     /// GO_WritePull_Drop: the data is not wanted.
@@ -70,7 +74,7 @@ pub enum CleanEvictAnswer {
 }
 
 /// What the home answers for lines that it cannot serve (`coherence` §2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorAnswer {
     /// GO-I to reads.
@@ -80,7 +84,7 @@ pub enum ErrorAnswer {
 }
 
 /// Lines that the home answers with an error.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorRange {
     /// First byte address.
@@ -92,7 +96,7 @@ pub struct ErrorRange {
 }
 
 /// HDM-DB of a caching device, as the home knows it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnMemory {
     /// First byte address.
@@ -104,7 +108,7 @@ pub struct OwnMemory {
 }
 
 /// The choices. `deny_unknown_fields`: a name that is not here is an error of the file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CoherenceConfig {
     /// An exploration tries every legal answer of §2.3 and §3.4, not only the default.
@@ -129,6 +133,8 @@ pub struct CoherenceConfig {
     pub clean_evict: CleanEvictAnswer,
     /// Requests that the home takes while their line is busy; beyond it they stay in their channel (§2.8).
     pub home_queue_requests: usize,
+    /// Transactions that the home has open at once, 1 to 255; beyond it requests wait (§2.8).
+    pub home_transactions: usize,
     /// Lines that the home's snoop filter can track, 0 = all. A victim is taken back with SnpInv (§2.9).
     pub home_filter_lines: usize,
     /// Requests for its line that a waiting request may see go first, 0 = one for each other agent (§4 V10).
@@ -161,6 +167,7 @@ impl Default for CoherenceConfig {
             grant_dirty: false,
             clean_evict: CleanEvictAnswer::default(),
             home_queue_requests: 0,
+            home_transactions: SLOTS,
             home_filter_lines: 0,
             progress_bound: 0,
             mem: MemConfig::default(),
@@ -196,10 +203,11 @@ impl CoherenceConfig {
         let mem = &self.mem;
         let numbers = [
             ("home_queue_requests", self.home_queue_requests, 0, MOST_ENTRIES),
+            ("home_transactions", self.home_transactions, 1, SLOTS),
             ("home_filter_lines", self.home_filter_lines, 0, MOST_ENTRIES),
             ("mem.filter_sets", mem.filter_sets, 0, MOST_ENTRIES),
             ("mem.filter_ways", mem.filter_ways, 1, MOST_ENTRIES),
-            ("mem.trackers", mem.trackers, 1, MOST_ENTRIES),
+            ("mem.trackers", mem.trackers, 1, BI_TAGS),
             ("mem.throughput_reduction", mem.throughput_reduction.into(), 0, 3),
         ];
         let devices = self.own_memory.iter().map(|r| ("own_memory.device", r.device.into(), 0, MOST_DEVICES - 1));

@@ -1,6 +1,7 @@
 //! What an agent or a monitor reports: a broken rule, where, what was found and what was expected.
 
 use super::content::LineAddr;
+use scalepool_protocols::rules;
 use std::fmt;
 
 /// A broken rule of family COH.
@@ -28,6 +29,11 @@ impl Event {
         expected: impl Into<String>,
     ) -> Self {
         Self { rule, line: line.into(), at: at.into(), found: found.into(), expected: expected.into() }
+    }
+
+    /// Who saw it, and what the rule says.
+    pub fn text(&self) -> String {
+        format!("{}: {}", self.at, rules::find(self.rule).map_or(self.rule, |rule| rule.text))
     }
 }
 

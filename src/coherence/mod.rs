@@ -36,6 +36,7 @@ pub mod mem;
 pub mod message;
 pub mod monitor;
 pub mod mutant;
+pub mod names;
 pub mod net;
 pub mod passing;
 pub mod replay;

@@ -68,8 +68,10 @@ impl<D: Content> Net<D> {
     pub fn send(&mut self, link: usize, msg: Msg<D>) {
         let lane = &mut self.lanes[Self::lane(link, msg.class().dir())];
         let mut at = lane.len();
-        // Backwards past all that it may overtake and that is larger: equal sets of messages become equal lists.
-        while at > 0 && lane[at - 1] > msg && order_of(&msg, &lane[at - 1]).is_none() {
+        // Backwards past all that is larger and has no order with it either way, for the earlier one must not be held by the
+        // later one: equal sets of messages become equal lists.
+        let is_free = |earlier: &Msg<D>| order_of(&msg, earlier).is_none() && order_of(earlier, &msg).is_none();
+        while at > 0 && lane[at - 1] > msg && is_free(&lane[at - 1]) {
             at -= 1;
         }
         lane.insert(at, msg);
@@ -120,5 +122,31 @@ impl<D: Content> Net<D> {
     /// Every message under way, with its link.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Msg<D>)> {
         self.lanes.iter().enumerate().flat_map(|(lane, msgs)| msgs.iter().map(move |m| (lane / 2, m)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coherence::content::Token;
+    use scalepool_protocols::cxl::cxl256::code::{DevLoad, MetaField, MetaValue};
+
+    /// BIConflictAck stays behind an earlier Cmp of its Tag; a later Cmp does not hold it.
+    #[test]
+    fn a_later_message_does_not_hold_an_earlier_one() {
+        let config = CoherenceConfig::default();
+        let ndr = |opcode| {
+            let (meta_field, meta, tag, devload) = (MetaField::NoOp, MetaValue::Invalid, 1, DevLoad(0));
+            Msg::<Token>::S2mNdr { opcode, meta_field, meta, tag, devload }
+        };
+        let free = |first, second| {
+            let mut net = Net::new(1);
+            net.send(0, ndr(first));
+            net.send(0, ndr(second));
+            let lane = net.of(0, Dir::Up);
+            (0..2).filter(|n| net.is_free(&config, 0, Dir::Up, *n)).map(|n| lane[n].label()).collect::<Vec<_>>()
+        };
+        assert_eq!(free(NdrOpcode::BIConflictAck, NdrOpcode::Cmp), ["BIConflictAck", "Cmp"]);
+        assert_eq!(free(NdrOpcode::Cmp, NdrOpcode::BIConflictAck), ["Cmp"]);
     }
 }

@@ -142,7 +142,7 @@ impl Lane {
         if !free {
             if own < self.credits {
                 let (at, found) = (format!("{channel:?}"), "no credit while others hold all of them".to_owned());
-                self.events.push(Event::new("COH-CHN-01", None, at, found, "credits of its own"));
+                self.events.push(Event::new("COH-CHN-01", None, at, found, "credits of its own for each channel"));
             }
             return false;
         }
@@ -229,7 +229,7 @@ impl Lane {
             if held.passed_by == STARVED_DELIVERIES {
                 let rule = held.channel.class().map_or("COH-DLK-16", row);
                 let found = format!("{:?} was passed {STARVED_DELIVERIES} times", held.channel);
-                self.events.push(Event::new(rule, None, "hop", found, "no channel starves"));
+                self.events.push(Event::new(rule, None, "hop", found, "a channel that is not starved"));
             }
         }
     }

@@ -266,7 +266,7 @@ impl PmAgent {
                 6,
                 format!("a request in phase {phase}"),
                 "none",
-                "cache traffic after phase 1",
+                "cache traffic is sent after phase 1 of the flush",
             );
         }
     }
@@ -312,7 +312,13 @@ impl PmAgent {
             return true;
         }
         if pm.opcode.name().is_none() {
-            self.broken("CXLIO-VDM-02", 0, format!("{:?}", pm.opcode), "a listed opcode", "the message is dropped");
+            self.broken(
+                "CXLIO-VDM-02",
+                0,
+                format!("{:?}", pm.opcode),
+                "an opcode of the table",
+                "the power-management message is dropped",
+            );
             return true;
         }
         match self.granted.checked_sub(1) {
@@ -320,11 +326,23 @@ impl PmAgent {
                 self.granted = left;
                 self.owed += 1;
             }
-            None => self.broken("CXLIO-VDM-04", 0, "no credit left", "a credit a message", "the peer spends too much"),
+            None => self.broken(
+                "CXLIO-VDM-04",
+                0,
+                "no credit left",
+                "one credit per message",
+                "the peer sends a power-management message without a credit",
+            ),
         }
         if !self.credited || !self.info_received && pm.opcode != PmOpcode::AgentInfo {
             let is = format!("{:?} before {}", pm.opcode, if self.credited { "AGENT_INFO" } else { "CREDIT_RTN" });
-            self.broken("CXLIO-VDM-03", 0, is, "CREDIT_RTN, then AGENT_INFO", "the message is dropped");
+            self.broken(
+                "CXLIO-VDM-03",
+                0,
+                is,
+                "CREDIT_RTN, then AGENT_INFO",
+                "the power-management message is dropped",
+            );
             return true;
         }
         let answered = !pm.is_request() && self.waiting.remove(&pm.opcode.0).is_some();
@@ -343,7 +361,13 @@ impl PmAgent {
                 }
                 None => {
                     let is = format!("{:#x}", pm.payload & 0xff);
-                    self.broken("CXLIO-VDM-05", 4, is, "1, 3, 4, 5 or 0x10", "an unlisted kind of reset");
+                    self.broken(
+                        "CXLIO-VDM-05",
+                        4,
+                        is,
+                        "1, 3, 4, 5 or 0x10",
+                        "RESETPREP names an unlisted kind of reset",
+                    );
                 }
             },
             PmOpcode::ResetPrep if answered => self.happened.push(Happened::ResetAcknowledged),
@@ -359,7 +383,13 @@ impl PmAgent {
             let report = LATENCY_LSB.map(|lsb| Latency::from_bits((pm.payload >> lsb) as u16));
             if report.contains(&None) {
                 let is = format!("{:#x}", pm.payload);
-                self.broken("CXLIO-VDM-06", 4, is, "scales up to 5, reserved bits 0", "no latency report");
+                self.broken(
+                    "CXLIO-VDM-06",
+                    4,
+                    is,
+                    "scales up to 5, reserved bits 0",
+                    "the payload of PMREQ is not a latency report",
+                );
                 return;
             }
             self.queue(PmOpcode::PmReq, 0, pm.payload);
@@ -384,7 +414,7 @@ impl PmAgent {
             let expected = self.phase + 1;
             if phase != expected || expected > 2 {
                 let is = format!("phase {phase}");
-                self.broken("CXLIO-VDM-07", 6, is, "phase 1, then phase 2", "the flush is out of order");
+                self.broken("CXLIO-VDM-07", 6, is, "phase 1, then phase 2", "the phases of the flush are out of order");
                 return;
             }
             self.phase = phase;
@@ -393,7 +423,13 @@ impl PmAgent {
         } else if answered {
             if phase != self.phase {
                 let (is, expected) = (format!("phase {phase}"), format!("phase {}", self.phase));
-                self.broken("CXLIO-VDM-07", 6, is, &expected, "the answer is about another phase");
+                self.broken(
+                    "CXLIO-VDM-07",
+                    6,
+                    is,
+                    &expected,
+                    "the answer names another phase of the flush than the request",
+                );
                 return;
             }
             self.happened.push(Happened::FlushAnswered(phase));
@@ -435,7 +471,7 @@ impl PmAgent {
                 _ => "CXLIO-VDM-03",
             };
             let is = format!("no answer to {:?} of {since}", PmOpcode(opcode));
-            self.broken(rule, 0, is, "an answer in time", "a power management request has timed out");
+            self.broken(rule, 0, is, "an answer in time", "a power-management request was not answered in time");
         }
     }
 

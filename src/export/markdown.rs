@@ -54,7 +54,11 @@ fn layout(def: &LayoutDef) -> String {
             let codes: Vec<_> = codes.codes.iter().map(|c| format!("{} `{}`", c.value, c.name)).collect();
             format!(" Codes: {}.", codes.join(", "))
         });
-        format!("{}{address}{codes}", f.doc)
+        let numbers = f.numbers.map_or(String::new(), |numbers| {
+            let rows: Vec<_> = numbers.rows.iter().map(|(n, meaning)| format!("{n} {meaning}")).collect();
+            format!(" Numbers: {}.", rows.join(", "))
+        });
+        format!("{}{address}{codes}{numbers}", f.doc)
     };
     let rows = def.fields.iter().map(|f| vec![f.span(), f.width.to_string(), format!("`{}`", f.name), meaning(f)]);
     table(&mut text, &["Bits", "Width", "Field", "Meaning"], rows);

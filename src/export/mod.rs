@@ -13,12 +13,12 @@ mod slots;
 pub mod sva;
 pub mod systemverilog;
 
+use crate::trace::output::{FileError, Part};
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::LayoutDef;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A file by name and content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,39 +38,17 @@ fn families() -> BTreeMap<&'static str, Vec<&'static LayoutDef>> {
     families
 }
 
-/// A file or folder that could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: cannot be written", path.display())]
-pub struct WriteError {
-    /// The file or folder.
-    pub path: PathBuf,
-    /// Why.
-    #[source]
-    pub source: io::Error,
-}
-
 /// Writes files into a folder, which is made if it is not there, and gives their names in sorted order. Each file is
 /// written under another name first and then renamed, so a reader never sees half of one.
 ///
 /// # Errors
 /// The first file or folder that cannot be written; files before it are in place.
-pub fn write(folder: &Path, files: &[File]) -> Result<Vec<String>, WriteError> {
-    let error = |path: &Path| {
-        let path = path.to_owned();
-        move |source| WriteError { path, source }
-    };
-    fs::create_dir_all(folder).map_err(error(folder))?;
+pub fn write(folder: &Path, files: &[File]) -> Result<Vec<String>, FileError> {
+    fs::create_dir_all(folder).map_err(FileError::of(folder))?;
     let mut files: Vec<&File> = files.iter().collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
     for file in &files {
-        let path = folder.join(&file.name);
-        let part = folder.join(format!(".{}.part", file.name));
-        let written = fs::write(&part, &file.text).and_then(|()| fs::rename(&part, &path));
-        if written.is_err() {
-            // The error that counts is the one above.
-            let _ = fs::remove_file(&part);
-        }
-        written.map_err(error(&path))?;
+        Part::write(&folder.join(&file.name), file.text.as_bytes())?;
     }
     Ok(files.into_iter().map(|f| f.name.clone()).collect())
 }

@@ -29,6 +29,10 @@ fn field_to_json(field: &FieldDef) -> Value {
         let codes = table.codes.iter().map(|c| (c.name.to_owned(), number::to_json(c.value)));
         form.insert("codes".into(), Value::Object(codes.collect()));
     }
+    if let Some(numbers) = field.numbers {
+        let rows = numbers.rows.iter().map(|&(n, meaning)| (n.to_string(), meaning.into()));
+        form.insert("numbers".into(), Value::Object(rows.collect()));
+    }
     form.insert("reserved".into(), field.reserved.into());
     form.insert("doc".into(), field.doc.into());
     Value::Object(form)

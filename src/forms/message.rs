@@ -49,7 +49,10 @@ pub fn message_from_json(form: &Value) -> Result<(&'static LayoutDef, u128), For
 }
 
 /// The layout that the key `layout` names.
-pub(crate) fn layout_of(form: &Object) -> Result<&'static LayoutDef, FormError> {
+///
+/// # Errors
+/// No such key, or the name of no layout.
+pub fn layout_of(form: &Object) -> Result<&'static LayoutDef, FormError> {
     let name =
         form.get("layout").ok_or_else(|| FormError::new("message", "no key `layout`", "the name of a layout"))?;
     layout(text(name, "layout", "the name of a layout")?)

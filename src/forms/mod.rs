@@ -3,7 +3,7 @@
 //! Modelled: how a message, a broken rule and a whole flit are written as JSON and read back; the command line, traces,
 //! vector files and stimulus all use these. Detail: every bit of a unit has a place in its form, so decoding and encoding
 //! again gives the same bytes (a CRC apart, which is computed unless `force` stands there). Left out: files and lines
-//! (see [`crate::cli`]); what a rule says (see `scalepool_protocols`).
+//! (see [`crate::cli`]), but for reading no more of one than a limit ([`input`]); what a rule says (see `scalepool_protocols`).
 //!
 //! Invariants: keys always come in the same order; a reader refuses what it does not know, and a key that comes twice, and
 //! says where ([`FormError`]); nothing here panics on input. Integers up to 2^53 - 1 print as numbers, larger ones as `0x` strings, both are read.
@@ -24,6 +24,7 @@ pub mod flit_io;
 pub mod flit_nvl;
 pub mod flit_ual;
 pub mod hex;
+pub mod input;
 pub mod json;
 pub mod layout;
 pub mod message;
@@ -56,7 +57,10 @@ pub fn parse(text: &str) -> Result<Value, FormError> {
 }
 
 /// The object at `at`, all of whose keys are in `known`.
-pub(crate) fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&'a Object, FormError> {
+///
+/// # Errors
+/// A value that is no object, or a key that is not known; `at` names the place.
+pub fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&'a Object, FormError> {
     let object = value.as_object().ok_or_else(|| FormError::new(at, shown(value), "an object"))?;
     match object.keys().find(|k| !known.contains(&k.as_str())) {
         Some(key) => Err(FormError::new(at, format!("key `{key}`"), format!("one of: {}", known.join(", ")))),
@@ -65,11 +69,14 @@ pub(crate) fn object<'a>(value: &'a Value, at: &str, known: &[&str]) -> Result<&
 }
 
 /// The string at `at`.
-pub(crate) fn text<'a>(value: &'a Value, at: &str, expected: &str) -> Result<&'a str, FormError> {
+///
+/// # Errors
+/// A value that is no string; `at` names the place, `expected` says what a string there holds.
+pub fn text<'a>(value: &'a Value, at: &str, expected: &str) -> Result<&'a str, FormError> {
     value.as_str().ok_or_else(|| FormError::new(at, shown(value), expected))
 }
 
 /// A JSON value in an error message: short ones in full, long ones by their beginning.
-pub(crate) fn shown(value: &Value) -> String {
+pub fn shown(value: &Value) -> String {
     error::shortened(&value.to_string())
 }

@@ -3,17 +3,17 @@
 use super::error::SetError;
 use super::hex::parse_hex;
 use super::locate::{Difference, in_dl_flit, in_flit, in_message, in_packet, in_stream};
-use super::manifest::{FileEntry, MANIFEST, Manifest, SUMS, sha256};
+use super::manifest::{FILE_BYTES, FileEntry, MANIFEST, MANIFEST_BYTES, Manifest, SUMS, sha256};
 use super::rsp::{RspCase, parse_rsp};
 use super::text::Form;
 use super::vectors::{Content, VectorSet};
 use super::write::{Progress, files_of};
+use crate::forms::input::{read_file, text_of};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -51,7 +51,7 @@ pub struct Report {
 /// The manifest cannot be read or is none of this format; the file system refuses.
 pub fn check_set(dir: &Path, progress: Progress) -> Result<Report, SetError> {
     let path = dir.join(MANIFEST);
-    let text = fs::read_to_string(&path).map_err(SetError::io("read", &path))?;
+    let text = read_file(&path, MANIFEST_BYTES).and_then(text_of).map_err(SetError::io("read", &path))?;
     let manifest = Manifest::parse(&text, &path)?;
     let spec = manifest.spec(&path)?;
 
@@ -99,7 +99,7 @@ enum Found {
 
 fn read(dir: &Path, path: &str) -> Result<Found, SetError> {
     let path = dir.join(path);
-    match fs::read(&path) {
+    match read_file(&path, FILE_BYTES) {
         Ok(bytes) => Ok(match String::from_utf8(bytes) {
             Ok(text) => Found::Text(text),
             Err(e) => Found::NotText(e.utf8_error().valid_up_to()),

@@ -13,6 +13,12 @@ pub const MANIFEST: &str = "MANIFEST.toml";
 /// Name of the list that `sha256sum -c` reads.
 pub const SUMS: &str = "SHA256SUMS";
 
+/// Most bytes of a manifest that is read.
+pub(super) const MANIFEST_BYTES: u64 = 1 << 20;
+
+/// Most bytes of any other file of a set that is read: more than a set of [`MAX_COUNT`] has.
+pub(super) const FILE_BYTES: u64 = 1 << 28;
+
 /// Comment at the top of the manifest.
 const ABOUT: &str = "# Golden vectors of scalepool. `scalepool golden --check DIR` makes them again and compares;\n\
                      # `sha256sum -c SHA256SUMS` compares the sums. `count` at the top: random vectors of each layout;\n\

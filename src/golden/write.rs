@@ -4,9 +4,11 @@
 //! aside, and removed when the new one is in its place.
 
 use super::error::SetError;
-use super::manifest::{FileEntry, MANIFEST, Manifest, SUMS, sha256};
+use super::manifest::{FileEntry, MANIFEST, MANIFEST_BYTES, Manifest, SUMS, sha256};
 use super::spec::Spec;
 use super::text::Form;
+use crate::forms::input::{read_file, text_of};
+use crate::trace::output::{Scratch, together};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,52 +22,34 @@ pub type Progress<'a> = &'a mut dyn FnMut(usize, usize);
 /// The folder holds anything else; the file system refuses. Then nothing in it has changed.
 pub fn write_set(spec: &Spec, dir: &Path, progress: Progress) -> Result<Manifest, SetError> {
     let target = resolve(dir)?;
-    let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+    let (Some(parent), Some(_)) = (target.parent(), target.file_name()) else {
         return Err(SetError::Occupied { path: target, found: "the root of the file system".into() });
     };
     check_free(&target)?;
     fs::create_dir_all(parent).map_err(SetError::io("create", parent))?;
-    let beside = |what: &str| parent.join(format!(".{}.{what}", name.to_string_lossy()));
-    let new = Scratch::create(beside("new"))?;
-    let manifest = fill(spec, &new.0, progress)?;
-    let old = beside("old");
-    let replaced = match fs::rename(&target, &old) {
-        Ok(()) => true,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => false,
-        Err(e) => return Err(SetError::io("move aside", &target)(e)),
-    };
-    if let Err(e) = fs::rename(&new.0, &target) {
-        if replaced {
-            fs::rename(&old, &target).map_err(SetError::io("move back", &old))?;
-        }
-        return Err(SetError::io("move the new set to", &target)(e));
-    }
-    if replaced {
-        fs::remove_dir_all(&old).map_err(SetError::io("remove the replaced set", &old))?;
-    }
+    // It goes with all that is in it, which is the new set, and in the end the replaced one.
+    let scratch = Scratch::beside(parent).map_err(SetError::io("create a folder in", parent))?;
+    let (new, old) = (scratch.path().join("new"), scratch.path().join("old"));
+    fs::create_dir(&new).map_err(SetError::io("create", &new))?;
+    let manifest = fill(spec, &new, progress)?;
+    together(|| replace(&target, &new, &old))?;
     Ok(manifest)
 }
 
-/// A folder that goes when it has not been renamed.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn create(path: PathBuf) -> Result<Scratch, SetError> {
-        // What a run that was killed left behind.
-        match fs::remove_dir_all(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(SetError::io("remove", &path)(e)),
-            _ => (),
+/// Moves a set aside, if there is one, and the new one to its place.
+fn replace(target: &Path, new: &Path, old: &Path) -> Result<(), SetError> {
+    let replaced = match fs::rename(target, old) {
+        Ok(()) => true,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => false,
+        Err(e) => return Err(SetError::io("move aside", target)(e)),
+    };
+    if let Err(e) = fs::rename(new, target) {
+        if replaced {
+            fs::rename(old, target).map_err(SetError::io("move back", old))?;
         }
-        fs::create_dir(&path).map_err(SetError::io("create", &path))?;
-        Ok(Scratch(path))
+        return Err(SetError::io("move the new set to", target)(e));
     }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // After the rename there is nothing left; after an error there is no better report than that error.
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    Ok(())
 }
 
 /// The folder without links and dots, whether or not it exists.
@@ -92,7 +76,7 @@ fn check_free(target: &Path) -> Result<(), SetError> {
     if !files.iter().any(|f| f == MANIFEST) {
         return Err(occupied(format!("`{first}` and no {MANIFEST}")));
     }
-    let text = fs::read_to_string(&path).map_err(SetError::io("read", &path))?;
+    let text = read_file(&path, MANIFEST_BYTES).and_then(text_of).map_err(SetError::io("read", &path))?;
     let manifest = Manifest::parse(&text, &path)?;
     let known = |f: &str| f == MANIFEST || f == SUMS || manifest.files.iter().any(|e| e.path == f);
     match files.into_iter().find(|f| !known(f)) {

@@ -19,6 +19,7 @@ mod link;
 pub mod map;
 mod sample;
 mod stream;
+mod vcd;
 mod wave;
 
 pub use map::Map;

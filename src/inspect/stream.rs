@@ -181,7 +181,11 @@ impl Stream {
 
     /// `first` is not what it should be; what is open is dropped.
     fn cut(&mut self, beat: &Beat, found: &str, expected: &str) {
-        let text = format!("{} bytes of a unit of {} have come", self.bytes.len(), self.wanted_bytes());
+        let text = format!(
+            "a flit begins or ends in the wrong place: {} of its {} bytes have come",
+            self.bytes.len(),
+            self.wanted_bytes()
+        );
         let violation = Violation::at_byte("SIM-WAV-02", self.bytes.len(), found, expected, text);
         let signal = range(&self.data.0, self.data.1, self.data.2);
         self.none(beat.t_fs, beat.cycle, Broken { t_fs: beat.t_fs, signal, violation });

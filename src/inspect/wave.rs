@@ -2,13 +2,15 @@
 //!
 //! Modelled: signals by name, their values before and after an instant. Left out: reals, strings.
 
-use super::InspectError;
+use super::{InspectError, vcd};
 use crate::forms::message::most_similar;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::Once;
 use wellen::simple::Waveform;
 use wellen::{LoadOptions, Signal, SignalRef, SignalValue, TimescaleUnit};
 
@@ -50,7 +52,9 @@ impl Wave {
     pub fn open(path: &Path) -> Result<Wave, InspectError> {
         let file = path.display().to_string();
         let unreadable = |text: String| InspectError::Wave { path: file.clone(), text };
-        check_start(path).map_err(&unreadable)?;
+        if !check_start(path).map_err(&unreadable)? {
+            vcd::check(path).map_err(&unreadable)?;
+        }
         let options = LoadOptions { multi_thread: false, remove_scopes_with_empty_name: true };
         let read = || wellen::simple::read_with_options(path, &options).map_err(|e| e.to_string());
         let waveform = unpanicked(read).and_then(|read| read).map_err(&unreadable)?;
@@ -59,6 +63,7 @@ impl Wave {
         let step_fs = fs_of(scale.unit).and_then(|fs| fs.checked_mul(scale.factor.into())).ok_or_else(|| {
             unreadable(format!("found timescale {} {:?}, expected 1 fs to 1000 s", scale.factor, scale.unit))
         })?;
+        check_times(waveform.time_table(), step_fs).map_err(&unreadable)?;
         let vars = hierarchy.iter_vars();
         let names = vars.filter_map(|v| Some((v.full_name(hierarchy), (v.signal_ref(), v.length()? as usize))));
         Ok(Wave { names: names.collect(), file, waveform, step_fs })
@@ -69,13 +74,13 @@ impl Wave {
         if let Some((name, signal, bits)) = self.lookup(asked)? {
             return Ok(Part { name, signal, lsb: 0, bits });
         }
-        if let Some((base, lsb, bits)) = slice_of(asked)
+        if let Some((base, msb, lsb)) = slice_of(asked)
             && let Some((name, signal, width)) = self.lookup(base)?
         {
-            if lsb + bits > width {
+            if msb >= width {
                 return Err(format!("found `{asked}`, expected a part of the {width} bits of `{name}`"));
             }
-            return Ok(Part { name, signal, lsb, bits });
+            return Ok(Part { name, signal, lsb, bits: msb - lsb + 1 });
         }
         let base = slice_of(asked).map_or(asked, |(base, ..)| base);
         let depth = base.split('.').count();
@@ -133,7 +138,7 @@ impl Wave {
 
     /// Time of a position.
     pub fn t_fs(&self, position: u32) -> u64 {
-        self.waveform.time_table().get(position as usize).map_or(0, |t| t.saturating_mul(self.step_fs))
+        self.waveform.time_table().get(position as usize).map_or(0, |t| t * self.step_fs)
     }
 
     fn signal(&self, part: &Part) -> Option<&Signal> {
@@ -141,10 +146,32 @@ impl Wave {
     }
 }
 
+thread_local! {
+    /// This thread is in the crate, whose panics come back as errors: their own report is no use to anybody.
+    static READS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Has panics of the crate report nothing, and all others what they did.
+fn quiet_reader() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !READS.get() {
+                report(info);
+            }
+        }));
+    });
+}
+
 /// The answer of the crate, which panics at some files that are no waves, as at an unknown digit.
 fn unpanicked<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    quiet_reader();
+    READS.set(true);
     // What the call may leave behind half done is not looked at again.
-    panic::catch_unwind(AssertUnwindSafe(call)).map_err(|cause| {
+    let answer = panic::catch_unwind(AssertUnwindSafe(call));
+    READS.set(false);
+    answer.map_err(|cause| {
         let text = cause.downcast_ref::<String>().cloned();
         let text = text.or_else(|| cause.downcast_ref::<&str>().map(|text| text.to_string()));
         let text = text.unwrap_or_else(|| "unknown content".to_owned());
@@ -173,14 +200,29 @@ pub fn is_fst(path: &Path) -> bool {
     start_of(path).is_ok_and(|start| starts_as_fst(&start))
 }
 
-/// Refuses what is neither VCD nor FST by how it begins.
-fn check_start(path: &Path) -> Result<(), String> {
+/// Refuses what is neither VCD nor FST by how it begins, and what cannot be read from its start more than once; whether it
+/// is FST.
+fn check_start(path: &Path) -> Result<bool, String> {
+    if !path.metadata().map_err(|e| e.to_string())?.is_file() {
+        return Err("found a folder, a pipe or a device, expected a file".into());
+    }
     let start = start_of(path).map_err(|e| e.to_string())?;
     if starts_as_fst(&start) || start.trim_ascii_start().starts_with(b"$") {
-        return Ok(());
+        return Ok(starts_as_fst(&start));
     }
     let what = if start.is_empty() { "an empty file" } else { "another start of the file" };
     Err(format!("found {what}, expected VCD, which begins with a keyword such as `$date`, or FST"))
+}
+
+/// Refuses times that fall, and those past 2^64 fs.
+fn check_times(times: &[u64], step_fs: u64) -> Result<(), String> {
+    if let Some(pair) = times.windows(2).find(|pair| pair[0] > pair[1]) {
+        return Err(format!("found time {} behind time {}, expected times that never fall", pair[1], pair[0]));
+    }
+    match times.last().filter(|last| last.checked_mul(step_fs).is_none()) {
+        Some(last) => Err(format!("found time {last} of {step_fs} fs each, expected times before 2^64 fs")),
+        None => Ok(()),
+    }
 }
 
 fn fs_of(unit: TimescaleUnit) -> Option<u64> {
@@ -188,12 +230,12 @@ fn fs_of(unit: TimescaleUnit) -> Option<u64> {
     10_u64.checked_pow(exponent)
 }
 
-/// `name[msb:lsb]` as name, lsb and number of bits.
+/// `name[msb:lsb]` taken apart.
 fn slice_of(asked: &str) -> Option<(&str, usize, usize)> {
     let (base, range) = asked.strip_suffix(']')?.rsplit_once('[')?;
     let (msb, lsb) = range.split_once(':').unwrap_or((range, range));
     let (msb, lsb): (usize, usize) = (msb.trim().parse().ok()?, lsb.trim().parse().ok()?);
-    (lsb <= msb).then(|| (base, lsb, (msb - lsb).saturating_add(1)))
+    (lsb <= msb).then_some((base, msb, lsb))
 }
 
 /// The last names of a path.
@@ -228,8 +270,8 @@ mod tests {
 
     #[test]
     fn names_are_taken_apart() {
-        assert_eq!(slice_of("tb.flit[543:16]"), Some(("tb.flit", 16, 528)));
-        assert_eq!(slice_of("tb.port[3]"), Some(("tb.port", 3, 1)));
+        assert_eq!(slice_of("tb.flit[543:16]"), Some(("tb.flit", 543, 16)));
+        assert_eq!(slice_of("tb.port[3]"), Some(("tb.port", 3, 3)));
         for no in ["tb.flit", "tb.flit[3:4]", "tb.flit[a:0]", "tb.flit]"] {
             assert_eq!(slice_of(no), None, "{no}");
         }

@@ -27,6 +27,9 @@ use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::wire::Violation;
 
+/// Longest pipeline of an end that is watched \[units\]. Basis: model.
+pub const MOST_REACTION_FLITS: u64 = 1 << 20;
+
 /// What is known of the end beforehand.
 #[derive(Debug, Clone)]
 pub struct WatchConfig {
@@ -38,7 +41,8 @@ pub struct WatchConfig {
     pub cxl68: Cxl68Config,
     /// The 256B modes: it may ask for a single flit.
     pub selective_nak: bool,
-    /// `cxl-68b`, `ualink`: units that it may still send before it shows that something has come.
+    /// `cxl-68b`, `ualink`: units that it may still send before it shows that something has come, at most
+    /// [`MOST_REACTION_FLITS`].
     pub reaction_flits: u64,
 }
 
@@ -130,9 +134,13 @@ impl Watch {
     /// Beside an end that has just come up.
     ///
     /// # Errors
-    /// A choice of `cxl-68b` that is not in its range.
+    /// A choice that is not in its range.
     pub fn new(config: &WatchConfig) -> Result<Watch, FormError> {
         let WatchConfig { protocol, dir, cxl68, selective_nak, reaction_flits } = config.clone();
+        if reaction_flits > MOST_REACTION_FLITS {
+            let expected = format!("at most {MOST_REACTION_FLITS} units");
+            return Err(FormError::new("reaction_flits", reaction_flits.to_string(), expected));
+        }
         let judge = match protocol {
             Protocol::Cxl68 => {
                 let wrong =

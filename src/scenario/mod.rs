@@ -118,7 +118,7 @@ impl Request {
     /// # Errors
     /// The first of them.
     pub fn check_outputs(&self) -> Result<(), RunError> {
-        Ok(self.outputs.check_apart(&self.inputs())?)
+        Ok(self.outputs.check_apart(&[], &self.inputs())?)
     }
 }
 

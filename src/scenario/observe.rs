@@ -10,7 +10,7 @@ use crate::trace::filter::FilterError;
 use crate::trace::fst::FstSink;
 use crate::trace::jsonl::JsonlSink;
 use crate::trace::log::{LogSink, LogTo};
-use crate::trace::output::{self, FileError, Part, is_special, resolved};
+use crate::trace::output::{self, FileError, Part, is_special};
 use crate::trace::vcd::VcdSink;
 use crate::trace::{Filter, Header, Hub, OpenError, Places, Record, Sink, gtkw};
 use std::fs::File;
@@ -46,16 +46,22 @@ impl Outputs {
         self.waves().next().is_some() || self.trace.is_some()
     }
 
-    /// Refuses outputs that would be written over one another or over what the run reads, the save file beside the wave
-    /// included.
+    /// Refuses outputs that would be written over one another or over what the run reads: with the files of GTKWave beside
+    /// a wave, and with `others`.
     ///
     /// # Errors
     /// The first of them.
-    pub fn check_apart(&self, inputs: &[&Path]) -> Result<(), OutputError> {
-        let mut saves: Vec<PathBuf> = self.waves().map(|path| path.with_extension("gtkw")).collect();
+    pub fn check_apart(&self, others: &[&Path], inputs: &[&Path]) -> Result<(), OutputError> {
+        // Two waves of one name have one save file.
+        let replaced = || self.waves().filter(|path| !is_special(path));
+        let mut saves: Vec<PathBuf> = replaced().map(|path| gtkw::save_of(path)).collect();
         saves.dedup();
-        let files = self.waves().chain(&self.trace).chain(&self.chart).chain(&saves);
-        Ok(output::check_apart(files.map(PathBuf::as_path), inputs)?)
+        let codes: Vec<PathBuf> =
+            self.vcd.iter().filter(|path| !is_special(path)).map(|path| gtkw::codes_of(path)).collect();
+        let files = self.waves().chain(&self.trace).chain(&self.chart).chain(&saves).map(PathBuf::as_path);
+        let files: Vec<&Path> = files.chain(others.iter().copied()).collect();
+        let folders: Vec<&Path> = codes.iter().map(PathBuf::as_path).collect();
+        Ok(output::check_apart(&files, &folders, inputs)?)
     }
 
     /// Files of waves.
@@ -128,7 +134,7 @@ impl Observer {
         let filter = Filter::new(&scopes, outputs.from_fs, outputs.to_fs)?;
         filter.select(hub.places())?;
         check_used(outputs)?;
-        outputs.check_apart(inputs)?;
+        outputs.check_apart(&[], inputs)?;
         let mut files: Vec<(Part, Box<dyn Sink>)> = Vec::new();
         if let Some(path) = &outputs.vcd {
             let (part, file) = Part::create(path)?;
@@ -190,13 +196,16 @@ impl Observer {
             part.keep()?;
         }
         // Two waves of one name have one save file, that of the first.
-        let save = |path: &Path| resolved(&path.with_extension("gtkw"));
-        let is_first = |(n, path): &(usize, &PathBuf)| !self.outputs.waves().take(*n).any(|p| save(p) == save(path));
+        let is_first = |(n, path): &(usize, &PathBuf)| {
+            !self.outputs.waves().take(*n).any(|before| gtkw::save_of(before) == gtkw::save_of(path))
+        };
         let waves = self.outputs.waves().enumerate().filter(is_first);
-        for path in waves.map(|(_, path)| path).filter(|path| !is_special(path)) {
+        for (n, path) in waves.filter(|(_, path)| !is_special(path)) {
+            // The files stand in the order of the waves.
+            let Some(highlights) = self.files.get(n).and_then(|(_, sink)| sink.highlights()) else { continue };
             let wave = path.file_name().unwrap_or_default().to_string_lossy();
             let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            gtkw::write_gtkwave(dir, &wave, places, &self.filter)?;
+            gtkw::write_gtkwave(dir, &wave, places, &self.filter, highlights)?;
         }
         Ok(())
     }

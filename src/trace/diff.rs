@@ -16,12 +16,18 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use serde_json::{Map, Value, json};
 
 use super::Kind;
 use super::jsonl::{FORMAT, FORMAT_VERSION};
+
+/// Longest line; those of a trace have some kilobytes.
+const MAX_LINE_BYTES: u64 = 1 << 20;
+
+/// Most bytes of the first trace that are kept, by key.
+const MAX_KEPT_BYTES: usize = 1 << 27;
 
 /// Lines shown before a difference.
 const CONTEXT_LINES: usize = 3;
@@ -82,6 +88,18 @@ pub enum DiffError {
         file: String,
         /// Its version.
         found: String,
+    },
+    /// By key: the first trace is too long to be kept.
+    #[error(
+        "{file}:{line}: found more than {most} bytes, expected at most that with --policy by-key; compare by --kind or in order"
+    )]
+    TooLong {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// The limit.
+        most: usize,
     },
     /// A key field that no line has.
     #[error("key: found `{field}`, expected a field that a line of the traces has")]
@@ -215,7 +233,13 @@ fn by_key<A: BufRead, B: BufRead>(
 ) -> Result<Option<Difference>, DiffError> {
     let mut sequences: BTreeMap<String, Sequence> = BTreeMap::new();
     let mut keys = Keys { fields: key, seen: vec![false; key.len()], lines: 0 };
+    let mut kept = 0;
     while let Some((line, object)) = expected.next()? {
+        kept += line.text.len();
+        if kept > MAX_KEPT_BYTES {
+            let file = expected.input.name.clone();
+            return Err(DiffError::TooLong { file, line: line.number, most: MAX_KEPT_BYTES });
+        }
         sequences.entry(keys.of(&object)).or_default().lines.push(line);
     }
     while let Some(b) = found.next()? {
@@ -336,12 +360,15 @@ impl<R: BufRead> Lines<'_, R> {
 
     fn any(&mut self) -> Result<Option<(Line, Value)>, DiffError> {
         let mut bytes = Vec::new();
-        let n = self.input.reader.read_until(b'\n', &mut bytes);
+        let n = self.input.reader.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut bytes);
         let n = n.map_err(|error| DiffError::Unreadable { file: self.input.name.clone(), error })?;
         if n == 0 {
             return Ok(None);
         }
         self.number += 1;
+        if n as u64 > MAX_LINE_BYTES {
+            return Err(self.malformed(self.number, n, format!("more than {MAX_LINE_BYTES} bytes in a line")));
+        }
         while matches!(bytes.last(), Some(b'\n' | b'\r')) {
             bytes.pop();
         }
@@ -355,7 +382,7 @@ impl<R: BufRead> Lines<'_, R> {
     }
 
     fn parse(&self, line: &Line) -> Result<Value, DiffError> {
-        match serde_json::from_str(&line.text) {
+        match crate::forms::json::read(&line.text) {
             Ok(value @ Value::Object(_)) => Ok(value),
             Ok(other) => Err(self.malformed(line.number, 1, format!("`{other}`"))),
             Err(e) => {

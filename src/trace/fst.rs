@@ -26,7 +26,7 @@ use super::instants::{Instants, Target};
 use super::signals::{Signals, VarId};
 use super::state::State;
 use super::vcd::digits;
-use super::{Filter, Header, OpenError, Places, Record, Sink};
+use super::{Filter, Header, Highlights, OpenError, Places, Record, Sink};
 
 /// Estimated bytes of changes after which they are written out.
 const CHUNK_BYTES: usize = 32 << 20;
@@ -97,6 +97,10 @@ impl<W: Write + Seek> Sink for FstSink<W> {
             body.finish().map_err(to_io)?;
         }
         fst.spool.flush()
+    }
+
+    fn highlights(&self) -> Option<&Highlights> {
+        Some(self.0.highlights())
     }
 }
 

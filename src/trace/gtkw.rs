@@ -3,18 +3,20 @@
 //! Modelled: the save file `<base>.gtkw` for the wave `<base>.vcd` or `<base>.fst` beside it, and for a VCD one file a code
 //! table under `<base>.codes/`, each line the bits of a code and its name; an FST has the names in itself. All come from the variables of [`super::signals`], so a new
 //! field of a layout shows up by itself. Each place is a group, in it each message is one; groups of second and later
-//! messages of a unit, of control slots and of headers are closed. Reserved fields, `valid` and the raw bits are not
-//! listed (the tree of signals has them). Paths are relative: start GTKWave in the folder of the files,
-//! `gtkwave <base>.gtkw`. Left out: colours, marker positions.
+//! messages of a unit, of control slots and of headers are closed, and every group from the one on that would show more
+//! than [`MOST_SIGNALS`]. Reserved fields, `valid`, the raw bits and what has shown nothing in this wave are not
+//! listed (the tree of signals has them). Marker and window stand at the first event of interest, see [`super::highlights`],
+//! and the groups around it come first.
+//! Paths are relative: start GTKWave in the folder of the files, `gtkwave <base>.gtkw`. Left out: colours.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::output::{FileError, Part};
 use super::signals::{Signals, Var};
-use super::{Filter, OpenError, Places};
+use super::{Filter, Highlights, OpenError, Places};
 
 /// Display flags of a save file (GTKWave 3.3, seen in files it writes): right-aligned plus a number format.
 const DECIMAL: u32 = 0x24;
@@ -28,28 +30,37 @@ const ENUMERATED: u64 = 0x1_0000_0000;
 /// 200 pixels are 2^ZOOM_LOG2_FS fs (seen in GTKWave 3.3.118): a window of 700 pixels shows some 55 flits at x16 and
 /// 32 GT/s (1062.5 ps each), so initialisation and the first requests are in sight; names need a closer look.
 const ZOOM_LOG2_FS: u32 = 24;
+/// What the window shows before the first event of interest: a quarter of 700 pixels.
+const LEAD_FS: u64 = (1 << ZOOM_LOG2_FS) / 200 * 175;
+/// Signals in open groups: what a viewer shows before anything is opened or scrolled far.
+pub const MOST_SIGNALS: usize = 60;
 /// First and last line of an open and of a closed group.
 const OPEN: [u32; 2] = [0x80_0200, 0x100_0200];
 const CLOSED: [u32; 2] = [0xc0_0200, 0x140_1200];
 
 /// Writes the save file and the code files of a wave (its file name) into its folder, which is made if it is not there.
+/// `highlights` are those of its sink.
 ///
 /// # Errors
 /// The filter takes no place, a place cannot be shown, or a file cannot be written.
-pub fn write_gtkwave(dir: &Path, wave: &str, places: &Places, filter: &Filter) -> Result<(), OpenError> {
+pub fn write_gtkwave(
+    dir: &Path,
+    wave: &str,
+    places: &Places,
+    filter: &Filter,
+    highlights: &Highlights,
+) -> Result<(), OpenError> {
     let signals = Signals::new(places, filter)?;
-    for (path, text) in gtkwave_files(wave, &signals) {
+    for (path, text) in gtkwave_files(wave, &signals, highlights) {
         let path = dir.join(path);
-        path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text)).map_err(|e| {
-            // The system's own message does not name the file.
-            io::Error::new(e.kind(), format!("{}: {e}", path.display()))
-        })?;
+        path.parent().map_or(Ok(()), fs::create_dir_all).map_err(FileError::of(&path))?;
+        Part::write(&path, text.as_bytes())?;
     }
     Ok(())
 }
 
 /// The same files as (path relative to the wave, text), in order of path.
-pub fn gtkwave_files(wave: &str, signals: &Signals) -> BTreeMap<String, String> {
+pub fn gtkwave_files(wave: &str, signals: &Signals, highlights: &Highlights) -> BTreeMap<String, String> {
     let base_name = wave.rsplit_once('.').map_or(wave, |(base, _)| base);
     let names_of = if wave.ends_with(".fst") { NamesOf::Wave } else { NamesOf::Files(base_name) };
     let mut files = BTreeMap::new();
@@ -60,11 +71,12 @@ pub fn gtkwave_files(wave: &str, signals: &Signals) -> BTreeMap<String, String> 
             names.table.codes.iter().map(|c| format!("{:0width$b} {}\n", c.value, c.name)).collect()
         });
     }
-    let mut save = format!("[dumpfile] \"{wave}\"\n[size] 1280 720\n[pos] -1 -1\n*-{ZOOM_LOG2_FS}.000000 -1\n");
-    for &scope in &signals.scopes()[0].scopes {
-        group(&mut save, names_of, signals, scope, "");
+    let mut save = SaveFile { text: String::new(), names_of, signals, highlights, open: 0 };
+    save.head(wave);
+    for scope in save.in_order(&signals.scopes()[0].scopes) {
+        save.group(scope, "", true);
     }
-    files.insert(format!("{base_name}.gtkw"), save);
+    files.insert(format!("{base_name}.gtkw"), save.text);
     files
 }
 
@@ -77,51 +89,101 @@ enum NamesOf<'a> {
     Files(&'a str),
 }
 
+/// The save file of a wave.
+pub fn save_of(wave: &Path) -> PathBuf {
+    wave.with_extension("gtkw")
+}
+
+/// The folder with the names of codes, of a VCD.
+pub fn codes_of(wave: &Path) -> PathBuf {
+    wave.with_extension("codes")
+}
+
 fn codes_path(base_name: &str, key: &str) -> String {
     format!("{base_name}.codes/{key}.txt")
 }
 
-/// Writes a scope: its variables, then the scopes in it. A scope that only leads to one other gets no group.
-fn group(out: &mut String, names_of: NamesOf<'_>, signals: &Signals, scope: usize, parent: &str) {
-    let scope = &signals.scopes()[scope];
-    let path = if parent.is_empty() { scope.name.clone() } else { format!("{parent}.{}", scope.name) };
-    let is_group = !scope.vars.is_empty();
-    let flags = if scope.is_detail { CLOSED } else { OPEN };
-    if is_group {
-        line(out, format_args!("@{:x}\n-{path}", flags[0]));
-    }
-    for var in scope.vars.iter().map(|&v| &signals.vars()[v]).filter(|v| !v.is_detail) {
-        signal(out, names_of, &path, var);
-    }
-    for &inner in &scope.scopes {
-        group(out, names_of, signals, inner, &path);
-    }
-    if is_group {
-        line(out, format_args!("@{:x}\n-{path}", flags[1]));
-    }
+/// A save file that is being written.
+struct SaveFile<'a> {
+    text: String,
+    names_of: NamesOf<'a>,
+    signals: &'a Signals,
+    highlights: &'a Highlights,
+    /// Signals in open groups so far.
+    open: usize,
 }
 
-fn signal(out: &mut String, names_of: NamesOf<'_>, path: &str, var: &Var) {
-    match &var.names {
-        Some(names) => match names_of {
-            NamesOf::Wave => line(out, format_args!("@{:x}", ENUMERATED | u64::from(BINARY))),
-            NamesOf::Files(base_name) => {
-                let codes = codes_path(base_name, &names.key);
-                line(out, format_args!("@{:x}\n^1 {codes}", BINARY | TRANSLATED));
-            }
-        },
-        None => {
-            let format = if var.is_decimal { DECIMAL } else { HEX };
-            line(out, format_args!("@{:x}", if var.width == 1 { BINARY } else { format }));
+impl SaveFile<'_> {
+    fn line(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.text, "{text}");
+    }
+
+    /// The wave, the size of the window, zoom and marker, and the time at which the window begins.
+    fn head(&mut self, wave: &str) {
+        let event = self.highlights.first_event().map(|event| event.t_fs);
+        let marker = event.map_or_else(|| "-1".to_owned(), |t_fs| t_fs.to_string());
+        let start = event.unwrap_or(0).saturating_sub(LEAD_FS);
+        self.line(format_args!("[dumpfile] \"{wave}\"\n[timestart] {start}\n[size] 1280 720\n[pos] -1 -1"));
+        self.line(format_args!("*-{ZOOM_LOG2_FS}.000000 {marker}"));
+    }
+
+    /// Scopes in order of declaration, the one that shows the first event of interest before all others.
+    fn in_order(&self, scopes: &[usize]) -> Vec<usize> {
+        let event = self.highlights.first_event().map(|event| event.var);
+        let mut ordered = scopes.to_vec();
+        ordered.sort_by_key(|&scope| !event.is_some_and(|var| self.holds(scope, var)));
+        ordered
+    }
+
+    /// Whether a variable stands in a scope or in one inside it.
+    fn holds(&self, scope: usize, var: usize) -> bool {
+        let scope = &self.signals.scopes()[scope];
+        scope.vars.contains(&var) || scope.scopes.iter().any(|&inner| self.holds(inner, var))
+    }
+
+    /// Writes a scope: its variables, then the scopes in it. A scope that only leads to another one gets no group; `visible`
+    /// says whether all groups around it are open.
+    fn group(&mut self, scope: usize, parent: &str, visible: bool) {
+        let signals = self.signals;
+        let scope = &signals.scopes()[scope];
+        let path = if parent.is_empty() { scope.name.clone() } else { format!("{parent}.{}", scope.name) };
+        let is_listed = |v: &&usize| !signals.vars()[**v].is_detail && self.highlights.has_shown(**v);
+        let listed: Vec<&Var> = scope.vars.iter().filter(is_listed).map(|&v| &signals.vars()[v]).collect();
+        let is_open = visible && !scope.is_detail && self.open + listed.len() <= MOST_SIGNALS;
+        let flags = if is_open { OPEN } else { CLOSED };
+        if !listed.is_empty() {
+            self.line(format_args!("@{:x}\n-{path}", flags[0]));
+        }
+        self.open += if is_open { listed.len() } else { 0 };
+        for var in &listed {
+            self.signal(&path, var);
+        }
+        for inner in self.in_order(&scope.scopes) {
+            self.group(inner, &path, is_open || visible && listed.is_empty());
+        }
+        if !listed.is_empty() {
+            self.line(format_args!("@{:x}\n-{path}", flags[1]));
         }
     }
-    match var.width {
-        1 => line(out, format_args!("{path}.{}", var.name)),
-        w => line(out, format_args!("{path}.{}[{}:0]", var.name, w - 1)),
-    }
-}
 
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = writeln!(out, "{text}");
+    fn signal(&mut self, path: &str, var: &Var) {
+        match &var.names {
+            Some(names) => match self.names_of {
+                NamesOf::Wave => self.line(format_args!("@{:x}", ENUMERATED | u64::from(BINARY))),
+                NamesOf::Files(base_name) => {
+                    let codes = codes_path(base_name, &names.key);
+                    self.line(format_args!("@{:x}\n^1 {codes}", BINARY | TRANSLATED));
+                }
+            },
+            None => {
+                let format = if var.is_decimal { DECIMAL } else { HEX };
+                self.line(format_args!("@{:x}", if var.width == 1 { BINARY } else { format }));
+            }
+        }
+        match var.width {
+            1 => self.line(format_args!("{path}.{}", var.name)),
+            w => self.line(format_args!("{path}.{}[{}:0]", var.name, w - 1)),
+        }
+    }
 }

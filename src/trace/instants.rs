@@ -7,6 +7,7 @@
 use std::io;
 
 use super::filter::When;
+use super::highlights::{Highlights, Watch};
 use super::signals::{Signals, VarId};
 use super::state::State;
 use super::{Filter, Places, Record};
@@ -27,6 +28,7 @@ pub(super) struct Instants<T> {
     filter: Filter,
     signals: Signals,
     state: State,
+    watch: Watch,
     changes: Vec<VarId>,
     /// Time of the changes that are collected now.
     now_fs: u64,
@@ -35,13 +37,18 @@ pub(super) struct Instants<T> {
 
 impl<T: Target> Instants<T> {
     pub fn new(target: T, signals: Signals, filter: Filter) -> Instants<T> {
-        let state = State::new(signals.vars());
-        Instants { target, filter, signals, state, changes: Vec::new(), now_fs: 0, begun: false }
+        let (state, watch) = (State::new(signals.vars()), Watch::new(&signals));
+        Instants { target, filter, signals, state, watch, changes: Vec::new(), now_fs: 0, begun: false }
     }
 
     /// The file.
     pub fn target(&mut self) -> &mut T {
         &mut self.target
+    }
+
+    /// What the variables have shown so far.
+    pub fn highlights(&self) -> &Highlights {
+        self.watch.highlights()
     }
 
     /// Takes the next record.
@@ -80,6 +87,7 @@ impl<T: Target> Instants<T> {
         if self.changes.is_empty() {
             return Ok(());
         }
+        self.watch.changed(&self.state, &self.changes, Some(self.now_fs));
         self.target.changes(self.now_fs, &self.state, &self.changes)
     }
 
@@ -91,6 +99,7 @@ impl<T: Target> Instants<T> {
         self.begun = true;
         // What changed before is part of it.
         self.state.take_changes(&mut self.changes);
+        self.watch.changed(&self.state, &self.changes, None);
         self.target.begin(self.filter.from_fs(), &self.state)
     }
 }

@@ -20,6 +20,7 @@ pub mod filter;
 pub mod flits;
 pub mod fst;
 pub mod gtkw;
+pub mod highlights;
 pub mod hub;
 mod instants;
 pub mod jsonl;
@@ -32,6 +33,7 @@ mod state;
 pub mod vcd;
 
 pub use filter::Filter;
+pub use highlights::Highlights;
 pub use hub::{Hub, Place, PlaceKind, Places, Tap};
 pub use record::{Body, Kind, Record, Stamp};
 
@@ -49,6 +51,9 @@ pub enum OpenError {
     /// The output cannot be written.
     #[error("trace output cannot be written")]
     Io(#[from] io::Error),
+    /// A file beside it cannot be written.
+    #[error(transparent)]
+    File(#[from] output::FileError),
 }
 
 /// What a trace or a wave says about its run.
@@ -75,4 +80,9 @@ pub trait Sink {
     /// # Errors
     /// The output cannot be written.
     fn finish(&mut self) -> io::Result<()>;
+
+    /// What is worth seeing in it, of a wave.
+    fn highlights(&self) -> Option<&Highlights> {
+        None
+    }
 }

@@ -1,12 +1,21 @@
 //! Files that appear whole or not at all, and never in the place of another that counts.
 //!
-//! A walk: the file is opened under a temporary name beside its place, so a path that cannot be written is an error before
-//! any work is done; [`Part::keep`] gives it its name; without that it is removed. A pipe or a device cannot be replaced
-//! by a file, so it is written as it is.
+//! A walk: all outputs of a run are judged together before any work is done ([`check_apart`]), by the files that they are:
+//! device and inode, or those of the folder and the name where there is no file yet. Each is opened under a new temporary
+//! name beside its place, so a path that cannot be written is an error before any work is done; [`Part::keep`] gives it its
+//! name; without that it is removed, also when a signal ends the program ([`end_by_signal`]). A link is followed: the file
+//! that it names is replaced. A pipe or a device cannot be replaced by a file, so it is written as it is.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::{Builder, TempDir, TempPath};
 
 /// A file that cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +40,22 @@ pub enum FileError {
         /// As it was given.
         path: String,
     },
+    /// Standard output or error goes there.
+    #[error("{path}: found the file that standard output or standard error goes to, expected a file of its own")]
+    Standard {
+        /// As it was given.
+        path: String,
+    },
+    /// Something of the wrong kind stands there.
+    #[error("{path}: found {found}, expected {expected}")]
+    Kind {
+        /// As it was given.
+        path: String,
+        /// What stands there.
+        found: &'static str,
+        /// What may stand there.
+        expected: &'static str,
+    },
 }
 
 impl FileError {
@@ -38,36 +63,108 @@ impl FileError {
     pub fn of(path: &Path) -> impl Fn(io::Error) -> FileError + '_ {
         move |error| FileError::System { path: path.display().to_string(), error }
     }
+
+    fn kind(path: &Path, found: &'static str, expected: &'static str) -> FileError {
+        FileError::Kind { path: path.display().to_string(), found, expected }
+    }
+}
+
+/// Temporary files and folders that are there now.
+static UNKEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unkept() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNKEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all temporary files and folders and calls `end`, which ends the program. From then on nothing gets its name.
+pub fn end_by_signal(end: impl FnOnce()) {
+    let unkept = unkept();
+    for path in unkept.iter() {
+        // Nobody is left to hear of a failure.
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    }
+    end();
+}
+
+/// Does several renames that belong together; a signal waits for their end.
+pub fn together<T>(renames: impl FnOnce() -> T) -> T {
+    let _unkept = unkept();
+    renames()
+}
+
+/// A path in [`UNKEPT`] while it lives.
+struct Listed(PathBuf);
+
+impl Listed {
+    fn new(path: &Path) -> Listed {
+        unkept().insert(path.to_owned());
+        Listed(path.to_owned())
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        unkept().remove(&self.0);
+    }
+}
+
+/// Temporary names begin with it.
+const PREFIX: &str = ".scalepool.";
+
+/// A new temporary folder, which is removed with all that is in it when it is dropped.
+pub struct Scratch {
+    folder: TempDir,
+    _listed: Listed,
+}
+
+impl Scratch {
+    /// Makes it in a folder that is there.
+    ///
+    /// # Errors
+    /// As the system says.
+    pub fn beside(parent: &Path) -> io::Result<Scratch> {
+        // Those of a folder of the user: his mask takes from them.
+        let permissions = fs::Permissions::from_mode(0o777);
+        let folder = Builder::new().prefix(PREFIX).permissions(permissions).tempdir_in(parent)?;
+        let listed = Listed::new(folder.path());
+        Ok(Scratch { folder, _listed: listed })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
 }
 
 /// A file under a temporary name beside its place; removed unless it is kept.
 pub struct Part {
     /// The temporary name; `None` when the file has its own: it was kept, or it is a pipe or a device.
-    part: Option<PathBuf>,
+    part: Option<(TempPath, Listed)>,
     path: PathBuf,
+    /// The file that gets replaced: the path with links followed.
+    place: PathBuf,
 }
 
 impl Part {
-    /// Creates the file under its temporary name.
+    /// Creates the file under a new temporary name.
     ///
     /// # Errors
-    /// A folder, or a place where nothing can be written.
+    /// A folder, a link to nothing, or a place where nothing can be written.
     pub fn create(path: &Path) -> Result<(Part, File), FileError> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        if name.is_empty() || path.is_dir() {
-            return Err(FileError::of(path)(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "found a folder, expected a file",
-            )));
-        }
+        check_kind(path)?;
         if is_special(path) {
             let file = File::options().write(true).open(path).map_err(FileError::of(path))?;
-            return Ok((Part { part: None, path: path.to_owned() }, file));
+            return Ok((Part { part: None, path: path.to_owned(), place: path.to_owned() }, file));
         }
-        name.push(".part");
-        let part = path.with_file_name(name);
-        let file = File::create(&part).map_err(FileError::of(path))?;
-        Ok((Part { part: Some(part), path: path.to_owned() }, file))
+        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        // Those of a file of the user: his mask takes from them.
+        let permissions = fs::Permissions::from_mode(0o666);
+        let new = Builder::new().prefix(PREFIX).suffix(".part").permissions(permissions).tempfile_in(folder_of(&place));
+        // The message of the crate names the temporary file.
+        let plain = |e: io::Error| e.raw_os_error().map_or(e, io::Error::from_raw_os_error);
+        let (file, temporary) = new.map_err(plain).map_err(FileError::of(path))?.into_parts();
+        let listed = Listed::new(&temporary);
+        Ok((Part { part: Some((temporary, listed)), path: path.to_owned(), place }, file))
     }
 
     /// Its place, as it was given.
@@ -80,21 +177,36 @@ impl Part {
     /// # Errors
     /// As the system says.
     pub fn keep(&mut self) -> Result<(), FileError> {
-        if let Some(part) = &self.part {
-            fs::rename(part, &self.path).map_err(FileError::of(&self.path))?;
-            self.part = None;
-        }
+        let Some((temporary, listed)) = self.part.take() else { return Ok(()) };
+        together(|| temporary.persist(&self.place)).map_err(|e| FileError::of(&self.path)(e.error))?;
+        drop(listed);
         Ok(())
+    }
+
+    /// Writes a whole file.
+    ///
+    /// # Errors
+    /// As the system says, and those of [`Part::create`].
+    pub fn write(path: &Path, text: &[u8]) -> Result<(), FileError> {
+        let (mut part, mut file) = Part::create(path)?;
+        io::Write::write_all(&mut file, text).map_err(FileError::of(path))?;
+        part.keep()
     }
 }
 
-impl Drop for Part {
-    fn drop(&mut self) {
-        if let Some(part) = &self.part {
-            // Nothing is left of an output that failed; a second failure here would hide the first.
-            let _ = fs::remove_file(part);
-        }
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Refuses a path at which no file can stand.
+fn check_kind(path: &Path) -> Result<(), FileError> {
+    if path.file_name().is_none() || path.is_dir() {
+        return Err(FileError::kind(path, "a folder", "a file"));
     }
+    if path.is_symlink() && !path.exists() {
+        return Err(FileError::kind(path, "a link to nothing", "a file, or a link to one"));
+    }
+    Ok(())
 }
 
 /// Whether something stands there that is neither a file nor a folder: `/dev/null`, a pipe.
@@ -102,30 +214,73 @@ pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
-/// The path with its folder resolved, so that two spellings of one file are equal.
-pub fn resolved(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = fs::canonicalize(folder).unwrap_or(folder.to_owned());
-    folder.join(path.file_name().unwrap_or_default())
+/// What a path means, however it is spelled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    /// What stands there: device and inode.
+    There(u64, u64),
+    /// Nothing stands there: device and inode of the folder, the name in it.
+    New(u64, u64, OsString),
+    /// There is not even the folder.
+    Nowhere(PathBuf),
 }
 
-/// Refuses outputs that are one another's file, or that of an input. Pipes and devices may stand twice.
+impl Place {
+    fn of(path: &Path) -> Place {
+        if let Ok(found) = fs::metadata(path) {
+            return Place::There(found.dev(), found.ino());
+        }
+        match (fs::metadata(folder_of(path)), path.file_name()) {
+            (Ok(folder), Some(name)) => Place::New(folder.dev(), folder.ino(), name.to_owned()),
+            _ => Place::Nowhere(path.to_owned()),
+        }
+    }
+
+    /// Where standard output and error go, as far as these are files.
+    fn standard() -> Vec<Place> {
+        let (out, err) = (io::stdout(), io::stderr());
+        let files = [out.as_fd().try_clone_to_owned(), err.as_fd().try_clone_to_owned()];
+        let found = files.into_iter().flatten().filter_map(|fd| File::from(fd).metadata().ok());
+        found.filter(|m| m.is_file()).map(|m| Place::There(m.dev(), m.ino())).collect()
+    }
+}
+
+/// Refuses outputs that are one another's file, that of an input, or that of standard output, and places where none can
+/// stand. Pipes and devices may stand twice. Into each of `folders` a run writes several files, so no file may stand in
+/// its place, and no input in it.
 ///
 /// # Errors
 /// Which one.
-pub fn check_apart<'a>(outputs: impl Iterator<Item = &'a Path>, inputs: &[&Path]) -> Result<(), FileError> {
-    let inputs: Vec<PathBuf> = inputs.iter().map(|path| resolved(path)).collect();
+pub fn check_apart(files: &[&Path], folders: &[&Path], inputs: &[&Path]) -> Result<(), FileError> {
+    let read: Vec<Place> = inputs.iter().map(|path| Place::of(path)).collect();
+    let read_in: Vec<Place> = inputs.iter().map(|path| Place::of(folder_of(path))).collect();
+    let standard = Place::standard();
     let mut taken = Vec::new();
-    for path in outputs.filter(|path| !is_special(path)) {
-        let place = resolved(path);
-        let text = || path.display().to_string();
-        if inputs.contains(&place) {
-            return Err(FileError::Input { path: text() });
+    for path in files.iter().filter(|path| !is_special(path)) {
+        let (place, text) = (Place::of(path), path.display().to_string());
+        if read.contains(&place) {
+            return Err(FileError::Input { path: text });
         }
         if taken.contains(&place) {
-            return Err(FileError::Twice { path: text() });
+            return Err(FileError::Twice { path: text });
         }
+        if standard.contains(&place) {
+            return Err(FileError::Standard { path: text });
+        }
+        check_kind(path)?;
         taken.push(place);
+    }
+    for path in folders {
+        let (place, text) = (Place::of(path), path.display().to_string());
+        if read.contains(&place) || read_in.contains(&place) {
+            return Err(FileError::Input { path: text });
+        }
+        if taken.contains(&place) || files.iter().any(|file| Place::of(folder_of(file)) == place) {
+            return Err(FileError::Twice { path: text });
+        }
+        if path.exists() && !path.is_dir() {
+            return Err(FileError::kind(path, "a file", "a folder, or nothing"));
+        }
     }
     Ok(())
 }

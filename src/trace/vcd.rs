@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use super::instants::{Instants, Target};
 use super::signals::{Signals, VarId};
 use super::state::State;
-use super::{Filter, Header, OpenError, Places, Record, Sink};
+use super::{Filter, Header, Highlights, OpenError, Places, Record, Sink};
 
 /// Bytes that are kept before they are given to the output; a size at which the cost of a system call is small.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -58,6 +58,10 @@ impl<W: Write> Sink for VcdSink<W> {
         vcd.out.write_all(&vcd.buffer)?;
         vcd.buffer.clear();
         vcd.out.flush()
+    }
+
+    fn highlights(&self) -> Option<&Highlights> {
+        Some(self.0.highlights())
     }
 }
 

@@ -1,4 +1,4 @@
-/* scalepool: bit-accurate, cycle-approximate model of CXL-over-XLink. Written from src/ffi by testbenches/tests/ffi.rs.
+/* scalepool: bit-accurate, cycle-approximate model of CXL-over-XLink. Written from src/capi by testbenches/tests/ffi.
  *
  * First call: sp_open(SP_ABI_VERSION). Before it every other call answers SP_ERR_VERSION.
  *
@@ -534,7 +534,7 @@ int32_t sp_link_expect(uint64_t link,
 // Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
 // line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
 // number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
-// ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
+// At most 65536 messages wait: SP_ERR_RANGE beyond. ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
 int32_t sp_link_send(uint64_t link,
                      const char *message,
                      size_t message_length);

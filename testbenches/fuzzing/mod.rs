@@ -1,12 +1,13 @@
 //! What a fuzzer calls: functions that take any bytes and panic when a promise of a reader is broken.
 //!
 //! Modelled: every reader of bytes or text that came from outside: flits, TLPs, DLLPs, framing, messages, vector files,
-//! objects, traces. The promises: nothing panics, whatever decodes is judged and printed, and goes back to the bytes it
+//! objects, memory traces, maps, waves, litmus cases, traces. The promises: nothing panics, whatever decodes is judged and printed, and goes back to the bytes it
 //! came from. Left out: sense; most of these bytes mean nothing. In all targets the first byte chooses between variants.
 //!
 //! The functions are called by the targets in `testbenches/fuzz`, and on seeded bytes by the test `fuzzing`.
 
 mod cxlio;
+mod files;
 mod flit256;
 mod flit68;
 mod message;
@@ -15,6 +16,7 @@ mod text;
 mod ualink;
 
 pub use cxlio::{dllp, framing, tlp_flit_mode, tlp_non_flit_mode};
+pub use files::{litmus, maps, traces, waves};
 pub use flit68::flit68;
 pub use flit256::{flit_io, flit256};
 pub use message::message;
@@ -29,7 +31,7 @@ use serde_json::Value;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets; each has a file of its name in `testbenches/fuzz/fuzz_targets`.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 20] = [
     ("flit68", flit68),
     ("flit256", flit256),
     ("flit_io", flit_io),
@@ -46,6 +48,10 @@ pub const TARGETS: [Target; 16] = [
     ("flit_object", flit_object),
     ("vectors", vectors),
     ("stimulus", stimulus),
+    ("maps", maps),
+    ("litmus", litmus),
+    ("traces", traces),
+    ("waves", waves),
 ];
 
 /// Prints what was found.

@@ -4,8 +4,7 @@ A build backend (PEP 517) of its own because a wheel is an archive of files and 
 needs no other package for it, so it works without network, and nothing is left behind in this folder.
 
 The library comes from `SCALEPOOL_LIB` where that is set, and from cargo otherwise, which reaches for the network only if
-crates are missing. The command is that of `make cosim`: with another choice of packages cargo gives the crates other features
-(`syn` has more in the whole workspace) and builds all of them a second time.
+crates are missing. It is built with link-time optimisation (profile `dist`), since a wheel is handed to others.
 """
 
 import base64
@@ -33,15 +32,14 @@ def _library():
         if not path.is_file():
             raise SystemExit(f"SCALEPOOL_LIB: found no file `{given}`, expected the shared library of scalepool")
         return path
-    command = ["cargo", "build", "--release", "--workspace", "--bin", "scalepool", "--locked"]
+    command = ["cargo", "build", "--profile", "dist", "-p", "scalepool-shared", "--locked"]
     try:
         subprocess.run(command, cwd=ROOT, check=True)
     except FileNotFoundError:
         raise SystemExit("cargo is missing: install Rust 1.88 or later, or name a built library in SCALEPOOL_LIB") from None
     except subprocess.CalledProcessError as error:
         raise SystemExit(f"`{' '.join(command)}` ended with status {error.returncode}") from None
-    # Where cargo leaves the library when the program is asked for.
-    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release" / "deps" / LIBRARY
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "dist" / LIBRARY
 
 
 def _version():

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How many calls a second the library of the release profile takes: from Python, one a call and in batches, beside Rust and
+# How many calls a second the library of the dist profile takes: from Python, one a call and in batches, beside Rust and
 # Python alone, from SystemVerilog through DPI-C, and by cocotb in Verilator. Called by `make bench`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -10,8 +10,8 @@ if [ ! -x "$python" ]; then
     exit
 fi
 target=${CARGO_TARGET_DIR:-$PWD/target}
-export SCALEPOOL_LIB=$target/release/deps/libscalepool.so
-cargo build --quiet --release --workspace --bin scalepool
+export SCALEPOOL_LIB=$target/dist/libscalepool.so
+cargo build --quiet --profile dist --workspace --lib --bin scalepool
 bash testbenches/setup/cosim.sh >/dev/null
 "$python" -B testbenches/python/bench.py
-"$python" -B testbenches/dpi/bench.py --program "$target/release/scalepool"
+"$python" -B testbenches/dpi/bench.py --program "$target/dist/scalepool"

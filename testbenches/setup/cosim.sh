@@ -47,8 +47,8 @@ library=${SCALEPOOL_LIB:-}
 if [ -z "$library" ]; then
     crates
     # With another choice of packages the crates would have other features, and all be built a second time.
-    cargo build --quiet --workspace --bin scalepool
-    library=${CARGO_TARGET_DIR:-target}/debug/deps/libscalepool.so
+    cargo build --quiet --workspace --lib --bin scalepool
+    library=${CARGO_TARGET_DIR:-target}/debug/libscalepool.so
 fi
 [ -f "$library" ] || missing "$library" 'cargo build --release --workspace --bin scalepool, or name the library in SCALEPOOL_LIB'
 package=$(find testbenches/python testbenches/c/scalepool.h "$library" -type f ! -path '*/__pycache__/*' -print0 |

@@ -12,8 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 program=$target/release/scalepool
-# Where cargo leaves the library when the program is asked for.
-export SCALEPOOL_LIB=$target/release/deps/libscalepool.so
+export SCALEPOOL_LIB=$target/release/libscalepool.so
 # The packages of .venv-cosim need no other place, and no file is to be written beside a source.
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -29,7 +28,7 @@ fi
 python=.venv-cosim/bin/python3
 command -v cargo >/dev/null || missing 'Rust 1.88 or later' 'see rust-lang.org'
 step crates crates
-step program cargo build --quiet --release --workspace --bin scalepool
+step program cargo build --quiet --release --workspace --lib --bin scalepool
 step setup bash testbenches/setup/cosim.sh
 step package "$python" -m unittest discover -s testbenches/python/tests
 step verilator "$python" testbenches/verilator/run.py --program "$program" "${full[@]}"

@@ -34,7 +34,7 @@ tests() {
 }
 
 profiles() {
-    cargo build --release --workspace --bin scalepool
+    cargo build --release --workspace --lib --bin scalepool
     cargo build --workspace --bin scalepool
     bash testbenches/setup/profiles.sh "$target/debug/scalepool" "$target/release/scalepool"
 }

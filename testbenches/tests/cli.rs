@@ -987,7 +987,7 @@ fn a_folder_that_cannot_be_made_is_an_error() {
     std::fs::write(&folder, "a file").unwrap();
     let (status, out, err) = seen(run(&["export", "md", "--out", folder.to_str().unwrap()]));
     assert_eq!((status, out.as_str()), (2, ""));
-    assert!(err.contains("export_md_file: cannot be written"), "{err}");
+    assert!(err.contains("export_md_file: File exists"), "{err}");
     std::fs::remove_file(folder).unwrap();
 }
 

@@ -378,6 +378,70 @@ fn stimulus_on_mutated_traces() {
     }
 }
 
+/// Files of users, with some characters changed.
+#[test]
+fn files_on_mutated_files() {
+    let map = include_str!("../maps/waves_cxl68.toml");
+    let linked = "[[interface]]\nname = \"a\"\nprotocol = \"ualink\"\ndir = \"down\"\nclock = \"c\"\ndata = \"d[7:0]\"\n\
+                  [[interface]]\nname = \"b\"\nprotocol = \"ualink\"\ndir = \"up\"\nclock = \"c\"\ndata = \"e\"\n\
+                  [[link]]\nname = \"l\"\nsends = \"a\"\nreceives = \"b\"\nreaction_flits = 18446744073709551615\n";
+    let case = "kind = \"hdm-db\"\nstart = \"SS\"\nprograms = [[\"MemRdA\"], [\"MemInv\", \"Load\", \"Store\"]]\n\
+                [config.mem]\none_access = false\n";
+    let trace = "{\"format\":\"scalepool-trace\",\"format_version\":1}\n\
+                 {\"t_fs\":5,\"where\":\"a.b\",\"fields\":{\"tag\":7,\"list\":[1,2]}}\n";
+    let traces = format!("{trace}\0{trace}");
+    let digits = "01".repeat(272);
+    let wave = format!(
+        "$timescale 1ps $end\n$scope module t $end\n$var wire 1 ! c $end\n$var wire 1 # v $end\n\
+         $var wire 544 \" d [543:0] $end\n$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\n0!\n1#\nb{digits} \"\n\
+         $end\n#5\n1!\n#7\n0!\nbx \"\n#9\n1!\n"
+    );
+    let files: [(fuzzing::Target, &str); 5] = [
+        (("maps", fuzzing::maps), map),
+        (("maps.linked", fuzzing::maps), linked),
+        (("litmus", fuzzing::litmus), case),
+        (("traces", fuzzing::traces), &traces),
+        (("waves", fuzzing::waves), &wave),
+    ];
+    for ((name, target), text) in files {
+        let mut rng = Rng::for_name(1, &format!("fuzzing.files.{name}"));
+        for n in 0..3 * INPUTS {
+            let mut bytes = text.as_bytes().to_vec();
+            if n > 0 {
+                change(&mut rng, &mut bytes, 0, TEXT_CHANGES);
+            }
+            target(&bytes);
+        }
+    }
+}
+
+/// The lock file of the targets names what its packages of this repository depend on now.
+#[test]
+fn the_lock_of_the_targets_is_not_stale() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+    let lock = read("testbenches/fuzz/Cargo.lock");
+    let mut manifests = 0;
+    for path in ["testbenches/fuzz/Cargo.toml", "testbenches/Cargo.toml", "protocols/Cargo.toml", "Cargo.toml"] {
+        let manifest = read(path);
+        let section = |name: &str| {
+            let behind = manifest.split_once(&format!("[{name}]\n")).map_or("", |(_, behind)| behind);
+            behind.lines().take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once(" = "))
+        };
+        let package = section("package").find(|(key, _)| *key == "name").expect("a name").1;
+        let mut wanted: Vec<&str> =
+            section("dependencies").map(|(name, _)| name.split('.').next().unwrap_or(name)).collect();
+        wanted.sort();
+        let locked = lock.split("[[package]]\n").find(|entry| entry.starts_with(&format!("name = {package}\n")));
+        let listed = locked.and_then(|entry| entry.split_once("dependencies = [\n")).map_or("", |(_, list)| list);
+        let name = |line: &str| line.trim().trim_matches([',', '"']).split(' ').next().map(str::to_owned);
+        let found: Vec<String> = listed.lines().take_while(|line| *line != "]").filter_map(name).collect();
+        assert_eq!(found, wanted, "{path}: testbenches/fuzz/Cargo.lock is stale");
+        manifests += 1;
+    }
+    assert_eq!(manifests, 4);
+}
+
 /// Writes of an NVLink, header by header and as objects, with some bits or characters changed.
 #[test]
 fn nvlink_on_mutated_streams() {

@@ -1,9 +1,11 @@
-//! Every command of README.md, run in order at the top of the repository, against the output that stands there.
+//! Every command of README.md, run in order from the top of the repository, against the output that stands there. A command
+//! that changes the folder changes it for those behind it, as in the terminal of a reader.
 //!
 //! In a block marked `sh`, a line that begins with `$ ` is a command, the lines up to the next are its output. `...` in
 //! a line stands for any text, a line of `...` alone for any lines. A command without output shown needs only to
 //! succeed. How many spaces stand between two words is not compared: it is the width of a column. `gtkwave` opens its file on a virtual screen where both are installed; elsewhere its file has to be there.
 
+use scalepool_protocols::cxl::cxl68::unit::Unit;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -107,14 +109,18 @@ fn every_command_does_what_the_page_says() {
     let path = env::join_paths([&shims, &programs].into_iter().cloned().chain(env::split_paths(&old_path)));
     let path = path.expect("no folder has a colon in its name");
 
+    let mut folder = root.canonicalize().expect("the top folder");
+    let told = shims.join("folder");
+
     let steps = steps(&page);
     assert!(steps.len() > 10, "found {} commands in README.md", steps.len());
     let mut wrong = Vec::new();
     for Step { line, command, output } in steps.iter().filter(|s| s.command != RUNS_US) {
         // `make` here is a make of its own, and builds what is built already.
         let out = Command::new("sh")
-            .args(["-c", command])
-            .current_dir(root)
+            .args(["-c", &format!("{command}\nstatus=$?\npwd >\"$TOLD\"\nexit $status")])
+            .current_dir(&folder)
+            .env("TOLD", &told)
             .env("PATH", &path)
             .env("PROFILE", profile)
             .env("CARGO_TARGET_DIR", &target)
@@ -122,6 +128,7 @@ fn every_command_does_what_the_page_says() {
             .env_remove("MAKELEVEL")
             .output()
             .expect("a shell");
+        folder = fs::read_to_string(&told).expect("the folder behind the command").trim_end().into();
         let text = String::from_utf8_lossy(&out.stdout);
         let (shown, found) = (even(&output.join("\n")), even(&text));
         let messages = String::from_utf8_lossy(&out.stderr);
@@ -132,6 +139,35 @@ fn every_command_does_what_the_page_says() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The bench of the page finds nothing wrong with a right CRC, and looks at most of the set.
+#[test]
+fn the_crc_bench_accepts_a_right_crc() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("README.md")).expect("a text");
+    let bench = page.split("module crc_tb;").nth(1).and_then(|rest| rest.split("endmodule").next()).expect("the bench");
+    let between = |from: &str, to: &str| {
+        let rest = bench.split(from).nth(1).unwrap_or_else(|| panic!("`{from}` in the bench"));
+        rest.split(to).next().expect("a text").to_owned()
+    };
+    let flits: usize = between("flit [", "]").parse().expect("a number of flits");
+    let last: usize = between("i <= ", ";").parse().expect("the last line that is looked at");
+    let id = u16::from_str_radix(&between("== 16'h", " "), 16).expect("the protocol ID");
+    let set = fs::read_to_string(root.join(between("$readmemh(\"", "\""))).expect("the golden set");
+    let units: Vec<Unit> = set
+        .lines()
+        .filter(|line| !line.starts_with("//"))
+        .map(|line| {
+            let byte =
+                |k: usize| u8::from_str_radix(&line[line.len() - 2 * k - 2..line.len() - 2 * k], 16).expect("hex");
+            Unit(std::array::from_fn(byte))
+        })
+        .collect();
+    assert_eq!(units.len(), flits);
+    let looked_at: Vec<&Unit> = units[..=last].iter().filter(|unit| unit.pid() == id).collect();
+    assert!(looked_at.len() > flits * 3 / 4, "{} of {flits}", looked_at.len());
+    assert!(looked_at.iter().all(|unit| unit.crc_ok()));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use scalepool::trace::gtkw::gtkwave_files;
 use scalepool::trace::jsonl::JsonlSink;
 use scalepool::trace::signals::Signals;
 use scalepool::trace::vcd::VcdSink;
-use scalepool::trace::{Body, Filter, Header, Hub, Kind, PlaceKind, Sink, Stamp, Tap};
+use scalepool::trace::{Body, Filter, Header, Highlights, Hub, Kind, PlaceKind, Sink, Stamp, Tap};
 use scalepool_protocols::cxl::cxl68::code::{DrsOpcode, M2sReqOpcode, M2sRwdOpcode, NdrOpcode};
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::Control;
@@ -494,13 +494,15 @@ fn save_files_name_what_the_wave_has() {
         hub.tap("host.port[1]", PlaceKind::Values(&[("credits", 10), ("stalled", 1)]));
         hub.places().clone()
     };
-    let files = gtkwave_files("demo.vcd", &Signals::new(&places, &Filter::default()).unwrap());
+    let signals = Signals::new(&places, &Filter::default()).unwrap();
+    let files = gtkwave_files("demo.vcd", &signals, &Highlights::all(&signals));
     let text: String = files.iter().map(|(path, text)| format!("--- {path}\n{text}")).collect();
     insta::assert_snapshot!(text);
 
     // Every signal and every code file of a large view exists, and bits of a code are as wide as its field.
     let mut hub = scene(1, &[0, 1, 2]);
-    let files = gtkwave_files("w.vcd", &Signals::new(hub.places(), &Filter::default()).unwrap());
+    let signals = Signals::new(hub.places(), &Filter::default()).unwrap();
+    let files = gtkwave_files("w.vcd", &signals, &Highlights::all(&signals));
     let widths = Wave::read(&wave_of(&mut hub, Filter::default())).widths;
     let names: Vec<String> =
         widths.iter().map(|(path, &w)| if w == 1 { path.clone() } else { format!("{path}[{}:0]", w - 1) }).collect();

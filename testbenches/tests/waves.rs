@@ -137,6 +137,55 @@ fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
+/// A viewer that opens a save file shows something: the marker stands in the window, at a time at which the wave changes,
+/// and what is listed first are signals that have a value.
+#[test]
+fn save_files_open_at_something_worth_seeing() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    write(dir.path(), None);
+    for (name, ..) in RUNS {
+        let file = |ending: &str| {
+            std::fs::read_to_string(dir.path().join(format!("{name}.{ending}"))).expect("a file of the run")
+        };
+        let (save, wave) = (file("gtkw"), file("vcd"));
+        let number = |line: &str, at: usize| line.split_whitespace().nth(at).and_then(|word| word.parse::<u64>().ok());
+        let start = save.lines().find(|l| l.starts_with("[timestart]")).and_then(|l| number(l, 1)).expect("a start");
+        let marker = save.lines().find(|l| l.starts_with('*')).and_then(|l| number(l, 1));
+        let marker = marker.unwrap_or_else(|| panic!("{name}: no marker"));
+        assert!(
+            start <= marker && marker - start < 60_000_000,
+            "{name}: window from {start} fs, marker at {marker} fs"
+        );
+        assert!(marker > 0 && wave.contains(&format!("\n#{marker}\n")), "{name}: nothing changes at {marker} fs");
+
+        let (mut closed, mut group, mut shown) = (Vec::new(), true, 0);
+        for (flags, line) in save.lines().zip(save.lines().skip(1)) {
+            match (flags, line.strip_prefix('-')) {
+                ("@800200" | "@c00200", Some(path)) => {
+                    group = group && flags == "@800200";
+                    closed.push((path, group));
+                }
+                ("@1000200" | "@1401200", Some(path)) => {
+                    assert_eq!(closed.pop().map(|(open, _)| open), Some(path), "{name}: groups");
+                    group = closed.last().is_none_or(|(_, open)| *open);
+                }
+                _ if line.contains('.') && !line.starts_with(['^', '@', '[', '*', '-']) => shown += usize::from(group),
+                _ => (),
+            }
+        }
+        assert!((10..=60).contains(&shown), "{name}: {shown} signals at first");
+    }
+    // Where a link repairs something, that is the event.
+    let marker = |name: &str| {
+        let save = std::fs::read_to_string(dir.path().join(format!("{name}.gtkw"))).expect("a file of the run");
+        let line = save.lines().find(|l| l.starts_with('*')).map(str::to_owned).expect("zoom and marker");
+        line.split_whitespace().nth(1).and_then(|word| word.parse::<u64>().ok()).expect("a marker")
+    };
+    for (repaired, plain) in [("cxl68-retry", "cxl68-expander"), ("cxl256-retry", "cxl256-expander")] {
+        assert!(marker(repaired) > marker(plain), "{repaired}: {}, {plain}: {}", marker(repaired), marker(plain));
+    }
+}
+
 #[test]
 fn reference_waves_are_fresh() {
     if std::env::var_os("SCALEPOOL_BLESS").is_some() {

@@ -84,8 +84,8 @@ fn header(decoded: &Decoded, found: &mut Findings) {
     }
     if header.names_zero() {
         let text = match header.command {
-            ReplayCommand::Explicit => "sequence number of a payload flit",
-            _ => "number that a payload flit acknowledges or asks for",
+            ReplayCommand::Explicit => "a payload flit has the reserved sequence number",
+            _ => "a payload flit acknowledges or asks for the reserved number",
         };
         found.broken("CXL256-RTY-01", 1, 0, format!("1 to {MAX_SEQ}"), text);
     }

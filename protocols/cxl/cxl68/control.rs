@@ -1,6 +1,7 @@
 //! Control flits and ALMPs (`cxl-68b` sections 6 and 8.1). A control flit uses slot 0 alone; bits 511:128 are zero.
 
 use super::code::{LlCtrl, VlsmInstance, VlsmState};
+use super::credit::CODES;
 use crate::layout;
 use crate::wire::Wire;
 
@@ -20,12 +21,12 @@ layout! {
         ctl_fmt: u8 = [5 +: 3];
         /// Reserved.
         rsvd2: u16 = [8 +: 12], reserved;
-        /// Response credits returned.
-        rsp_crd: u8 = [20 +: 4];
-        /// Request credits returned.
-        req_crd: u8 = [24 +: 4];
-        /// Data credits returned.
-        data_crd: u8 = [28 +: 4];
+        /// Response credits returned: for D2H Rsp and S2M NDR in a flit that travels down, for H2D Rsp in one up.
+        rsp_crd: u8 = [20 +: 4], numbers CODES;
+        /// Request credits returned: for D2H Req in a flit that travels down, for H2D Req and M2S Req in one up.
+        req_crd: u8 = [24 +: 4], numbers CODES;
+        /// Data credits returned: for D2H Data and S2M DRS in a flit that travels down, for H2D Data and M2S RwD in one up.
+        data_crd: u8 = [28 +: 4], numbers CODES;
         /// Control class.
         llctrl: LlCtrl = [32 +: 4];
         /// Kind within the class, 1 Acknowledge.

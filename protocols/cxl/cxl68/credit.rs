@@ -2,6 +2,30 @@
 
 use super::Dir;
 use super::message::Class;
+use crate::wire::Numbers;
+
+/// What the 16 codes of a credit field stand for.
+pub static CODES: &Numbers = &Numbers {
+    source: "cxl-68b §5.4",
+    rows: &[
+        (0, "no credits"),
+        (1, "1 credit of CXL.cache"),
+        (2, "2 credits of CXL.cache"),
+        (3, "4 credits of CXL.cache"),
+        (4, "8 credits of CXL.cache"),
+        (5, "16 credits of CXL.cache"),
+        (6, "32 credits of CXL.cache"),
+        (7, "64 credits of CXL.cache"),
+        (8, "no credits"),
+        (9, "1 credit of CXL.mem"),
+        (10, "2 credits of CXL.mem"),
+        (11, "4 credits of CXL.mem"),
+        (12, "8 credits of CXL.mem"),
+        (13, "16 credits of CXL.mem"),
+        (14, "32 credits of CXL.mem"),
+        (15, "64 credits of CXL.mem"),
+    ],
+};
 
 /// Credits that a 3-bit count stands for.
 pub const COUNTS: [u8; 8] = [0, 1, 2, 4, 8, 16, 32, 64];
@@ -69,6 +93,19 @@ mod tests {
             assert!(count as u16 <= pending && (count == 64 || pending < 2 * (count as u16).max(1) || pending == 0));
             assert_eq!(COUNTS[(code & 7) as usize], count);
             assert_eq!(code & 8 != 0, count != 0, "no credits: code 0000");
+        }
+    }
+
+    #[test]
+    fn the_table_says_what_the_codes_are() {
+        for code in 0..16 {
+            let (count, protocol) = (COUNTS[code & 7], if code & 8 == 0 { "cache" } else { "mem" });
+            let meaning = match count {
+                0 => "no credits".to_owned(),
+                1 => format!("1 credit of CXL.{protocol}"),
+                n => format!("{n} credits of CXL.{protocol}"),
+            };
+            assert_eq!(CODES.rows[code], (code as u128, meaning.as_str()));
         }
     }
 

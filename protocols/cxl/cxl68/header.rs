@@ -1,5 +1,6 @@
 //! The 32-bit flit header of a protocol flit (`cxl-68b` §1.5).
 
+use super::credit::CODES;
 use crate::layout;
 
 layout! {
@@ -26,12 +27,12 @@ layout! {
         slot3: u8 = [14 +: 3];
         /// Reserved.
         rsvd1: u8 = [17 +: 3], reserved;
-        /// Response credits returned, coded as [`super::credit`] says.
-        rsp_crd: u8 = [20 +: 4];
-        /// Request credits returned.
-        req_crd: u8 = [24 +: 4];
-        /// Data credits returned.
-        data_crd: u8 = [28 +: 4];
+        /// Response credits returned: for D2H Rsp and S2M NDR in a flit that travels down, for H2D Rsp in one up.
+        rsp_crd: u8 = [20 +: 4], numbers CODES;
+        /// Request credits returned: for D2H Req in a flit that travels down, for H2D Req and M2S Req in one up.
+        req_crd: u8 = [24 +: 4], numbers CODES;
+        /// Data credits returned: for D2H Data and S2M DRS in a flit that travels down, for H2D Data and M2S RwD in one up.
+        data_crd: u8 = [28 +: 4], numbers CODES;
     }
 }
 

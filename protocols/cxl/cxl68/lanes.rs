@@ -115,9 +115,9 @@ pub fn read_blocks(blocks: &[Block], width: Width, sync_header_bypass: bool) -> 
             broken(
                 "CXL68-EDS-01",
                 eds_at,
-                "another unit behind it",
-                "no unit",
-                "implied EDS is for the last unit of a block",
+                "another unit",
+                "no unit behind it",
+                "a unit with implied EDS is not the last one of its block",
             );
         }
         if pid.is_some_and(|p| p.eds) {
@@ -125,7 +125,7 @@ pub fn read_blocks(blocks: &[Block], width: Width, sync_header_bypass: bool) -> 
             announced.push((at, block));
             if !sets.contains(&block) {
                 let rule = if null_eds && full > block_end { "CXL68-NUL-02" } else { "CXL68-EDS-01" };
-                broken(rule, at, "a data block", "an ordered set", "block behind a unit with implied EDS");
+                broken(rule, at, "a data block", "an ordered set", "no ordered set follows a unit with implied EDS");
             }
         }
         at = end;
@@ -136,7 +136,13 @@ pub fn read_blocks(blocks: &[Block], width: Width, sync_header_bypass: bool) -> 
     }
     for set in sets {
         if !announced.iter().any(|(_, block)| *block == set) && set * size <= at {
-            broken("CXL68-EDS-01", set * size, "an ordered set", "a data block", "no unit with implied EDS before it");
+            broken(
+                "CXL68-EDS-01",
+                set * size,
+                "an ordered set",
+                "a data block",
+                "an ordered set follows although no unit announced it with implied EDS",
+            );
         }
     }
     out

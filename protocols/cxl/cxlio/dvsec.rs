@@ -421,21 +421,33 @@ pub fn check_header(header: &DvsecHeader) -> Vec<Violation> {
     };
     if header.capability_id != CAPABILITY_ID {
         let (is, expected) = (format!("{:#06x}", header.capability_id), format!("{CAPABILITY_ID:#06x}"));
-        broken(0, is, expected, "the extended capability is no DVSEC");
+        broken(0, is, expected, "the extended capability is not a DVSEC");
     }
     if header.vendor != super::vdm::VENDOR_ID {
         let (is, expected) = (format!("{:#06x}", header.vendor), format!("{:#06x}", super::vdm::VENDOR_ID));
-        broken(4, is, expected, "the DVSEC is of another vendor");
+        broken(4, is, expected, "the DVSEC is not one of the CXL vendor ID");
     }
     let length_bytes = usize::from(header.length_bytes);
     match DvsecId::of(header.dvsec_id) {
-        None => broken(8, format!("{:#x}", header.dvsec_id), "0, 2 to 5 or 7 to a".into(), "an unlisted DVSEC ID"),
+        None => {
+            broken(8, format!("{:#x}", header.dvsec_id), "0, 2 to 5 or 7 to a".into(), "the DVSEC has an unlisted ID")
+        }
         Some(DvsecId::RegisterLocator) if length_bytes < 20 || !(length_bytes - 12).is_multiple_of(8) => {
-            broken(6, format!("{length_bytes:#x}"), "12 and 8 a block".into(), "no whole number of register blocks");
+            broken(
+                6,
+                format!("{length_bytes:#x}"),
+                "12 bytes and 8 per block".into(),
+                "the length of the DVSEC is not a whole number of register blocks",
+            );
         }
         Some(id) => {
             if let Some(expected) = id.length_bytes().filter(|&n| n != length_bytes) {
-                broken(6, format!("{length_bytes:#x}"), format!("{expected:#x}"), "length of another DVSEC");
+                broken(
+                    6,
+                    format!("{length_bytes:#x}"),
+                    format!("{expected:#x}"),
+                    "the length is not that of this DVSEC",
+                );
             }
         }
     }

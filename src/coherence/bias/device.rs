@@ -14,9 +14,10 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::mem::dcoh::answer_outside;
-use crate::coherence::mem::tables::{Copy4, Record, Region, check_req, req_rows, rwd};
+use crate::coherence::mem::tables::{Copy4, Record, Region, ReqRow, check_req, req_rows, rwd};
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
+use crate::coherence::names::{self, CQIDS};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, GoState, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField,
     MetaValue, NdrOpcode, SnpType,
@@ -118,9 +119,12 @@ impl<D: Content> BiasDevice<D> {
         self.cells.get(&line).is_some_and(|c| c.pending.is_some())
     }
 
-    /// Whether an operation may begin: its start state holds and nothing is open on the line.
+    /// Whether an operation may begin: its start state holds, nothing is open on the line and a CQID is free.
     pub fn can_issue(&self, line: LineAddr, opcode: D2hReqOpcode) -> bool {
-        tables::find(opcode).is_some() && !self.is_pending(line) && tables::starts(opcode).contains(&self.own(line).0)
+        tables::find(opcode).is_some()
+            && !self.is_pending(line)
+            && tables::starts(opcode).contains(&self.own(line).0)
+            && self.free_cqid().is_some()
     }
 
     /// Begins an operation for which [`BiasDevice::can_issue`] holds. `data` is what a write writes, with byte enables.
@@ -134,7 +138,12 @@ impl<D: Content> BiasDevice<D> {
     ) {
         let Some(row) = tables::find(opcode).filter(|_| self.can_issue(line, opcode)) else {
             let found = format!("{opcode:?} from {}", self.own(line).0.letter());
-            out.events.push(event("COH-BIA-01", Some(line), found, "an allowed start state and an idle line"));
+            out.events.push(event(
+                "COH-BIA-01",
+                Some(line),
+                found,
+                "an allowed start state, an idle line and a free CQID",
+            ));
             return;
         };
         let inside = row.served == Served::Inside;
@@ -143,7 +152,7 @@ impl<D: Content> BiasDevice<D> {
             self.serve_inside(line, opcode, data, out);
             return;
         }
-        let cqid = self.free_cqid();
+        let Some(cqid) = self.free_cqid() else { return };
         let cell = self.cell(line);
         if row.served == Served::Cache {
             // The host will write the line: until then the device asks like anybody.
@@ -153,16 +162,14 @@ impl<D: Content> BiasDevice<D> {
         out.send(0, Msg::D2hReq { opcode, line, cqid });
     }
 
-    /// The smallest CQID that no open request has.
     /// The line of an open request.
     pub fn asked_by(&self, cqid: u16) -> Option<LineAddr> {
         let asks = |cell: &Cell<D>| cell.pending.as_ref().is_some_and(|p| p.cqid == cqid);
         self.cells.iter().find(|(_, cell)| asks(cell)).map(|(line, _)| *line)
     }
 
-    fn free_cqid(&self) -> u16 {
-        let used = |id| self.cells.values().any(|c| c.pending.as_ref().is_some_and(|p| p.cqid == id));
-        (0..=u16::MAX).find(|&id| !used(id)).unwrap_or(u16::MAX)
+    fn free_cqid(&self) -> Option<u16> {
+        names::lowest_free(CQIDS, self.cells.values().filter_map(|c| c.pending.as_ref()).map(|p| p.cqid))
     }
 
     /// What needs no message: own evicts, and everything but writes by the host in device bias.
@@ -217,12 +224,12 @@ impl<D: Content> BiasDevice<D> {
         }
     }
 
-    /// The own copy under a host's access.
-    fn snoop_own(&mut self, config: &CoherenceConfig, line: LineAddr, snp: SnpType) {
+    /// The own copy under a host's access; under SnpData it keeps at most `most`.
+    fn snoop_own(&mut self, config: &CoherenceConfig, line: LineAddr, snp: SnpType, most: Copy4) {
         if config.has(Mutant::BackFlipUnsnooped) {
             return;
         }
-        let keeps = config.mem.device_keeps_shared;
+        let keeps = most != Copy4::I;
         let cell = self.cell(line);
         if cell.state == Copy4::M
             && snp != SnpType::NoOp
@@ -283,12 +290,45 @@ impl<D: Content> BiasDevice<D> {
         out.effects.push(Effect::Done(line));
     }
 
+    /// The legal ways to serve a request of the host, what the configuration asks for first: what the own cache keeps of the
+    /// line, and the row that answers. E is granted to a read that only shares when the device keeps nothing.
+    fn services(
+        config: &CoherenceConfig,
+        own: Copy4,
+        opcode: M2sReqOpcode,
+        snp: SnpType,
+        rows: impl Iterator<Item = &'static ReqRow> + Clone,
+    ) -> Vec<(Copy4, &'static ReqRow)> {
+        let lefts = match snp {
+            SnpType::SnpData if own == Copy4::I => vec![Copy4::I],
+            SnpType::SnpData if config.mem.device_keeps_shared => vec![Copy4::S, Copy4::I],
+            SnpType::SnpData => vec![Copy4::I, Copy4::S],
+            SnpType::SnpInv => vec![Copy4::I],
+            _ => vec![own],
+        };
+        let sharing = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpS));
+        let owning = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpE));
+        let prefers_e = opcode == M2sReqOpcode::MemRdData || config.mem.shared_grants_exclusive;
+        let mut services = Vec::new();
+        for left in lefts {
+            let answers = match (sharing, owning) {
+                (Some(sharing), Some(_)) if left != Copy4::I => [Some(sharing), None],
+                (Some(sharing), Some(owning)) if prefers_e => [Some(owning), Some(sharing)],
+                (None, None) => [rows.clone().next(), None],
+                several => [several.0, several.1],
+            };
+            services.extend(answers.into_iter().flatten().map(|row| (left, row)));
+        }
+        services
+    }
+
     fn take_req(
         &mut self,
         config: &CoherenceConfig,
         (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
         line: LineAddr,
         tag: u16,
+        way: u8,
         out: &mut Out<D>,
     ) {
         if let Err(rule) = check_req(Region::HdmD, opcode, meta_field, meta, snp) {
@@ -310,8 +350,11 @@ impl<D: Content> BiasDevice<D> {
             return;
         }
         let own = self.own(line);
-        let mut rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
+        let rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
         let is_dirty_legal = rows.clone().any(|r| r.ndr.contains(&NdrOpcode::CmpM));
+        let services = Self::services(config, own.0, opcode, snp, rows);
+        // The check above has found a row.
+        let Some((left, row)) = services.get(usize::from(way)).or(services.first()).copied() else { return };
         // Dirty data of the own cache may go to the host as it is; otherwise memory is made current first.
         let dirty = config.mem.cmp_m && own.0 == Copy4::M && has_data && is_dirty_legal;
         let value = match own {
@@ -322,24 +365,9 @@ impl<D: Content> BiasDevice<D> {
             }
             (Copy4::M, Some(bytes)) if snp == SnpType::SnpCur => bytes,
             _ => {
-                self.snoop_own(config, line, snp);
+                self.snoop_own(config, line, snp, left);
                 self.memory(line)
             }
-        };
-        let left = self.own(line).0;
-        // Several answers: a read that only shares gets E when the device had nothing, if the configuration says so.
-        let sharing = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpS));
-        let owning = rows.clone().find(|r| r.ndr.contains(&NdrOpcode::CmpE));
-        let prefers_e = opcode == M2sReqOpcode::MemRdData || config.mem.shared_grants_exclusive;
-        let row = match (sharing, owning) {
-            (Some(_), Some(owning)) if left == Copy4::I && prefers_e => owning,
-            (Some(sharing), _) => sharing,
-            (None, Some(owning)) => owning,
-            // The check above has found one.
-            (None, None) => match rows.next() {
-                Some(row) => row,
-                None => return,
-            },
         };
         if matches!(row.record, Record::Any | Record::Shared) {
             self.cell(line).bias = Bias::Host;
@@ -377,7 +405,7 @@ impl<D: Content> BiasDevice<D> {
             return;
         }
         if snp == SnpType::SnpInv {
-            self.snoop_own(config, line, snp);
+            self.snoop_own(config, line, snp, Copy4::I);
         }
         let cell = self.cell(line);
         cell.memory.merge(&data, enables);
@@ -465,10 +493,20 @@ impl<D: Content> Agent<D> for BiasDevice<D> {
         }
     }
 
-    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, _: u8, out: &mut Out<D>) {
+    fn ways(&self, config: &CoherenceConfig, _: Port, msg: &Msg<D>) -> u8 {
+        match *msg {
+            Msg::M2sReq { opcode, snp, meta_field, meta, line, .. } => {
+                let rows = req_rows(Region::HdmD, opcode, meta_field, meta, snp);
+                Self::services(config, self.own(line).0, opcode, snp, rows).len().max(1) as u8
+            }
+            _ => 1,
+        }
+    }
+
+    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         match msg {
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
-                self.take_req(config, (opcode, meta_field, meta, snp), line, tag, out);
+                self.take_req(config, (opcode, meta_field, meta, snp), line, tag, way, out);
             }
             Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables, .. } => {
                 self.take_rwd(config, (opcode, meta_field, meta, snp), line, tag, (data, enables), out);
@@ -486,7 +524,7 @@ impl<D: Content> Agent<D> for BiasDevice<D> {
                         out.effects.push(Effect::Used { line, value: data, current: false });
                         out.effects.push(Effect::Done(line));
                     }
-                    None => out.events.push(event("COH-IDS-01", None, "GO-Err data", "an open RdCurr")),
+                    None => out.events.push(event("COH-IDS-01", None, "data with GO-Err", "an open RdCurr")),
                 }
             }
             other => {

@@ -10,10 +10,12 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::mem::host_rows::Phase;
+use crate::coherence::mem::options::Keep;
 use crate::coherence::mem::tables::Copy4;
 use crate::coherence::mem::{MemHost, Want};
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
+use crate::coherence::names::{self, UQIDS};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
 };
@@ -35,6 +37,8 @@ struct Txn {
     line: LineAddr,
     opcode: D2hReqOpcode,
     cqid: u16,
+    /// Names its pull: the data of the device returns under it.
+    uqid: u16,
     stage: Stage,
 }
 
@@ -67,19 +71,30 @@ impl<D: Content> BiasHost<D> {
         !self.is_busy(line) && self.mem.phase(line) == Phase::Idle
     }
 
+    /// A name for the pull that a request may need.
+    fn free_uqid(&self) -> Option<u16> {
+        names::lowest_free(UQIDS, self.open.iter().map(|t| t.uqid))
+    }
+
     fn event(rule: &'static str, line: Option<LineAddr>, found: impl Into<String>, expected: &str) -> Event {
         Event::new(rule, line, "host", found, expected)
     }
 
-    /// What the host keeps under a request.
-    fn kept(config: &CoherenceConfig, opcode: D2hReqOpcode, state: Copy4) -> Copy4 {
-        let most = match opcode {
+    /// What the host may keep under a request (`coherence` §3.3), what the configuration asks for first.
+    fn keeps(config: &CoherenceConfig, opcode: D2hReqOpcode, state: Copy4) -> Vec<Copy4> {
+        let most = state.min(match opcode {
             D2hReqOpcode::RdCurr => Copy4::E,
-            D2hReqOpcode::RdShared | D2hReqOpcode::RdAny => Copy4::S,
-            D2hReqOpcode::CLFlush if config.mem.flush_keeps_shared => Copy4::S,
+            D2hReqOpcode::RdShared | D2hReqOpcode::RdAny | D2hReqOpcode::CLFlush => Copy4::S,
             _ => Copy4::I,
+        });
+        let wanted = match config.mem.host_keeps {
+            _ if opcode == D2hReqOpcode::CLFlush && !config.mem.flush_keeps_shared => Copy4::I,
+            Keep::Most => most,
+            Keep::Shared => most.min(Copy4::S),
+            Keep::Nothing => Copy4::I,
         };
-        state.min(most)
+        let others = [Copy4::E, Copy4::S, Copy4::I].into_iter().filter(|kept| *kept <= most && *kept != wanted);
+        std::iter::once(wanted).chain(others).collect()
     }
 
     fn take_req(
@@ -88,24 +103,31 @@ impl<D: Content> BiasHost<D> {
         opcode: D2hReqOpcode,
         line: LineAddr,
         cqid: u16,
+        way: u8,
         out: &mut Out<D>,
     ) {
         let name = opcode.name().unwrap_or("a reserved D2H Req");
         let Some(row) = tables::find(opcode).filter(|r| r.served != Served::Inside) else {
-            out.events.push(Self::event("COH-BIA-09", Some(line), name, "no evict of device memory on the link"));
+            out.events.push(Self::event("COH-BIA-09", Some(line), name, "no evict of device memory"));
+            return;
+        };
+        let Some(uqid) = self.free_uqid() else {
+            out.events.push(Self::event("COH-IDS-02", Some(line), name, "no request while all UQIDs are in use"));
             return;
         };
         if config.error_of(line).is_some() {
-            self.answer_error(opcode, row.served, line, cqid, out);
+            let stage = Stage::Pulled { error: true };
+            self.answer_error(row.served, Txn { line, opcode, cqid, uqid, stage }, out);
             return;
         }
         let state = self.mem.copy(line).state;
-        let kept = Self::kept(config, opcode, state);
-        let txn = Txn { line, opcode, cqid, stage: Stage::WritingBack(kept) };
+        let keeps = Self::keeps(config, opcode, state);
+        let kept = keeps.get(usize::from(way)).copied().unwrap_or(keeps[0]);
+        let txn = Txn { line, opcode, cqid, uqid, stage: Stage::WritingBack(kept) };
         if state == Copy4::M {
             self.mem.write_back(line, kept, out);
             if config.has(Mutant::FwdBeforeWriteDone) {
-                self.go_on(config, txn, out);
+                self.go_on(txn, out);
                 return;
             }
             self.insert(txn);
@@ -114,7 +136,7 @@ impl<D: Content> BiasHost<D> {
         if kept < state {
             self.mem.degrade(line, kept);
         }
-        self.go_on(config, txn, out);
+        self.go_on(txn, out);
     }
 
     fn insert(&mut self, txn: Txn) {
@@ -122,7 +144,8 @@ impl<D: Content> BiasHost<D> {
         self.open.insert(at, txn);
     }
 
-    fn answer_error(&mut self, opcode: D2hReqOpcode, served: Served, line: LineAddr, cqid: u16, out: &mut Out<D>) {
+    fn answer_error(&mut self, served: Served, txn: Txn, out: &mut Out<D>) {
+        let Txn { opcode, cqid, uqid, .. } = txn;
         if opcode == D2hReqOpcode::RdCurr {
             out.send(0, Msg::H2dData { cqid, go_err: true, poison: false, data: D::ones() });
         } else if served == Served::Forward(M2sReqOpcode::MemRdFwd) {
@@ -130,20 +153,20 @@ impl<D: Content> BiasHost<D> {
         } else {
             let error = H2dRspOpcode::GO_ERR_WritePull;
             let pull = if opcode == D2hReqOpcode::WrInv { H2dRspOpcode::WritePull } else { error };
-            out.send(0, Msg::H2dRsp { opcode: pull, rsp_data: line.0 as u16, cqid });
-            self.insert(Txn { line, opcode, cqid, stage: Stage::Pulled { error: true } });
+            out.send(0, Msg::H2dRsp { opcode: pull, rsp_data: uqid, cqid });
+            self.insert(txn);
         }
     }
 
     /// Memory is current and the host keeps what it keeps: the answer leaves.
-    fn go_on(&mut self, config: &CoherenceConfig, txn: Txn, out: &mut Out<D>) {
+    fn go_on(&mut self, txn: Txn, out: &mut Out<D>) {
         let Stage::WritingBack(kept) = txn.stage else { return };
         let Some(row) = tables::find(txn.opcode) else { return };
         match row.served {
             Served::Forward(opcode) => {
                 let meta = match kept {
                     // The host may keep S and say nothing: the device assumes it anyway.
-                    _ if txn.opcode == D2hReqOpcode::CLFlush && config.mem.flush_keeps_shared => MetaValue::Invalid,
+                    _ if txn.opcode == D2hReqOpcode::CLFlush => MetaValue::Invalid,
                     Copy4::I => MetaValue::Invalid,
                     Copy4::S => MetaValue::Shared,
                     _ => MetaValue::Any,
@@ -154,15 +177,14 @@ impl<D: Content> BiasHost<D> {
             _ => {
                 let strong = txn.opcode == D2hReqOpcode::WrInv;
                 let opcode = if strong { H2dRspOpcode::WritePull } else { H2dRspOpcode::GO_WritePull };
-                // One request a line: the line names the pull.
-                out.send(0, Msg::H2dRsp { opcode, rsp_data: txn.line.0 as u16, cqid: txn.cqid });
+                out.send(0, Msg::H2dRsp { opcode, rsp_data: txn.uqid, cqid: txn.cqid });
                 self.insert(Txn { stage: Stage::Pulled { error: false }, ..txn });
             }
         }
     }
 
     fn take_data(&mut self, uqid: u16, data: D, enables: u64, out: &mut Out<D>) {
-        let pulled = |t: &Txn| t.line.0 as u16 == uqid && matches!(t.stage, Stage::Pulled { .. });
+        let pulled = |t: &Txn| t.uqid == uqid && matches!(t.stage, Stage::Pulled { .. });
         let Some(at) = self.open.iter().position(pulled) else {
             let found = format!("D2H Data for UQID {uqid}");
             out.events.push(Self::event("COH-IDS-02", None, found, "the UQID of an open pull"));
@@ -183,7 +205,7 @@ impl<D: Content> BiasHost<D> {
     }
 
     /// Requests whose CXL.mem write has ended go on.
-    fn advance(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
+    fn advance(&mut self, out: &mut Out<D>) {
         let ready =
             |t: &Txn, mem: &MemHost<D>| !matches!(t.stage, Stage::Pulled { .. }) && mem.phase(t.line) == Phase::Idle;
         while let Some(at) = self.open.iter().position(|t| ready(t, &self.mem)) {
@@ -195,24 +217,32 @@ impl<D: Content> BiasHost<D> {
                         out.send(0, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data, cqid: txn.cqid });
                     }
                 }
-                _ => self.go_on(config, txn, out),
+                _ => self.go_on(txn, out),
             }
         }
     }
 }
 
 impl<D: Content> Agent<D> for BiasHost<D> {
-    /// A device's request waits for everything else on its line; the rest is always taken.
+    /// A device's request waits for everything else on its line, and for names: of its pull and of the write that it may need.
+    /// The rest is always taken.
     fn accepts(&self, _: &CoherenceConfig, _: Port, msg: &Msg<D>) -> Accept {
+        let Msg::D2hReq { line, .. } = msg else { return Accept::Take };
+        let free = self.is_free(*line) && self.mem.due(*line) == Want::Nothing;
+        let named = self.free_uqid().is_some() && self.mem.has_tag();
+        if free && named { Accept::Take } else { Accept::Wait }
+    }
+
+    fn ways(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> u8 {
         match msg {
-            Msg::D2hReq { line, .. } if !self.is_free(*line) || self.mem.due(*line) != Want::Nothing => Accept::Wait,
-            _ => Accept::Take,
+            Msg::D2hReq { opcode, line, .. } => Self::keeps(config, *opcode, self.mem.copy(*line).state).len() as u8,
+            other => self.mem.ways(config, port, other),
         }
     }
 
     fn take(&mut self, config: &CoherenceConfig, port: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         match msg {
-            Msg::D2hReq { opcode, line, cqid } => self.take_req(config, opcode, line, cqid, out),
+            Msg::D2hReq { opcode, line, cqid } => self.take_req(config, opcode, line, cqid, way, out),
             Msg::D2hData { uqid, data, enables, .. } => self.take_data(uqid, data, enables, out),
             Msg::D2hRsp { opcode, uqid } => {
                 let found = format!("{} for UQID {uqid}", opcode.name().unwrap_or("a reserved D2H Rsp"));
@@ -225,7 +255,7 @@ impl<D: Content> Agent<D> for BiasHost<D> {
             }
             other => {
                 self.mem.take(config, port, other, way, out);
-                self.advance(config, out);
+                self.advance(out);
             }
         }
     }

@@ -80,6 +80,8 @@ pub enum Move {
         dir: Dir,
         /// Place in its lane.
         index: u8,
+        /// Which of the legal ways.
+        way: u8,
     },
     /// The device begins an operation.
     Device(D2hReqOpcode),
@@ -181,7 +183,7 @@ impl BiasSystem {
                     }
                 }
                 Effect::Used { value, current: true, line } if value.age != Age::Current => {
-                    events.push(Event::new("COH-INV-02", line, "device", "an old value was used", "the newest"));
+                    events.push(Event::new("COH-INV-02", line, "device", "an old value used", "the newest"));
                 }
                 _ => {}
             }
@@ -258,24 +260,24 @@ impl BiasSystem {
         let config = &setup.config;
         let mut out = Out::default();
         let passes = match mv {
-            Move::Deliver { dir, index } if setup.orders => self.net.overtakes(0, dir, usize::from(index)),
+            Move::Deliver { dir, index, .. } if setup.orders => self.net.overtakes(0, dir, usize::from(index)),
             _ => None,
         };
         let agent = match mv {
-            Move::Deliver { dir, index } => {
+            Move::Deliver { dir, index, way } => {
                 let msg = self.net.remove(0, dir, usize::from(index));
                 events.extend(passes.map(|rule| overtaken(rule, &msg)));
                 match dir {
                     Dir::Down => {
                         let before = setup.orders.then(|| self.device.clone());
-                        self.device.take(config, 0, msg, 0, &mut out);
+                        self.device.take(config, 0, msg, way, &mut out);
                         if let Some(before) = before {
                             check_bias_device(&before, &msg, &out, &self.device, events);
                         }
                         DEVICE
                     }
                     Dir::Up => {
-                        self.host.take(config, 0, msg, 0, &mut out);
+                        self.host.take(config, 0, msg, way, &mut out);
                         HOST
                     }
                 }
@@ -312,7 +314,7 @@ impl BiasSystem {
         if setup.programs {
             return self.run_program(agent, &mut out, sent, events);
         }
-        if self.host.mem.due(LINE) == Want::Store {
+        if self.host.mem.due(LINE).stores() {
             self.host.mem.store(config, LINE, new_bytes(), WHOLE_LINE, &mut out);
             self.settle(HOST, &mut out, sent, events);
         }
@@ -366,12 +368,13 @@ impl System for BiasSystem {
         let config = &self.setup.config;
         for dir in [Dir::Down, Dir::Up] {
             for (index, msg) in self.net.of(0, dir).iter().enumerate() {
-                let accept = match dir {
-                    Dir::Down => self.device.accepts(config, 0, msg),
-                    Dir::Up => self.host.accepts(config, 0, msg),
+                let (accept, ways) = match dir {
+                    Dir::Down => (self.device.accepts(config, 0, msg), self.device.ways(config, 0, msg)),
+                    Dir::Up => (self.host.accepts(config, 0, msg), self.host.ways(config, 0, msg)),
                 };
                 if accept == Accept::Take && self.net.is_free(config, 0, dir, index) {
-                    out.push(Move::Deliver { dir, index: index as u8 });
+                    let ways = if config.alternatives { ways } else { 1 };
+                    out.extend((0..ways).map(|way| Move::Deliver { dir, index: index as u8, way }));
                 }
             }
         }
@@ -421,7 +424,7 @@ impl System for BiasSystem {
         let did = after.perform(mv, &mut sent, &mut Vec::new()).into_iter().map(str::to_owned).collect();
         let act = |agent, text: String, sent| Step::Act { agent, text, sent };
         match mv {
-            Move::Deliver { dir, index } => {
+            Move::Deliver { dir, index, .. } => {
                 let msg = &self.net.of(0, dir)[usize::from(index)];
                 let (from, to) = if dir == Dir::Down { (HOST, DEVICE) } else { (DEVICE, HOST) };
                 Step::Deliver { from, to, label: msg.label(), message: shown(msg), did, sent }
@@ -447,7 +450,7 @@ impl System for BiasSystem {
         let held = self.net.of(0, Dir::Down).iter().find(|m| self.device.accepts(config, 0, m) == Accept::Wait);
         if let Some(msg) = held.filter(|_| self.setup.orders) {
             let found = format!("{} kept waiting", msg.label());
-            events.push(Event::new("COH-BIA-15", LINE, "device", found, "an end without own requests"));
+            events.push(Event::new("COH-BIA-15", LINE, "device", found, "an end without requests of the device's own"));
         }
     }
 

@@ -18,10 +18,8 @@ use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
+use crate::coherence::names::{self, CQIDS};
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, D2hRspOpcode, H2dReqOpcode, H2dRspOpcode};
-
-/// CQIDs of a device (12 bits, `coherence` §1).
-pub const CQIDS: u16 = 1 << 12;
 
 /// Bytes to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -182,9 +180,8 @@ impl<D: Content> Device<D> {
     }
 
     fn next_cqid(&self) -> Option<u16> {
-        let taken =
-            |id: u16| self.flushing == Some(id) || self.lines.iter().any(|(_, e)| e.op != NO_OP && e.cqid == id);
-        (0..CQIDS).find(|id| !taken(*id))
+        let asked = self.lines.iter().filter(|(_, e)| e.op != NO_OP).map(|(_, e)| e.cqid);
+        names::lowest_free(CQIDS, asked.chain(self.flushing))
     }
 
     /// Issues a request. `bytes` are what a write writes, or a store that waits for the ownership that RdOwn or
@@ -279,7 +276,13 @@ impl<D: Content> Device<D> {
         let at = self.at(line);
         let Some(mut reply) = self.replies(config, line, snoop).get(usize::from(way)).copied() else {
             let row = snoops::row_of(at, snoop);
-            return event(out, row.rule, Some(line), format!("Snp{} in {}", snoop.name(), at.name()), row.never);
+            return event(
+                out,
+                row.rule,
+                Some(line),
+                format!("Snp{} in {}", snoop.name(), at.name()),
+                &format!("no snoop, because {}", row.never),
+            );
         };
         if config.has(Mutant::GrantedAnswersAsInvalid) && at.is_granted() {
             reply = Reply { rsp: D2hRspOpcode::RspIHitI, next: at, forward: Forward::No };
@@ -334,7 +337,7 @@ impl<D: Content> Device<D> {
     fn answered(&mut self, config: &CoherenceConfig, opcode: H2dRspOpcode, rsp_data: u16, cqid: u16, out: &mut Out<D>) {
         let Some(answer) = Answer::of(opcode, rsp_data) else {
             let found = format!("H2D Rsp code {}, RspData {rsp_data:#x}", opcode.0);
-            return event(out, "COH-IDS-05", None, found, "an opcode and a GO state of the sheet");
+            return event(out, "COH-IDS-05", None, found, "a listed opcode and GO state");
         };
         if self.flushing == Some(cqid) {
             if answer == Answer::GoI {
@@ -352,9 +355,9 @@ impl<D: Content> Device<D> {
         if let Some(row) = allowed {
             let found = format!("{} to {}", answer.name(), entry.op.name().unwrap_or("?"));
             if let Some(rule) = requests::never(entry.op, answer) {
-                event(out, rule, Some(line), found.clone(), "never this answer to this request");
+                event(out, rule, Some(line), found.clone(), "an answer that this request can have");
             }
-            return event(out, row.rule, Some(line), found, "an answer of the request's row");
+            return event(out, row.rule, Some(line), found, "an answer that this request can have");
         }
         let Some(row) = answers::row_of(at, Got::Answer(answer)) else {
             let rule = if entry.op == D2hReqOpcode::WrInv { "COH-REQ-22" } else { "COH-REQ-21" };
@@ -375,7 +378,7 @@ impl<D: Content> Device<D> {
         };
         let (line, at) = (self.lines[i].0, self.lines[i].1.at);
         let Some(row) = answers::row_of(at, Got::Data) else {
-            return event(out, "COH-REQ-21", Some(line), format!("data in {}", at.name()), "one line of data a read");
+            return event(out, "COH-REQ-21", Some(line), format!("data in {}", at.name()), "one line of data per read");
         };
         self.perform(config, i, row, 0, Some(data), out);
     }

@@ -1,7 +1,7 @@
 //! The home agent: one transaction a line, a directory of who holds what, and the memory behind it (`coherence` §2.8).
 //!
-//! One request: it is taken when no transaction is open on its line ([`Home::accepts`]; otherwise it waits in its channel
-//! or in the bounded queue). The snoops of its row ([`requests`]) go out; each answer updates the directory and, with
+//! One request: it is taken when no transaction is open on its line and one is free ([`Home::accepts`]; otherwise it waits in
+//! its channel or in the bounded queue). The snoops of its row ([`requests`]) go out; each answer updates the directory and, with
 //! data, the memory ([`snoops::READINGS`]). With the last one the requester is answered. A read ends there; a write or an
 //! evict has been pulled and ends when its data is in.
 //!
@@ -19,6 +19,7 @@ use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
+use crate::coherence::names;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode};
 
 /// Devices below one home: CacheID has 4 bits (`coherence` §2.9).
@@ -27,8 +28,8 @@ pub const PORTS: u8 = 16;
 /// The requester that is the host's own core.
 pub const HOST_CORE: Port = PORTS;
 
-/// Open transactions: UQID has 12 bits, 4 of which name the port.
-pub const SLOTS: u8 = u8::MAX;
+/// Most open transactions: UQID has 12 bits, 4 of which name the port.
+pub const SLOTS: usize = u8::MAX as usize;
 
 /// What the directory says of a line. Empty entries are not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -255,12 +256,24 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         lines.filter(|l| *l != but && self.holders(*l) == Holders::default()).count()
     }
 
-    /// A host core's read; answered with [`Effect::Used`]. `false`: the line is busy.
+    /// A transaction that is not in use; without one every request waits.
+    fn free_slot(&self, config: &CoherenceConfig) -> Option<u8> {
+        let used = self.open.iter().map(|t| u16::from(t.slot));
+        names::lowest_free(config.home_transactions.min(SLOTS), used).map(|slot| slot as u8)
+    }
+
+    /// The transaction for a request that may start now.
+    fn may_start(&self, config: &CoherenceConfig, op: Op, line: LineAddr) -> Option<u8> {
+        let free = !self.busy(config, line) && self.has_room(config, op, line);
+        if free { self.free_slot(config) } else { None }
+    }
+
+    /// A host core's read; answered with [`Effect::Used`]. `false`: the line is busy, or no transaction is free.
     pub fn core_read(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut Out<D>) -> bool {
         self.core(config, line, Task::CoreRead, out)
     }
 
-    /// A host core's write; answered with [`Effect::Written`]. `false`: the line is busy.
+    /// A host core's write; answered with [`Effect::Written`]. `false`: the line is busy, or no transaction is free.
     pub fn core_write(
         &mut self,
         config: &CoherenceConfig,
@@ -273,20 +286,28 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     fn core(&mut self, config: &CoherenceConfig, line: LineAddr, task: Task<D>, out: &mut Out<D>) -> bool {
-        let free = !self.busy(config, line);
-        if free {
-            self.start(config, HOST_CORE, line, task, out);
+        let slot = if self.busy(config, line) { None } else { self.free_slot(config) };
+        if let Some(slot) = slot {
+            self.start(config, slot, HOST_CORE, line, task, out);
             self.serve(config, out);
         }
-        free
+        slot.is_some()
     }
 
-    /// Opens a transaction and sends its snoops.
-    fn start(&mut self, config: &CoherenceConfig, port: Port, line: LineAddr, task: Task<D>, out: &mut Out<D>) {
+    /// Opens transaction `slot`, which is free, and sends its snoops.
+    fn start(
+        &mut self,
+        config: &CoherenceConfig,
+        slot: u8,
+        port: Port,
+        line: LineAddr,
+        task: Task<D>,
+        out: &mut Out<D>,
+    ) {
         let snooped = match &task {
             Task::Request { op, cqid } => {
                 if let Some(error) = config.error_of(line) {
-                    return self.refuse(port, line, *op, *cqid, error, out);
+                    return self.refuse(slot, port, line, *op, *cqid, error, out);
                 }
                 requests::request(*op).map_or(Snooped::Nobody, |r| r.snooped)
             }
@@ -304,10 +325,6 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         if config.has(Mutant::SharersNotSnooped) {
             targets &= holders.owner.map_or(0, bit);
         }
-        let Some(slot) = (0..SLOTS).find(|s| self.open.iter().all(|t| t.slot != *s)) else {
-            // Requests are bounded by the credits of the link; a wrapper that grants more than 255 is told so.
-            return event(out, "COH-HOM-01", Some(line), "no free transaction".into(), "at most 255 open ones");
-        };
         let transaction = Transaction {
             slot,
             line,
@@ -467,7 +484,17 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
     }
 
     /// The line cannot be served: every request is answered with an error, nothing is read or written (§2.2).
-    fn refuse(&mut self, port: Port, line: LineAddr, op: Op, cqid: u16, error: ErrorAnswer, out: &mut Out<D>) {
+    #[allow(clippy::too_many_arguments)]
+    fn refuse(
+        &mut self,
+        slot: u8,
+        port: Port,
+        line: LineAddr,
+        op: Op,
+        cqid: u16,
+        error: ErrorAnswer,
+        out: &mut Out<D>,
+    ) {
         let go = if error == ErrorAnswer::GoInvalid { Answer::GoI } else { Answer::GoErr };
         let mut send = |answer: Answer, rsp_data: u16| {
             let (opcode, state) = answer.code();
@@ -490,7 +517,6 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             Op::WrInv => Answer::Pull,
             _ => Answer::GoErrPull,
         };
-        let Some(slot) = (0..SLOTS).find(|s| self.open.iter().all(|t| t.slot != *s)) else { return };
         send(pull, uqid(slot, port));
         self.open.push(Transaction {
             slot,
@@ -518,17 +544,20 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         }
     }
 
-    /// Ends a step in which a transaction has ended: starts what waits for its line or for a place in the filter and can go
-    /// on now, oldest first. What is started may end at once, so this goes round until nothing more can.
+    /// Ends a step in which a transaction has ended: starts what waits for its line, for a transaction or for a place in the
+    /// filter and can go on now, oldest first. What is started may end at once, so this goes round until nothing more can.
     fn serve(&mut self, config: &CoherenceConfig, out: &mut Out<D>) {
         if !out.effects.iter().any(|e| matches!(e, Effect::Done(_))) {
             return;
         }
-        let can = |home: &Self, w: &Waiting| !home.busy(config, w.line) && home.has_room(config, w.op, w.line);
+        let first = |home: &Self| {
+            let mut waiting = home.queue.iter().enumerate();
+            waiting.find_map(|(i, w)| Some((i, home.may_start(config, w.op, w.line)?)))
+        };
         loop {
-            while let Some(i) = (0..self.queue.len()).find(|i| can(self, &self.queue[*i])) {
+            while let Some((i, slot)) = first(self) {
                 let w = self.queue.remove(i);
-                self.start(config, w.port, w.line, Task::Request { op: w.op, cqid: w.cqid }, out);
+                self.start(config, slot, w.port, w.line, Task::Request { op: w.op, cqid: w.cqid }, out);
             }
             if !self.recall(config, out) {
                 return;
@@ -542,18 +571,19 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let recalls = self.open.iter().any(|t| t.task == Task::Recall);
         let needed = self.queue.iter().any(|w| !self.busy(config, w.line) && !self.has_room(config, w.op, w.line));
         let victim = self.directory.iter().map(|(l, _)| *l).find(|l| !self.busy(config, *l));
-        match victim.filter(|_| needed && !recalls) {
-            Some(line) => {
-                self.start(config, HOST_CORE, line, Task::Recall, out);
+        match (victim.filter(|_| needed && !recalls), self.free_slot(config)) {
+            (Some(line), Some(slot)) => {
+                self.start(config, slot, HOST_CORE, line, Task::Recall, out);
                 self.holders(line) == Holders::default()
             }
-            None => false,
+            // The next transaction that ends asks again.
+            _ => false,
         }
     }
 
     fn requested(&mut self, config: &CoherenceConfig, port: Port, op: Op, line: LineAddr, cqid: u16, out: &mut Out<D>) {
         if requests::request(op).is_none() {
-            return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a request of the sheet");
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Req code {}", op.0), "a listed request");
         }
         if config.is_own_memory(port, line) && ![Op::ItoMWr, Op::WrCur, Op::WrInv].contains(&op) {
             let found = format!("{} for the device's own HDM-DB", op.name().unwrap_or("?"));
@@ -568,15 +598,16 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             let (opcode, state) = Answer::GoI.code();
             return out.send(port, Msg::H2dRsp { opcode, rsp_data: state.map_or(0, |s| u16::from(s.0)), cqid });
         }
-        if self.busy(config, line) || !self.has_room(config, op, line) {
-            if config.has(Mutant::EvictUntracksAll) {
-                self.change(line, |h| h.forget(port));
+        match self.may_start(config, op, line) {
+            Some(slot) => self.start(config, slot, port, line, Task::Request { op, cqid }, out),
+            None => {
+                if config.has(Mutant::EvictUntracksAll) {
+                    self.change(line, |h| h.forget(port));
+                }
+                self.queue.push(Waiting { port, op, line, cqid });
+                self.recall(config, out);
             }
-            self.queue.push(Waiting { port, op, line, cqid });
-            self.recall(config, out);
-            return;
         }
-        self.start(config, port, line, Task::Request { op, cqid }, out);
     }
 
     fn snoop_answered(&mut self, config: &CoherenceConfig, port: Port, rsp: D2hRspOpcode, id: u16, out: &mut Out<D>) {
@@ -589,7 +620,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
         let t = &mut self.open[i];
         let line = t.line;
         let (Some(reading), Some(snoop)) = (snoops::reading(rsp), t.snoop) else {
-            return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "an answer of the sheet");
+            return event(out, "COH-OPC-01", Some(line), format!("D2H Rsp code {}", rsp.0), "a listed answer");
         };
         if !reading.to.contains(&snoop) {
             let rule = match snoop {
@@ -598,7 +629,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 Snoop::Cur => "COH-SNP-09",
             };
             let found = format!("{} to Snp{}", rsp.name().unwrap_or("?"), snoop.name());
-            return event(out, rule, Some(line), found, "an answer of the snoop's column");
+            return event(out, rule, Some(line), found, "an answer that this snoop can have");
         }
         t.answers &= !bit(port);
         if reading.data {
@@ -752,7 +783,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
                 }
                 (false, false) => {
                     let found = "data without Bogus from a device that holds nothing".into();
-                    event(out, "COH-EVT-03", Some(line), found, "Bogus = 1; the data is dropped");
+                    event(out, "COH-EVT-03", Some(line), found, "Bogus on data that will be dropped");
                     let found = "Bogus = 0 on the data of an evict that a snoop hit".into();
                     event(out, "COH-BOG-01", Some(line), found, "Bogus = 1 on every data message");
                 }
@@ -784,10 +815,12 @@ impl<D: Content, B: Backing<D>> Agent<D> for Home<D, B> {
         if *opcode == Op::CacheFlushed {
             return Accept::Take;
         }
-        let busy = self.busy(config, *line);
-        let free = !busy && self.has_room(config, *opcode, *line);
+        let free = self.may_start(config, *opcode, *line).is_some();
         // One place is kept for a request that makes the filter give an entry back.
-        let recalls = !busy && !free && self.queue.is_empty() && self.open.iter().all(|t| t.task != Task::Recall);
+        let recalls = !self.busy(config, *line)
+            && !self.has_room(config, *opcode, *line)
+            && self.queue.is_empty()
+            && self.open.iter().all(|t| t.task != Task::Recall);
         let untracks = config.has(Mutant::EvictUntracksAll)
             && [Op::DirtyEvict, Op::CleanEvict, Op::CleanEvictNoData].contains(opcode);
         if free || recalls || untracks || self.queue.len() < config.home_queue_requests {

@@ -351,7 +351,7 @@ impl CacheSystem {
                     if current && value.age != Age::Current {
                         let expected = "the newest value";
                         let at = actor.name();
-                        out.events.push(Event::new("COH-REQ-20", line, at, "a core saw an old value", expected));
+                        out.events.push(Event::new("COH-REQ-20", line, at, "an old value read by a core", expected));
                     }
                     continue;
                 }
@@ -495,16 +495,22 @@ impl CacheSystem {
             });
             for answer in of_line {
                 if answer == Answer::GoM && state.home.memory.read(line).age == Age::Current {
-                    let (at, found) = (format!("device {link}"), "GO-M for what memory has");
-                    events.push(Event::new("COH-REQ-17", line, at, found, "GO-M for dirty data"));
+                    let (at, found) = (format!("device {link}"), "GO-M for data that memory has too");
+                    events.push(Event::new("COH-REQ-17", line, at, found, "GO-M for dirty data only"));
                 }
                 let pulled = |t: &&Transaction<Token>| {
                     let write = matches!(t.task, Task::Request { op: Op::WrInv, cqid } if cqid == entry.cqid);
                     write && usize::from(t.port) == link && t.line == line
                 };
                 if answer == Answer::GoI && state.home.open().iter().any(|t| pulled(&t)) {
-                    let (at, found) = (format!("device {link}"), "the end of WrInv before its data is in");
-                    events.push(Event::new("COH-ORD-13", line, at, found, "a strong write is visible when it ends"));
+                    let (at, found) = (format!("device {link}"), "the end of WrInv before its data has come");
+                    events.push(Event::new(
+                        "COH-ORD-13",
+                        line,
+                        at,
+                        found,
+                        "a strongly ordered write that is visible when it ends",
+                    ));
                 }
             }
         }
@@ -522,15 +528,15 @@ impl CacheSystem {
             let at = || format!("device {link}");
             if device.at(line).is_evicting() && device.may_load(&self.setup.config, line) {
                 let found = format!("a copy in use in {}", device.at(line).name());
-                say("COH-STA-04", at(), &found, "no use after the evict is issued");
+                say("COH-STA-04", at(), &found, "no use after the evict was issued");
             }
             let snoops = open().filter(|t| (t.answers | t.data) & bit != 0).count();
             if snoops > 1 {
-                say("COH-ORD-04", at(), "two snoops on a line", "one a line and device");
+                say("COH-ORD-04", at(), "two snoops on a line", "one snoop per line and device");
             }
             let pulls = open().any(|t| matches!(t.phase, Phase::Pulling { .. }) && usize::from(t.port) == link);
             if snoops > 0 && pulls {
-                say("COH-ORD-03", at(), "a snoop beside an open pull", "they exclude each other");
+                say("COH-ORD-03", at(), "a snoop beside an open pull", "one of them at a time");
             }
             let lane = state.net.of(link, Dir::Down);
             let cqid = device.entry(line).filter(|e| !e.at.is_stable()).map(|e| e.cqid);
@@ -544,7 +550,7 @@ impl CacheSystem {
             }
         }
         if open().count() > 1 {
-            say("COH-ORD-05", "home".into(), "two transactions on a line", "one a line");
+            say("COH-ORD-05", "home".into(), "two transactions on a line", "one transaction per line");
         }
         if open().any(|t| t.phase == Phase::Absorbing) {
             say("COH-ORD-08", "home".into(), "an answer before all snoop answers", "all answers before the GO");
@@ -717,7 +723,13 @@ impl System for CacheSystem {
             let held = lane.iter().find(|m| device.accepts(&self.setup.config, 0, m) == Accept::Wait);
             if let Some(msg) = held {
                 let at = format!("device {link}");
-                events.push(Event::new("COH-ORD-07", msg.line(), at, "a snoop that is held", "an answer at once"));
+                events.push(Event::new(
+                    "COH-ORD-07",
+                    msg.line(),
+                    at,
+                    "a snoop that is kept waiting",
+                    "an answer at once",
+                ));
                 if let Msg::H2dReq { opcode, line, .. } = msg
                     && let Some(snoop) = Snoop::of(*opcode)
                 {

@@ -10,6 +10,7 @@
 //! its throttle says (`coherence` §3.8); write-backs are not held.
 
 use super::core::{Core, Wants};
+use super::program::Program;
 use crate::coherence::agent::{Effect, Out};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
@@ -125,7 +126,7 @@ struct Open {
 /// The core.
 #[derive(Debug, Clone)]
 pub struct Accessor {
-    todo: VecDeque<Access>,
+    todo: Program<Access>,
     open: VecDeque<Open>,
     window: usize,
     /// Most lines in the cache.
@@ -145,10 +146,10 @@ pub struct Accessor {
 
 impl Accessor {
     /// A core with `window` accesses open at a time and a cache of `capacity_lines` lines, both at least 1.
-    pub fn new(accesses: Vec<Access>, window: usize, capacity_lines: usize) -> Accessor {
+    pub fn new(accesses: Program<Access>, window: usize, capacity_lines: usize) -> Accessor {
         Accessor {
-            enters_at: accesses.first().map_or(0, |a| a.think_cycles.into()),
-            todo: accesses.into(),
+            enters_at: accesses.front().map_or(0, |a| a.think_cycles.into()),
+            todo: accesses,
             open: VecDeque::new(),
             window: window.max(1),
             capacity_lines: capacity_lines.max(1),
@@ -296,7 +297,7 @@ impl<A: Caching> Core<A> for Accessor {
         }
         if self.open.len() < self.window
             && cycle >= self.enters_at
-            && let Some(access) = self.todo.pop_front()
+            && let Some(access) = self.todo.next()
         {
             self.open.push_back(Open { access, since: cycle, missed: false, given_away: false });
             self.enters_at = cycle + 1 + self.todo.front().map_or(0, |a| u64::from(a.think_cycles));
@@ -306,7 +307,7 @@ impl<A: Caching> Core<A> for Accessor {
         if has_ended && lacks_room {
             return Wants::NextCycle;
         }
-        let enters = (self.open.len() < self.window && !self.todo.is_empty()).then_some(self.enters_at);
+        let enters = (self.open.len() < self.window && self.todo.front().is_some()).then_some(self.enters_at);
         let asks = is_held.then_some(self.asks_at);
         enters.into_iter().chain(asks).min().map_or(Wants::Message, Wants::Cycle)
     }

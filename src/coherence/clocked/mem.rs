@@ -41,9 +41,9 @@ impl Caching for MemHost<Line> {
         let (request, want) = match (act, self.copy(line).state) {
             (Act::Load, Copy4::I) => (HostReq::RD_SHARED, Want::Load),
             // With the bytes here, or about to be overwritten, ownership is enough.
-            (Act::Store { .. }, Copy4::S) => (HostReq::INV, Want::Store),
+            (Act::Store { enables, .. }, Copy4::S) => (HostReq::INV, Want::store(*enables)),
             (Act::Store { .. }, Copy4::I) if whole => (HostReq::INV, Want::Store),
-            (Act::Store { .. }, Copy4::I) => (HostReq::RD_ANY, Want::Store),
+            (Act::Store { .. }, Copy4::I) => (HostReq::RD_ANY, Want::StorePart),
             _ => return Asked::NotNow,
         };
         if !self.can_issue(line, request) {

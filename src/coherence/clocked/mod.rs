@@ -18,6 +18,7 @@ pub mod linked;
 pub mod mem;
 pub mod node;
 pub mod peer;
+pub mod program;
 pub mod sequence;
 pub mod switch;
 pub mod uio;

@@ -172,7 +172,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
                 at: event.line.map_or(At::Message, |line| At::Line(line.address())),
                 found: event.found.clone(),
                 expected: event.expected.clone(),
-                text: format!("{} breaks {}", event.at, event.rule),
+                text: event.text(),
             };
             self.tap.record(at, Kind::Violation, 0, 0, || Body::Violation(violation));
             let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +203,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         let msg = from_link(&message);
         let Some(peer) = self.links[link].link.peer(&message) else {
             self.links[link].take(place, cx);
-            let (node, found) = (format!("node {}", self.number), format!("{} of nobody known", msg.label()));
+            let (node, found) = (format!("node {}", self.number), format!("{} from an unknown sender", msg.label()));
             self.report([Event::new("COH-IDS-01", msg.line(), node, found, "a peer of the link")], at);
             cx.progress();
             return true;

@@ -9,6 +9,7 @@
 
 use super::accessor::Measured;
 use super::core::{Core, Wants};
+use super::program::Program;
 use crate::coherence::agent::{Effect, Out};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::{Line, LineAddr};
@@ -52,7 +53,7 @@ struct Open {
 #[derive(Debug, Clone)]
 pub struct UioPeer {
     decoders: Vec<Decoder>,
-    todo: VecDeque<UioAccess>,
+    todo: Program<UioAccess>,
     open: Option<Open>,
     begins_at: u64,
     /// Accesses that were aborted.
@@ -63,10 +64,10 @@ pub struct UioPeer {
 
 impl UioPeer {
     /// A peer with its accesses, in front of these decoders.
-    pub fn new(decoders: Vec<Decoder>, accesses: Vec<UioAccess>) -> UioPeer {
-        let begins_at = accesses.first().map_or(0, |a| a.think_cycles);
-        let (todo, measured) = (accesses.into(), Measured::default());
-        UioPeer { decoders, todo, open: None, begins_at, aborts: 0, measured }
+    pub fn new(decoders: Vec<Decoder>, accesses: Program<UioAccess>) -> UioPeer {
+        let begins_at = accesses.front().map_or(0, |a| a.think_cycles);
+        let measured = Measured::default();
+        UioPeer { decoders, todo: accesses, open: None, begins_at, aborts: 0, measured }
     }
 
     /// Decodes the next access, if its time has come.
@@ -74,7 +75,7 @@ impl UioPeer {
         if self.open.is_some() || cycle < self.begins_at {
             return;
         }
-        let Some(access) = self.todo.pop_front() else { return };
+        let Some(access) = self.todo.next() else { return };
         let decoded = decode(config, &self.decoders, access.address, access.bytes);
         if decoded.abort.is_some() {
             self.aborts += 1;
@@ -124,7 +125,7 @@ impl Core<Dcoh<Line>> for UioPeer {
             }
             return Wants::Message;
         }
-        if self.todo.is_empty() { Wants::Message } else { Wants::Cycle(self.begins_at) }
+        if self.todo.front().is_none() { Wants::Message } else { Wants::Cycle(self.begins_at) }
     }
 
     fn open_work(&self) -> Option<String> {

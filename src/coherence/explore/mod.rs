@@ -2,11 +2,13 @@
 //!
 //! [`System`] is a set of agents with the messages between them; [`search()`] visits every state that any order of
 //! deliveries and operations can reach, checks the monitors in each, and gives the shortest way to the first fault.
-//! [`named`] has the explorations that can be asked for by name, [`killers`] what each missing rule is found by.
+//! [`named`] has the explorations that can be asked for by name, [`options`] what may be set in them, [`killers`] what each
+//! missing rule is found by.
 
 pub mod fingerprint;
 pub mod killers;
 pub mod named;
+pub mod options;
 pub mod search;
 pub mod system;
 

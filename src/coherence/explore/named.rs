@@ -1,16 +1,18 @@
 //! The explorations by name.
 
+use super::options::{self, *};
 use super::{Limits, Report, System, search_with};
 use crate::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use crate::coherence::cache::system::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup as CacheSetup};
 use crate::coherence::chart::Chart;
-use crate::coherence::config::CoherenceConfig;
+use crate::coherence::config::{CoherenceConfig, OutOfRange};
 use crate::coherence::flows::{FlowError, play};
 use crate::coherence::litmus::cores::start as cores;
 use crate::coherence::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
 use crate::coherence::mem::DeviceOp;
 use crate::coherence::mem::system::{MemSystem, Setup as MemSetup};
 use crate::coherence::stress::Protocol;
+use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
 /// A start that can be searched, whatever its agents are.
 pub trait Explored {
@@ -41,8 +43,21 @@ pub struct Named {
     pub name: &'static str,
     /// Who does what.
     pub doc: &'static str,
-    /// Where it starts, under a configuration.
+    /// Options that act in it.
+    pub options: &'static [&'static [&'static str]],
+    /// Where it starts, under a configuration that [`Named::begin`] would take.
     pub start: fn(CoherenceConfig) -> Box<dyn Explored>,
+}
+
+impl Named {
+    /// Where it starts.
+    ///
+    /// # Errors
+    /// A number out of its range, an option that does nothing in this exploration.
+    pub fn begin(&self, config: CoherenceConfig) -> Result<Box<dyn Explored>, OutOfRange> {
+        options::check(&config, self.options)?;
+        Ok((self.start)(config))
+    }
 }
 
 fn cache(setup: CacheSetup) -> Box<dyn Explored> {
@@ -55,52 +70,86 @@ fn mem(setup: MemSetup) -> Box<dyn Explored> {
 
 /// A litmus shape on two agents.
 macro_rules! shape {
-    ($name:literal, $shape:ident, $protocol:expr) => {
-        Named { name: $name, doc: $shape.doc, start: |config| cores(&$shape, $protocol, config) }
+    ($name:literal, $shape:ident, $protocol:expr, $options:expr) => {
+        Named { name: $name, doc: $shape.doc, options: $options, start: |config| cores(&$shape, $protocol, config) }
     };
 }
+
+const CACHE_FREE: &[&[&str]] = &[CACHE, CACHE_DROPS];
+const CACHE_TWO_LINES: &[&[&str]] = &[CACHE, CACHE_DROPS, CACHE_LINES];
+const SHAPES_CACHE: &[&[&str]] = &[CACHE, CACHE_LINES];
+const SHAPES_HDM_DB: &[&[&str]] = &[HDM_DB, HDM_DB_LINES];
+const SHAPES_HDM_D: &[&[&str]] = &[HDM_D];
 
 /// All of them, on one line where nothing else is said.
 pub static NAMED: &[Named] = &[
     Named {
         name: "cxl-cache-2",
         doc: "two caching devices, every request of CXL.cache, drops, waiting stores",
+        options: CACHE_FREE,
         start: |config| cache(CacheSetup::free(config, 2, ALL_REQUESTS)),
     },
     Named {
         name: "cxl-cache-2-values",
         doc: "the same without the order rules V6 and V8: states and values alone",
+        options: CACHE_FREE,
         start: |config| cache(CacheSetup { orders: false, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
         name: "cxl-cache-2-core",
         doc: "the same with reads and writes of the host's core",
+        options: CACHE_FREE,
         start: |config| cache(CacheSetup { core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
         name: "cxl-cache-3",
         doc: "three caching devices: reads, ItoMWr, evicts, drops, waiting stores",
+        options: CACHE_FREE,
         start: |config| cache(CacheSetup::free(config, 3, HINTED_REQUESTS)),
+    },
+    Named {
+        name: "cxl-cache-2-lines",
+        doc: "two caching devices and two lines: ownership, full writes, evicts, drops",
+        options: CACHE_TWO_LINES,
+        start: |config| {
+            let setup = CacheSetup::free(config, 2, &[Op::RdOwn, Op::ItoMWr, Op::DirtyEvict]);
+            cache(CacheSetup { lines: 2, waiting_stores: false, ..setup })
+        },
     },
     Named {
         name: "hdm-db-2",
         doc: "two hosts of a device with back-invalidation: reads, ownership, stores, evicts",
+        options: &[HDM_DB],
         start: |config| mem(MemSetup::core(config, 2)),
     },
-    Named { name: "hdm-db-3", doc: "the same with three hosts", start: |config| mem(MemSetup::core(config, 3)) },
+    Named {
+        name: "hdm-db-3",
+        doc: "the same with three hosts",
+        options: &[HDM_DB],
+        start: |config| mem(MemSetup::core(config, 3)),
+    },
+    Named {
+        name: "hdm-db-2-all",
+        doc: "two hosts, every request of CXL.mem, every write back, stores, drops",
+        options: &[HDM_DB],
+        start: |config| mem(MemSetup { device: Vec::new(), ..MemSetup::everything(config, 2) }),
+    },
     Named {
         name: "hdm-db-device",
         doc: "two hosts and the device's own cache",
+        options: &[HDM_DB, HDM_DB_OWN],
         start: |config| mem(MemSetup { device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
     },
     Named {
         name: "hdm-db-filter",
         doc: "two hosts, two lines, one entry of the snoop filter",
+        options: &[HDM_DB, HDM_DB_LINES],
         start: |config| mem(MemSetup::one_entry(config)),
     },
     Named {
         name: "hdm-db-block",
         doc: "a host owns two lines, the device takes them back with block back-invalidates",
+        options: &[HDM_DB, HDM_DB_OWN, HDM_DB_LINES, HDM_DB_BLOCKS],
         start: |config| {
             let ops = [DeviceOp::ReadOwn, DeviceOp::ReadOnce];
             mem(MemSetup { device: vec![DeviceOp::Evict], ..MemSetup::blocks(config, 1, &ops) })
@@ -109,34 +158,36 @@ pub static NAMED: &[Named] = &[
     Named {
         name: "hdm-db-uio",
         doc: "two holders and reads and writes of CXL.io peers (UIO)",
+        options: &[HDM_DB],
         start: |config| mem(MemSetup::uio(config)),
     },
     Named {
         name: "hdm-d",
         doc: "a host and a device with bias flips both ways",
+        options: &[HDM_D],
         start: |config| Box::new(BiasSystem::new(BiasSetup::everything(config))),
     },
-    shape!("cxl-cache-corr", CORR, Protocol::Cache(2)),
-    shape!("cxl-cache-coww", COWW, Protocol::Cache(2)),
-    shape!("cxl-cache-cowr", COWR, Protocol::Cache(2)),
-    shape!("cxl-cache-corw", CORW, Protocol::Cache(2)),
-    shape!("cxl-cache-mp", MP, Protocol::Cache(2)),
-    shape!("cxl-cache-sb", SB, Protocol::Cache(2)),
-    shape!("cxl-cache-2+2w", WW, Protocol::Cache(2)),
-    shape!("hdm-db-corr", CORR, Protocol::HdmDb(2)),
-    shape!("hdm-db-coww", COWW, Protocol::HdmDb(2)),
-    shape!("hdm-db-cowr", COWR, Protocol::HdmDb(2)),
-    shape!("hdm-db-corw", CORW, Protocol::HdmDb(2)),
-    shape!("hdm-db-mp", MP, Protocol::HdmDb(2)),
-    shape!("hdm-db-sb", SB, Protocol::HdmDb(2)),
-    shape!("hdm-db-2+2w", WW, Protocol::HdmDb(2)),
-    shape!("hdm-d-corr", CORR, Protocol::HdmD),
-    shape!("hdm-d-coww", COWW, Protocol::HdmD),
-    shape!("hdm-d-cowr", COWR, Protocol::HdmD),
-    shape!("hdm-d-corw", CORW, Protocol::HdmD),
-    shape!("hdm-d-mp", MP, Protocol::HdmD),
-    shape!("hdm-d-sb", SB, Protocol::HdmD),
-    shape!("hdm-d-2+2w", WW, Protocol::HdmD),
+    shape!("cxl-cache-corr", CORR, Protocol::Cache(2), SHAPES_CACHE),
+    shape!("cxl-cache-coww", COWW, Protocol::Cache(2), SHAPES_CACHE),
+    shape!("cxl-cache-cowr", COWR, Protocol::Cache(2), SHAPES_CACHE),
+    shape!("cxl-cache-corw", CORW, Protocol::Cache(2), SHAPES_CACHE),
+    shape!("cxl-cache-mp", MP, Protocol::Cache(2), SHAPES_CACHE),
+    shape!("cxl-cache-sb", SB, Protocol::Cache(2), SHAPES_CACHE),
+    shape!("cxl-cache-2+2w", WW, Protocol::Cache(2), SHAPES_CACHE),
+    shape!("hdm-db-corr", CORR, Protocol::HdmDb(2), SHAPES_HDM_DB),
+    shape!("hdm-db-coww", COWW, Protocol::HdmDb(2), SHAPES_HDM_DB),
+    shape!("hdm-db-cowr", COWR, Protocol::HdmDb(2), SHAPES_HDM_DB),
+    shape!("hdm-db-corw", CORW, Protocol::HdmDb(2), SHAPES_HDM_DB),
+    shape!("hdm-db-mp", MP, Protocol::HdmDb(2), SHAPES_HDM_DB),
+    shape!("hdm-db-sb", SB, Protocol::HdmDb(2), SHAPES_HDM_DB),
+    shape!("hdm-db-2+2w", WW, Protocol::HdmDb(2), SHAPES_HDM_DB),
+    shape!("hdm-d-corr", CORR, Protocol::HdmD, SHAPES_HDM_D),
+    shape!("hdm-d-coww", COWW, Protocol::HdmD, SHAPES_HDM_D),
+    shape!("hdm-d-cowr", COWR, Protocol::HdmD, SHAPES_HDM_D),
+    shape!("hdm-d-corw", CORW, Protocol::HdmD, SHAPES_HDM_D),
+    shape!("hdm-d-mp", MP, Protocol::HdmD, SHAPES_HDM_D),
+    shape!("hdm-d-sb", SB, Protocol::HdmD, SHAPES_HDM_D),
+    shape!("hdm-d-2+2w", WW, Protocol::HdmD, SHAPES_HDM_D),
 ];
 
 /// What the device's own cache does.

@@ -120,6 +120,7 @@ fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) 
                 }
                 if !events.is_empty() {
                     let event = events.swap_remove(0);
+                    report.depth += 1;
                     report.violation = Some(way(start, event, &origins, number, ordinal));
                     return report;
                 }
@@ -168,7 +169,7 @@ fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>
             None,
             "system",
             "work is open and nothing can move",
-            "every state drains",
+            "a move that leads to the end",
         ));
     }
 }

@@ -237,7 +237,7 @@ impl<R: Rig + Clone> Cores<R> {
                             self.loaded(core, line, value);
                         }
                     }
-                    Want::Store => {
+                    Want::Store | Want::StorePart => {
                         if let Some(bytes) = self.wanted(core, line) {
                             self.rig.store(&setup.config, core, line, &bytes, out);
                         }

@@ -38,6 +38,9 @@ struct File {
     config: Option<Spanned<CoherenceConfig>>,
 }
 
+/// More agents than any kind takes.
+const MOST_AGENTS: usize = 64;
+
 /// Most operations of a program: systems count them in eight bits.
 const MOST_OPERATIONS: usize = 255;
 
@@ -64,6 +67,9 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
         .ok_or_else(|| refused(line(file.kind.span()), kind_name, "`cxl-cache`, `hdm-db` or `hdm-d`"))?;
     let start = file.start.get_ref();
     let start_line = line(file.start.span());
+    if start.len() > MOST_AGENTS {
+        return Err(refused(start_line, format!("{} letters", start.len()), format!("at most {MOST_AGENTS}")));
+    }
     if start.is_empty() || !start.chars().all(|c| "MESI".contains(c)) {
         return Err(refused(start_line, start, "one letter an agent: M, E, S or I"));
     }
@@ -96,5 +102,6 @@ pub fn parse(text: &str) -> Result<Case, LitmusError> {
     let words = |program: &Vec<Spanned<String>>| {
         program.iter().map(|w| Word { text: w.get_ref().clone(), line: line(w.span()) }).collect()
     };
-    Ok(Case { kind, start: start.clone(), start_line, programs: programs.iter().map(words).collect(), config })
+    let programs = programs.iter().map(words).collect();
+    Ok(Case { kind, start: start.clone(), start_line, programs, config, config_line })
 }

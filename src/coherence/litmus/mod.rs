@@ -24,7 +24,7 @@ pub mod shapes;
 pub use file::{LitmusError, parse};
 
 use super::config::CoherenceConfig;
-use super::explore::{Explored, Limits, Report, Violation};
+use super::explore::{Explored, Limits, Report, Violation, options};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -42,6 +42,15 @@ pub enum Kind {
 impl Kind {
     /// All of them.
     pub const ALL: [Kind; 3] = [Kind::CxlCache, Kind::HdmDb, Kind::HdmD];
+
+    /// Options that act in it: one line, no drops, no cache of an HDM-DB device.
+    pub fn options(self) -> &'static [&'static str] {
+        match self {
+            Kind::CxlCache => options::CACHE,
+            Kind::HdmDb => options::HDM_DB,
+            Kind::HdmD => options::HDM_D,
+        }
+    }
 
     /// Name in a file.
     pub fn name(self) -> &'static str {
@@ -75,6 +84,8 @@ pub struct Case {
     pub programs: Vec<Vec<Word>>,
     /// Choices.
     pub config: CoherenceConfig,
+    /// Line of the file in which they stand.
+    pub config_line: usize,
 }
 
 /// A final outcome.
@@ -111,8 +122,13 @@ impl Case {
     /// Where the case starts.
     ///
     /// # Errors
-    /// A word that the kind does not know, too many agents.
+    /// A word that the kind does not know, too many agents, an option that does nothing in the kind.
     pub fn start(&self) -> Result<Box<dyn Explored>, LitmusError> {
+        options::check(&self.config, &[self.kind.options()]).map_err(|e| LitmusError::Value {
+            line: self.config_line,
+            found: e.found,
+            expected: e.expected,
+        })?;
         match self.kind {
             Kind::CxlCache => cache::start(self),
             Kind::HdmDb => mem::start(self),

@@ -24,6 +24,7 @@ use crate::coherence::content::{Content, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
+use crate::coherence::names::{self, BI_TAGS};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -173,6 +174,14 @@ impl<D: Content> Dcoh<D> {
         self.trackers.iter().find(|t| t.waits & t.bit(line) != 0).map(|t| t.count > 1)
     }
 
+    /// The host whose open request for the line says that it holds nothing (MetaValue Invalid).
+    pub fn gives_up(&self, line: LineAddr) -> Option<u8> {
+        self.open.iter().filter(|o| o.covers(line)).find_map(|o| match o.cause {
+            Cause::Host { host, meta_field: MetaField::Meta0State, meta: MetaValue::Invalid, .. } => Some(host),
+            _ => None,
+        })
+    }
+
     /// The load that the next answer tells.
     pub fn load(&self, config: &CoherenceConfig) -> DevLoad {
         let internal = load::of_depth(self.trackers.len() + self.open.len(), config.mem.devload);
@@ -288,7 +297,8 @@ impl<D: Content> Dcoh<D> {
     }
 
     fn has_trackers(&self, config: &CoherenceConfig) -> bool {
-        self.trackers.len() + usize::from(self.hosts) <= config.mem.trackers.max(usize::from(self.hosts))
+        let most = config.mem.trackers.clamp(usize::from(self.hosts), BI_TAGS);
+        self.trackers.len() + usize::from(self.hosts) <= most
     }
 
     /// Meta0 that an answer to a Req returns.
@@ -406,8 +416,9 @@ impl<D: Content> Dcoh<D> {
 
     fn back_invalidate(&mut self, mask: u16, plain: BisnpOpcode, first: LineAddr, count: u8, out: &mut Out<D>) {
         for host in (0..self.hosts).filter(|h| mask >> h & 1 == 1) {
-            let used = |tag: u16| self.trackers.iter().any(|t| t.host == host && t.bi_tag == tag);
-            let bi_tag = (0..=u16::MAX).find(|&tag| !used(tag)).unwrap_or(u16::MAX);
+            let used = self.trackers.iter().filter(|t| t.host == host).map(|t| t.bi_tag);
+            // `has_trackers` was asked first: there are no more trackers than BITags.
+            let Some(bi_tag) = names::lowest_free(BI_TAGS, used) else { continue };
             let (opcode, line) = match count {
                 // The enable of a block stands in the lowest bits of the line.
                 2 => (BisnpOpcode(plain.0 + 4), LineAddr(first.0 & !3 | if first.0 & 2 == 0 { 1 } else { 2 })),
@@ -703,7 +714,7 @@ impl<D: Content> Dcoh<D> {
                 tracker.disputed |= bit;
                 if again {
                     let found = format!("a second BIConflict of host {host}");
-                    out.events.push(self.event("COH-INV-06", Some(line), found, "one a BISnp and line"));
+                    out.events.push(self.event("COH-INV-06", Some(line), found, "one per BISnp and line"));
                 }
             }
         }
@@ -745,7 +756,7 @@ impl<D: Content> Dcoh<D> {
             tracker.bit(line)
         };
         if bits == 0 || bits & !tracker.waits != 0 {
-            out.events.push(self.event("COH-BLK-02", Some(tracker.first), found, "each line answered once"));
+            out.events.push(self.event("COH-BLK-02", Some(tracker.first), found, "one answer per line"));
             return;
         }
         for i in (0..tracker.count).filter(|i| bits >> i & 1 == 1) {

@@ -19,6 +19,7 @@ use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
 use crate::coherence::event::Event;
 use crate::coherence::message::Msg;
 use crate::coherence::mutant::Mutant;
+use crate::coherence::names::{self, BI_TAGS, TAGS};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
@@ -99,6 +100,10 @@ impl HostReq {
     }
 }
 
+/// Tags that requests of the core may have. The rest is for the write backs that others ask for, which must not wait: a host
+/// of HDM-DB has at most one for each of the four lines of each BITag, a host of HDM-D one for each UQID.
+const CORE_TAGS: usize = TAGS - 4 * BI_TAGS;
+
 /// The access that a request is for. The host makes it before it gives the line up again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Want {
@@ -107,8 +112,22 @@ pub enum Want {
     Nothing,
     /// A load.
     Load,
-    /// A store.
+    /// A store of the whole line: ownership is enough for it, the old bytes are not needed.
     Store,
+    /// A store of a part of the line.
+    StorePart,
+}
+
+impl Want {
+    /// The access that stores these bytes.
+    pub fn store(enables: u64) -> Self {
+        if enables == WHOLE_LINE { Want::Store } else { Want::StorePart }
+    }
+
+    /// Whether it is a store.
+    pub fn stores(self) -> bool {
+        matches!(self, Want::Store | Want::StorePart)
+    }
 }
 
 /// A request without its end.
@@ -301,7 +320,8 @@ impl<D: Content> MemHost<D> {
         self.get(line).map_or(Want::Nothing, |l| l.due)
     }
 
-    /// Whether a request may be issued now: it is one of §3.2, its start state holds and nothing is open on the line.
+    /// Whether a request may be issued now: it is one of §3.2, its start state holds, nothing is open on the line and a Tag is
+    /// free.
     pub fn can_issue(&self, line: LineAddr, req: HostReq) -> bool {
         self.check_issue(line, req).is_ok()
     }
@@ -314,7 +334,13 @@ impl<D: Content> MemHost<D> {
         }
         let state = self.get(line).map_or(Copy4::I, |l| l.state);
         match tables::issue_req(req.opcode, req.field(), req.value()) {
-            Some(row) if self.phase(line) == Phase::Idle && row.states.contains(&state) => Ok(()),
+            Some(row) if self.phase(line) == Phase::Idle && row.states.contains(&state) => {
+                if self.has_tag() {
+                    Ok(())
+                } else {
+                    Err("COH-IDS-01")
+                }
+            }
             row => Err(row.map_or("COH-MEM-37", |r| r.rule)),
         }
     }
@@ -324,11 +350,11 @@ impl<D: Content> MemHost<D> {
         if let Err(rule) = self.check_issue(line, req) {
             let (state, phase) = (self.copy(line).state.letter(), self.phase(line));
             let found = format!("{:?} {:?} {:?} from {state} in {phase:?}", req.opcode, req.meta, req.snp);
-            let expected = "a row of the table, an allowed start state and an idle line";
+            let expected = "a row of the table, an allowed start state, an idle line and a free Tag";
             out.events.push(self.event(rule, Some(line), found, expected));
             return;
         }
-        let tag = self.free_tag();
+        let Some(tag) = self.free_tag() else { return };
         let (snp, meta_field, meta) = (req.snp, req.field(), req.value());
         out.send(0, Msg::M2sReq { opcode: req.opcode, snp, meta_field, meta, line, tag });
         if req.opcode == M2sReqOpcode::MemSpecRd {
@@ -346,7 +372,7 @@ impl<D: Content> MemHost<D> {
 
     /// Whether a dirty line may be written back now.
     pub fn can_write_back(&self, line: LineAddr) -> bool {
-        self.phase(line) == Phase::Idle && self.copy(line).state == Copy4::M
+        self.phase(line) == Phase::Idle && self.copy(line).state == Copy4::M && self.has_tag()
     }
 
     /// Writes a dirty line back and keeps `kept` of it: MemWr with MetaValue Invalid, Shared or Any.
@@ -367,7 +393,7 @@ impl<D: Content> MemHost<D> {
             out.events.push(self.event("COH-MEM-43", Some(line), found, "I on an idle line"));
             return;
         }
-        let tag = self.free_tag();
+        let Some(tag) = self.free_tag() else { return };
         let at = self.slot(line);
         self.lines[at].write = Some(tag);
         let opcode = if enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
@@ -436,7 +462,7 @@ impl<D: Content> MemHost<D> {
         }
         entry.state = Copy4::M;
         out.effects.push(Effect::Stored(line));
-        self.access_made(config, line, Want::Store, out);
+        self.access_made(config, line, Want::store(enables), out);
         true
     }
 
@@ -454,7 +480,8 @@ impl<D: Content> MemHost<D> {
         let at = self.slot(line);
         self.lines[at].due = Want::Nothing;
         // An access that the old copy allowed does not wait for the request any more.
-        if let Some(open) = self.lines[at].open.as_mut().filter(|open| open.want == access) {
+        let same = |want: Want| want == access || want.stores() && access.stores();
+        if let Some(open) = self.lines[at].open.as_mut().filter(|open| same(open.want)) {
             open.want = Want::Nothing;
         }
         self.answer_after_fill(config, at, out);
@@ -528,13 +555,30 @@ impl<D: Content> MemHost<D> {
             || matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag)
     }
 
-    fn free_tag(&self) -> u16 {
-        (0..=u16::MAX).find(|&tag| !self.lines.iter().any(|l| Self::uses_tag(l, tag))).unwrap_or(u16::MAX)
+    /// Tags in use: of requests, of writes, and of conflicts whose request has ended.
+    fn tags(&self) -> impl Iterator<Item = u16> {
+        self.lines.iter().flat_map(|l| {
+            let disputed = match l.snoop {
+                Some(Snoop { stage: Stage::Conflict { tag, .. }, .. }) => Some(tag),
+                _ => None,
+            };
+            let asked = l.open.as_ref().map(|o| o.tag);
+            asked.into_iter().chain(l.write).chain(disputed.filter(|_| asked.is_none()))
+        })
+    }
+
+    /// Whether a request of the core finds a Tag.
+    pub fn has_tag(&self) -> bool {
+        self.tags().count() < CORE_TAGS
+    }
+
+    fn free_tag(&self) -> Option<u16> {
+        names::lowest_free(TAGS, self.tags())
     }
 
     /// Sends MemWr NoOp of a dirty line and keeps `kept` of it.
     fn send_write(&mut self, at: usize, kept: Copy4, out: &mut Out<D>) {
-        let tag = self.free_tag();
+        let Some(tag) = self.free_tag() else { return };
         let entry = &mut self.lines[at];
         let Some(data) = entry.data.clone() else { return };
         let meta = match kept {
@@ -602,22 +646,27 @@ impl<D: Content> MemHost<D> {
             let served = match open.want {
                 Want::Nothing => false,
                 Want::Load => entry.can_load(),
-                // Without bytes only a store of the whole line can be served; the core knows its own.
                 Want::Store => matches!(entry.state, Copy4::E | Copy4::M),
+                Want::StorePart => matches!(entry.state, Copy4::E | Copy4::M) && entry.can_load(),
             };
             entry.due = if served { open.want } else { Want::Nothing };
         }
-        let reads = config.without_bytes == WithoutBytes::Read && open.want != Want::Store;
+        let reads = match open.want {
+            Want::Store => false,
+            Want::Load | Want::StorePart => true,
+            // A store of the whole line may come yet.
+            Want::Nothing => config.without_bytes == WithoutBytes::Read,
+        };
         entry.lacking = (cached == Some(Copy4::E) && entry.data.is_none() && reads).then_some(open.want);
         out.effects.push(Effect::Done(line));
         self.answer_after_fill(config, at, out);
-        self.ask_for_bytes(at, out);
+        self.ask_for_bytes(out);
     }
 
     /// A line that was granted without bytes, whatever became of it meanwhile, is read as soon as nothing is open on it.
-    fn ask_for_bytes(&mut self, at: usize, out: &mut Out<D>) {
-        let entry = &mut self.lines[at];
-        if entry.phase() == Phase::Idle
+    fn ask_for_bytes(&mut self, out: &mut Out<D>) {
+        while self.has_tag()
+            && let Some(entry) = self.lines.iter_mut().find(|l| l.lacking.is_some() && l.phase() == Phase::Idle)
             && let Some(want) = entry.lacking.take()
         {
             let line = entry.line;
@@ -974,9 +1023,7 @@ impl<D: Content> Agent<D> for MemHost<D> {
 
     fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, way: u8, out: &mut Out<D>) {
         self.take_one(config, msg, way, out);
-        while let Some(at) = self.lines.iter().position(|l| l.lacking.is_some() && l.phase() == Phase::Idle) {
-            self.ask_for_bytes(at, out);
-        }
+        self.ask_for_bytes(out);
         self.tidy();
     }
 

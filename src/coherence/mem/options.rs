@@ -1,10 +1,10 @@
 //! The choices of the sheet that concern CXL.mem, a part of [`CoherenceConfig`](crate::coherence::config::CoherenceConfig).
 
 use crate::coherence::content::LineAddr;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What a host keeps of a line that it could keep (`coherence` §3.4, all legal).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keep {
     /// As much as the snoop allows: S under BISnpData, E under BISnpCur.
@@ -17,7 +17,7 @@ pub enum Keep {
 }
 
 /// How a host answers a block snoop (`coherence` §3.4, all legal).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockAnswer {
     /// One answer a line, each as soon as its line is resolved.
@@ -30,7 +30,7 @@ pub enum BlockAnswer {
 }
 
 /// When the device lets requests to an answered line of an open block go on (`coherence` §3.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockRelease {
     /// With the whole block.
@@ -41,7 +41,7 @@ pub enum BlockRelease {
 }
 
 /// Bytes that no range of the device holds.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoRange {
     /// First byte address.
@@ -51,7 +51,7 @@ pub struct NoRange {
 }
 
 /// The choices of CXL.mem.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemConfig {
     /// What a host keeps under BISnpData and BISnpCur.

@@ -485,7 +485,7 @@ impl MemSystem {
                     continue;
                 }
                 if self.unused & bit != 0 && self.hosts[usize::from(host)].copy(line).state < Copy4::E {
-                    let found = "a granted line was given up before the store it was for";
+                    let found = "a granted line given up before the store it was granted for";
                     for rule in ["COH-INV-10", "COH-BIC-12"] {
                         let at = format!("host {host}");
                         events.push(Event::new(rule, line, at, found, "at least one access"));
@@ -552,10 +552,10 @@ impl MemSystem {
                 };
                 if matches!(msg, Msg::M2sRwd { opcode, .. } if *opcode == M2sRwdOpcode::BIConflict) {
                     say("COH-BIC-01", "BIConflict on RwD, which passes what a Req waits for");
-                    say("COH-BIC-02", "the Ack at once");
+                    say("COH-BIC-02", "BIConflictAck at once");
                     continue;
                 }
-                say("COH-SFI-06", "RwD and BIRsp accepted under an open BISnp");
+                say("COH-SFI-06", "RwD and BIRsp accepted while a BISnp is open");
                 say("COH-DLK-15", "a sink for RwD and BIRsp without progress of Req");
                 if msg.line().is_some_and(|l| self.hosts[usize::from(link)].phase(l) == Phase::WritingSnooped) {
                     say("COH-BIC-08", "the data of the write passes the open BISnp");
@@ -777,7 +777,13 @@ impl System for MemSystem {
                 && let Some(host) = held
             {
                 let at = format!("host {host}");
-                events.push(Event::new("COH-INV-12", line, at, "a copy without a filter entry", "inclusion"));
+                events.push(Event::new(
+                    "COH-INV-12",
+                    line,
+                    at,
+                    "a copy without a filter entry",
+                    "a filter entry for every copy",
+                ));
             }
             check_copies(&self.view(line), events);
         }
@@ -806,7 +812,7 @@ impl System for MemSystem {
             }
             for entry in self.dcoh.filter().iter().filter(|e| e.line == line && e.holders.mask() == 0) {
                 let found = format!("an entry without holders, {:?}", entry.holders);
-                events.push(Event::new("COH-INV-14", line, "DCOH", found, "no leak"));
+                events.push(Event::new("COH-INV-14", line, "DCOH", found, "entries for holders only"));
             }
         }
     }

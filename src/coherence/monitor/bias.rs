@@ -14,14 +14,14 @@ pub fn check_bias<D: Content>(view: &View<D>, device: usize, in_device_bias: boo
     for copy in &view.copies {
         let at = || format!("agent {}", copy.agent);
         if copy.agent != device && in_device_bias {
-            let found = "a copy outside the device";
+            let found = "a copy outside the device in device bias";
             events.push(Event::new("COH-INV-13", view.line, at(), found, "no host copy in device bias"));
         }
         if copy.agent == device && copy.writable && !in_device_bias {
             let found = "the device owns the line in host bias";
             events.push(Event::new("COH-INV-13", view.line, at(), found, "ownership in device bias only"));
             let found = "local use in host bias";
-            events.push(Event::new("COH-BIA-01", view.line, at(), found, "the host asked first"));
+            events.push(Event::new("COH-BIA-01", view.line, at(), found, "a bias flip before the local use"));
         }
     }
 }
@@ -48,15 +48,15 @@ pub fn check_bias_device<D: Content>(
     };
     if forwards {
         if before.asked(line) == Some(D2hReqOpcode::CLFlush) && after.bias(line) == Bias::Device {
-            say("COH-BIA-14", "device bias after CLFlush".into(), "the host assumed to hold S");
+            say("COH-BIA-14", "device bias after CLFlush".into(), "host bias, the host taken to hold S");
         }
         return;
     }
     let left = after.own(line).0;
     if !may_keep(snp, left) {
         let found = format!("{} in the device's cache after {}", left.letter(), snp.name().unwrap_or("?"));
-        say("COH-BIA-13", found.clone(), "the own cache snooped by SnpType, host bias");
-        say("COH-MEM-02", found, "SnpInv: I, SnpData: S or I");
+        say("COH-BIA-13", found.clone(), "a snoop of the own cache by SnpType, and host bias");
+        say("COH-MEM-02", found, "I after SnpInv, S or I after SnpData");
     }
     let grants = |m: &Msg<D>| matches!(m, Msg::S2mNdr { opcode, .. } if *opcode != NdrOpcode::Cmp);
     if after.bias(line) == Bias::Device && out.sends.iter().any(|(_, m)| grants(m)) {
@@ -72,7 +72,7 @@ pub fn check_bias_host<D: Content>(out: &Out<D>, after: &BiasHost<D>, events: &m
             && after.mem.is_writing(line)
         {
             let found = format!("{} before the Cmp of the host's MemWr", opcode.name().unwrap_or("?"));
-            events.push(Event::new("COH-BIA-12", line, "host", found, "MemWr, its Cmp, then Mem*Fwd"));
+            events.push(Event::new("COH-BIA-12", line, "host", found, "MemWr, its Cmp, then MemRdFwd or MemWrFwd"));
         }
     }
 }

@@ -26,7 +26,7 @@ impl CreditWatch {
         self.sent += 1;
         let open = self.sent - self.returned.min(self.sent);
         if open > self.granted {
-            events.push(self.event(format!("{open} messages open"), "no more than was granted"));
+            events.push(self.event(format!("{open} messages open"), "no more than the credits granted"));
         }
     }
 
@@ -35,7 +35,7 @@ impl CreditWatch {
         self.returned += 1;
         if self.returned > self.sent {
             let found = format!("{} returned for {} sent", self.returned, self.sent);
-            events.push(self.event(found, "a credit for a message"));
+            events.push(self.event(found, "one credit per message"));
         }
     }
 
@@ -43,7 +43,7 @@ impl CreditWatch {
     pub fn idle(&self, events: &mut Vec<Event>) {
         if self.sent != self.returned {
             let found = format!("{} sent, {} returned", self.sent, self.returned);
-            events.push(self.event(found, "all credits back when idle"));
+            events.push(self.event(found, "all credits returned when idle"));
         }
     }
 }

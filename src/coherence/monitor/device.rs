@@ -65,7 +65,7 @@ impl<D: Content> DeviceWatch<'_, D> {
                 let at = self.before.at(*line);
                 if !at.may_store() && self.before != self.after {
                     let rule = if at.is_evicting() { "COH-STA-04" } else { "COH-STA-01" };
-                    say(rule, *line, format!("a store in {}", at.name()), "a store in E or M");
+                    say(rule, *line, format!("a store in {}", at.name()), "E or M for a store");
                 }
             }
             DeviceStep::Dropped(line) => {
@@ -112,10 +112,10 @@ impl<D: Content> DeviceWatch<'_, D> {
             let (names, snoop) = (names.join(", "), snoop.name());
             let found =
                 format!("[{names}] with {data} lines of data to Snp{snoop} in {}, then {}", at.name(), left.name());
-            say(row.rule, line, found, "one reply of the row");
+            say(row.rule, line, found, "a reply of the table row");
         }
         if left == At::UpI && self.after.entry(line).is_some_and(|e| e.data.is_some()) {
-            say(row.rule, line, "the bytes of a lost copy kept".into(), "a request without valid bytes");
+            say(row.rule, line, "bytes kept of a copy that was lost".into(), "a request without valid bytes");
         }
     }
 
@@ -134,7 +134,7 @@ impl<D: Content> DeviceWatch<'_, D> {
             && !matches!(left, At::I | At::RdOnce)
         {
             let found = format!("{} after {}", left.name(), answer.name());
-            say("COH-REQ-18", line, found, "data of an error is used at most once and not cached");
+            say("COH-REQ-18", line, found, "data of an error used at most once and not cached");
         }
         let hit = matches!(entry.at, At::EvS | At::EvI);
         let bears_uqid = matches!(answer, Answer::Pull | Answer::GoPull | Answer::FastGoPull | Answer::GoErrPull);
@@ -142,15 +142,15 @@ impl<D: Content> DeviceWatch<'_, D> {
             for bogus in self.data(id).filter(|bogus| *bogus != hit) {
                 let rule = if bogus { "COH-BOG-02" } else { "COH-BOG-01" };
                 let found = format!("Bogus = {} on data in {}", u8::from(bogus), entry.at.name());
-                say(rule, line, found, "Bogus on every data message of an evict that a snoop hit, and on no other");
+                say(rule, line, found, "Bogus on data of an evict that a snoop has hit, and on no other");
             }
         }
         if answer == Answer::GoErrPull && self.data(id).next().is_none() {
-            say("COH-REQ-24", line, "no data under GO_ERR_WritePull".into(), "data all the same; the host drops it");
+            say("COH-REQ-24", line, "no data under GO_ERR_WritePull".into(), "data, which the host then drops");
         }
         let whole = entry.store.as_ref().is_some_and(|s| s.enables == WHOLE_LINE);
         if entry.at == At::UpI && answer == Answer::GoE && left.may_store() && !whole {
-            let found = format!("{} without bytes, and no store of the whole line", left.name());
+            let found = format!("{} without bytes and without a store of the whole line", left.name());
             say("COH-REQ-28", line, found, "all 64 B written, or the E given up");
         }
         let weak = [Op::WOWrInv, Op::WOWrInvF].contains(&entry.op);
@@ -165,10 +165,15 @@ impl<D: Content> DeviceWatch<'_, D> {
         let cached = left.is_stable() && left != At::I;
         if at == At::RdWait && (left.may_load() || cached) {
             let found = format!("{} with the data, before the GO", left.name());
-            say("COH-REQ-20", line, found, "one use; only the GO says whether it is cached");
+            say("COH-REQ-20", line, found, "at most one use before the GO");
         }
         if at == At::RdOnce && cached {
-            say("COH-REQ-18", line, format!("{} after an error or a lost grant", left.name()), "one use, not cached");
+            say(
+                "COH-REQ-18",
+                line,
+                format!("{} after an error or a lost grant", left.name()),
+                "one use, and no cached copy",
+            );
         }
     }
 
@@ -180,14 +185,14 @@ impl<D: Content> DeviceWatch<'_, D> {
         let at = self.before.at(line);
         if self.before.is_flushing() || op == Op::CacheFlushed && self.before.lines().next().is_some() {
             let found = format!("{name} with {} lines held or asked for", self.before.lines().count());
-            say("COH-REQ-27", line, found, "CacheFlushed alone, the whole cache in I and all accesses answered");
+            say("COH-REQ-27", line, found, "CacheFlushed when the whole cache is in I and all accesses are answered");
         } else if op == Op::CacheFlushed {
         } else if !at.is_stable() {
-            say("COH-ORD-11", line, format!("{name} in {}", at.name()), "one request a line at a time");
+            say("COH-ORD-11", line, format!("{name} in {}", at.name()), "one request per line at a time");
         } else if let Some(row) = requests::request(op)
             && !row.starts.iter().any(|(start, _)| *start == at)
         {
-            say(row.rule, line, format!("{name} issued in {}", at.name()), "a start state of its row");
+            say(row.rule, line, format!("{name} issued in {}", at.name()), "a start state of its table row");
         }
     }
 }

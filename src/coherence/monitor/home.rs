@@ -26,6 +26,17 @@ pub struct HomeWatch<'a, D, B> {
 
 const EVICTS: [Op; 3] = [Op::CleanEvict, Op::DirtyEvict, Op::CleanEvictNoData];
 
+/// Whether an answer under the CQID of the request is still to come. A pull by GO is the last one of its request: while
+/// the data is under way the device may have asked again under the same CQID.
+fn owes_answer<D>(t: &Transaction<D>) -> bool {
+    match t.phase {
+        Phase::Pulling { .. } => {
+            matches!(t.task, Task::Request { op: Op::WrInv | Op::WOWrInv | Op::WOWrInvF, .. })
+        }
+        Phase::Snooping | Phase::Absorbing | Phase::Owing(_) => true,
+    }
+}
+
 fn bit(port: Port) -> u16 {
     1_u16.checked_shl(port.into()).unwrap_or(0)
 }
@@ -84,11 +95,15 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     ) {
         let name = op.name().unwrap_or("?");
         let Some(row) = requests::request(op) else { return };
-        let known = ["COH-BIA-10", "COH-HOM-01"];
-        let refused = self.out.events.iter().any(|e| !known.contains(&e.rule));
+        let refused = self.out.events.iter().any(|e| e.rule != "COH-BIA-10");
         let ignored = self.out.events.is_empty() && self.out.sends.is_empty() && self.before == self.after;
         if refused || ignored && op != Op::CacheFlushed {
-            say("COH-REQ-16", line, format!("{name} refused"), "a snoop in flight may have lowered the sender's state");
+            say(
+                "COH-REQ-16",
+                line,
+                format!("{name} refused"),
+                "a request accepted although a snoop in flight has lowered its sender's state",
+            );
         }
         let of_line = |home: &Home<D, B>| home.open().iter().filter(|t| t.line == line).count();
         // A device may ask again under the CQID of a write whose data is under way.
@@ -100,12 +115,17 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
         });
         let started = answered || self.after.open().iter().any(is_new);
         if of_line(self.after) > of_line(self.before).max(1) || started && of_line(self.before) > 0 {
-            say("COH-HOM-01", line, format!("{name} started beside an open transaction"), "one transaction a line");
+            say("COH-HOM-01", line, format!("{name} started beside an open transaction"), "one transaction per line");
             let pulling =
                 |t: &Transaction<D>| t.line == line && matches!(t.phase, Phase::Pulling { .. } | Phase::Owing(_));
             if self.before.open().iter().any(pulling) {
-                let found = format!("{name} started before the data of a pull, or a GO, was through");
-                say("COH-HOM-05", line, found, "reads release with GO and data, pulls with their last data");
+                let found = format!("{name} started before the data of a pull, or a GO, had arrived");
+                say(
+                    "COH-HOM-05",
+                    line,
+                    found,
+                    "a line released by GO and data of a read, or by the last data of a pull",
+                );
             }
         }
         // A snoop names its transaction, which may be that of a request that waited and goes on now.
@@ -159,10 +179,15 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
             };
             if !right {
                 let found = format!("owner {:?}, sharers {:#b} after {name} of port {port}", now.owner, now.sharers);
-                say("COH-HOM-04", line, found, "RspI* forgets the device, RspS* keeps it as sharer, RspV* as it is");
+                say(
+                    "COH-HOM-04",
+                    line,
+                    found,
+                    "no copy tracked after RspI*, a sharer after RspS*, no change after RspV*",
+                );
                 if rsp == Rsp::RspSFwdM {
                     let found = format!("port {port} not tracked as sharer after RspSFwdM");
-                    say("COH-SNP-15", line, found, "S tracked, whatever the device kept");
+                    say("COH-SNP-15", line, found, "S tracked, whatever the device has kept");
                 }
             }
         }
@@ -181,14 +206,14 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
             return;
         }
         if rsp == Some(Rsp::RspVFwdV) {
-            say(
-                "COH-SNP-14",
-                t.line,
-                "memory written with the data of RspVFwdV".into(),
-                "the data goes to the requester",
-            );
+            say("COH-SNP-14", t.line, "memory written with the data of RspVFwdV".into(), "data to the requester only");
         } else if t.phase == Phase::Absorbing {
-            say("COH-HOM-03", t.line, "memory made current after the GO".into(), "the dirty line first, then the GO");
+            say(
+                "COH-HOM-03",
+                t.line,
+                "dirty data written to memory after the GO".into(),
+                "dirty data in memory before the GO",
+            );
         }
     }
 
@@ -242,12 +267,12 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
         for (line, was) in self.before.directory() {
             let gone = was.all() & !self.after.holders(line).all();
             for p in (0..16).filter(|p| gone >> p & 1 == 1) {
-                let found = format!("port {p} forgotten");
+                let found = format!("port {p} no longer tracked");
                 let ends = self.answers(p).next().is_some();
                 match *msg {
                     _ if ends => {}
                     Msg::D2hReq { opcode, line: of, .. } if p == port && EVICTS.contains(&opcode) && of == line => {
-                        say("COH-ORD-12", line, found, "tracking until the final GO of the evict is sent");
+                        say("COH-ORD-12", line, found, "tracking until the final GO of the evict");
                     }
                     Msg::D2hReq { opcode, line: of, .. } if EVICTS.contains(&opcode) && of == line => {
                         let rule = match opcode {
@@ -255,15 +280,15 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
                             Op::CleanEvict => "COH-EVT-04",
                             _ => "COH-EVT-05",
                         };
-                        let found = format!("port {p} forgotten for the stale evict of port {port}");
-                        say(rule, line, found, "nobody else's state changes");
+                        let found = format!("port {p} no longer tracked after a stale evict of port {port}");
+                        say(rule, line, found, "no change for any other device");
                     }
                     Msg::D2hReq { .. } if p == port => {}
                     Msg::D2hRsp { opcode, .. }
                         if p == port && snoops::reading(opcode).is_some_and(|r| r.left == Left::Nothing) => {}
                     // HOM-04 has said it.
                     Msg::D2hRsp { .. } if p == port => {}
-                    _ => say("COH-HOM-06", line, found, "tracking that is never too small"),
+                    _ => say("COH-HOM-06", line, found, "tracking of every holder"),
                 }
             }
         }
@@ -273,9 +298,9 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     fn check_grants(&self, port: Port, msg: &Msg<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
         for (to, m) in &self.out.sends {
             let (Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. }) = *m else { continue };
-            let open = self.before.open().iter().chain(self.after.open());
-            let mut open =
-                open.filter(|t| t.port == *to && matches!(t.task, Task::Request { cqid: id, .. } if id == cqid));
+            let asks =
+                |t: &&Transaction<D>| t.port == *to && matches!(t.task, Task::Request { cqid: id, .. } if id == cqid);
+            let mut open = self.before.open().iter().filter(|t| owes_answer(t)).filter(asks);
             let own = match *msg {
                 Msg::D2hReq { line, cqid: id, .. } if port == *to && id == cqid => Some(line),
                 _ => None,
@@ -284,7 +309,7 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
             let Some(line) = line else {
                 let found = format!("{} for CQID {cqid} to port {to}", m.label());
                 let line = msg.line().unwrap_or(LineAddr(0));
-                say("COH-CID-05", line, found, "an answer to the device that has asked under this CQID");
+                say("COH-CID-05", line, found, "an answer to the device that used this CQID");
                 continue;
             };
             let Msg::H2dRsp { opcode, rsp_data, .. } = *m else { continue };
@@ -296,7 +321,7 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
             };
             if !tracked {
                 let found = format!("{} to port {to}, owner {owner:?}, sharers {sharers:#b}", m.label());
-                say("COH-HOM-06", line, found, "a grant that is tracked");
+                say("COH-HOM-06", line, found, "tracking that has the grant");
             }
         }
     }

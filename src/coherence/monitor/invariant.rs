@@ -7,7 +7,7 @@ use crate::coherence::message::Msg;
 /// The event of a message that overtakes one which it must stay behind by this rule.
 pub fn overtaken<D: Content>(rule: &'static str, msg: &Msg<D>) -> Event {
     let found = format!("{} before a message that it must not pass", msg.label());
-    Event::new(rule, msg.line(), "link", found, "delivery in the order of sending")
+    Event::new(rule, msg.line(), "link", found, "delivery in the order in which they were sent")
 }
 
 /// The invariant that a rule belongs to; `None` for rules of states and values (V1 to V4) and for choices.

@@ -43,7 +43,7 @@ impl IssueWatch {
                 line,
                 "device",
                 found,
-                "its GO or ExtCmp first: the host may reorder",
+                "its GO or ExtCmp before, because the host may reorder",
             ));
         }
         if opcode == Op::CacheFlushed {
@@ -64,7 +64,7 @@ impl IssueWatch {
             say(format!("{} beside {}", name(opcode), name(*other)), "a cacheable read alone on its line");
         }
         if evicts(opcode) && !self.evicted.insert(line) {
-            say(format!("{} again", name(opcode)), "a cacheable read between two evicts");
+            say(format!("{} again", name(opcode)), "a cacheable read between the two evicts");
         }
         if serialises(opcode) || opcode == Op::CLFlush {
             self.evicted.remove(&line);
@@ -80,8 +80,8 @@ impl IssueWatch {
                 self.flushed |= matches!(ended, Some((_, Op::CacheFlushed)));
             }
             Msg::H2dReq { line, .. } if self.flushed => {
-                let found = "a snoop of a device that has flushed its cache";
-                events.push(Event::new("COH-REQ-27", *line, "home", found, "no new one before its next request"));
+                let found = "a snoop sent to a device that has flushed its cache";
+                events.push(Event::new("COH-REQ-27", *line, "home", found, "no new snoop before its next request"));
             }
             Msg::H2dData { cqid, .. } if self.open.get(cqid).is_some_and(|(_, op)| *op == Op::RdCurr) => {
                 self.open.remove(cqid);

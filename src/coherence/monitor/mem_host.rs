@@ -84,8 +84,8 @@ impl<D: Content> MemHostWatch<'_, D> {
             };
             let kept = self.after.copy(line).state;
             if kept > most {
-                let found = format!("{} kept, {} said", kept.letter(), meta.name().unwrap_or("?"));
-                say("COH-MEM-01", line, found, "no more than MetaValue says");
+                let found = format!("{} kept although the MetaValue was {}", kept.letter(), meta.name().unwrap_or("?"));
+                say("COH-MEM-01", line, found, "no more rights than MetaValue says");
             }
         }
     }
@@ -102,21 +102,21 @@ impl<D: Content> MemHostWatch<'_, D> {
             if opcode.is_block() {
                 let open = |l: &&LineAddr| self.after.snooped(**l).is_some() || self.after.is_writing(**l);
                 if let Some(&line) = covered.iter().find(open) {
-                    let found = format!("{name} while this line is not resolved");
-                    say("COH-BLK-04", line, found, "write backs ended and conflicts acknowledged on every line");
+                    let found = format!("{name} although this line is not resolved");
+                    say("COH-BLK-04", line, found, "every write-back ended and every conflict acknowledged first");
                 }
                 continue;
             }
             let Some(&line) = covered.iter().find(|l| l.0 & 3 == u64::from(low_addr)) else { continue };
             let dirty = self.before.copy(line).state == Copy4::M;
             if self.after.is_writing(line) || dirty {
-                let found = format!("{name} without the Cmp of a write back");
+                let found = format!("{name} before the Cmp of a write-back");
                 say("COH-SFI-05", line, found.clone(), "MemWr, its Cmp, then BIRsp");
                 say("COH-MEM-44", line, found, "a write is visible to later accesses when its Cmp has come");
             }
             let left = self.after.copy(line);
             if left.state == Copy4::I && left.data.is_some() {
-                let found = format!("the bytes of a lost copy kept after {name}");
+                let found = format!("bytes kept of a copy that was lost to {name}");
                 say("COH-SFI-10", line, found, "ownership without bytes");
             }
         }
@@ -140,7 +140,12 @@ impl<D: Content> MemHostWatch<'_, D> {
                     if conflicts.len() != 1 || conflicts.first().copied() != tag || answered {
                         let rule = if conflicts.is_empty() && sent > 0 { "COH-BIC-10" } else { "COH-BIC-01" };
                         let found = format!("BIConflicts with tags {conflicts:?} for the open tag {tag:?}");
-                        say(rule, line, found.clone(), "one BIConflict on RwD with the Tag of the Req, no answer yet");
+                        say(
+                            rule,
+                            line,
+                            found.clone(),
+                            "one BIConflict on RwD with the Tag of the Req, and no answer yet",
+                        );
                         if conflicts.first().copied().is_some_and(|own| Some(own) != tag) {
                             say("COH-IDS-03", line, found, "the Tag of the pending Req");
                         }
@@ -150,7 +155,12 @@ impl<D: Content> MemHostWatch<'_, D> {
                     let waits = phase == Phase::Granted;
                     if !conflicts.is_empty() || waits && answered || !waits && !answered && !opcode.is_block() {
                         let found = format!("BIConflicts with tags {conflicts:?}, answered: {answered}");
-                        say("COH-BIC-09", line, found, "the completion came before: a plain answer after the fill");
+                        say(
+                            "COH-BIC-09",
+                            line,
+                            found,
+                            "a plain answer after the fill, because the Cmp came before the BISnp",
+                        );
                     }
                 }
                 Phase::Writing if !conflicts.is_empty() || answered => {
@@ -171,10 +181,15 @@ impl<D: Content> MemHostWatch<'_, D> {
             let evict = request.is_some_and(|a| a.1 == M2sReqOpcode::MemClnEvct);
             let rule = if evict { "COH-BIC-06" } else { "COH-BIC-05" };
             if must && !answered {
-                say(rule, line, "no answer at the Ack of an early conflict".into(), "the answer from the old state");
+                say(
+                    rule,
+                    line,
+                    "no answer when BIConflictAck came before any Cmp".into(),
+                    "the answer from the old state",
+                );
             }
             if self.after.asked(line).is_none() {
-                say(rule, line, "the request given up with the Ack".into(), "a request that goes on");
+                say(rule, line, "the request given up when BIConflictAck came".into(), "a request that goes on");
             }
         } else if request.is_some() || self.before.due(line) != Want::Nothing {
             if answered {
@@ -182,7 +197,12 @@ impl<D: Content> MemHostWatch<'_, D> {
                 say("COH-BIC-04", line, found, "the fill, one access, then the answer from the new state");
             }
         } else if must && !answered {
-            say("COH-BIC-07", line, "no answer at the Ack, the request has ended".into(), "the answer at once");
+            say(
+                "COH-BIC-07",
+                line,
+                "no answer when BIConflictAck came after the request had ended".into(),
+                "the answer at once",
+            );
         }
     }
 }

@@ -103,7 +103,7 @@ impl Rig for BiasRig {
     ) -> bool {
         match actor {
             HOST => {
-                (self.host.is_free(line) || self.host.mem.due(line) == Want::Store)
+                (self.host.is_free(line) || self.host.mem.due(line).stores())
                     && self.host.mem.store(config, line, bytes.data, bytes.enables, out)
             }
             _ => self.device.store(line, &bytes.data, bytes.enables, out),

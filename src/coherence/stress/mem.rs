@@ -30,7 +30,7 @@ pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out
         // The store can be made without bytes only if it writes all of them.
         Need::Ownership(b) if b.enables == WHOLE_LINE && state < Copy4::E => (HostReq::INV, Want::Store),
         Need::Ownership(_) if state == Copy4::S => (HostReq::INV, Want::Nothing),
-        Need::Ownership(_) if state == Copy4::I => (HostReq::RD_ANY, Want::Store),
+        Need::Ownership(b) if state == Copy4::I => (HostReq::RD_ANY, Want::store(b.enables)),
         _ => return Asked::No,
     };
     if !host.can_issue(line, request) {

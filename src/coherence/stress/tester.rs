@@ -368,7 +368,7 @@ impl<R: Rig> Tester<R> {
             Some(n) => Ok(self.writes.remove(n).2),
             None => {
                 let at = self.rig.name(self.who(actor));
-                Err(Event::new("COH-INV-05", line, at, "a store that no core has begun", "one end for each store"))
+                Err(Event::new("COH-INV-05", line, at, "a store that no core has begun", "one completion per store"))
             }
         }
     }
@@ -398,13 +398,19 @@ impl<R: Rig> Tester<R> {
                 }
                 None => false,
             },
-            Want::Store => {
+            Want::Store | Want::StorePart => {
                 self.pending[place].is_some_and(|p| self.rig.store(&self.config, actor, line, &p.bytes, &mut self.out))
             }
         };
         if !made && self.watch {
             let at = self.rig.name(self.who(actor));
-            return Err(Event::new("COH-BIC-12", line, at, "a grant that cannot be used", "the access it was for"));
+            return Err(Event::new(
+                "COH-BIC-12",
+                line,
+                at,
+                "a grant whose access cannot be done",
+                "the access that it was granted for",
+            ));
         }
         Ok(())
     }
@@ -466,7 +472,7 @@ impl<R: Rig> Tester<R> {
             .flat_map(|lane| self.lanes.lane(lane).iter().map(move |l| (lane / 2, l)))
             .map(|(link, l)| format!("{} on link {link}", l.msg.label()))
             .collect();
-        Event::new("COH-INV-09", None, "system", waiting.join(", "), "messages that wait only for what will come")
+        Event::new("COH-INV-09", None, "system", waiting.join(", "), "progress of every message")
     }
 
     /// All cores stop: what is open ends, and nothing is left (V9, V11, V14).
@@ -494,13 +500,16 @@ impl<R: Rig> Tester<R> {
         }
         let system = |found: String, expected: &str| Err(Event::new("COH-INV-14", None, "system", found, expected));
         if !self.rig.is_idle() {
-            return system("an open transaction".into(), "none, with no message under way");
+            return system("an open transaction".into(), "no open transaction when no message is under way");
         }
         if let Some((actor, line, _)) = self.writes.first() {
-            return system(format!("a write of actor {actor} to {:#x} without its end", line.address()), "none");
+            return system(
+                format!("a write of actor {actor} to {:#x} without its end", line.address()),
+                "no open write",
+            );
         }
         if self.pending.iter().flatten().any(|p| p.given) {
-            return system("a store that an agent still has".into(), "none");
+            return system("a store that an agent still holds".into(), "no open store");
         }
         self.pending.fill(None);
         for line in (0..self.lines).map(LineAddr) {

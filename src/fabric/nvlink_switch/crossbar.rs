@@ -430,7 +430,7 @@ impl Crossbar {
             let found = *lost;
             self.mine.most_lost = self.mine.most_lost.max(found);
             if found == (n * n) as u64 + 1 {
-                let text = format!("input {input} waits for output {output}");
+                let text = format!("input {input} is starved while it waits for output {output}");
                 let violation = Violation::at_byte("NVL-SWI-01", 0, format!("{found} grants lost"), n * n, text);
                 self.mine.broken.push(Event { severity: Severity::Protocol, unit: 0, violation });
             }

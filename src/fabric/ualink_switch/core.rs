@@ -59,7 +59,7 @@ pub struct Grant {
     pub input: u16,
     /// Port it leaves by.
     pub output: u16,
-    /// It.
+    /// The transaction itself.
     pub transfer: Transfer,
     /// Its buffers at the input port.
     pub held: Held,

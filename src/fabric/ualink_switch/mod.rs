@@ -36,7 +36,7 @@ pub enum ToCore {
     Arrived {
         /// Port of the switch.
         port: u16,
-        /// It.
+        /// The transaction itself.
         transfer: Transfer,
         /// The buffers that it takes at the input port.
         held: Held,
@@ -57,7 +57,7 @@ pub enum FromCore {
     Send {
         /// Port of the switch.
         port: u16,
-        /// It.
+        /// The transaction itself.
         transfer: Transfer,
     },
     /// A transaction has left the buffers of an input port.

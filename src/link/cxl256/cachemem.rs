@@ -262,29 +262,31 @@ impl Cachemem {
         }
         let mut messages = decoded.messages().map(|(_, class, _)| class).peekable();
         if !self.init_received && messages.peek().is_some() {
-            let found = finding("CXL256-CTL-05", "a message", "INIT.Param", "a message before INIT.Param");
+            let found = finding("CXL256-CTL-05", "a message", "INIT.Param", "a message received before INIT.Param");
             self.event(Severity::Uncorrectable, found);
             return;
         }
         let classes: Vec<Class> = messages.collect();
         for class in classes {
             if !self.credits.arrived(class) {
-                let text = "a message without credit";
+                let text = "a message received although its sender has no credit";
                 let found = finding("CXL256-CRD-06", self.name(class), "a class with credits", text);
                 self.event(Severity::Protocol, found);
             }
         }
         let crd = self.hooks.credits((flit.crd().to_bits().unwrap_or(0) as u16).to_le_bytes());
         for class in self.credits.receive(&Crd::from_bits(u16::from_le_bytes(crd).into())) {
-            let text = "credits for a channel that this end does not send";
+            let text = "credits received for a channel that this end does not send";
             let found = finding("CXL256-CRD-04", self.name(class), "a channel of this end", text);
             self.event(Severity::Corrected, found);
         }
         let early = std::mem::take(&mut self.early);
         let starved = self.config.starved_refills;
         for class in self.credits.starved(&flit.crd(), starved, |c| self.packer.waiting(c) > 0) {
-            let (found, text) =
-                (format!("no credit for {}", self.name(class)), "the other channels of its group are refilled");
+            let (found, text) = (
+                format!("no credit for {}", self.name(class)),
+                "one channel gets no credits although the others of its group do",
+            );
             self.event(Severity::Protocol, finding("CXL256-CRD-03", found, "credits in turn", text));
         }
         self.stats.messages_early += early as u64;

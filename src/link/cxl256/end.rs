@@ -294,15 +294,15 @@ impl<C: Client> End<C> {
         self.stats.repaired += u64::from(received.flit != *flit);
         let header = received.flit.header();
         if !self.receiver.prior_fits(&header) {
-            let text = "the Prior bit against the flit before";
+            let text = "the Prior bit does not name the kind of the flit before";
             self.event(Severity::Protocol, finding("CXL256-HDR-02", header.prior, !header.prior, text));
         }
         if let Some(naks) = self.receiver.short_nak_run(&header) {
-            let text = "flits in a row with a Nak";
+            let text = "too few flits in a row carry the Nak";
             self.event(Severity::Protocol, finding("CXL256-RTY-06", naks, "at least 3", text));
         }
         if self.receiver.good(&received.flit).is_err() {
-            let found = finding("CXL256-RTY-01", 0, "1 to 1023", "sequence number of a payload flit");
+            let found = finding("CXL256-RTY-01", 0, "1 to 1023", "a payload flit has the reserved sequence number");
             self.event(Severity::Protocol, found);
         }
         if is_payload(header.flit_type) {
@@ -341,7 +341,7 @@ impl<C: Client> End<C> {
     fn same_even_half(&mut self, used: &Flit, flit: &Flit) -> bool {
         let differs = EVEN_BODY.into_iter().find(|&at| used.0[at] != flit.0[at]);
         if let Some(at) = differs {
-            let text = format!("byte {at} of an even half that was used before its flit came again");
+            let text = format!("byte {at} of an even half has changed in the replay, after the half was used");
             let (found, expected) = (format!("{:#04x}", flit.0[at]), format!("{:#04x}", used.0[at]));
             self.event(Severity::Uncorrectable, finding("CXL256-LOP-04", found, expected, &text));
         }
@@ -351,7 +351,7 @@ impl<C: Client> End<C> {
     fn acknowledged(&mut self, header: &FlitHeader) {
         let heard = self.transmitter.heard(header.command, header.seq, &self.link);
         if heard == Heard::OutOfWindow {
-            let text = "an acknowledged number";
+            let text = "the Ack or Nak names a flit that is not awaiting one";
             let found = finding("CXL256-RTY-04", header.seq, "one that is not acknowledged yet, or the last", text);
             self.event(Severity::Protocol, found);
         }

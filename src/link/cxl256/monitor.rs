@@ -208,7 +208,12 @@ impl Monitor {
         if let Some(before) = self.before.replace(payload)
             && before != header.prior
         {
-            self.broken("CXL256-HDR-02", header.prior, before, "the Prior bit against the flit before");
+            self.broken(
+                "CXL256-HDR-02",
+                header.prior,
+                before,
+                "the Prior bit does not name the kind of the flit before",
+            );
         }
         if header.command == ReplayCommand::Explicit {
             self.ends_naks();
@@ -222,7 +227,7 @@ impl Monitor {
             // Of the last payload, or of the newest where a replay has ended early. 0 is IDLE.
             (false, Some(n)) if n != 0 && self.last.is_some_and(|last| n != last && n != self.newest) => {
                 let expected = self.last.unwrap_or(self.newest);
-                self.broken("CXL256-RTY-02", n, expected, "the number of a NOP is that of the last payload");
+                self.broken("CXL256-RTY-02", n, expected, "a NOP does not repeat the number of the last payload flit");
             }
             _ => (),
         }
@@ -232,7 +237,7 @@ impl Monitor {
     fn ends_naks(&mut self) {
         let naks = std::mem::take(&mut self.naks);
         if (1..NAK_FLITS).contains(&naks) {
-            self.broken("CXL256-RTY-06", naks, "at least 3", "flits in a row with a Nak");
+            self.broken("CXL256-RTY-06", naks, "at least 3", "too few flits in a row carry the Nak");
         }
     }
 
@@ -249,7 +254,7 @@ impl Monitor {
         let (n, good) = (header.seq, self.taken);
         if n == 0 || number::steps(self.told, n) > number::steps(self.told, good) {
             let expected = format!("{} to {good}", self.told);
-            self.broken("CXL256-RTY-04", n, expected, "acknowledges a number that has not come, or an old one");
+            self.broken("CXL256-RTY-04", n, expected, "the Ack names a flit that has not come, or an old one");
         } else {
             self.told = n;
         }
@@ -269,7 +274,7 @@ impl Monitor {
         // Numbers of spoilt flits may be left out here; they come in a replay.
         let ahead = number::steps(new, n);
         if n == 0 || ahead > self.spoilt && number::steps(n, self.newest) > number::WINDOW {
-            self.broken("CXL256-RTY-01", n, new, "a number that is neither the next one nor has been used");
+            self.broken("CXL256-RTY-01", n, new, "the sequence number is neither the next one nor one to be replayed");
             return;
         }
         let again = ahead > self.spoilt;
@@ -307,7 +312,12 @@ impl Monitor {
         let known = matches!(self.kept.get(&n), Some(Some(_)));
         // TLPs are the same too; the DLLP beside them may be another one.
         if known && flit.header().flit_type == FlitType::Cachemem && !self.same(n, flit) {
-            self.broken("CXL256-RTY-16", format!("another flit as number {n}"), "the same", "content of a replay");
+            self.broken(
+                "CXL256-RTY-16",
+                format!("another flit as number {n}"),
+                "the same flit",
+                "a replayed flit differs from its first copy",
+            );
         }
     }
 
@@ -315,11 +325,16 @@ impl Monitor {
         self.first_copies += 1;
         if self.acks < HANDSHAKE.0 || self.stated < HANDSHAKE.1 {
             let found = format!("payload after {} Acks and {} stated numbers", self.acks, self.stated);
-            self.broken("CXL256-RTY-05", found, "3 Acks received and 9 numbers stated", "payload before the handshake");
+            self.broken(
+                "CXL256-RTY-05",
+                found,
+                "3 Acks received and 9 numbers stated",
+                "a payload flit is sent before the handshake is complete",
+            );
         }
         let open = number::steps(self.acked, n);
         if open > number::WINDOW {
-            self.broken("CXL256-RTY-07", open, "at most 511", "flits that are not acknowledged");
+            self.broken("CXL256-RTY-07", open, "at most 511", "too many flits are sent without an acknowledgement");
         }
         self.kept.insert(n, Some(*flit));
         if flit.header().flit_type == FlitType::Cachemem {
@@ -333,7 +348,7 @@ impl Monitor {
         let classes: Vec<Class> = decoded.messages().map(|(_, class, _)| class).collect();
         let up = self.init && self.peer_init;
         if !up && !classes.is_empty() {
-            let text = "a message before INIT.Param has gone both ways";
+            let text = "a message is sent before INIT.Param has gone both ways";
             self.broken("CXL256-CTL-05", "a message", "INIT.Param", text);
             return;
         }
@@ -341,7 +356,7 @@ impl Monitor {
             let spend = &mut self.spend[class.index()];
             if *spend == 0 {
                 let found = class.def(self.mode.routing()).name;
-                self.broken("CXL256-CRD-06", found, "a class with credits", "a message without credit");
+                self.broken("CXL256-CRD-06", found, "a class with credits", "a message is sent without a credit");
             } else {
                 *spend -= 1;
             }

@@ -408,9 +408,14 @@ impl Monitor {
         }
         let flits = link.timeout_flits;
         match (last, limit) {
-            (true, _) => self.broken("CXL68-LRS-16", "a flit", "none", "a flit after RETRY_ABORT"),
-            (_, true) => self.broken("CXL68-LRS-07", "a flit", "training", "a flit after the last try"),
-            _ => self.broken("CXL68-LRS-14", "no Req", format!("one after {flits} flits"), "TIMEOUT is over"),
+            (true, _) => self.broken("CXL68-LRS-16", "a flit", "no flit", "a flit is sent after RETRY_ABORT"),
+            (_, true) => self.broken("CXL68-LRS-07", "a flit", "training", "a flit is sent after the last retry"),
+            _ => self.broken(
+                "CXL68-LRS-14",
+                "no RETRY.Req",
+                format!("a RETRY.Req after {flits} flits"),
+                "no RETRY.Req is sent although TIMEOUT has run out",
+            ),
         }
         // Said once: the end is taken to be back in NORMAL.
         self.lrsm = Lrsm::Normal;
@@ -483,17 +488,37 @@ impl Monitor {
         match framing.frames {
             FRAMES.. => (),
             n if n + framing.lookalikes >= FRAMES => {
-                self.broken("CXL68-LLR-16", format!("{n} behind data"), expected, "a sequence cuts a data run");
+                self.broken(
+                    "CXL68-LLR-16",
+                    format!("{n} behind data"),
+                    expected,
+                    "a RETRY sequence interrupts a data run",
+                );
             }
-            0 => self.broken("CXL68-LLR-13", "none", expected, "a lone flit has no effect"),
-            n => self.broken("CXL68-LLR-12", n, expected, "a sequence that the peer drops"),
+            0 => self.broken(
+                "CXL68-LLR-13",
+                "none",
+                expected,
+                "a RETRY flit is sent without its Frames and has no effect",
+            ),
+            n => self.broken(
+                "CXL68-LLR-12",
+                n,
+                expected,
+                "a RETRY sequence is sent with too few Frames; the peer drops it",
+            ),
         }
     }
 
     fn lone_frames(&mut self) {
         if self.framing.frames > 0 {
             let found = format!("{} Frames", self.framing.frames);
-            self.broken("CXL68-LLR-13", found, "a Req or Ack behind them", "lone Frames have no effect");
+            self.broken(
+                "CXL68-LLR-13",
+                found,
+                "RETRY.Req or RETRY.Ack behind them",
+                "RETRY.Frame flits are sent without a RETRY.Req or RETRY.Ack behind them",
+            );
         }
         self.framing = Framing::default();
     }
@@ -501,29 +526,54 @@ impl Monitor {
     fn sent_req(&mut self, req: &RetryReq, framing: Framing) {
         let link = self.config.link;
         if framing.ack_was_due {
-            self.broken("CXL68-LLR-16", "a Req sequence", "the Ack sequence", "Ack goes before Req");
+            self.broken(
+                "CXL68-LLR-16",
+                "a RETRY.Req sequence",
+                "the RETRY.Ack sequence",
+                "a RETRY.Req sequence is sent although a RETRY.Ack is due first",
+            );
         }
         match self.lrsm {
             Lrsm::Normal if self.req_came => {
-                self.broken("CXL68-LRS-03", "a Req", "none", "a Req of the peer moves the RRSM only");
+                self.broken(
+                    "CXL68-LRS-03",
+                    "RETRY.Req",
+                    "no RETRY.Req",
+                    "RETRY.Req sent although the peer's RETRY.Req moves the RRSM only",
+                );
             }
-            Lrsm::Normal => self.broken("CXL68-LRS-01", "a Req", "none", "nothing bad has come"),
+            Lrsm::Normal => self.broken(
+                "CXL68-LRS-01",
+                "RETRY.Req",
+                "no RETRY.Req",
+                "RETRY.Req sent although no receive error is pending",
+            ),
             // The Req itself may be counted or not, so one flit less is no finding.
             Lrsm::Waiting(flits) if flits < u64::from(link.timeout_flits) + u64::from(framing.frames) => {
-                self.broken("CXL68-LRS-18", format!("after {flits} flits"), link.timeout_flits, "a Req before TIMEOUT");
+                self.broken(
+                    "CXL68-LRS-18",
+                    format!("after {flits} flits"),
+                    link.timeout_flits,
+                    "RETRY.Req sent again before TIMEOUT has run out",
+                );
             }
             _ => (),
         }
         if u16::from(req.eseq) != self.eseq {
-            self.broken("CXL68-LLR-02", req.eseq, self.eseq, "Eseq of a Req is the next number that is missing");
+            self.broken(
+                "CXL68-LLR-02",
+                req.eseq,
+                self.eseq,
+                "RETRY.Req does not ask for the next flit that is missing",
+            );
         }
         if self.num_retry >= link.max_num_retry {
-            self.broken("CXL68-LRS-07", "a Req", "training", "NUM_RETRY is at its maximum");
+            self.broken("CXL68-LRS-07", "RETRY.Req", "training", "RETRY.Req sent although NUM_RETRY is at its maximum");
         }
         let expected = self.num_retry + u8::from(link.req_count == ReqCount::AfterIncrement);
         if req.num_retry != expected {
             let rule = if self.trained && self.num_retry == 0 { "CXL68-LRS-11" } else { "CXL68-LRS-17" };
-            self.broken(rule, req.num_retry, expected, "NUM_RETRY of a Req");
+            self.broken(rule, req.num_retry, expected, "RETRY.Req carries a wrong NUM_RETRY");
         }
         self.num_retry = (self.num_retry + 1).min(31);
         self.asked = Some(req.num_retry);
@@ -536,12 +586,27 @@ impl Monitor {
             let found = format!("echo {}, Eseq {}", ack.num_retry, ack.eseq);
             let stale = self.dropped.is_some_and(|d| (d.num_retry, d.eseq) == (ack.num_retry, eseq));
             match (stale, self.acks_due.back()) {
-                (true, _) => self.broken("CXL68-RRS-03", found, "no Ack", "training drops the pending Ack"),
+                (true, _) => self.broken(
+                    "CXL68-RRS-03",
+                    found,
+                    "no RETRY.Ack",
+                    "RETRY.Ack sent although training has dropped it",
+                ),
                 (_, Some(due)) => {
                     let expected = format!("echo {}, Eseq {}", due.num_retry, due.eseq);
-                    self.broken("CXL68-RRS-01", found, expected, "an Ack repeats what the Req asked for");
+                    self.broken(
+                        "CXL68-RRS-01",
+                        found,
+                        expected,
+                        "RETRY.Ack does not repeat what the RETRY.Req asked for",
+                    );
                 }
-                (_, None) => self.broken("CXL68-LLR-15", found, "no Ack", "an Ack that nobody asked for"),
+                (_, None) => self.broken(
+                    "CXL68-LLR-15",
+                    found,
+                    "no RETRY.Ack",
+                    "RETRY.Ack sent although the peer has sent no RETRY.Req",
+                ),
             }
             return;
         };
@@ -549,10 +614,20 @@ impl Monitor {
         self.dropped = None;
         if ack.empty && eseq != self.wr {
             let found = format!("Empty, Eseq {eseq}");
-            self.broken("CXL68-RRS-04", found, format!("not Empty up to {}", self.wr), "Empty although flits follow");
+            self.broken(
+                "CXL68-RRS-04",
+                found,
+                format!("not Empty up to {}", self.wr),
+                "RETRY.Ack says Empty although flits are to be replayed",
+            );
         }
         if ack.viral && !self.spoiled {
-            self.broken("CXL68-VIR-01", "Viral", "a spoiled flit before", "viral without a spoiled flit");
+            self.broken(
+                "CXL68-VIR-01",
+                "Viral",
+                "a spoiled flit before",
+                "RETRY.Ack says Viral although no flit was spoiled",
+            );
         }
         self.rd = eseq;
         // Nothing stands between the Ack and the rest of a run, unless another Ack is due.
@@ -577,13 +652,23 @@ impl Monitor {
     /// Ack, then Req, then the rest; a data run is finished first.
     fn turn(&mut self) {
         if self.ack_is_due(self.sent) {
-            self.broken("CXL68-RRS-02", "another flit", "the Ack sequence", "nothing goes before a pending Ack");
+            self.broken(
+                "CXL68-RRS-02",
+                "another flit",
+                "the RETRY.Ack sequence",
+                "another flit is sent although a RETRY.Ack is pending",
+            );
             self.acks_due.clear();
         } else if let Lrsm::ReqDue(since) = self.lrsm
             && self.sent >= since + self.config.reaction_flits
             && self.acks_due.is_empty()
         {
-            self.broken("CXL68-LLR-16", "another flit", "the Req sequence", "nothing but an Ack goes before a Req");
+            self.broken(
+                "CXL68-LLR-16",
+                "another flit",
+                "the RETRY.Req sequence",
+                "another flit is sent although a receive error is pending",
+            );
             self.lrsm = Lrsm::Normal;
         }
     }
@@ -596,7 +681,7 @@ impl Monitor {
             self.rd = self.after(self.rd);
             return expected.rollover_after;
         }
-        let text = format!("flit {} of the retry buffer is due", self.rd);
+        let text = format!("the replay is wrong: flit {} of the retry buffer is due", self.rd);
         let rest: Vec<u16> =
             std::iter::successors(Some(self.rd), |&s| Some(self.after(s))).take_while(|&s| s != self.wr).collect();
         if let Some(&at) = rest.iter().find(|&&s| self.copy(s).is_some_and(|c| c.unit == unit)) {
@@ -633,7 +718,7 @@ impl Monitor {
         self.takes_entry(decoded.rollover_after, in_run, acks);
         for (slot, class, _) in decoded.messages() {
             if self.spend[class.index()] == 0 {
-                let text = format!("{} in slot {slot} without a credit", class.def().name);
+                let text = format!("{} sent in slot {slot} although there is no credit for it", class.def().name);
                 self.broken("CXL68-CRD-04", "a message", "no message", &text);
             }
             self.spend[class.index()] = self.spend[class.index()].saturating_sub(1);
@@ -652,15 +737,30 @@ impl Monitor {
                 self.init_sent = true;
                 let entries = usize::from(self.modulus(&init));
                 if entries != self.buffer.len() {
-                    let text = "the wrap value of INIT.Param does not name the retry buffer";
+                    let text = "the wrap value of INIT.Param is not that of the retry buffer";
                     self.broken("CXL68-INI-06", entries, self.buffer.len(), text);
                 }
             }
             (Kind::Control(Control::InitParam(_)), true) => {
-                self.broken("CXL68-INI-02", "a second INIT.Param", "one", "initialisation");
+                self.broken(
+                    "CXL68-INI-02",
+                    "a second INIT.Param",
+                    "one INIT.Param",
+                    "INIT.Param is sent a second time",
+                );
             }
-            (_, false) => self.broken("CXL68-INI-02", "another flit", "INIT.Param", "the first flit with a number"),
-            (_, true) => self.broken("CXL68-INI-03", "a flit", "RETRY flits", "the peer's INIT.Param has not come"),
+            (_, false) => self.broken(
+                "CXL68-INI-02",
+                "another flit",
+                "INIT.Param",
+                "the first flit with a sequence number is not INIT.Param",
+            ),
+            (_, true) => self.broken(
+                "CXL68-INI-03",
+                "a flit",
+                "RETRY flits",
+                "a flit other than RETRY is sent before the peer's INIT.Param has come",
+            ),
         }
     }
 
@@ -672,7 +772,12 @@ impl Monitor {
             _ => return 0,
         };
         if acks > self.num_ack {
-            self.broken(rule, acks, format!("at most {}", self.num_ack), "acknowledges flits that have not come");
+            self.broken(
+                rule,
+                acks,
+                format!("at most {}", self.num_ack),
+                "the flit acknowledges more flits than have come",
+            );
         }
         self.num_ack = self.num_ack.saturating_sub(acks);
         acks
@@ -690,7 +795,12 @@ impl Monitor {
             _ => 0,
         };
         if credits & 7 != 0 && !self.llcrd_sent && matches!(decoded.kind, Kind::Protocol(_)) {
-            self.broken("CXL68-CRD-08", "credits in a header", "an LLCRD", "the first credits travel in LLCRDs");
+            self.broken(
+                "CXL68-CRD-08",
+                "credits in a header",
+                "an LLCRD",
+                "credits are returned in a flit header before the first LLCRD",
+            );
         }
         if acks || credits != 0 {
             self.ack_waits_since = Some(now);
@@ -701,15 +811,25 @@ impl Monitor {
     fn takes_entry(&mut self, rollover_after: usize, in_run: bool, acks: u16) {
         let free = (self.buffer.len() as u16).saturating_sub(self.unacknowledged);
         if free <= 1 {
-            self.broken("CXL68-LLR-07", "a flit", "none", "one entry of the retry buffer is free");
+            self.broken(
+                "CXL68-LLR-07",
+                "a flit",
+                "none",
+                "a flit is sent although only one entry of the retry buffer is free",
+            );
         } else if free == 2 && acks == 0 {
             let expected = "a flit with acknowledgements";
-            self.broken("CXL68-LLR-07", "none", expected, "two entries of the retry buffer are free");
+            self.broken(
+                "CXL68-LLR-07",
+                "a flit without acknowledgements",
+                expected,
+                "a flit without acknowledgements is sent although only two entries of the retry buffer are free",
+            );
         }
         let run = rollover_after / CHUNKS_A_FLIT;
         if !in_run && run > 0 && usize::from(free) < run + 3 {
             let expected = format!("at most {} all-data flits", usize::from(free).saturating_sub(3));
-            self.broken("CXL68-LLR-08", run, expected, "a data run that cannot finish is begun");
+            self.broken("CXL68-LLR-08", run, expected, "a data run is begun that the retry buffer cannot take whole");
         }
     }
 
@@ -732,7 +852,7 @@ impl Monitor {
         }
         if late {
             let found = format!("{} acknowledgements wait for {} flit clocks", self.num_ack, now - since);
-            self.broken("CXL68-LLR-10", found, "an LLCRD", "acknowledgements are forced out");
+            self.broken("CXL68-LLR-10", found, "an LLCRD", "acknowledgements wait too long without an LLCRD");
             self.ack_waits_since = Some(now);
         }
     }
@@ -742,10 +862,20 @@ impl Monitor {
         self.time_acks(now);
         self.lone_frames();
         if self.ack_is_due(self.sent) {
-            self.broken("CXL68-RRS-01", "no Ack", "an Ack sequence", "a Req of the peer is not answered");
+            self.broken(
+                "CXL68-RRS-01",
+                "no RETRY.Ack",
+                "a RETRY.Ack sequence",
+                "a RETRY.Req of the peer is not answered",
+            );
         }
         if matches!(self.lrsm, Lrsm::ReqDue(_)) && self.num_retry < self.config.link.max_num_retry {
-            self.broken("CXL68-LRS-04", "no Req", "a Req sequence", "a bad flit is not asked for again");
+            self.broken(
+                "CXL68-LRS-04",
+                "no RETRY.Req",
+                "a RETRY.Req sequence",
+                "a bad flit is received and not asked for again",
+            );
         }
     }
 }

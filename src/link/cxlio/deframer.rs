@@ -126,7 +126,7 @@ impl Deframer {
         let item = match token {
             Ok(Some((Token::Idl, _))) if dw == [IDL; DW_BYTES] => return,
             Ok(Some((Token::Idl, _))) => {
-                lost("CXLIO-STP-04", "four IDL", "a token begins at a byte that is no multiple of four".into())
+                lost("CXLIO-STP-04", "four IDL", "a token begins at a byte that is not a multiple of four".into())
             }
             Ok(Some((Token::Sdp, _))) => {
                 self.partial.extend(&dw[framing::SDP.len()..]);
@@ -140,9 +140,13 @@ impl Deframer {
                 self.state = State::Tlp(DW_BYTES * usize::from(stp.length_dw));
                 return;
             }
-            Ok(Some((Token::Stp(_), _))) => lost("CXLIO-STP-01", "at least 5 DW", "length of a start token".into()),
-            Ok(Some((Token::Edb, _))) => lost("CXLIO-STP-02", "a TLP before it", "EDB behind no TLP".into()),
-            Ok(None) => lost("CXLIO-STP-02", "STP, SDP, EDB, EDS or IDL", "four bytes that are no token".into()),
+            Ok(Some((Token::Stp(_), _))) => {
+                lost("CXLIO-STP-01", "at least 5 DW", "the start token announces too short a TLP".into())
+            }
+            Ok(Some((Token::Edb, _))) => {
+                lost("CXLIO-STP-02", "a TLP before it", "EDB received without a TLP before it".into())
+            }
+            Ok(None) => lost("CXLIO-STP-02", "STP, SDP, EDB, EDS or IDL", "these four bytes are not a token".into()),
             Err(fault @ StpFault::Token { .. }) => lost("CXLIO-STP-02", "STP, SDP, EDB, EDS or IDL", fault.to_string()),
             Err(fault) => lost("CXLIO-STP-01", "a length that its check bits confirm", fault.to_string()),
         };

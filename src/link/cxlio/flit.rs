@@ -109,7 +109,7 @@ impl FlitEnd {
                 let group = usize::from(at >= GROUP_BYTES);
                 self.starts[group] += 1;
                 if self.starts[group] == STARTS_PER_GROUP + 1 {
-                    let text = format!("TLPs that start in group {group} of a flit");
+                    let text = format!("too many TLPs start in group {group} of a flit");
                     self.protocol("CXLIO-PLC-02", at, STARTS_PER_GROUP + 1, &STARTS_PER_GROUP.to_string(), &text);
                 }
             }
@@ -117,7 +117,7 @@ impl FlitEnd {
             match (piece.kind, found.whole) {
                 (PieceKind::Nop, _) if bytes != [0; DW_BYTES] => {
                     let found = format!("{bytes:02x?}");
-                    self.protocol("CXLIO-PLC-01", at, found, "four bytes of 0", "a NOP that is not one whole DW");
+                    self.protocol("CXLIO-PLC-01", at, found, "four bytes of 0", "a NOP is not four bytes of 0");
                 }
                 (PieceKind::Nop, _) => (),
                 (PieceKind::Dropped(why), _) => {

@@ -176,7 +176,8 @@ impl FlowControl {
         if let Some(purses) = &self.purses[n] {
             let expected = purses.each_ref().map(|p| p.granted().scale.code());
             if scales != expected {
-                let text = format!("scales of headers and data in {:?}, against those of the first one", dllp.fc_type);
+                let text =
+                    format!("the scales of headers and data in {:?} have changed since the first one", dllp.fc_type);
                 return Some(finding("CXLIO-DLL-03", format!("{scales:?}"), format!("{expected:?}"), &text));
             }
         }
@@ -218,7 +219,7 @@ impl FlowControl {
             }
         }
         wrong.map(|(name, found)| {
-            let text = format!("{name} in {fc_type:?}");
+            let text = format!("{fc_type:?} returns more credits for {name} than there are");
             finding("CXLIO-FCC-01", found, "credits that were free before", &text)
         })
     }
@@ -302,6 +303,6 @@ impl FlowControl {
         self.silence_told[silent.index()] = true;
         let found = format!("{} flits", now - self.heard_at[silent.index()]);
         let expected = format!("at most {} flits", self.silence_flits);
-        Some(finding("CXLIO-DLL-08", found, expected, &format!("since the last UpdateFC, {silent:?}")))
+        Some(finding("CXLIO-DLL-08", found, expected, &format!("{silent:?}: no UpdateFC has come for too long")))
     }
 }

@@ -178,7 +178,7 @@ impl NonFlitEnd {
             Framed::Good(number, _) | Framed::Nullified(number) | Framed::BadLcrc(number) => {
                 self.channel.stats.bad += 1;
                 self.receiver.bad();
-                let text = format!("LCRC of the TLP with number {number}, EDB behind it: {edb}");
+                let text = format!("the LCRC of TLP {number} does not match its bytes (EDB behind it: {edb})");
                 let found = finding("CXLIO-LCR-01", "another LCRC", "the one of these bytes", &text);
                 self.channel.event(Severity::Corrected, found);
             }
@@ -188,7 +188,12 @@ impl NonFlitEnd {
     fn take_dllp(&mut self, bytes: &[u8], now: u64) {
         let Ok((dllp, true)) = Dllp::from_framed(bytes) else {
             self.channel.stats.bad += 1;
-            let found = finding("CXLIO-DLL-04", format!("{bytes:02x?}"), "a CRC-16 that fits", "a DLLP, dropped");
+            let found = finding(
+                "CXLIO-DLL-04",
+                format!("{bytes:02x?}"),
+                "a CRC-16 that fits",
+                "the CRC-16 of a DLLP does not match its bytes; the DLLP is dropped",
+            );
             self.channel.event(Severity::Corrected, found);
             return;
         };

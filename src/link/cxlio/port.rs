@@ -293,7 +293,7 @@ impl Channel {
             Err(error) => {
                 self.stats.dropped += 1;
                 let rule = if self.form == Form::NonFlit { "CXLIO-NFM-02" } else { "CXLIO-FMT-03" };
-                self.protocol(finding(rule, error, "a whole TLP", "bytes of a TLP"));
+                self.protocol(finding(rule, error, "a whole TLP", "the received bytes are not a whole TLP"));
                 return;
             }
         };
@@ -302,7 +302,7 @@ impl Channel {
             let found = format!("1 header and {} data credits", tlp.data_credits());
             let [headers, data] = self.flow.ledgers(tlp.kind()).map(|l| l.free_credits());
             let expected = format!("at most {headers:?} and {data:?}");
-            let text = format!("a TLP without credit, {:?}", tlp.kind());
+            let text = format!("a TLP received although its sender has no credit for it, {:?}", tlp.kind());
             self.protocol(finding("CXLIO-FCC-01", found, expected, &text));
             return;
         }
@@ -311,7 +311,12 @@ impl Channel {
             self.flow.freed(&tlp);
             let found = tlp.id_prefix().map_or("no ID prefix".to_owned(), |id| format!("ID prefix {id:#x}"));
             let expected = format!("{:?}", self.config.id_prefix);
-            self.protocol(finding("CXLIO-PTH-04", found, expected, "local prefix 8E of a TLP"));
+            self.protocol(finding(
+                "CXLIO-PTH-04",
+                found,
+                expected,
+                "the ID in the local prefix 8E of a TLP is not the one of this link",
+            ));
             return;
         }
         self.stats.received[tlp.kind().index()] += 1;

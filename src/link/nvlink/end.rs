@@ -264,11 +264,16 @@ impl End {
         }
         self.stats.bad_headers += u64::from(heard.bad);
         if heard.too_long {
-            self.protocol("NVL-PKT-01", "a header", "at most 17 flits behind it", "length of a packet");
+            self.protocol(
+                "NVL-PKT-01",
+                "a header",
+                "at most 17 flits behind it",
+                "the header announces too many flits",
+            );
         }
         if heard.ahead {
             let (found, next) = (Header::from_bits(flit.bits()).ackid, self.receiver.accepted() + 1);
-            self.protocol("NVL-SEQ-01", found, next % super::IDS, "first identifier of a replay");
+            self.protocol("NVL-SEQ-01", found, next % super::IDS, "the first identifier of a replay is wrong");
         }
         if heard.from_the_start {
             self.credits.forget_init();
@@ -276,7 +281,12 @@ impl End {
         if let Some(header) = heard.header.filter(|h| !h.op.is_numbered()) {
             self.hear_credits(&header);
             if header.len != 0 {
-                self.protocol("NVL-PKT-04", header.len, 0, "nothing follows a packet of the link");
+                self.protocol(
+                    "NVL-PKT-04",
+                    header.len,
+                    0,
+                    "a packet of the link layer announces flits behind its header",
+                );
             }
         }
         if let Some(header) = heard.header.or(heard.idle) {
@@ -298,7 +308,12 @@ impl End {
             self.credits.said_all();
         }
         if outcome == Outcome::Wrong {
-            self.protocol("NVL-ACK-01", header.ackid, "the last flit of an open packet", "an acknowledged identifier");
+            self.protocol(
+                "NVL-ACK-01",
+                header.ackid,
+                "the last flit of an open packet",
+                "the acknowledgement names a flit that is not the last of an open packet",
+            );
         }
         self.act_on(outcome);
     }
@@ -312,7 +327,7 @@ impl End {
         let header = &header;
         if !self.credits.heard(header) {
             let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
-            self.protocol("NVL-CRD-03", found, "at most what was used", "credits that came back");
+            self.protocol("NVL-CRD-03", found, "at most what was used", "more credits are returned than were spent");
         }
     }
 
@@ -344,7 +359,12 @@ impl End {
         let message = Message::of(packet, &ae);
         if !self.credits.arrived(message.vc, message.data_flits()) {
             let found = format!("{:?} on {:?}", message.op, message.vc);
-            self.protocol("NVL-CRD-04", found, "a packet with credit", "a packet without credit");
+            self.protocol(
+                "NVL-CRD-04",
+                found,
+                "a packet with credit",
+                "a packet is received although its sender has no credits",
+            );
         }
         let (vc, data_flits) = (message.vc, message.data_flits());
         match self.hooks_message((HookPoint::PackerOut, Way::Rx), message).filter(|m| m.vc == vc) {
@@ -365,7 +385,7 @@ impl End {
             Outcome::Down => {
                 self.down = true;
                 let tries = self.transmitter.tries();
-                let text = "replays without progress: the link is down";
+                let text = "replays have made no progress; the link is down";
                 self.event(Severity::Uncorrectable, Violation::at_byte("NVL-RPL-05", 0, tries, "progress", text));
             }
             Outcome::Fine | Outcome::Wrong => (),

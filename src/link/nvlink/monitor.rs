@@ -141,7 +141,7 @@ impl Monitor {
         let [found, expected] = [Header::from_bits(header).crc, self.config.codec.crc_of(covered, header)];
         let [found, expected] = [found, expected].map(|crc| format!("{crc:#09x}"));
         let rule = if covered.is_empty() { "NVL-CRC-01" } else { "NVL-CRC-02" };
-        let text = format!("the CRC over {} flits of the packet before and the header does not fit", covered.len());
+        let text = format!("the CRC does not match {} flits of the packet before and the header", covered.len());
         self.event(way, Violation::at_byte(rule, 12, found, expected, text));
     }
 
@@ -160,7 +160,7 @@ impl Monitor {
             self.bad_crc(Way::Rx, bits, &covered);
         }
         if heard.too_long {
-            let (found, text) = (Header::from_bits(bits).len, "flits behind the header");
+            let (found, text) = (Header::from_bits(bits).len, "the header announces too many flits");
             self.event(Way::Rx, Violation::at_byte("NVL-PKT-01", 1, found, "at most 17", text));
         }
         if heard.from_the_start {
@@ -230,7 +230,7 @@ impl Monitor {
             return;
         }
         if usize::from(header.len) >= MAX_FLITS {
-            let text = "flits behind the header";
+            let text = "the header announces too many flits";
             self.event(Way::Tx, Violation::at_byte("NVL-PKT-01", 1, header.len, "at most 17", text));
             self.lost = true;
             return;
@@ -240,7 +240,12 @@ impl Monitor {
         } else {
             if (1..self.config.replay_inits).contains(&std::mem::take(&mut self.inits)) {
                 let expected = format!("{} in a row", self.config.replay_inits);
-                self.broken("NVL-RPL-03", "fewer REPLAY_INIT", expected, "a replay begins");
+                self.broken(
+                    "NVL-RPL-03",
+                    "fewer REPLAY_INIT",
+                    expected,
+                    "a replay begins with too few REPLAY_INIT packets",
+                );
             }
             if self.lost {
                 return;
@@ -260,7 +265,7 @@ impl Monitor {
         }
         let Some(at) = self.ends.iter().position(|&end| end == id) else {
             let expected = format!("{}, or the last flit of a packet up to {}", self.told, self.counted);
-            self.broken("NVL-ACK-01", id, expected, "acknowledges what has not come");
+            self.broken("NVL-ACK-01", id, expected, "the acknowledgement names a flit that has not come");
             // Said once.
             self.told = id;
             return;
@@ -278,12 +283,12 @@ impl Monitor {
         self.tries = self.tries.saturating_add(1);
         if self.tries == self.config.replay_tries + 1 {
             let expected = format!("at most {} replays", self.config.replay_tries);
-            self.broken("NVL-RPL-05", self.tries, expected, "replays without progress: the link is down");
+            self.broken("NVL-RPL-05", self.tries, expected, "replays have made no progress; the link is down");
         }
         let oldest = (self.acked + 1) % IDS;
         // One that is behind crossed the acknowledgement on its way.
         if (1..WINDOW_FLITS).contains(&steps(oldest, header.ackid)) {
-            self.broken("NVL-RPL-03", header.ackid, oldest, "first identifier of a replay: the oldest one");
+            self.broken("NVL-RPL-03", header.ackid, oldest, "the replay does not begin with the oldest flit");
         }
         if header.ackid == 0 && !self.anything_acked {
             // CREDIT_INIT comes again.
@@ -306,7 +311,7 @@ impl Monitor {
     fn gives_back(&mut self, header: &Header) {
         if !self.given.heard(header) && (header.crh > 0 || header.crd > 0) {
             let found = format!("{} headers, {} data flits on {:?}", header.crh, header.crd, header.crvc);
-            self.broken("NVL-CRD-03", found, "at most what was used", "credits that come back");
+            self.broken("NVL-CRD-03", found, "at most what was used", "more credits are returned than were spent");
         }
     }
 
@@ -326,7 +331,7 @@ impl Monitor {
                 (None, Some(due)) if !acked(&due) => {
                     let found = format!("{:?}", packet.header().op);
                     let expected = format!("{:?} as flits {} to {}", due.packet.header().op, due.first, due.last);
-                    self.broken("NVL-RPL-03", found, expected, "a replay sends the packets as they were");
+                    self.broken("NVL-RPL-03", found, expected, "a replayed packet differs from its first copy");
                     self.goes_on_behind(due.last);
                     return;
                 }
@@ -352,7 +357,7 @@ impl Monitor {
         }
         let open = steps(self.acked, self.newest);
         if open > WINDOW_FLITS {
-            self.broken("NVL-ACK-02", open, "at most 2048", "flits that are not acknowledged");
+            self.broken("NVL-ACK-02", open, "at most 2048", "too many flits are sent without an acknowledgement");
         }
         self.gives_back(&header);
         let data_flits = data_flits(packet);
@@ -364,7 +369,7 @@ impl Monitor {
         if has.headers == 0 || has.data_flits < u64::from(data_flits) {
             let found = format!("{:?} on {:?} with {data_flits} data flits", header.op, header.vc);
             let expected = format!("at most {} headers, {} data flits", has.headers, has.data_flits);
-            self.broken("NVL-CRD-04", found, expected, "a packet without credit");
+            self.broken("NVL-CRD-04", found, expected, "a packet is sent without credits");
         }
     }
 }

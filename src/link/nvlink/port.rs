@@ -237,7 +237,8 @@ impl Port {
                 self.mine.taken[n] += 1;
                 if let Err(refused) = self.end.send(Message { vc, ..message }) {
                     // A producer of this model sends legal messages only; what it did wrong is shown, not hidden.
-                    let violation = finding("NVL-PKT-04", refused, "a legal message", "a message that is no packet");
+                    let violation =
+                        finding("NVL-PKT-04", refused, "a legal message", "the message cannot be sent as a packet");
                     self.mine.violations.push(Event { severity: Severity::Protocol, unit: 0, violation });
                 }
             }

@@ -217,7 +217,7 @@ impl<C: Client> End<C> {
         self.state.fault(fault);
         self.follow(before, || {
             let told = fault.map_or("none", Fault::name);
-            finding("UAL-LNK-01", told, "no fault", "the layer below reports a fault: the link leaves Up")
+            finding("UAL-LNK-01", told, "no fault", "the layer below reports a fault; the link leaves Up")
         });
     }
 
@@ -305,12 +305,12 @@ impl<C: Client> End<C> {
         if std::mem::take(&mut self.contain) {
             flit.poison(&self.config.codec);
             self.state.leave_up();
-            let text = "an error inside this end: the last flit is spoilt, the link leaves Up";
-            self.follow(before, || finding("UAL-CRC-04", "an error", "none", text));
+            let text = "an error inside this end is contained: the last flit is spoiled and the link leaves Up";
+            self.follow(before, || finding("UAL-CRC-04", "an error", "no error", text));
         } else if self.replay.has_expired() {
             self.state.leave_up();
             let limit = format!("{} flit times", self.config.replay.watchdog_flits);
-            let text = "nothing was acknowledged for too long: the link leaves Up";
+            let text = "no flit was acknowledged for too long; the link leaves Up";
             self.follow(before, || finding("UAL-TXS-07", limit, "an Ack", text));
         }
         OnLine::Flit(Box::new(flit))
@@ -326,20 +326,20 @@ impl<C: Client> End<C> {
             OnLine::Idle | OnLine::RemoteFault => {
                 self.spoilt = false;
                 self.state.received(Arrived::Control);
-                let text = "control flits in place of flits: the link leaves Up";
+                let text = "control flits come in place of DL flits; the link leaves Up";
                 self.follow(before, || finding("UAL-LNK-05", "4 control flits", "DL flits", text));
                 return;
             }
         };
         if std::mem::take(&mut self.spoilt) {
-            let text = "a flit behind one that was spoilt on purpose";
+            let text = "a flit is received behind one that was spoiled on purpose";
             self.event(Severity::Protocol, finding("UAL-CRC-04", "a flit", "control flits", text));
         }
         self.messages.flit_received(self.replay.is_waiting());
         if before >= State::Nop {
             self.flit(flit, now_flits);
         } else if flit.header().payload() && !std::mem::replace(&mut self.early, true) {
-            let text = "payload comes while the link is down: it is dropped";
+            let text = "payload is received while the link is down, and dropped";
             self.event(Severity::Corrected, finding("UAL-LNK-03", "payload", "control flits or NOP", text));
         }
         self.received += 1;
@@ -361,7 +361,7 @@ impl<C: Client> End<C> {
             None
         } else if !header.is_usable() {
             self.stats.bad_header += 1;
-            let text = "a reserved flit header: the flit is dropped";
+            let text = "the flit header has a reserved op code; the flit is dropped";
             let found =
                 Violation::at_byte("UAL-FLH-03", map::FH.start, header.op().0, "0 to 3, and 1 with payload", text);
             self.event(Severity::Protocol, found);
@@ -369,7 +369,7 @@ impl<C: Client> End<C> {
         } else if header.payload() && self.state() != State::Up {
             // The peer may be up before this end is. Its payload is not acknowledged, so it comes again.
             if !std::mem::replace(&mut self.early, true) {
-                let text = "payload before the link is up: it is dropped";
+                let text = "payload is received before the link is up, and dropped";
                 self.event(Severity::Corrected, finding("UAL-LNK-06", "payload", "NOP", text));
             }
             return;
@@ -388,7 +388,7 @@ impl<C: Client> End<C> {
         match received.taken {
             Taken::Payload => self.payload(flit, now_flits),
             Taken::Nop if flit.payload() != Payload::ZERO => {
-                let found = Violation::at_byte("UAL-SEG-12", 0, "not 0", "0", "a NOP carries no sectors");
+                let found = Violation::at_byte("UAL-SEG-12", 0, "not 0", "0", "a NOP carries sectors of a TL flit");
                 self.event(Severity::Protocol, found);
             }
             Taken::Nop | Taken::Dropped => (),

@@ -274,7 +274,12 @@ impl Monitor {
 
     fn flit(&mut self, session: &mut Session, flit: &Flit) -> bool {
         if std::mem::take(&mut session.spoilt) {
-            self.broken("UAL-CRC-04", "a flit", "control flits", "a flit behind one that was spoilt on purpose");
+            self.broken(
+                "UAL-CRC-04",
+                "a flit",
+                "control flits",
+                "a flit is sent behind one that was spoiled on purpose",
+            );
         }
         let was_up = session.up;
         session.flits_sent = session.flits_sent.saturating_add(1);
@@ -299,7 +304,7 @@ impl Monitor {
             return true;
         }
         if !was_up {
-            self.broken("UAL-LNK-06", "payload", "NOP", "payload before the link is up");
+            self.broken("UAL-LNK-06", "payload", "NOP", "payload is sent before the link is up");
         }
         let payload = flit.payload();
         let new = self.payload(session, &head.says, &payload);
@@ -326,29 +331,29 @@ impl Monitor {
             Says::Ack { number, .. } if steps(session.told, number) > untold => {
                 session.wrong = Some(number);
                 let expected = format!("{} to {come}", session.told);
-                self.broken("UAL-RXR-06", number, expected, "an Ack of what has not come, or an old one");
+                self.broken("UAL-RXR-06", number, expected, "an Ack names a flit that has not come, or an old one");
             }
             Says::Ack { number, .. } => session.told = number,
             Says::Request { number, .. } => {
                 let allowed = session.receiver.is_waiting() || session.copies > 0;
                 session.copies = session.copies.saturating_sub(1);
                 if !allowed {
-                    let text = "a Replay Request, and nothing has come out of order";
+                    let text = "a Replay Request is sent although no flit has come out of order";
                     self.broken("UAL-RXR-08", number, "an Ack", text);
                 } else if steps(next(session.told), number) > untold {
                     let expected = format!("{} to {}", next(session.told), next(come));
-                    self.broken(
-                        "UAL-TXS-05",
-                        number,
-                        expected,
-                        "a Replay Request for another number than the missing one",
-                    );
+                    self.broken("UAL-TXS-05", number, expected, "a Replay Request does not ask for the missing flit");
                 }
             }
         }
         session.commands = session.commands.saturating_add(1);
         if session.commands == EXPLICIT_FLITS {
-            self.broken("UAL-TXS-02", session.commands, "at most 6", "flits in a row without a number in full");
+            self.broken(
+                "UAL-TXS-02",
+                session.commands,
+                "at most 6",
+                "too many flits in a row do not state their number in full",
+            );
         }
     }
 
@@ -362,7 +367,12 @@ impl Monitor {
             }
         };
         if !fits {
-            self.broken("UAL-SEQ-02", found, session.newest, "a NOP repeats the number of the last payload");
+            self.broken(
+                "UAL-SEQ-02",
+                found,
+                session.newest,
+                "a NOP does not repeat the number of the last payload flit",
+            );
         }
     }
 
@@ -378,13 +388,13 @@ impl Monitor {
         }
         let Some(known) = known else {
             if number != next(session.newest) {
-                let text = "a number that is neither the next one nor has been used";
+                let text = "the sequence number is neither the next one nor one to be replayed";
                 self.broken("UAL-SEQ-01", number, next(session.newest), text);
                 session.kept.clear();
             } else if let Some((asked, at)) = session.asked
                 && self.sent > at + self.config.reaction_flits
             {
-                self.broken("UAL-RXR-04", number, asked, "new payload where a replay that was asked for is due");
+                self.broken("UAL-RXR-04", number, asked, "new payload is sent although a replay was asked for");
                 session.asked = None;
             }
             if marked {
@@ -393,7 +403,7 @@ impl Monitor {
             (session.last, session.newest) = (number, number);
             let open = steps(session.acked, number);
             if open > MOST_UNACKED {
-                self.broken("UAL-SEQ-03", open, "at most 255", "payload that is not acknowledged");
+                self.broken("UAL-SEQ-03", open, "at most 255", "too much payload is sent without an acknowledgement");
             }
             session.kept.push_back((number, *payload));
             if session.kept.len() > KEPT_FLITS {
@@ -407,16 +417,26 @@ impl Monitor {
         if asked {
             session.asked = None;
             if !in_full {
-                self.broken("UAL-TXS-01", "a command", "a number in full", "first flit of a replay");
+                self.broken(
+                    "UAL-TXS-01",
+                    "a command",
+                    "a number in full",
+                    "the first flit of a replay does not state its number in full",
+                );
             }
         } else if ahead != 1 && !skips {
-            self.broken("UAL-RXR-04", number, next(session.last), "a replay that was not asked for");
+            self.broken("UAL-RXR-04", number, next(session.last), "a replay is sent that was not asked for");
         }
         if in_full && !marked {
-            self.broken("UAL-TXS-04", "op 0", "op 1", "what goes again is marked as replayed");
+            self.broken("UAL-TXS-04", "op 0", "op 1", "a replayed flit is not marked as replayed");
         }
         if known != *payload {
-            self.broken("UAL-TXS-06", "other payload", "the same", "content of a replay");
+            self.broken(
+                "UAL-TXS-06",
+                "other payload",
+                "the same payload",
+                "a replayed flit differs from its first copy",
+            );
         }
         session.last = number;
         false

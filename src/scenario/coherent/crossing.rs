@@ -4,6 +4,7 @@ use super::build::{Build, Links, Wants};
 use super::links::Kind;
 use super::wiring::NodeEnds;
 use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Watch};
+use crate::coherence::clocked::program::Program;
 use crate::coherence::clocked::switch::{Switch, SwitchResult, Table};
 use crate::coherence::clocked::uio::UioPeer;
 use crate::coherence::config::CoherenceConfig;
@@ -176,7 +177,7 @@ impl Target {
         let routes = (0..leaves).map(|leaf| switched_routes(0, leaf)[0]).collect();
         let end = crossing.build(p, clock, 1, ends, form, config.clone())?;
         let agent = Dcoh::new(&config, leaves as u8);
-        let core = UioPeer::new(Vec::new(), Vec::new());
+        let core = UioPeer::new(Vec::new(), Program::default());
         p.module(TARGET, clock, |bind| {
             let links = vec![end.attach(bind, routes, form)];
             let reductions = Vec::new();

@@ -6,6 +6,7 @@ use super::links::kind;
 use super::star::{Star, Trunk};
 use super::stimulus::stamped;
 use crate::coherence::clocked::node::Reduction;
+use crate::coherence::clocked::program::Program;
 use crate::coherence::clocked::uio::{UioAccess, UioPeer};
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
@@ -122,13 +123,13 @@ impl Uio {
         let end = self.lines * LINE_BYTES;
         let decoder = Decoder { first: 0, last: end - 1, granule_bytes: end, uio: true };
         let mut rng = Rng::for_name(self.seed, &format!("uio[{device}]"));
-        let access = |n| UioAccess {
+        let access = move |n| UioAccess {
             address: rng.below(end),
             bytes: self.bytes,
-            write: (rng.below(100) < self.writes).then(|| stamped(UIO_WRITER, n)),
+            write: (rng.below(100) < self.writes).then(|| stamped(UIO_WRITER, n as u64)),
             think_cycles: rng.below(UIO_THINK_CYCLES),
         };
-        UioPeer::new(vec![decoder], (0..self.accesses).map(access).collect())
+        UioPeer::new(vec![decoder], Program::new((0..self.accesses as usize).map(access)))
     }
 }
 

@@ -12,9 +12,9 @@ macro_rules! table {
     (pattern $pattern:literal over $lines:literal, cached $cached:literal, $($own:expr,)*) => {
         &[
             $($own,)*
-            key("link.rate_gtps", "32", "GT/s a lane", Range::Words(&["8", "16", "32", "64"]), "line rate (cxl-68b §1.3, cxl-256b §9)"),
+            key("link.rate_gtps", "32", "GT/s per lane", Range::Words(&["8", "16", "32", "64"]), "line rate (cxl-68b §1.3, cxl-256b §9)"),
             key("link.width", "16", "lanes", Range::Words(&["1", "2", "4", "8", "16"]), "lanes (cxl-68b §1.3)"),
-            key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.1), "bit error rate of both directions, before FEC"),
+            key("link.ber", "0", "errors per bit", Range::Real(0.0, 0.1), "bit error rate of both directions, before FEC"),
             key(
                 "link.fault",
                 "",
@@ -22,20 +22,20 @@ macro_rules! table {
                 Range::List("flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits"),
                 "faults at numbered flits of link 0",
             ),
-            key("link.credits_hold", "0", "flit clocks", Range::Int(0, 1 << 40), "devices hold their credits back so long"),
-            key("link.buffers", "64", "messages a channel", Range::Int(1, 1023), "receive buffers"),
-            key("link.tx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "transmit pipeline"),
-            key("link.rx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "receive pipeline"),
-            key("link.propagation_fs", "2000000", "fs", Range::Int(0, 1 << 40), "flight time on the wire"),
-            key("link.retrain_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "time that training takes"),
-            key("host.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "period of host and devices, the reference"),
-            key("core.pattern", $pattern, "-", Range::Words(PATTERNS), "what the cores do"),
-            key("core.accesses", "2000", "accesses a core", Range::Int(1, 1 << 24), "length of their programs"),
-            key("core.lines", $lines, "lines", Range::Int(1, 1 << 32), "lines that they share"),
-            key("core.outstanding", "4", "accesses", Range::Int(1, 64), "accesses of a core that may be open; 1 is sequential"),
-            key("core.cache_lines", $cached, "lines", Range::Int(1, 1 << 20), "lines that a core's cache holds"),
-            key("core.trace_block", "64", "accesses", Range::Int(1, 1 << 24), "a trace (--stimulus) is dealt to the cores in blocks of so many line accesses in turn; it replaces core.pattern, core.accesses and core.lines"),
-            key("watch", "on", "-", ON_OFF, "the invariants V1 to V4, for HDM-D V13 too, are checked behind every step (coherence §4)"),
+            key("link.credits_hold", "0", "flit clocks", Range::Int(0, 1 << 40), "time for which devices hold back freed credits"),
+            key("link.buffers", "64", "messages per channel", Range::Int(1, 1023), "receive buffers of each channel"),
+            key("link.tx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "delay of the transmit pipeline"),
+            key("link.rx_pipeline_fs", "8000000", "fs", Range::Int(0, 1 << 40), "delay of the receive pipeline"),
+            key("link.propagation_fs", "2000000", "fs", Range::Int(0, 1 << 40), "propagation delay of the wire"),
+            key("link.retrain_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "duration of link training"),
+            key("host.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "clock period of host and devices; the reference clock"),
+            key("core.pattern", $pattern, "-", Range::Words(PATTERNS), "access pattern of the cores"),
+            key("core.accesses", "2000", "accesses per core", Range::Int(1, 1 << 24), "accesses of each core"),
+            key("core.lines", $lines, "lines", Range::Int(1, 1 << 32), "lines that the cores share"),
+            key("core.outstanding", "4", "accesses", Range::Int(1, 64), "open accesses per core; 1 = sequential"),
+            key("core.cache_lines", $cached, "lines", Range::Int(1, 1 << 20), "size of each core's cache"),
+            key("core.trace_block", "64", "accesses", Range::Int(1, 1 << 24), "a trace (--stimulus) is dealt to the cores in turn, in blocks of this many line accesses; it replaces core.pattern, core.accesses and core.lines"),
+            key("watch", "on", "-", ON_OFF, "check the invariants V1 to V4, for HDM-D V13 too, after every step (coherence §4)"),
         ]
     };
 }
@@ -54,7 +54,7 @@ pub static CACHE_PAIR: &[Key] = table!(
         "flits of every link; 68B flits have no CacheID, so one device each root port (coherence §2.9)",
     ),
     key("devices", "2", "devices", Range::Int(1, 16), "caching devices below the host (coherence §2.9)"),
-    key("switch", "off", "-", ON_OFF, "all devices stand behind one switch; the link above it carries CacheIDs (coherence §2.9), ports with cxl-256b-pbr"),
+    key("switch", "off", "-", ON_OFF, "put all devices behind one switch; the link above it carries CacheIDs, with cxl-256b-pbr port IDs (coherence §2.9)"),
     key(
         "target",
         "off",
@@ -62,7 +62,7 @@ pub static CACHE_PAIR: &[Key] = table!(
         ON_OFF,
         "one more device, with HDM-DB, whose lines the others use directly over a fabric with 256B flits; odd lines are its own (coherence §3.7)",
     ),
-    key("switch.device_mode", "same", "-", Range::Words(&["same", "cxl-68b"]), "flits between switch and devices; 68B ones count as CacheID 0 (coherence §2.9)"),
+    key("switch.device_mode", "same", "-", Range::Words(&["same", "cxl-68b"]), "flit mode between switch and devices; a device on a 68B link has CacheID 0 (coherence §2.9)"),
     key(
         "switch.table",
         "",
@@ -70,7 +70,7 @@ pub static CACHE_PAIR: &[Key] = table!(
         Range::List("CACHEID:DEVICE, CACHEID:none"),
         "entries of the switch that are not CacheID n to device n; what has no entry is discarded (coherence §2.9)",
     ),
-    key("home.filter_lines", "0", "lines", Range::Int(0, 1 << 20), "lines that the home can track, 0 for all (coherence §2.9)"),
+    key("home.filter_lines", "0", "lines", Range::Int(0, 1 << 20), "lines that the home can track; 0 = all (coherence §2.9)"),
 );
 
 /// The table of the scenarios with HDM-DB.
@@ -79,23 +79,23 @@ macro_rules! table_db {
         table!(
             pattern $pattern over $lines, cached $cached,
             key("link.mode", "cxl-256b", "-", MODES_256, "flits of every link; 68B flits have no back-invalidate snoops"),
-            key("hosts", $hosts, "hosts", Range::Int(1, 16), "hosts of every device"),
-            key("devices", "1", "devices", Range::Int(1, 16), "devices; every host has a link to each"),
+            key("hosts", $hosts, "hosts", Range::Int(1, 16), "number of hosts; each has a link to every device"),
+            key("devices", "1", "devices", Range::Int(1, 16), "number of devices; each has a link to every host"),
             key("peers", "0", "accelerators", Range::Int(0, 15), "devices that read and write the memory of every device directly, as one more holder; they need switch=on (coherence §3.7)"),
-            key("switch", "off", "-", ON_OFF, "a switch of a fabric stands before each device, whose one link carries the messages of all; link.mode=cxl-256b-pbr only (coherence §3.7)"),
-            key("device.filter_sets", $sets, "sets", Range::Int(0, 1 << 20), "sets of the snoop filter, 0: it tracks every line (coherence §3.4)"),
-            key("device.filter_ways", $ways, "entries a set", Range::Int(1, 1 << 10), "ways of the snoop filter"),
-            key("device.devload", "", "open transactions", Range::List("OPTIMAL,MODERATE,SEVERE"), "depths at which the device's DevLoad rises; empty: it is always light (coherence §3.8)"),
-            key("device.reduced", "", "cycles", Range::List("FROM:TO:LEVEL"), "times in which its throughput is reduced: it reports at least DevLoad LEVEL, 0 to 3 (coherence §3.8)"),
+            key("switch", "off", "-", ON_OFF, "put a fabric switch before each device, whose one link carries the messages of all hosts; needs link.mode=cxl-256b-pbr (coherence §3.7)"),
+            key("device.filter_sets", $sets, "sets", Range::Int(0, 1 << 20), "sets of the snoop filter; 0 = it tracks every line (coherence §3.4)"),
+            key("device.filter_ways", $ways, "entries per set", Range::Int(1, 1 << 10), "ways of the snoop filter"),
+            key("device.devload", "", "open transactions", Range::List("OPTIMAL,MODERATE,SEVERE"), "numbers of open transactions at which DevLoad rises; empty = always light (coherence §3.8)"),
+            key("device.reduced", "", "cycles", Range::List("FROM:TO:LEVEL"), "times of reduced throughput, in which the device reports at least DevLoad LEVEL, 0 to 3 (coherence §3.8)"),
             key("uio.accesses", "0", "accesses", Range::Int(0, 1 << 24), "reads and writes of a peer on CXL.io to the lines of each device; the packets are not simulated (coherence §3.7)"),
-            key("uio.writes", "50", "percent", Range::Int(0, 100), "of them those that write"),
-            key("uio.bytes", "64", "bytes", Range::Int(1, 4096), "length of each; what crosses the end of the lines is aborted without effect"),
-            key("throttle", "off", "-", ON_OFF, "hosts and peers heed DevLoad: they leave idle cycles between two requests (coherence §3.8)"),
-            key("throttle.normal", "4", "idle cycles", Range::Int(1, 1 << 20), "step up under moderate overload, and down when light"),
-            key("throttle.severe", "16", "idle cycles", Range::Int(1, 1 << 20), "step up under severe overload"),
-            key("throttle.most", "256", "idle cycles", Range::Int(1, 1 << 20), "strongest throttle"),
-            key("throttle.window", "1000", "cycles", Range::Int(1, 1 << 40), "tH: time between two steps; the first overload acts at once"),
-            key("device.trackers", "16", "snoops", Range::Int(1, 4096), "back-invalidate snoops that may be open (coherence §3.4)"),
+            key("uio.writes", "50", "percent", Range::Int(0, 100), "share of UIO accesses that write"),
+            key("uio.bytes", "64", "bytes", Range::Int(1, 4096), "length of a UIO access; one that crosses the end of the lines is aborted without effect"),
+            key("throttle", "off", "-", ON_OFF, "hosts and peers obey DevLoad: they leave idle cycles between two requests (coherence §3.8)"),
+            key("throttle.normal", "4", "idle cycles", Range::Int(1, 1 << 20), "added under moderate overload, removed when the load is light"),
+            key("throttle.severe", "16", "idle cycles", Range::Int(1, 1 << 20), "added under severe overload"),
+            key("throttle.most", "256", "idle cycles", Range::Int(1, 1 << 20), "most idle cycles between two requests"),
+            key("throttle.window", "1000", "cycles", Range::Int(1, 1 << 40), "time between two throttle steps (tH); the first overload acts at once"),
+            key("device.trackers", "16", "snoops", Range::Int(1, 4096), "open back-invalidate snoops per device (coherence §3.4)"),
         )
     };
 }

@@ -101,7 +101,7 @@ fn broken(place: &str, event: &Event) -> Broken {
             at: event.line.map_or(At::Message, |line| At::Line(line.address())),
             found: event.found.clone(),
             expected: event.expected.clone(),
-            text: format!("{} breaks {}", event.at, event.rule),
+            text: event.text(),
         },
     }
 }

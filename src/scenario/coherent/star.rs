@@ -22,6 +22,7 @@ use crate::coherence::clocked::cache::Sparse;
 use crate::coherence::clocked::core::{Core, NoCore};
 use crate::coherence::clocked::node::{Node, NodeConfig, NodeResult, Reduction, Watch};
 use crate::coherence::clocked::peer::{DIRECT, Divided};
+use crate::coherence::clocked::program::Program;
 use crate::coherence::clocked::sequence::{Extent, Recorded, Sequence};
 use crate::coherence::clocked::switch::{SwitchResult, Table};
 use crate::coherence::clocked::uio::UioPeer;
@@ -106,7 +107,7 @@ type Ends<A, C> = Arc<Mutex<NodeResult<A, C>>>;
 pub(super) type LeafName = Arc<dyn Fn(usize, usize) -> String + Send + Sync>;
 
 /// Makes the core of a hub by its number.
-pub(super) type HubCores<H> = Box<dyn Fn(usize, Vec<Access>, usize, usize) -> <H as HubAgent>::Core + Send>;
+pub(super) type HubCores<H> = Box<dyn Fn(usize, Program<Access>, usize, usize) -> <H as HubAgent>::Core + Send>;
 
 /// A star, or several.
 pub(super) struct Star<L, H: HubAgent> {
@@ -292,8 +293,11 @@ where
         let (mut lists, digest) = (programs.lists, programs.digest);
         if target.is_some() {
             // Odd lines are those of the other device.
-            let odd = lists.iter_mut().flatten().flatten().filter(|access| access.line.0 % 2 == 1);
-            odd.for_each(|access| access.line.0 |= DIRECT.0);
+            let divided = |line: LineAddr| if line.0 % 2 == 1 { LineAddr(line.0 | DIRECT.0) } else { line };
+            for list in lists.iter_mut().flatten() {
+                let whole = std::mem::take(list);
+                *list = Program::new(whole.map(move |access| Access { line: divided(access.line), ..access }));
+            }
         }
         let (window, cache_lines) =
             (settings.int("core.outstanding") as usize, settings.int("core.cache_lines") as usize);

@@ -19,7 +19,9 @@ use crate::memory::store::{Background, Store};
 use crate::scenario::RunError;
 use crate::scenario::expander::build::transaction_layouts;
 use crate::scenario::expander::device::{self as mem_device, Device, DeviceConfig};
-use crate::scenario::expander::host::{self as mem_host, Host, HostChannels, HostConfig, HostPorts, HostResult};
+use crate::scenario::expander::host::{
+    self as mem_host, Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource,
+};
 use crate::scenario::settings::Settings;
 use crate::scenario::stimulus::{self, LineAccess, Mix, Region};
 use crate::trace::{Hub, PlaceKind, Tap};
@@ -100,15 +102,15 @@ pub(super) fn message_form(flits: Option<Mode>) -> MessageForm {
 ///
 /// # Errors
 /// A parameter out of range.
-pub(super) fn accesses(settings: &Settings) -> Result<Vec<LineAccess>, RunError> {
+pub(super) fn accesses(settings: &Settings) -> Result<LineSource, RunError> {
     let mix = match settings.word("mem.pattern") {
         "reads" => Mix::Reads,
         "writes" => Mix::Writes,
         _ => Mix::TwoToOne,
     };
-    let raw: Vec<_> = stimulus::saturated(mix, Region::new(0, MEM_LINES)?, settings.int("mem.accesses")).collect();
+    let raw = stimulus::saturated(mix, Region::new(0, MEM_LINES)?, settings.int("mem.accesses"));
     let start = settings.int("mem.start_fs").div_ceil(settings.int("host.clock_fs"));
-    Ok(stimulus::line_accesses(&raw, false).map(|access| LineAccess { cycle: start, ..access }).collect())
+    Ok(Box::new(stimulus::line_accesses(raw, false).map(move |access| LineAccess { cycle: start, ..access })))
 }
 
 /// One side of the link: its end and what it shares with the agents.
@@ -238,7 +240,7 @@ pub(super) fn build<E: HasIo>(
     settings: &Settings,
     plan: Plan,
     ends: [E; 2],
-    accesses: Vec<LineAccess>,
+    accesses: LineSource,
     taps: Taps,
     results: &Results<E>,
 ) -> Result<Simulation, BuildError> {

@@ -96,7 +96,13 @@ pub trait HasIo: LinkEnd {
 
 /// A message on a link without CXL.cachemem.
 fn no_cachemem() -> Violation {
-    Violation::at_byte("CXL256-MAP-01", 0, "a message of CXL.cachemem", "TLPs", "the link carries CXL.io alone")
+    Violation::at_byte(
+        "CXL256-MAP-01",
+        0,
+        "a message of CXL.cachemem",
+        "TLPs",
+        "a CXL.cachemem message is received on a link that carries CXL.io alone",
+    )
 }
 
 impl HasIo for PortEnd<FlitEnd> {
@@ -637,7 +643,8 @@ impl<E: HasIo> Carries<Item> for WithIo<E> {
     fn send(&mut self, item: Item) -> Result<(), Violation> {
         match item {
             Item::Tlp(bytes) => {
-                let refused = |e| Violation::at_byte("CXLIO-FMT-03", 0, e, "a whole TLP", "bytes of an agent");
+                let refused =
+                    |e| Violation::at_byte("CXLIO-FMT-03", 0, e, "a whole TLP", "the bytes are not a whole TLP");
                 let tlp = Tlp::new(self.end.io().form(), bytes).map_err(refused)?;
                 self.tlp_types.hit(tlp.code().into());
                 self.held = Some(tlp);

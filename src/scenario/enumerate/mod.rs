@@ -263,14 +263,30 @@ fn shared(
     Ok(PortEnd::new(link_of(mode, settings)?, dir, mux))
 }
 
+/// Refuses a time-out that every completion would miss.
+fn check_timeout(settings: &Settings) -> Result<(), SettingError> {
+    let one_way = ["link.tx_pipeline_fs", "link.propagation_fs", "link.rx_pipeline_fs"];
+    let way_fs = one_way.iter().map(|key| settings.int(key)).sum::<u64>();
+    let answer_fs = settings.int("device.latency_cycles") * settings.int("device.clock_fs");
+    let (found, least) = (settings.int("host.timeout_fs"), 2 * way_fs + answer_fs);
+    if found > least {
+        return Ok(());
+    }
+    Err(together(
+        "host.timeout_fs",
+        format!("found {found} fs, expected more than {least} fs, the time there and back"),
+    ))
+}
+
 fn build_on<E: HasIo>(ends: [E; 2], plan: Plan, request: &Request, settings: &Settings) -> Result<Built, RunError> {
+    check_timeout(settings)?;
     let (mode, pace) = (plan.mode, plan.pace);
     let mut hub = Hub::default();
     let cachemem = settings.is_on("link.cachemem");
     let taps =
         Taps::new::<E>(ends[0].protocol(), plan.forms[0], cachemem.then(|| build::message_form(plan.flits)), &mut hub);
     let results = Results::default();
-    let accesses = if cachemem { build::accesses(settings)? } else { Vec::new() };
+    let accesses = if cachemem { build::accesses(settings)? } else { Box::new(std::iter::empty()) };
     let sim = build::build(request.seed, settings, plan, ends, accesses, taps, &results)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let clock_fs = settings.int("host.clock_fs");

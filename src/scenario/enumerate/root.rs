@@ -230,13 +230,13 @@ impl Root {
                 if data != expected || done.poison {
                     let n = (0..expected.len()).find(|&n| data.get(n) != expected.get(n)).unwrap_or(0);
                     let show = |bytes: &[u8]| bytes.get(n).map_or("nothing".to_owned(), |b| format!("{b:#04x}"));
-                    let text = format!("byte {n} of {} at {address:#x}", expected.len());
+                    let text = format!("byte {n} of {} at {address:#x} has a wrong value", expected.len());
                     self.broken("SIM-E2E-01", show(&data), show(&expected), text);
                 }
             }
             (Purpose::Read { address, .. }, Err(failure)) => {
                 let (found, expected) = (format!("{failure:?}"), "data".to_owned());
-                self.broken("SIM-E2E-03", found, expected, format!("read of {address:#x}"));
+                self.broken("SIM-E2E-03", found, expected, format!("the read of {address:#x} has failed"));
             }
         }
         cx.progress();

@@ -1,8 +1,9 @@
 //! The stimulus of a run: the trace of a program or generated accesses, as lines of the device.
 
 use super::super::settings::Settings;
-use super::super::stimulus::{self, LineAccess, Mix, Op, Region};
+use super::super::stimulus::{self, Access, LineAccess, Mix, Op, Region};
 use super::super::{Request, RunError};
+use super::host::LineSource;
 use crate::memory::LINE_BYTES;
 use sha2::{Digest, Sha256};
 
@@ -11,7 +12,7 @@ const LATEST_ACCESS_FS: u64 = u64::MAX / 2;
 
 /// Accesses in program order.
 pub(super) struct Accesses {
-    pub list: Vec<LineAccess>,
+    pub list: LineSource,
     /// Their cycles are times of their own.
     pub absolute: bool,
     /// Bytes that name the stimulus, for the hash of the run.
@@ -26,12 +27,11 @@ pub(super) struct Accesses {
 /// The trace cannot be read, or a parameter is out of range.
 pub(super) fn accesses(request: &Request, settings: &Settings) -> Result<Accesses, RunError> {
     let size = settings.int("device.bytes");
-    let mut sha = Sha256::new();
-    let (raw, absolute, cached) = match &request.stimulus {
+    match &request.stimulus {
         Some(path) => {
             let raw = stimulus::read_trace(path, None)?;
             let absolute = raw.iter().any(|a| a.at_cycles.is_some());
-            (raw, absolute, true)
+            judged(stimulus::in_memory(raw), absolute, true, settings)
         }
         None => {
             let mix = match settings.word("host.pattern") {
@@ -41,11 +41,21 @@ pub(super) fn accesses(request: &Request, settings: &Settings) -> Result<Accesse
             };
             let lines = settings.int("host.region_lines").min(size / LINE_BYTES);
             let region = Region::new(0, lines)?;
-            (stimulus::saturated(mix, region, settings.int("host.accesses")).collect(), true, false)
+            judged(stimulus::saturated(mix, region, settings.int("host.accesses")), true, false, settings)
         }
-    };
+    }
+}
+
+/// Names and checks them, and cuts them into lines when these are asked for.
+fn judged(
+    raw: impl Iterator<Item = Access> + Clone + Send + 'static,
+    absolute: bool,
+    cached: bool,
+    settings: &Settings,
+) -> Result<Accesses, RunError> {
+    let mut sha = Sha256::new();
     let latest_cycle = LATEST_ACCESS_FS / settings.int("host.clock_fs");
-    for a in &raw {
+    for a in raw.clone() {
         if let Some(found) = a.at_cycles.filter(|&cycle| cycle > latest_cycle) {
             let expected = "a cycle of host.clock_fs before 2^63 fs";
             return Err(stimulus::ParameterError { parameter: "time of an access", found, expected }.into());
@@ -56,14 +66,15 @@ pub(super) fn accesses(request: &Request, settings: &Settings) -> Result<Accesse
             Op::Store => 2,
             Op::Modify => 3,
         };
-        sha.update(a.at_cycles.unwrap_or(u64::MAX).to_le_bytes());
-        sha.update([op]);
-        sha.update(a.address.to_le_bytes());
-        sha.update(a.size_bytes.to_le_bytes());
+        let mut bytes = [0; 21];
+        bytes[..8].copy_from_slice(&a.at_cycles.unwrap_or(u64::MAX).to_le_bytes());
+        bytes[8] = op;
+        bytes[9..17].copy_from_slice(&a.address.to_le_bytes());
+        bytes[17..].copy_from_slice(&a.size_bytes.to_le_bytes());
+        sha.update(bytes);
     }
-    let mut list: Vec<LineAccess> = stimulus::line_accesses(&raw, settings.is_on("host.ifetch")).collect();
-    for access in &mut list {
-        access.line_address %= size;
-    }
+    let size = settings.int("device.bytes");
+    let lines = stimulus::line_accesses(raw, settings.is_on("host.ifetch"));
+    let list = Box::new(lines.map(move |a| LineAccess { line_address: a.line_address % size, ..a }));
     Ok(Accesses { list, absolute, digest: sha.finalize().into(), cached })
 }

@@ -46,10 +46,13 @@ pub struct HostResult {
     pub stall_cycles: u64,
 }
 
+/// Accesses in program order, made as they are used.
+pub type LineSource = Box<dyn ExactSizeIterator<Item = LineAccess> + Send>;
+
 /// How the host is built.
 pub struct HostConfig {
     /// Accesses in program order, addresses of device memory.
-    pub accesses: Vec<LineAccess>,
+    pub accesses: LineSource,
     /// Cycles are times of their own; else each is relative to the access before.
     pub absolute_cycles: bool,
     /// `None`: every access goes to memory.
@@ -97,7 +100,9 @@ pub const PLACE: &str = "host.core";
 /// The host core and its cache.
 pub struct Host {
     config: HostConfig,
-    next: usize,
+    /// The next access, and how many there were before it.
+    next: Option<LineAccess>,
+    issued: u64,
     /// Cycle and schedule of the access before.
     before: Option<(u64, u64)>,
     open: BTreeMap<u16, OpenRequest>,
@@ -124,11 +129,18 @@ const TAGS: u32 = 1 << 16;
 
 impl Host {
     /// A host with its channel ends.
-    pub fn new(config: HostConfig, channels: HostChannels, rng: Rng, tap: Tap, result: Arc<Mutex<HostResult>>) -> Host {
+    pub fn new(
+        mut config: HostConfig,
+        channels: HostChannels,
+        rng: Rng,
+        tap: Tap,
+        result: Arc<Mutex<HostResult>>,
+    ) -> Host {
         Host {
             expected: Store::new(config.background),
+            next: config.accesses.next(),
+            issued: 0,
             config,
-            next: 0,
             before: None,
             open: BTreeMap::new(),
             open_reads: 0,
@@ -157,20 +169,25 @@ impl Host {
             Message::S2mNdr(ndr) => (ndr.tag, ndr.dpid, None),
             other => {
                 let found = format!("{:?}", other.class());
-                self.broken("SIM-E2E-02", found, "an answer".into(), "a message that no host takes".into());
+                self.broken(
+                    "SIM-E2E-02",
+                    found,
+                    "an answer".into(),
+                    "a message is received that a host cannot take".into(),
+                );
                 return;
             }
         };
         let own = self.config.ports.own;
         if dpid != own {
             let (found, expected) = (format!("{dpid:#05x}"), format!("{own:#05x}"));
-            self.broken("SIM-E2E-02", found, expected, "DPID of an answer".into());
+            self.broken("SIM-E2E-02", found, expected, "an answer is received for another host (DPID)".into());
             return;
         }
         let Some(request) = self.open.get(&tag).filter(|r| r.write == data.is_none()) else {
             let (found, expected) = (format!("tag {tag:#06x}"), "an open request of its kind".to_owned());
             let layout = form.layout(message.class()).map_or("answer", |l| l.name);
-            self.broken("SIM-E2E-02", found, expected, format!("{layout} without a request"));
+            self.broken("SIM-E2E-02", found, expected, format!("{layout} received without a request"));
             return;
         };
         let (line, id) = (request.line, request.id);
@@ -188,7 +205,7 @@ impl Host {
                 let n = (0..64).find(|&n| bytes[n] != expected.data[n]).unwrap_or(0);
                 let found = format!("{:#04x}, poison {}", bytes[n], u8::from(poison));
                 let expected = format!("{:#04x}, poison {}", expected.data[n], u8::from(expected.poison));
-                self.broken("SIM-E2E-01", found, expected, format!("byte {n} of line {line:#x}"));
+                self.broken("SIM-E2E-01", found, expected, format!("byte {n} of line {line:#x} has a wrong value"));
             }
             if let Some(cache) = &mut self.config.cache {
                 cache.refill(line, &bytes);
@@ -340,7 +357,7 @@ impl Module for Host {
         }
         let mut then = Next::Idle;
         self.waits = false;
-        while let Some(access) = self.config.accesses.get(self.next).copied() {
+        while let Some(access) = self.next {
             let due = self.due(&access);
             if due > at.cycle {
                 then = Next::At(cx.in_cycles(due - at.cycle));
@@ -357,13 +374,14 @@ impl Module for Host {
             }
             self.mine.accesses += 1;
             self.before = Some((at.cycle, access.cycle));
-            self.next += 1;
+            self.next = self.config.accesses.next();
+            self.issued += 1;
         }
         then
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let left = self.config.accesses.len() - self.next;
+        let left = self.config.accesses.len() + usize::from(self.next.is_some());
         match self.open.iter().min_by_key(|(_, r)| r.since) {
             Some((tag, r)) => {
                 let kind = if r.write { "write" } else { "read" };
@@ -386,6 +404,6 @@ impl Module for Host {
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("open", self.open.len() as u64);
-        visit("next_access", self.next as u64);
+        visit("next_access", self.issued);
     }
 }

@@ -60,7 +60,7 @@ impl Run<'_> {
             Ok(report) => {
                 if report.stop == Stop::Quiescent && self.feeds.iter().all(Option::is_none) {
                     for (place, end, peer) in [(HOST_PORT, host_end, device_end), (DEVICE_PORT, device_end, host_end)] {
-                        let text = || "not everything has come home".to_owned();
+                        let text = || "credits or requests are still open at the end of the run".to_owned();
                         let astray = end.astray(peer).into_iter();
                         violations.extend(astray.map(|(found, expected)| open_work(place, found, expected, text())));
                     }

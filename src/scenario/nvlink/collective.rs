@@ -146,7 +146,7 @@ impl AllReduce {
         let expected = self.vectors.block(&self.vectors.sum, block);
         let hex = crate::forms::number::hex;
         if data != expected {
-            let text = format!("block {block} of the sum");
+            let text = format!("block {block} of the sum has a wrong value");
             self.broken.push(Violation::at_byte("SIM-E2E-01", 0, hex(data), hex(&expected), text));
         }
         if std::mem::replace(&mut self.done[block as usize], true) {
@@ -269,7 +269,7 @@ impl Program for AllReduce {
         let data = match data {
             Ok(data) => data,
             Err(code) => {
-                let text = format!("{:?} of block {block}", ask.op);
+                let text = format!("{:?} of block {block} has failed", ask.op);
                 self.broken.push(Violation::at_byte("SIM-E2E-02", 0, format!("error {code}"), "data", text));
                 return;
             }
@@ -305,7 +305,7 @@ impl Program for AllReduce {
         let mut broken = self.broken.clone();
         if self.way == Way::Switch && self.left > 0 {
             let found = format!("{} blocks without a copy", self.left);
-            let text = "copies of multicast writes at the end";
+            let text = "multicast writes have not given each member one copy";
             broken.push(Violation::at_byte("NVL-SWI-03", 0, found, "one copy of each", text));
         }
         broken

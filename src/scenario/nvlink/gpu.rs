@@ -192,7 +192,12 @@ impl Gpu {
         let known = if message.rid == self.config.id { self.open.remove(&message.tag) } else { None };
         let Some(open) = known else {
             let found = format!("{:?} to {} with tag {}", message.op, message.rid, message.tag);
-            self.rule("NVL-TLR-01", found, "an answer to an open request", "an answer too many");
+            self.rule(
+                "NVL-TLR-01",
+                found,
+                "an answer to an open request",
+                "an answer is received that nobody waits for",
+            );
             return;
         };
         let peer = if open.ask.op == Op::REDUCE_READ { Peer::Switch } else { Peer::Gpu(open.ask.target) };
@@ -207,7 +212,7 @@ impl Gpu {
         };
         if !fits {
             let found = format!("{:?} with {} bytes", message.op, message.data.len());
-            self.rule("NVL-TLR-01", found, format!("{expects_data} bytes"), "the answer to a request");
+            self.rule("NVL-TLR-01", found, format!("{expects_data} bytes"), "the answer does not fit its request");
         }
         if let Some(expected) = open.ask.expected.as_ref().filter(|e| message.op != Op::RSP_DATA || **e != message.data)
         {
@@ -241,7 +246,12 @@ impl Gpu {
             && let Err((home, tag)) = self.gang.arrived(message.rid, link, message.tag, message.address)
         {
             let found = format!("link {link}, number {}, from {}", message.tag, message.rid);
-            self.rule("NVL-TLR-03", found, format!("link {home}, number {tag}"), "order of posted requests to a block");
+            self.rule(
+                "NVL-TLR-03",
+                found,
+                format!("link {home}, number {tag}"),
+                "posted requests to a block have come in the wrong order",
+            );
         }
         let address = local(message.address);
         if message.op == Op::ATOMIC_POSTED {

@@ -66,7 +66,10 @@ pub fn compare(gpus: &[&Ledger], switch: impl Fn(usize, usize, usize) -> [Chain;
                 true => "others, or in another order".to_owned(),
                 false => format!("{} messages", received.count),
             };
-            let text = format!("from {from} over link {link} on {:?}", CHANNELS[channel]);
+            let text = format!(
+                "the messages from {from} over link {link} on {:?} have not all come, once and in order",
+                CHANNELS[channel]
+            );
             let expected = format!("the {} messages sent", sent.count);
             broken.push(Broken { place: to, violation: Violation::at_byte("SIM-E2E-04", 0, found, expected, text) });
         }

@@ -100,7 +100,12 @@ impl Program for Litmus {
             for block in 0..2 * self.blocks {
                 let found = Self::round_at(memory, BLOCKS + block * HALF);
                 if found < round {
-                    self.forbidden("NVL-TLR-02", found, round, "data behind a FLUSH and a flag");
+                    self.forbidden(
+                        "NVL-TLR-02",
+                        found,
+                        round,
+                        "data written before a FLUSH is older than the flag written behind it",
+                    );
                 }
             }
             return;
@@ -109,7 +114,12 @@ impl Program for Litmus {
         if half % 2 == 1 {
             let first = Self::round_at(memory, address - HALF);
             if first < round {
-                self.forbidden("NVL-TLR-03", first, round, "first half of a block whose second half is written");
+                self.forbidden(
+                    "NVL-TLR-03",
+                    first,
+                    round,
+                    "the first half of a block is older than the second half, which was written later",
+                );
             }
         }
     }

@@ -53,40 +53,40 @@ pub(super) const LATENCY: Key = key(
     "60000000",
     "fs",
     Range::Int(1, 1 << 40),
-    "PHY, data link and wire, each way (nvlink §5, a choice)",
+    "latency of PHY, data link and wire, each way (nvlink §5, a choice)",
 );
 pub(super) const BER: Key =
-    key("link.ber", "0", "errors a bit", Range::Real(0.0, 0.1), "bit error rate of both directions");
+    key("link.ber", "0", "errors per bit", Range::Real(0.0, 0.1), "bit error rate of both directions");
 pub(super) const STALL: Key = key(
     "link.stall",
     "0",
     "percent",
     Range::Int(0, 90),
-    "share of the time in which each receiving port hands nothing over, at random: back-pressure everywhere",
+    "share of the time, at random, in which each receiving port stalls (back-pressure everywhere)",
 );
 pub(super) const HEADERS: Key = key(
     "link.headers",
     "128",
-    "packets a channel",
+    "packets per channel",
     Range::Int(1, 1024),
-    "receive buffers; the 32 of nvlink §6.3 hold up a link of 60 ns",
+    "receive buffers; the 32 of nvlink §6.3 would throttle a link of 60 ns",
 );
 pub(super) const DATA_FLITS: Key = key(
     "link.data_flits",
     "1024",
-    "flits a channel",
+    "flits per channel",
     Range::Int(16, 16384),
-    "receive buffers; the 256 of nvlink §6.3 hold up a link of 60 ns",
+    "receive buffers; the 256 of nvlink §6.3 would throttle a link of 60 ns",
 );
 pub(super) const MEMORY: Key =
-    key("gpu.memory_cycles", "100", "flit clocks", Range::Int(1, 1 << 20), "request to answer in a GPU");
+    key("gpu.memory_cycles", "100", "flit clocks", Range::Int(1, 1 << 20), "latency from request to answer in a GPU");
 pub(super) const OUTSTANDING: Key =
-    key("gpu.outstanding", "256", "requests", Range::Int(1, 1000), "requests that a GPU has open; tags have 10 bits");
+    key("gpu.outstanding", "256", "requests", Range::Int(1, 1000), "open requests per GPU; tags have 10 bits");
 pub(super) const BYTES: Key =
     key("traffic.bytes", "256", "bytes", Range::Int(16, 256), "payload of a request; a multiple of 16");
 pub(super) const REGION: Key =
-    key("traffic.region_bytes", "65536", "bytes", Range::Int(256, 1 << 24), "memory that a GPU uses in each other one");
-pub(super) const VERIFY: Key = key("traffic.verify", "on", "-", ON_OFF, "read everything back at the end");
+    key("traffic.region_bytes", "65536", "bytes", Range::Int(256, 1 << 24), "memory that a GPU uses in each other GPU");
+pub(super) const VERIFY: Key = key("traffic.verify", "on", "-", ON_OFF, "read all written memory back at the end");
 
 /// Messages between a port and its user.
 const CHANNEL_DEPTH: u32 = 8;

@@ -93,7 +93,9 @@ impl Run<'_> {
                 );
                 if at_rest {
                     let astray = end.astray(&ends[1 - n]).into_iter();
-                    violations.extend(astray.map(|(f, e)| open_work(place, f, e, "not everything has come home")));
+                    violations.extend(astray.map(|(f, e)| {
+                        open_work(place, f, e, "credits or requests are still open at the end of the run")
+                    }));
                 }
             }
         }

@@ -27,7 +27,7 @@ pub static KEYS: &[Key] = &[
     GENERATION,
     key("link.count", "4", "links", Range::Int(1, 18), "ganged links (nvlink §4: up to 18)"),
     LATENCY,
-    key("link.skew_fs", "0", "fs", Range::Int(0, 1 << 40), "each link is so much longer than the one before"),
+    key("link.skew_fs", "0", "fs", Range::Int(0, 1 << 40), "added latency of each link over the one before"),
     BER,
     key(
         "link.fault",

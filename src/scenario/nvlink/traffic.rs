@@ -274,7 +274,7 @@ impl Program for Traffic {
             }
         }
         if let Err(code) = data {
-            let text = format!("{:?} at {:#x} of {}", ask.op, ask.address, ask.target);
+            let text = format!("{:?} at {:#x} of {} has failed", ask.op, ask.address, ask.target);
             self.refused.push(Violation::at_byte("SIM-E2E-02", 0, format!("error {code}"), "an answer", text));
         }
     }

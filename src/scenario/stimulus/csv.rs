@@ -30,27 +30,32 @@ use super::parsing::{
 };
 use super::{Access, Op};
 
-/// The accesses of a text, or the number of the first bad line, from 0, and its fault.
-pub(super) fn parse_text(text: &str) -> Result<Vec<Access>, (usize, Fault<'_>)> {
-    let mut accesses: Vec<Access> = Vec::new();
-    let mut header_may_follow = true;
-    for (number, line) in text.lines().enumerate() {
+/// What a line means depends on those before it: a header may stand first, times never fall.
+#[derive(Default)]
+pub(super) struct Csv {
+    has_begun: bool,
+    last_cycles: u64,
+}
+
+impl Csv {
+    /// The access of a line; `None` for a line without one.
+    pub fn line<'a>(&mut self, line: &'a str) -> Result<Option<Access>, Fault<'a>> {
         let start = line.trim_start();
         if start.is_empty() || start.starts_with('#') {
-            continue;
+            return Ok(None);
         }
-        if header_may_follow && start.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            whole_line(parse_header(line)).map_err(|fault| (number, fault))?;
-        } else {
-            let access = whole_line(parse_line(line)).map_err(|fault| (number, fault))?;
-            if accesses.last().is_some_and(|last| access.at_cycles < last.at_cycles) {
-                return Err((number, Fault { at: start, expected: "a time not before that of the access above" }));
-            }
-            accesses.push(access);
+        if !std::mem::replace(&mut self.has_begun, true) && start.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            whole_line(parse_header(line))?;
+            return Ok(None);
         }
-        header_may_follow = false;
+        let access = whole_line(parse_line(line))?;
+        let cycles = access.at_cycles.unwrap_or_default();
+        if cycles < self.last_cycles {
+            return Err(Fault { at: start, expected: "a time not before that of the access above" });
+        }
+        self.last_cycles = cycles;
+        Ok(Some(access))
     }
-    Ok(accesses)
 }
 
 fn parse_header(input: &str) -> Parsed<'_, ()> {

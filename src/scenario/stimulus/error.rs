@@ -43,6 +43,26 @@ pub enum TraceError {
         /// What could have stood there.
         expected: &'static str,
     },
+    /// A line without an end in sight.
+    #[error("{file}:{line}: found more than {most} bytes, expected a line of at most that")]
+    LongLine {
+        /// The file.
+        file: String,
+        /// Line of the uncompressed text, from 1.
+        line: usize,
+        /// The limit.
+        most: u64,
+    },
+    /// More accesses than are held.
+    #[error("{file}:{line}: found more than {most} accesses, expected at most that in one file")]
+    TooMany {
+        /// The file.
+        file: String,
+        /// Line of the first access beyond, from 1.
+        line: usize,
+        /// The limit.
+        most: usize,
+    },
     /// A file without a single access.
     #[error("{file}: found no access, expected at least one")]
     Empty {

@@ -21,11 +21,12 @@ use nom::sequence::delimited;
 use super::parsing::{Fault, Parsed, check_end, parse_comma, parse_end, parse_hex_address, parse_size, whole_line};
 use super::{Access, Op};
 
-/// The accesses of a text, or the number of the first bad line, from 0, and its fault.
-pub(super) fn parse_text(text: &str) -> Result<Vec<Access>, (usize, Fault<'_>)> {
-    let is_trace_line = |line: &str| !line.trim().is_empty() && parse_banner(line).is_err();
-    let lines = text.lines().enumerate().filter(|(_, line)| is_trace_line(line));
-    lines.map(|(number, line)| whole_line(parse_line(line)).map_err(|fault| (number, fault))).collect()
+/// The access of a line; `None` for a line without one.
+pub(super) fn line(line: &str) -> Result<Option<Access>, Fault<'_>> {
+    if line.trim().is_empty() || parse_banner(line).is_ok() {
+        return Ok(None);
+    }
+    whole_line(parse_line(line)).map(Some)
 }
 
 fn parse_banner(input: &str) -> Parsed<'_, &str> {

@@ -2,6 +2,9 @@
 
 use super::{Access, Op};
 use crate::memory::LINE_BYTES;
+use std::borrow::Borrow;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// An access within one 64 B line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,33 +28,79 @@ impl LineAccess {
     }
 }
 
-/// The line accesses of a trace, in program order.
+/// The line accesses of a trace, in program order, each made when it is asked for.
 ///
 /// An access that crosses a line end becomes one access a line, in address order; a modify loads all of its lines and
 /// then stores them, all in one cycle. Without `ifetch`, instruction fetches are left out, but each still takes its
 /// cycle in a trace without times. An access of 0 bytes gives nothing.
-pub fn line_accesses(accesses: &[Access], ifetch: bool) -> impl Iterator<Item = LineAccess> + '_ {
+pub fn line_accesses<I>(accesses: I, ifetch: bool) -> impl ExactSizeIterator<Item = LineAccess> + Clone + use<I>
+where
+    I: IntoIterator<IntoIter: Clone, Item: Borrow<Access>>,
+{
     let wanted = move |access: &Access| access.size_bytes > 0 && (ifetch || access.op != Op::Ifetch);
-    accesses.iter().zip(0..).filter(move |(access, _)| wanted(access)).flat_map(|(access, place)| {
+    let accesses = accesses.into_iter().map(|access| *access.borrow());
+    let left = accesses.clone().filter(wanted).map(|a| directions(a.op).len() * lines(&a).count()).sum();
+    let placed = (0..).zip(accesses).filter(move |(_, access)| wanted(access));
+    let of_lines = placed.flat_map(|(place, access)| {
         let cycle = access.at_cycles.unwrap_or(place);
-        let writes: &[bool] = match access.op {
-            Op::Ifetch | Op::Load => &[false],
-            Op::Store => &[true],
-            Op::Modify => &[false, true],
-        };
-        writes.iter().flat_map(move |&write| one_direction(access, cycle, write))
-    })
+        directions(access.op).iter().flat_map(move |&write| one_direction(access, cycle, write))
+    });
+    Counted { of_lines, left }
 }
 
-fn one_direction(access: &Access, cycle: u64, write: bool) -> impl Iterator<Item = LineAccess> + use<> {
-    let first = access.address;
+/// Whether each direction of an operation writes.
+fn directions(op: Op) -> &'static [bool] {
+    match op {
+        Op::Ifetch | Op::Load => &[false],
+        Op::Store => &[true],
+        Op::Modify => &[false, true],
+    }
+}
+
+/// Accesses that know how many they are.
+#[derive(Clone)]
+struct Counted<I> {
+    of_lines: I,
+    left: usize,
+}
+
+impl<I: Iterator<Item = LineAccess>> Iterator for Counted<I> {
+    type Item = LineAccess;
+
+    fn next(&mut self) -> Option<LineAccess> {
+        let access = self.of_lines.next()?;
+        self.left -= 1;
+        Some(access)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<I: Iterator<Item = LineAccess>> ExactSizeIterator for Counted<I> {}
+
+/// Numbers of the lines of an access of at least one byte.
+fn lines(access: &Access) -> RangeInclusive<u64> {
     // The readers refuse accesses past the end of the address space; one made by hand stops there.
+    let last = access.address.saturating_add(u64::from(access.size_bytes) - 1);
+    access.address / LINE_BYTES..=last / LINE_BYTES
+}
+
+fn one_direction(access: Access, cycle: u64, write: bool) -> impl Iterator<Item = LineAccess> + Clone {
+    let first = access.address;
     let last = first.saturating_add(u64::from(access.size_bytes) - 1);
-    (first / LINE_BYTES..=last / LINE_BYTES).map(move |line| {
+    lines(&access).map(move |line| {
         let line_address = line * LINE_BYTES;
         let from = first.max(line_address) - line_address;
         let to = last.min(line_address + (LINE_BYTES - 1)) - line_address;
         // Both are below 64.
         LineAccess { cycle, line_address, offset: from as u8, len: (to - from + 1) as u8, write }
     })
+}
+
+/// The accesses of a trace that is held once, for any number of readers.
+pub fn in_memory(trace: Vec<Access>) -> impl Iterator<Item = Access> + Clone + Send {
+    let trace = Arc::new(trace);
+    (0..trace.len()).map(move |n| trace[n])
 }

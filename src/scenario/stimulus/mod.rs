@@ -1,7 +1,8 @@
 //! Stimulus: what a host is asked to do, read from a memory trace or generated.
 //!
 //! * [`read_trace`] reads a recorded trace: the text of valgrind's lackey tool, or CSV, plain or gzip. A file is judged
-//!   as a whole: either every line of it is sound, or the first unsound place is the error and nothing is handed out.
+//!   as a whole: either every line of it is sound, or the first unsound place is the error and nothing is handed out. It
+//!   has at most [`MAX_ACCESSES`] accesses.
 //! * [`saturated`] makes endless-demand read, write and mixed traffic.
 //! * [`alg1a`], [`alg1b`], [`alg2`] are the stress algorithms of the compliance chapter, for a single host.
 //! * [`line_accesses`] turns accesses of any size into the line accesses a host's cache sees.
@@ -24,9 +25,9 @@ mod source;
 
 pub use algorithms::{ProducerConsumer, Step, WriteStreams, alg1a, alg1b, alg2};
 pub use error::{ParameterError, TraceError, UnknownFormat};
-pub use lines::{LineAccess, line_accesses};
+pub use lines::{LineAccess, in_memory, line_accesses};
 pub use saturated::{Mix, Region, saturated};
-pub use source::{Format, parse_trace, read_trace};
+pub use source::{Format, MAX_ACCESSES, parse_trace, read_trace};
 
 /// What an access does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -40,7 +40,7 @@ pub enum Mix {
 }
 
 /// `count` accesses of whole lines to a region.
-pub fn saturated(mix: Mix, region: Region, count: u64) -> impl Iterator<Item = Access> {
+pub fn saturated(mix: Mix, region: Region, count: u64) -> impl Iterator<Item = Access> + Clone + Send {
     (0..count).map(move |n| {
         let op = match mix {
             Mix::Reads => Op::Load,

@@ -1,14 +1,21 @@
-//! From a file to its accesses: decompression, choice of the format, places of errors.
+//! From a file to its accesses: decompression, choice of the format, places of errors. The text goes by line by line.
 
-use std::fs;
-use std::io::{ErrorKind, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 use std::str::FromStr;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 
+use super::csv::Csv;
 use super::parsing::Fault;
-use super::{Access, TraceError, UnknownFormat, csv, lackey};
+use super::{Access, TraceError, UnknownFormat, lackey};
+
+/// Most accesses of a file: they are held while the run lasts, in 256 MB. Basis: model.
+pub const MAX_ACCESSES: usize = 1 << 23;
+
+/// Longest line; sound ones have some tens of bytes, comments may be longer. Basis: model.
+const MAX_LINE_BYTES: u64 = 1 << 16;
 
 /// The text formats of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,9 +29,7 @@ pub enum Format {
 impl Format {
     /// The format that the first line which is not blank belongs to. Lackey: it starts with `==`, `--`, `I `, ` L `,
     /// ` S ` or ` M `. CSV: after blanks, it starts with `#` or a digit, or with a letter and has a comma.
-    fn of(text: &str) -> Result<Format, (usize, Fault<'_>)> {
-        let first = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty());
-        let (number, line) = first.unwrap_or((0, ""));
+    fn of(line: &str) -> Result<Format, Fault<'_>> {
         let start = line.trim_start();
         if ["==", "--", "I ", " L ", " S ", " M "].iter().any(|prefix| line.starts_with(prefix)) {
             Ok(Format::Lackey)
@@ -34,7 +39,7 @@ impl Format {
             Ok(Format::Csv)
         } else {
             let expected = "a line of lackey (`==pid==`, `I  `, ` L `, ` S `, ` M `) or of CSV (time,op,address,size)";
-            Err((number, Fault { at: line, expected }))
+            Err(Fault { at: line, expected })
         }
     }
 }
@@ -51,7 +56,7 @@ impl FromStr for Format {
     }
 }
 
-/// Reads a trace file, plain or gzip. The whole text is held in memory while it is judged.
+/// Reads a trace file, plain or gzip.
 ///
 /// `format` `None` takes the format that the first line shows.
 ///
@@ -59,8 +64,10 @@ impl FromStr for Format {
 /// [`TraceError`]; nothing of an unsound file is handed out.
 pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Vec<Access>, TraceError> {
     let file = path.display().to_string();
-    let bytes = fs::read(path).map_err(|error| TraceError::Unreadable { file: file.clone(), error })?;
-    parse_trace(&file, &bytes, format)
+    match File::open(path) {
+        Ok(opened) => parse(&file, BufReader::new(opened), format),
+        Err(error) => Err(TraceError::Unreadable { file, error }),
+    }
 }
 
 /// As [`read_trace`], for the bytes of a file; `file` is its name in errors. Bytes that start with the gzip magic
@@ -69,54 +76,83 @@ pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Vec<Access>, Tr
 /// # Errors
 /// [`TraceError`].
 pub fn parse_trace(file: &str, bytes: &[u8], format: Option<Format>) -> Result<Vec<Access>, TraceError> {
-    let unpacked;
-    let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
-        unpacked = gunzip(file, bytes)?;
-        &unpacked
-    } else {
-        bytes
+    parse(file, bytes, format)
+}
+
+fn parse(file: &str, mut bytes: impl BufRead, format: Option<Format>) -> Result<Vec<Access>, TraceError> {
+    let unreadable = |error| TraceError::Unreadable { file: file.to_owned(), error };
+    let mut start = Vec::new();
+    bytes.by_ref().take(2).read_to_end(&mut start).map_err(unreadable)?;
+    let is_gzip = start == [0x1f, 0x8b];
+    let whole = io::Cursor::new(start).chain(bytes);
+    if !is_gzip {
+        return lines(file, whole, format, unreadable);
+    }
+    let damaged = |error: io::Error| match error.kind() {
+        ErrorKind::UnexpectedEof => TraceError::GzipCutOff { file: file.to_owned() },
+        _ if error.raw_os_error().is_some() => unreadable(error),
+        _ => TraceError::GzipDamaged { file: file.to_owned(), reason: error.to_string() },
     };
-    let text = as_text(file, bytes)?;
-    if text.trim().is_empty() {
-        return Err(TraceError::Empty { file: file.to_owned() });
+    lines(file, BufReader::new(MultiGzDecoder::new(whole)), format, damaged)
+}
+
+/// The accesses of a text; `broken` says what an error of its reader means.
+fn lines(
+    file: &str,
+    mut text: impl BufRead,
+    mut format: Option<Format>,
+    broken: impl Fn(io::Error) -> TraceError,
+) -> Result<Vec<Access>, TraceError> {
+    let (mut accesses, mut csv, mut bytes) = (Vec::new(), Csv::default(), Vec::new());
+    for number in 1.. {
+        bytes.clear();
+        if text.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut bytes).map_err(&broken)? == 0 {
+            break;
+        }
+        if bytes.len() as u64 > MAX_LINE_BYTES {
+            return Err(TraceError::LongLine { file: file.to_owned(), line: number, most: MAX_LINE_BYTES });
+        }
+        let line = as_text(file, number, &bytes)?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let place = |fault| malformed(file, line, number, &fault);
+        let access = match *format.get_or_insert(match format {
+            Some(format) => format,
+            None => Format::of(line).map_err(place)?,
+        }) {
+            Format::Lackey => lackey::line(line),
+            Format::Csv => csv.line(line),
+        };
+        let Some(access) = access.map_err(place)? else { continue };
+        if accesses.len() == MAX_ACCESSES {
+            return Err(TraceError::TooMany { file: file.to_owned(), line: number, most: MAX_ACCESSES });
+        }
+        accesses.push(access);
     }
-    let place = |(number, fault)| malformed(file, text, number, fault);
-    let accesses = match format.map_or_else(|| Format::of(text), Ok).map_err(place)? {
-        Format::Lackey => lackey::parse_text(text),
-        Format::Csv => csv::parse_text(text),
-    }
-    .map_err(place)?;
     if accesses.is_empty() { Err(TraceError::Empty { file: file.to_owned() }) } else { Ok(accesses) }
 }
 
-fn gunzip(file: &str, bytes: &[u8]) -> Result<Vec<u8>, TraceError> {
-    let mut text = Vec::new();
-    match MultiGzDecoder::new(bytes).read_to_end(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(TraceError::GzipCutOff { file: file.to_owned() }),
-        Err(error) => Err(TraceError::GzipDamaged { file: file.to_owned(), reason: error.to_string() }),
-    }
-}
-
-fn as_text<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TraceError> {
-    std::str::from_utf8(bytes).map_err(|error| {
-        let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+/// A line without its end.
+fn as_text<'a>(file: &str, number: usize, line: &'a [u8]) -> Result<&'a str, TraceError> {
+    let line = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
+    std::str::from_utf8(line).map_err(|error| {
+        let before = String::from_utf8_lossy(&line[..error.valid_up_to()]);
         TraceError::Malformed {
             file: file.to_owned(),
-            line: 1 + before.matches('\n').count(),
-            column: 1 + before.chars().rev().take_while(|&c| c != '\n').count(),
-            found: format!("byte {:#04x}", bytes[error.valid_up_to()]),
+            line: number,
+            column: 1 + before.chars().count(),
+            found: format!("byte {:#04x}", line[error.valid_up_to()]),
             expected: "text in UTF-8",
         }
     })
 }
 
-fn malformed(file: &str, text: &str, number: usize, fault: Fault<'_>) -> TraceError {
-    let line = text.lines().nth(number).unwrap_or_default();
+fn malformed(file: &str, line: &str, number: usize, fault: &Fault<'_>) -> TraceError {
     let before = &line[..line.len() - fault.at.len()];
     TraceError::Malformed {
         file: file.to_owned(),
-        line: number + 1,
+        line: number,
         column: before.chars().count() + 1,
         found: found_text(fault.at),
         expected: fault.expected,

@@ -232,7 +232,7 @@ impl Accelerator {
                 self.mine.late += 1;
             } else {
                 let (found, expected) = (format!("tag {:#x}", rsp.tag), "an open request of its kind".to_owned());
-                self.broken("SIM-E2E-02", found, expected, "a response without a request".to_owned());
+                self.broken("SIM-E2E-02", found, expected, "a response is received without a request".to_owned());
             }
             return;
         };
@@ -250,7 +250,12 @@ impl Accelerator {
         }
         if rsp.dst != own || rsp.status != Status::OKAY {
             let found = format!("{:?} for accelerator {}", rsp.status, rsp.dst);
-            self.broken("SIM-E2E-02", found, format!("OKAY for {own}"), "a response".to_owned());
+            self.broken(
+                "SIM-E2E-02",
+                found,
+                format!("OKAY for {own}"),
+                "a response does not fit its request".to_owned(),
+            );
         }
         if is_finished {
             self.close(key, rsp, at, cx);

@@ -50,8 +50,10 @@ pub fn conservation(ledgers: &[&Ledger], ordering: Ordering, denied: &[(u16, u16
     for ((src, dst, port), [sent, came]) in flows {
         let flow = format!("from {src} to {dst} over port {port}");
         if denied.contains(&(src, dst)) {
-            let text = format!("{} messages {flow}, which is denied", came.len());
-            found.extend((!came.is_empty()).then(|| Violation::at_byte("UAL-SWI-02", 0, came.len(), "none", text)));
+            let text = format!("{} messages {flow} have come through although this pair is denied", came.len());
+            found.extend(
+                (!came.is_empty()).then(|| Violation::at_byte("UAL-SWI-02", 0, came.len(), "no message", text)),
+            );
             continue;
         }
         let count = sent.len();
@@ -108,14 +110,20 @@ impl Assembly {
                     if poison != poisoned || !poison && line != data {
                         let byte = (0..64).find(|&k| line[k] != data[k]).unwrap_or(0);
                         let of = |line: &Line, poison| format!("{:#04x}, poison {}", line[byte], u8::from(poison));
-                        let text = format!("byte {byte} of beat {beat} of a read");
+                        let text = format!("byte {byte} of beat {beat} of a read has a wrong value");
                         let (is, want) = (of(&line, poison), of(&data, poisoned));
                         found.push(Violation::at_byte("SIM-E2E-01", byte, is, want, text));
                     }
                 }
                 _ => {
                     let beats = format!("beat {beat}");
-                    found.push(Violation::at_byte("UAL-UPL-12", 0, beats, "each beat once", "a read response"));
+                    found.push(Violation::at_byte(
+                        "UAL-UPL-12",
+                        0,
+                        beats,
+                        "each beat once",
+                        "the beats of a read response are not complete",
+                    ));
                 }
             }
             self.seen |= bit;
@@ -123,7 +131,13 @@ impl Assembly {
         let (seen, all) = (self.seen.count_ones() as usize, self.expected.len());
         if rsp.last != (seen >= all) {
             let is = format!("{seen} of {all} beats, Last {}", u8::from(rsp.last));
-            found.push(Violation::at_byte("UAL-UPL-12", 0, is, "Last with the final beat", "a read response"));
+            found.push(Violation::at_byte(
+                "UAL-UPL-12",
+                0,
+                is,
+                "Last with the final beat",
+                "the beats of a read response are not complete",
+            ));
         }
         (rsp.last || seen >= all, found)
     }
@@ -149,14 +163,14 @@ impl Watch {
     pub fn request(&mut self, port: usize, req: &TlReq) -> Vec<Violation> {
         let mut found = Vec::new();
         if req.dst != self.own {
-            let text = "a request reaches another accelerator than its destination";
+            let text = "a request has reached another accelerator than its destination";
             found.push(Violation::at_byte("UAL-SWI-01", 0, req.dst, self.own, text));
         }
         let region = req.address / REGION_BYTES;
         let known = *self.regions.entry((req.src, region)).or_insert(port);
         if known != port {
             let (is, want) = (format!("port {port}"), format!("port {known}, as before"));
-            let text = format!("requests of accelerator {} to region {region:#x}", req.src);
+            let text = format!("requests of accelerator {} to block {region:#x} use more than one port", req.src);
             found.push(Violation::at_byte("UAL-UPL-07", 0, is, want, text));
         }
         if !self.tags.insert((port, req.src, req.tag)) {

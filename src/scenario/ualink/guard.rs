@@ -114,5 +114,11 @@ impl Guard {
 /// What is reported of a transaction that is not let through.
 pub fn finding(error: &SecurityError) -> Violation {
     let expected = "a transaction that its key and counter open";
-    Violation::at_byte("UAL-SEC-02", 0, error, expected, "a protected transaction is dropped")
+    Violation::at_byte(
+        "UAL-SEC-02",
+        0,
+        error,
+        expected,
+        "a protected transaction does not fit its key and counter; it is dropped",
+    )
 }

@@ -33,11 +33,21 @@ fn of_port(name: &str, port: &PortResult, at_rest: bool) -> Vec<Broken> {
         port.violations.iter().map(|e| Broken { place: name.into(), violation: e.violation.clone() }).collect();
     if at_rest && port.astray > 0 {
         let found = format!("{} credits spent", port.astray);
-        broken.push(open_work(name, found, "all credits home", "not everything has come home".into()));
+        broken.push(open_work(
+            name,
+            found,
+            "all credits returned",
+            "credits or flits are still open at the end of the run".into(),
+        ));
     }
     if at_rest && port.kept > 0 {
         let found = format!("{} flits without Ack", port.kept);
-        broken.push(open_work(name, found, "none", "not everything has come home".into()));
+        broken.push(open_work(
+            name,
+            found,
+            "no flit without Ack",
+            "credits or flits are still open at the end of the run".into(),
+        ));
     }
     if port.link.downs > 0 {
         let found = format!("{} times down, {} transactions dropped", port.link.downs, port.tl.dropped);
@@ -70,7 +80,12 @@ pub fn report(
         violations.extend(accelerator.broken.clone());
         if accelerator.dummies > 0 {
             let found = format!("{} operations answered by dummies", accelerator.dummies);
-            violations.push(open_work(&format!("accel[{n}]"), found, "none", "the originator is isolated".into()));
+            violations.push(open_work(
+                &format!("accel[{n}]"),
+                found,
+                "no open request",
+                "the originator is isolated".into(),
+            ));
         }
     }
     let stations: Vec<(&str, StationResult)> =
@@ -79,7 +94,12 @@ pub fn report(
         violations.extend(station.broken.clone());
         if at_rest && !station.dropped && !station.credits_home {
             let found = "credits spent".to_owned();
-            violations.push(open_work(name, found, "all credits home", "not everything has come home".into()));
+            violations.push(open_work(
+                name,
+                found,
+                "all credits returned",
+                "credits or flits are still open at the end of the run".into(),
+            ));
         }
     }
     // What is lost with a link or in isolation is told above.

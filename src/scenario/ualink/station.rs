@@ -275,7 +275,7 @@ impl Station {
             }
         }
         for (name, error) in refused {
-            let text = "a transaction that no UPLI carries is dropped";
+            let text = "a transaction does not fit the UPLI signals; it is dropped";
             let found = Violation::at_byte("UAL-UPL-01", 0, error, "a transaction that fits its signals", text);
             Station::keep(&mut self.mine, &name, [found]);
         }

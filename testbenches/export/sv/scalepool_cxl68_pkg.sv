@@ -446,9 +446,9 @@ package scalepool_cxl68_pkg;
   localparam int FLIT_HEADER_DATA_CRD_LSB = 28;
   localparam int FLIT_HEADER_DATA_CRD_WIDTH = 4;
   typedef struct packed {
-    logic [3:0] data_crd; // Data credits returned.
-    logic [3:0] req_crd; // Request credits returned.
-    logic [3:0] rsp_crd; // Response credits returned, coded as [`super::credit`] says.
+    logic [3:0] data_crd; // Data credits returned: for D2H Data and S2M DRS in a flit that travels down, for H2D Data and M2S RwD in one up.
+    logic [3:0] req_crd; // Request credits returned: for D2H Req in a flit that travels down, for H2D Req and M2S Req in one up.
+    logic [3:0] rsp_crd; // Response credits returned: for D2H Rsp and S2M NDR in a flit that travels down, for H2D Rsp in one up.
     logic [2:0] rsvd1; // Reserved.
     logic [2:0] slot3; // G format of slot 3.
     logic [2:0] slot2; // G format of slot 2.
@@ -504,9 +504,9 @@ package scalepool_cxl68_pkg;
     logic [23:0] static0; // Static zero, checked by the receiver.
     logic [3:0] sub_type; // Kind within the class, 1 Acknowledge.
     logic [3:0] llctrl; // Control class. Codes: ll_ctrl_e.
-    logic [3:0] data_crd; // Data credits returned.
-    logic [3:0] req_crd; // Request credits returned.
-    logic [3:0] rsp_crd; // Response credits returned.
+    logic [3:0] data_crd; // Data credits returned: for D2H Data and S2M DRS in a flit that travels down, for H2D Data and M2S RwD in one up.
+    logic [3:0] req_crd; // Request credits returned: for D2H Req in a flit that travels down, for H2D Req and M2S Req in one up.
+    logic [3:0] rsp_crd; // Response credits returned: for D2H Rsp and S2M NDR in a flit that travels down, for H2D Rsp in one up.
     logic [11:0] rsvd2; // Reserved.
     logic [2:0] ctl_fmt; // Format of the control slot, 0.
     logic [1:0] rsvd1; // Reserved.

@@ -661,16 +661,16 @@ module scalepool_cxl68_m2s_req_sva
 );
   CXL68_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl68_enc_01(message_i))
-  else $error("CXL68-ENC-01 cxl68.m2s_req: M2S Req opcodes");
+  else $error("CXL68-ENC-01 cxl68.m2s_req: opcodes of M2S Req");
   CXL68_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl68_enc_03(message_i))
-  else $error("CXL68-ENC-03 cxl68.m2s_req: SnpType");
+  else $error("CXL68-ENC-03 cxl68.m2s_req: codes of SnpType");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl68_enc_04(message_i))
-  else $error("CXL68-ENC-04 cxl68.m2s_req: MetaField, MetaValue");
+  else $error("CXL68-ENC-04 cxl68.m2s_req: codes of MetaField and MetaValue");
   CXL68_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl68_msg_01(message_i))
-  else $error("CXL68-MSG-01 cxl68.m2s_req: layout M2S Req");
+  else $error("CXL68-MSG-01 cxl68.m2s_req: layout of M2S Req");
 endmodule : scalepool_cxl68_m2s_req_sva
 
 // cxl68.m2s_rwd: Header of a CXL.mem request with data, host to device.
@@ -684,16 +684,16 @@ module scalepool_cxl68_m2s_rwd_sva
 );
   CXL68_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl68_enc_02(message_i))
-  else $error("CXL68-ENC-02 cxl68.m2s_rwd: RwD opcodes MemWr, MemWrPtl");
+  else $error("CXL68-ENC-02 cxl68.m2s_rwd: opcodes of M2S RwD: MemWr, MemWrPtl");
   CXL68_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl68_enc_03(message_i))
-  else $error("CXL68-ENC-03 cxl68.m2s_rwd: SnpType");
+  else $error("CXL68-ENC-03 cxl68.m2s_rwd: codes of SnpType");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl68_enc_04(message_i))
-  else $error("CXL68-ENC-04 cxl68.m2s_rwd: MetaField, MetaValue");
+  else $error("CXL68-ENC-04 cxl68.m2s_rwd: codes of MetaField and MetaValue");
   CXL68_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl68_msg_02(message_i))
-  else $error("CXL68-MSG-02 cxl68.m2s_rwd: layout M2S RwD");
+  else $error("CXL68-MSG-02 cxl68.m2s_rwd: layout of M2S RwD");
 endmodule : scalepool_cxl68_m2s_rwd_sva
 
 // cxl68.s2m_ndr: CXL.mem answer without data, device to host. 28 bits in 1.1; DevLoad is split off in some slots (section 3.3).
@@ -707,10 +707,10 @@ module scalepool_cxl68_s2m_ndr_sva
 );
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_ndr_cxl68_enc_04(message_i))
-  else $error("CXL68-ENC-04 cxl68.s2m_ndr: MetaField, MetaValue");
+  else $error("CXL68-ENC-04 cxl68.s2m_ndr: codes of MetaField and MetaValue");
   CXL68_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_ndr_cxl68_enc_05(message_i))
-  else $error("CXL68-ENC-05 cxl68.s2m_ndr: NDR opcodes 0-2");
+  else $error("CXL68-ENC-05 cxl68.s2m_ndr: opcodes of S2M NDR: 0 to 2");
 endmodule : scalepool_cxl68_s2m_ndr_sva
 
 // cxl68.s2m_drs: Header of a CXL.mem answer with data, device to host.
@@ -724,13 +724,13 @@ module scalepool_cxl68_s2m_drs_sva
 );
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl68_enc_04(message_i))
-  else $error("CXL68-ENC-04 cxl68.s2m_drs: MetaField, MetaValue");
+  else $error("CXL68-ENC-04 cxl68.s2m_drs: codes of MetaField and MetaValue");
   CXL68_ENC_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl68_enc_06(message_i))
-  else $error("CXL68-ENC-06 cxl68.s2m_drs: DRS opcode 0; 1 decoded, not sent");
+  else $error("CXL68-ENC-06 cxl68.s2m_drs: opcodes of S2M DRS: 0 is sent, 1 (MemDataNXM) is only decoded");
   CXL68_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl68_msg_04(message_i))
-  else $error("CXL68-MSG-04 cxl68.s2m_drs: layout S2M DRS");
+  else $error("CXL68-MSG-04 cxl68.s2m_drs: layout of S2M DRS");
 endmodule : scalepool_cxl68_s2m_drs_sva
 
 // cxl68.d2h_req: CXL.cache request, device to host.
@@ -744,10 +744,10 @@ module scalepool_cxl68_d2h_req_sva
 );
   CXL68_ENC_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_req_cxl68_enc_08(message_i))
-  else $error("CXL68-ENC-08 cxl68.d2h_req: D2H Req opcodes, NT");
+  else $error("CXL68-ENC-08 cxl68.d2h_req: opcodes of D2H Req, and NT");
   CXL68_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_req_cxl68_msg_05(message_i))
-  else $error("CXL68-MSG-05 cxl68.d2h_req: layout D2H Req");
+  else $error("CXL68-MSG-05 cxl68.d2h_req: layout of D2H Req");
 endmodule : scalepool_cxl68_d2h_req_sva
 
 // cxl68.d2h_rsp: CXL.cache snoop answer, device to host.
@@ -761,10 +761,10 @@ module scalepool_cxl68_d2h_rsp_sva
 );
   CXL68_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_rsp_cxl68_enc_09(message_i))
-  else $error("CXL68-ENC-09 cxl68.d2h_rsp: D2H Rsp opcodes");
+  else $error("CXL68-ENC-09 cxl68.d2h_rsp: opcodes of D2H Rsp");
   CXL68_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_rsp_cxl68_msg_06(message_i))
-  else $error("CXL68-MSG-06 cxl68.d2h_rsp: layout D2H Rsp");
+  else $error("CXL68-MSG-06 cxl68.d2h_rsp: layout of D2H Rsp");
 endmodule : scalepool_cxl68_d2h_rsp_sva
 
 // cxl68.d2h_data: Header of CXL.cache data, device to host.
@@ -778,7 +778,7 @@ module scalepool_cxl68_d2h_data_sva
 );
   CXL68_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_data_cxl68_msg_07(message_i))
-  else $error("CXL68-MSG-07 cxl68.d2h_data: layout D2H Data");
+  else $error("CXL68-MSG-07 cxl68.d2h_data: layout of the D2H data header");
 endmodule : scalepool_cxl68_d2h_data_sva
 
 // cxl68.h2d_req: CXL.cache snoop, host to device.
@@ -792,10 +792,10 @@ module scalepool_cxl68_h2d_req_sva
 );
   CXL68_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_req_cxl68_enc_10(message_i))
-  else $error("CXL68-ENC-10 cxl68.h2d_req: H2D Req opcodes");
+  else $error("CXL68-ENC-10 cxl68.h2d_req: opcodes of H2D Req");
   CXL68_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_req_cxl68_msg_08(message_i))
-  else $error("CXL68-MSG-08 cxl68.h2d_req: layout H2D Req");
+  else $error("CXL68-MSG-08 cxl68.h2d_req: layout of H2D Req");
 endmodule : scalepool_cxl68_h2d_req_sva
 
 // cxl68.h2d_rsp: CXL.cache answer, host to device.
@@ -809,13 +809,13 @@ module scalepool_cxl68_h2d_rsp_sva
 );
   CXL68_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl68_enc_11(message_i))
-  else $error("CXL68-ENC-11 cxl68.h2d_rsp: H2D Rsp opcodes");
+  else $error("CXL68-ENC-11 cxl68.h2d_rsp: opcodes of H2D Rsp");
   CXL68_ENC_13: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl68_enc_13(message_i))
-  else $error("CXL68-ENC-13 cxl68.h2d_rsp: RSP_PRE");
+  else $error("CXL68-ENC-13 cxl68.h2d_rsp: codes of RSP_PRE");
   CXL68_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl68_msg_09(message_i))
-  else $error("CXL68-MSG-09 cxl68.h2d_rsp: layout H2D Rsp");
+  else $error("CXL68-MSG-09 cxl68.h2d_rsp: layout of H2D Rsp");
 endmodule : scalepool_cxl68_h2d_rsp_sva
 
 // cxl68.h2d_data: Header of CXL.cache data, host to device.
@@ -829,7 +829,7 @@ module scalepool_cxl68_h2d_data_sva
 );
   CXL68_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_data_cxl68_msg_10(message_i))
-  else $error("CXL68-MSG-10 cxl68.h2d_data: layout H2D Data");
+  else $error("CXL68-MSG-10 cxl68.h2d_data: layout of the H2D data header");
 endmodule : scalepool_cxl68_h2d_data_sva
 
 // cxl68.flit_header: Flit header, flit bits 31:0. Credits stand in the order Rsp, Req, Data.
@@ -843,7 +843,7 @@ module scalepool_cxl68_flit_header_sva
 );
   CXL68_HDR_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_header_cxl68_hdr_02(message_i))
-  else $error("CXL68-HDR-02 cxl68.flit_header: bit 1 and 19:17 sent 0, ignored");
+  else $error("CXL68-HDR-02 cxl68.flit_header: header bits 1 and 19:17 are sent as 0 and ignored by the receiver");
 endmodule : scalepool_cxl68_flit_header_sva
 
 // cxl68.llcrd: LLCRD slot: credits and acknowledgements. Full_Ack is {ack_high, ak, ack_low}.
@@ -857,10 +857,10 @@ module scalepool_cxl68_llcrd_sva
 );
   CXL68_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_llcrd_cxl68_ctl_01(message_i))
-  else $error("CXL68-CTL-01 cxl68.llcrd: layouts LLCRD, RETRY/INIT, IDE");
+  else $error("CXL68-CTL-01 cxl68.llcrd: layouts of LLCRD, RETRY, INIT and IDE control flits");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_llcrd_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.llcrd: LLCTRL, SubType, CTL_FMT codes");
+  else $error("CXL68-CTL-02 cxl68.llcrd: legal codes of LLCTRL, SubType and CTL_FMT");
 endmodule : scalepool_cxl68_llcrd_sva
 
 // cxl68.retry_req: RETRY.Req slot: ask the peer to resend.
@@ -874,10 +874,10 @@ module scalepool_cxl68_retry_req_sva
 );
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_req_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.retry_req: LLCTRL, SubType, CTL_FMT codes");
+  else $error("CXL68-CTL-02 cxl68.retry_req: legal codes of LLCTRL, SubType and CTL_FMT");
   CXL68_CTL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_req_cxl68_ctl_03(message_i))
-  else $error("CXL68-CTL-03 cxl68.retry_req: payloads Ack, RETRY.Req, RETRY.Ack, INIT.Param");
+  else $error("CXL68-CTL-03 cxl68.retry_req: payload layouts of LLCRD.Acknowledge, RETRY.Req, RETRY.Ack and INIT.Param");
 endmodule : scalepool_cxl68_retry_req_sva
 
 // cxl68.retry_ack: RETRY.Ack slot: the resent flits follow.
@@ -891,10 +891,10 @@ module scalepool_cxl68_retry_ack_sva
 );
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_ack_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.retry_ack: LLCTRL, SubType, CTL_FMT codes");
+  else $error("CXL68-CTL-02 cxl68.retry_ack: legal codes of LLCTRL, SubType and CTL_FMT");
   CXL68_CTL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_ack_cxl68_ctl_03(message_i))
-  else $error("CXL68-CTL-03 cxl68.retry_ack: payloads Ack, RETRY.Req, RETRY.Ack, INIT.Param");
+  else $error("CXL68-CTL-03 cxl68.retry_ack: payload layouts of LLCRD.Acknowledge, RETRY.Req, RETRY.Ack and INIT.Param");
 endmodule : scalepool_cxl68_retry_ack_sva
 
 // cxl68.retry: RETRY slot without payload: Idle and Frame.
@@ -908,10 +908,10 @@ module scalepool_cxl68_retry_sva
 );
   CXL68_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_cxl68_ctl_01(message_i))
-  else $error("CXL68-CTL-01 cxl68.retry: layouts LLCRD, RETRY/INIT, IDE");
+  else $error("CXL68-CTL-01 cxl68.retry: layouts of LLCRD, RETRY, INIT and IDE control flits");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.retry: LLCTRL, SubType, CTL_FMT codes");
+  else $error("CXL68-CTL-02 cxl68.retry: legal codes of LLCTRL, SubType and CTL_FMT");
 endmodule : scalepool_cxl68_retry_sva
 
 // cxl68.init_param: INIT.Param slot: link-layer parameters.
@@ -925,10 +925,10 @@ module scalepool_cxl68_init_param_sva
 );
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_init_param_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.init_param: LLCTRL, SubType, CTL_FMT codes");
+  else $error("CXL68-CTL-02 cxl68.init_param: legal codes of LLCTRL, SubType and CTL_FMT");
   CXL68_CTL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_init_param_cxl68_ctl_03(message_i))
-  else $error("CXL68-CTL-03 cxl68.init_param: payloads Ack, RETRY.Req, RETRY.Ack, INIT.Param");
+  else $error("CXL68-CTL-03 cxl68.init_param: payload layouts of LLCRD.Acknowledge, RETRY.Req, RETRY.Ack and INIT.Param");
 endmodule : scalepool_cxl68_init_param_sva
 
 // cxl68.ide: IDE slot, content opaque. The payload is {payload_high, payload_mid, payload_low}.
@@ -942,10 +942,10 @@ module scalepool_cxl68_ide_sva
 );
   CXL68_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ide_cxl68_ctl_01(message_i))
-  else $error("CXL68-CTL-01 cxl68.ide: layouts LLCRD, RETRY/INIT, IDE");
+  else $error("CXL68-CTL-01 cxl68.ide: layouts of LLCRD, RETRY, INIT and IDE control flits");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ide_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.ide: LLCTRL, SubType, CTL_FMT codes");
+  else $error("CXL68-CTL-02 cxl68.ide: legal codes of LLCTRL, SubType and CTL_FMT");
 endmodule : scalepool_cxl68_ide_sva
 
 // cxl68.almp: One DWORD of an ARB/MUX link management packet; it stands four times in flit bytes 0 to 15.
@@ -959,7 +959,7 @@ module scalepool_cxl68_almp_sva
 );
   CXL68_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_almp_cxl68_alm_02(message_i))
-  else $error("CXL68-ALM-02 cxl68.almp: message, state, instance, request bit");
+  else $error("CXL68-ALM-02 cxl68.almp: legal codes of an ALMP: message, state, instance, request or status");
 endmodule : scalepool_cxl68_almp_sva
 
 // Flits of cxl-68b.
@@ -990,73 +990,73 @@ module scalepool_cxl68_flit_down_sva
   assign protocol = cachemem && crc_ok && !all_data && !u[16];
   CXL68_ALM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_alm_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ALM-01 cxl-68b: DWord x4 in bytes 0-15, rest 0, no CRC");
+  else $error("CXL68-ALM-01 cxl-68b: an ALMP stands four times in bytes 0 to 15; all other bytes are 0, and it has no CRC");
   CXL68_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_alm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ALM-02 cxl-68b: message, state, instance, request bit");
+  else $error("CXL68-ALM-02 cxl-68b: legal codes of an ALMP: message, state, instance, request or status");
   CXL68_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_crc_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CRC-01 cxl-68b: CRC-16, poly F053, init 0, no reflection");
+  else $error("CXL68-CRC-01 cxl-68b: a flit ends with a CRC-16: polynomial F053, initial value 0, no reflection");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_ctl_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CTL-02 cxl-68b: LLCTRL, SubType, CTL_FMT codes");
+  else $error("CXL68-CTL-02 cxl-68b: legal codes of LLCTRL, SubType and CTL_FMT");
   CXL68_CTL_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_ctl_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CTL-05 cxl-68b: static-0 bits are checked: treated as CRC error [D]");
+  else $error("CXL68-CTL-05 cxl-68b: the static bits of a control flit are 0; a flit where they are not is treated like one with a bad CRC");
   CXL68_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-01 cxl-68b: M2S Req opcodes");
+  else $error("CXL68-ENC-01 cxl-68b: opcodes of M2S Req");
   CXL68_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-02 cxl-68b: RwD opcodes MemWr, MemWrPtl");
+  else $error("CXL68-ENC-02 cxl-68b: opcodes of M2S RwD: MemWr, MemWrPtl");
   CXL68_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_03(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-03 cxl-68b: SnpType");
+  else $error("CXL68-ENC-03 cxl-68b: codes of SnpType");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-04 cxl-68b: MetaField, MetaValue");
+  else $error("CXL68-ENC-04 cxl-68b: codes of MetaField and MetaValue");
   CXL68_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_10(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-10 cxl-68b: H2D Req opcodes");
+  else $error("CXL68-ENC-10 cxl-68b: opcodes of H2D Req");
   CXL68_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_11(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-11 cxl-68b: H2D Rsp opcodes");
+  else $error("CXL68-ENC-11 cxl-68b: opcodes of H2D Rsp");
   CXL68_ENC_13: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_13(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-13 cxl-68b: RSP_PRE");
+  else $error("CXL68-ENC-13 cxl-68b: codes of RSP_PRE");
   CXL68_FRM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_frm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-FRM-02 cxl-68b: bytes 66-67: CRC (cachemem), 0 (ALMP, NULL), reserved (io)");
+  else $error("CXL68-FRM-02 cxl-68b: bytes 66 and 67 hold the CRC of a CXL.cachemem flit, are 0 in ALMP and NULL, and reserved in CXL.io");
   CXL68_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-01 cxl-68b: layout M2S Req");
+  else $error("CXL68-MSG-01 cxl-68b: layout of M2S Req");
   CXL68_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-02 cxl-68b: layout M2S RwD");
+  else $error("CXL68-MSG-02 cxl-68b: layout of M2S RwD");
   CXL68_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_08(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-08 cxl-68b: layout H2D Req");
+  else $error("CXL68-MSG-08 cxl-68b: layout of H2D Req");
   CXL68_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_09(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-09 cxl-68b: layout H2D Rsp");
+  else $error("CXL68-MSG-09 cxl-68b: layout of H2D Rsp");
   CXL68_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_10(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-10 cxl-68b: layout H2D Data");
+  else $error("CXL68-MSG-10 cxl-68b: layout of the H2D data header");
   CXL68_NUL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_nul_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-NUL-01 cxl-68b: PHY fills gaps with NULL, payload 0");
+  else $error("CXL68-NUL-01 cxl-68b: the physical layer fills gaps with NULL flits, whose payload is 0");
   CXL68_PID_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_pid_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-PID-02 cxl-68b: one ID byte invalid: use the good one");
+  else $error("CXL68-PID-02 cxl-68b: when one ID byte is invalid, the receiver uses the other one and keeps the flit");
   CXL68_PID_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_pid_03(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-PID-03 cxl-68b: both bytes invalid");
+  else $error("CXL68-PID-03 cxl-68b: a unit whose two ID bytes are both invalid is dropped, and the link retrains");
   CXL68_PID_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_pid_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-PID-04 cxl-68b: both valid but different");
+  else $error("CXL68-PID-04 cxl-68b: a unit whose two ID bytes are valid but different is dropped, and the link retrains");
   CXL68_SLT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_slt_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-SLT-01 cxl-68b: format codes per direction and slot");
+  else $error("CXL68-SLT-01 cxl-68b: legal slot format codes, by direction and slot");
 endmodule : scalepool_cxl68_flit_down_sva
 
 // Flits of cxl-68b.
@@ -1087,62 +1087,62 @@ module scalepool_cxl68_flit_up_sva
   assign protocol = cachemem && crc_ok && !all_data && !u[16];
   CXL68_ALM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_alm_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ALM-01 cxl-68b: DWord x4 in bytes 0-15, rest 0, no CRC");
+  else $error("CXL68-ALM-01 cxl-68b: an ALMP stands four times in bytes 0 to 15; all other bytes are 0, and it has no CRC");
   CXL68_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_alm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ALM-02 cxl-68b: message, state, instance, request bit");
+  else $error("CXL68-ALM-02 cxl-68b: legal codes of an ALMP: message, state, instance, request or status");
   CXL68_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_crc_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CRC-01 cxl-68b: CRC-16, poly F053, init 0, no reflection");
+  else $error("CXL68-CRC-01 cxl-68b: a flit ends with a CRC-16: polynomial F053, initial value 0, no reflection");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_ctl_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CTL-02 cxl-68b: LLCTRL, SubType, CTL_FMT codes");
+  else $error("CXL68-CTL-02 cxl-68b: legal codes of LLCTRL, SubType and CTL_FMT");
   CXL68_CTL_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_ctl_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CTL-05 cxl-68b: static-0 bits are checked: treated as CRC error [D]");
+  else $error("CXL68-CTL-05 cxl-68b: the static bits of a control flit are 0; a flit where they are not is treated like one with a bad CRC");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-04 cxl-68b: MetaField, MetaValue");
+  else $error("CXL68-ENC-04 cxl-68b: codes of MetaField and MetaValue");
   CXL68_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-05 cxl-68b: NDR opcodes 0-2");
+  else $error("CXL68-ENC-05 cxl-68b: opcodes of S2M NDR: 0 to 2");
   CXL68_ENC_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_06(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-06 cxl-68b: DRS opcode 0; 1 decoded, not sent");
+  else $error("CXL68-ENC-06 cxl-68b: opcodes of S2M DRS: 0 is sent, 1 (MemDataNXM) is only decoded");
   CXL68_ENC_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_08(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-08 cxl-68b: D2H Req opcodes, NT");
+  else $error("CXL68-ENC-08 cxl-68b: opcodes of D2H Req, and NT");
   CXL68_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_09(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-09 cxl-68b: D2H Rsp opcodes");
+  else $error("CXL68-ENC-09 cxl-68b: opcodes of D2H Rsp");
   CXL68_FRM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_frm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-FRM-02 cxl-68b: bytes 66-67: CRC (cachemem), 0 (ALMP, NULL), reserved (io)");
+  else $error("CXL68-FRM-02 cxl-68b: bytes 66 and 67 hold the CRC of a CXL.cachemem flit, are 0 in ALMP and NULL, and reserved in CXL.io");
   CXL68_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_msg_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-04 cxl-68b: layout S2M DRS");
+  else $error("CXL68-MSG-04 cxl-68b: layout of S2M DRS");
   CXL68_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_msg_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-05 cxl-68b: layout D2H Req");
+  else $error("CXL68-MSG-05 cxl-68b: layout of D2H Req");
   CXL68_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_msg_06(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-06 cxl-68b: layout D2H Rsp");
+  else $error("CXL68-MSG-06 cxl-68b: layout of D2H Rsp");
   CXL68_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_msg_07(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-07 cxl-68b: layout D2H Data");
+  else $error("CXL68-MSG-07 cxl-68b: layout of the D2H data header");
   CXL68_NUL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_nul_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-NUL-01 cxl-68b: PHY fills gaps with NULL, payload 0");
+  else $error("CXL68-NUL-01 cxl-68b: the physical layer fills gaps with NULL flits, whose payload is 0");
   CXL68_PID_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_pid_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-PID-02 cxl-68b: one ID byte invalid: use the good one");
+  else $error("CXL68-PID-02 cxl-68b: when one ID byte is invalid, the receiver uses the other one and keeps the flit");
   CXL68_PID_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_pid_03(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-PID-03 cxl-68b: both bytes invalid");
+  else $error("CXL68-PID-03 cxl-68b: a unit whose two ID bytes are both invalid is dropped, and the link retrains");
   CXL68_PID_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_pid_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-PID-04 cxl-68b: both valid but different");
+  else $error("CXL68-PID-04 cxl-68b: a unit whose two ID bytes are valid but different is dropped, and the link retrains");
   CXL68_SLT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_slt_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-SLT-01 cxl-68b: format codes per direction and slot");
+  else $error("CXL68-SLT-01 cxl-68b: legal slot format codes, by direction and slot");
 endmodule : scalepool_cxl68_flit_up_sva

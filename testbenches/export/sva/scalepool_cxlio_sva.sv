@@ -152,7 +152,7 @@ module scalepool_cxlio_nfm_cfg_sva
 );
   CXLIO_NFM_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_nfm_cfg_cxlio_nfm_03(message_i))
-  else $error("CXLIO-NFM-03 cxlio.nfm_cfg: layouts of memory, configuration, completion, message, non-flit mode");
+  else $error("CXLIO-NFM-03 cxlio.nfm_cfg: layouts of memory, configuration, completion and message headers, non-flit mode");
 endmodule : scalepool_cxlio_nfm_cfg_sva
 
 // cxlio.nfm_cpl: Completion, non-flit mode.
@@ -166,7 +166,7 @@ module scalepool_cxlio_nfm_cpl_sva
 );
   CXLIO_NFM_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_nfm_cpl_cxlio_nfm_03(message_i))
-  else $error("CXLIO-NFM-03 cxlio.nfm_cpl: layouts of memory, configuration, completion, message, non-flit mode");
+  else $error("CXLIO-NFM-03 cxlio.nfm_cpl: layouts of memory, configuration, completion and message headers, non-flit mode");
   CXLIO_NFM_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_nfm_cpl_cxlio_nfm_05(message_i))
   else $error("CXLIO-NFM-05 cxlio.nfm_cpl: codes of the completion status");
@@ -200,7 +200,7 @@ module scalepool_cxlio_dllp_ack_nak_sva
   else $error("CXLIO-DLL-01 cxlio.dllp_ack_nak: types of DLLPs");
   CXLIO_DLL_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dllp_ack_nak_cxlio_dll_05(message_i))
-  else $error("CXLIO-DLL-05 cxlio.dllp_ack_nak: flit mode: a DLLP is 4 bytes without CRC-16");
+  else $error("CXLIO-DLL-05 cxlio.dllp_ack_nak: in flit mode a DLLP has 4 bytes and no CRC-16");
 endmodule : scalepool_cxlio_dllp_ack_nak_sva
 
 // cxlio.dllp_feature: Data link features.
@@ -242,7 +242,7 @@ module scalepool_cxlio_dllp_flit_marker_sva
 );
   CXLIO_DLL_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dllp_flit_marker_cxlio_dll_07(message_i))
-  else $error("CXLIO-DLL-07 cxlio.dllp_flit_marker: Optimized_Update_FC and Flit_Marker");
+  else $error("CXLIO-DLL-07 cxlio.dllp_flit_marker: layouts of Optimized_Update_FC and Flit_Marker");
 endmodule : scalepool_cxlio_dllp_flit_marker_sva
 
 // cxlio.fm_mem32: Memory request with a 32-bit address, or I/O request, flit mode.
@@ -259,7 +259,7 @@ module scalepool_cxlio_fm_mem32_sva
   else $error("CXLIO-FMT-03 cxlio.fm_mem32: type codes, flit mode");
   CXLIO_FMT_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_mem32_cxlio_fmt_06(message_i))
-  else $error("CXLIO-FMT-06 cxlio.fm_mem32: layouts of the bases");
+  else $error("CXLIO-FMT-06 cxlio.fm_mem32: layouts of the base headers");
 endmodule : scalepool_cxlio_fm_mem32_sva
 
 // cxlio.fm_mem64: Memory request with a 64-bit address, flit mode.
@@ -276,7 +276,7 @@ module scalepool_cxlio_fm_mem64_sva
   else $error("CXLIO-FMT-03 cxlio.fm_mem64: type codes, flit mode");
   CXLIO_FMT_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_mem64_cxlio_fmt_06(message_i))
-  else $error("CXLIO-FMT-06 cxlio.fm_mem64: layouts of the bases");
+  else $error("CXLIO-FMT-06 cxlio.fm_mem64: layouts of the base headers");
 endmodule : scalepool_cxlio_fm_mem64_sva
 
 // cxlio.fm_cfg: Configuration request, flit mode.
@@ -293,7 +293,7 @@ module scalepool_cxlio_fm_cfg_sva
   else $error("CXLIO-FMT-03 cxlio.fm_cfg: type codes, flit mode");
   CXLIO_FMT_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_cfg_cxlio_fmt_06(message_i))
-  else $error("CXLIO-FMT-06 cxlio.fm_cfg: layouts of the bases");
+  else $error("CXLIO-FMT-06 cxlio.fm_cfg: layouts of the base headers");
 endmodule : scalepool_cxlio_fm_cfg_sva
 
 // cxlio.fm_cpl: Completion, flit mode.
@@ -324,7 +324,7 @@ module scalepool_cxlio_fm_msg_sva
   else $error("CXLIO-FMT-03 cxlio.fm_msg: type codes, flit mode");
   CXLIO_FMT_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_msg_cxlio_fmt_06(message_i))
-  else $error("CXLIO-FMT-06 cxlio.fm_msg: layouts of the bases");
+  else $error("CXLIO-FMT-06 cxlio.fm_msg: layouts of the base headers");
 endmodule : scalepool_cxlio_fm_msg_sva
 
 // cxlio.ohc_a2: OHC-A of I/O requests: byte enables.
@@ -338,7 +338,7 @@ module scalepool_cxlio_ohc_a2_sva
 );
   CXLIO_FMT_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_a2_cxlio_fmt_07(message_i))
-  else $error("CXLIO-FMT-07 cxlio.ohc_a2: layouts of the OHC");
+  else $error("CXLIO-FMT-07 cxlio.ohc_a2: layouts of the OHC words");
 endmodule : scalepool_cxlio_ohc_a2_sva
 
 // cxlio.ohc_a3: OHC-A of configuration requests: segment and byte enables.
@@ -352,7 +352,7 @@ module scalepool_cxlio_ohc_a3_sva
 );
   CXLIO_FMT_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_a3_cxlio_fmt_07(message_i))
-  else $error("CXLIO-FMT-07 cxlio.ohc_a3: layouts of the OHC");
+  else $error("CXLIO-FMT-07 cxlio.ohc_a3: layouts of the OHC words");
 endmodule : scalepool_cxlio_ohc_a3_sva
 
 // cxlio.ohc_a5: OHC-A of completions: segments, low address bits, status.
@@ -366,7 +366,7 @@ module scalepool_cxlio_ohc_a5_sva
 );
   CXLIO_FMT_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_a5_cxlio_fmt_07(message_i))
-  else $error("CXLIO-FMT-07 cxlio.ohc_a5: layouts of the OHC");
+  else $error("CXLIO-FMT-07 cxlio.ohc_a5: layouts of the OHC words");
   CXLIO_NFM_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_a5_cxlio_nfm_05(message_i))
   else $error("CXLIO-NFM-05 cxlio.ohc_a5: codes of the completion status");
@@ -383,7 +383,7 @@ module scalepool_cxlio_ohc_c_sva
 );
   CXLIO_FMT_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_c_cxlio_fmt_07(message_i))
-  else $error("CXLIO-FMT-07 cxlio.ohc_c: layouts of the OHC");
+  else $error("CXLIO-FMT-07 cxlio.ohc_c: layouts of the OHC words");
 endmodule : scalepool_cxlio_ohc_c_sva
 
 // cxlio.pth: PBR header: one DW before the header base of every TLP but NOP on a PBR link.
@@ -397,5 +397,5 @@ module scalepool_cxlio_pth_sva
 );
   CXLIO_PTH_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_pth_cxlio_pth_01(message_i))
-  else $error("CXLIO-PTH-01 cxlio.pth: layout of the PBR header");
+  else $error("CXLIO-PTH-01 cxlio.pth: layout of the PBR TLP header");
 endmodule : scalepool_cxlio_pth_sva

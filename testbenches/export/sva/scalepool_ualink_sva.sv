@@ -210,10 +210,10 @@ module scalepool_ualink_fh_explicit_sva
 );
   UAL_FLH_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fh_explicit_ual_flh_03(message_i))
-  else $error("UAL-FLH-03 ualink.fh_explicit: op 00x explicit, 01x command; a flit with 1xx, or a replayed NOP, is dropped");
+  else $error("UAL-FLH-03 ualink.fh_explicit: op 00x is explicit, 01x a command; a flit with op 1xx, and a replayed NOP, is dropped");
   UAL_FLH_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fh_explicit_ual_flh_04(message_i))
-  else $error("UAL-FLH-04 ualink.fh_explicit: reserved bits 0, ignored");
+  else $error("UAL-FLH-04 ualink.fh_explicit: reserved bits of a flit header are sent as 0 and ignored by the receiver");
 endmodule : scalepool_ualink_fh_explicit_sva
 
 // ualink.fh_command: Flit header with an acknowledgement or a replay request.
@@ -227,10 +227,10 @@ module scalepool_ualink_fh_command_sva
 );
   UAL_FLH_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fh_command_ual_flh_03(message_i))
-  else $error("UAL-FLH-03 ualink.fh_command: op 00x explicit, 01x command; a flit with 1xx, or a replayed NOP, is dropped");
+  else $error("UAL-FLH-03 ualink.fh_command: op 00x is explicit, 01x a command; a flit with op 1xx, and a replayed NOP, is dropped");
   UAL_FLH_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fh_command_ual_flh_04(message_i))
-  else $error("UAL-FLH-04 ualink.fh_command: reserved bits 0, ignored");
+  else $error("UAL-FLH-04 ualink.fh_command: reserved bits of a flit header are sent as 0 and ignored by the receiver");
 endmodule : scalepool_ualink_fh_command_sva
 
 // ualink.sh: Segment header: what begins in 128 bytes of a flit.
@@ -258,10 +258,10 @@ module scalepool_ualink_dl_noop_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_noop_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_noop: classes and types; others are ignored");
+  else $error("UAL-MSG-02 ualink.dl_noop: classes and types of DL messages; unlisted ones are ignored");
   UAL_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_noop_ual_msg_03(message_i))
-  else $error("UAL-MSG-03 ualink.dl_noop: layout No-Op");
+  else $error("UAL-MSG-03 ualink.dl_noop: layout of No-Op");
 endmodule : scalepool_ualink_dl_noop_sva
 
 // ualink.dl_tl_rate: Announces the rate of the transaction layer, or acknowledges one.
@@ -275,10 +275,10 @@ module scalepool_ualink_dl_tl_rate_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_tl_rate_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_tl_rate: classes and types; others are ignored");
+  else $error("UAL-MSG-02 ualink.dl_tl_rate: classes and types of DL messages; unlisted ones are ignored");
   UAL_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_tl_rate_ual_msg_04(message_i))
-  else $error("UAL-MSG-04 ualink.dl_tl_rate: layout TL rate");
+  else $error("UAL-MSG-04 ualink.dl_tl_rate: layout of TL Rate");
 endmodule : scalepool_ualink_dl_tl_rate_sva
 
 // ualink.dl_device_id: Asks for or tells the identity of a device.
@@ -292,10 +292,10 @@ module scalepool_ualink_dl_device_id_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_device_id_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_device_id: classes and types; others are ignored");
+  else $error("UAL-MSG-02 ualink.dl_device_id: classes and types of DL messages; unlisted ones are ignored");
   UAL_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_device_id_ual_msg_05(message_i))
-  else $error("UAL-MSG-05 ualink.dl_device_id: layout device ID");
+  else $error("UAL-MSG-05 ualink.dl_device_id: layout of Device ID");
 endmodule : scalepool_ualink_dl_device_id_sva
 
 // ualink.dl_port_number: Asks for or tells the number of a port.
@@ -309,10 +309,10 @@ module scalepool_ualink_dl_port_number_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_port_number_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_port_number: classes and types; others are ignored");
+  else $error("UAL-MSG-02 ualink.dl_port_number: classes and types of DL messages; unlisted ones are ignored");
   UAL_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_port_number_ual_msg_06(message_i))
-  else $error("UAL-MSG-06 ualink.dl_port_number: layout port number");
+  else $error("UAL-MSG-06 ualink.dl_port_number: layout of Port Number");
 endmodule : scalepool_ualink_dl_port_number_sva
 
 // ualink.dl_channel: Negotiates whether a channel is online.
@@ -326,10 +326,10 @@ module scalepool_ualink_dl_channel_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_channel_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_channel: classes and types; others are ignored");
+  else $error("UAL-MSG-02 ualink.dl_channel: classes and types of DL messages; unlisted ones are ignored");
   UAL_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_channel_ual_msg_07(message_i))
-  else $error("UAL-MSG-07 ualink.dl_channel: layout channel negotiation");
+  else $error("UAL-MSG-07 ualink.dl_channel: layout of Channel Negotiation");
 endmodule : scalepool_ualink_dl_channel_sva
 
 // ualink.dl_uart_transport: Head of a run of UART payload DWords.
@@ -343,10 +343,10 @@ module scalepool_ualink_dl_uart_transport_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_transport_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_uart_transport: classes and types; others are ignored");
+  else $error("UAL-MSG-02 ualink.dl_uart_transport: classes and types of DL messages; unlisted ones are ignored");
   UAL_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_transport_ual_msg_08(message_i))
-  else $error("UAL-MSG-08 ualink.dl_uart_transport: layout UART transport");
+  else $error("UAL-MSG-08 ualink.dl_uart_transport: layout of UART Transport");
 endmodule : scalepool_ualink_dl_uart_transport_sva
 
 // ualink.dl_uart_credit: Advertises UART buffers.
@@ -360,10 +360,10 @@ module scalepool_ualink_dl_uart_credit_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_credit_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_uart_credit: classes and types; others are ignored");
+  else $error("UAL-MSG-02 ualink.dl_uart_credit: classes and types of DL messages; unlisted ones are ignored");
   UAL_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_credit_ual_msg_09(message_i))
-  else $error("UAL-MSG-09 ualink.dl_uart_credit: layout UART credit");
+  else $error("UAL-MSG-09 ualink.dl_uart_credit: layout of UART Credit");
 endmodule : scalepool_ualink_dl_uart_credit_sva
 
 // ualink.dl_uart_reset_req: Asks to reset UART streams.
@@ -377,10 +377,10 @@ module scalepool_ualink_dl_uart_reset_req_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_reset_req_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_uart_reset_req: classes and types; others are ignored");
+  else $error("UAL-MSG-02 ualink.dl_uart_reset_req: classes and types of DL messages; unlisted ones are ignored");
   UAL_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_reset_req_ual_msg_10(message_i))
-  else $error("UAL-MSG-10 ualink.dl_uart_reset_req: layout UART reset request");
+  else $error("UAL-MSG-10 ualink.dl_uart_reset_req: layout of UART Reset Request");
 endmodule : scalepool_ualink_dl_uart_reset_req_sva
 
 // ualink.dl_uart_reset_rsp: Answers a UART reset.
@@ -394,10 +394,10 @@ module scalepool_ualink_dl_uart_reset_rsp_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_reset_rsp_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_uart_reset_rsp: classes and types; others are ignored");
+  else $error("UAL-MSG-02 ualink.dl_uart_reset_rsp: classes and types of DL messages; unlisted ones are ignored");
   UAL_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_reset_rsp_ual_msg_11(message_i))
-  else $error("UAL-MSG-11 ualink.dl_uart_reset_rsp: layout UART reset response");
+  else $error("UAL-MSG-11 ualink.dl_uart_reset_rsp: layout of UART Reset Response");
 endmodule : scalepool_ualink_dl_uart_reset_rsp_sva
 
 // ualink.tl_req: Uncompressed request.
@@ -411,10 +411,10 @@ module scalepool_ualink_tl_req_sva
 );
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_req_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_req: types of fields");
+  else $error("UAL-TLF-03 ualink.tl_req: codes of field types");
   UAL_UPL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_req_ual_upl_02(message_i))
-  else $error("UAL-UPL-02 ualink.tl_req: commands; bit 5: data follows");
+  else $error("UAL-UPL-02 ualink.tl_req: codes of UPLI commands; bit 5 says that data follows");
 endmodule : scalepool_ualink_tl_req_sva
 
 // ualink.tl_rsp: Uncompressed response.
@@ -428,13 +428,13 @@ module scalepool_ualink_tl_rsp_sva
 );
   UAL_FLD_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_rsp_ual_fld_02(message_i))
-  else $error("UAL-FLD-02 ualink.tl_rsp: layout uncompressed response");
+  else $error("UAL-FLD-02 ualink.tl_rsp: layout of an uncompressed response");
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_rsp_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_rsp: types of fields");
+  else $error("UAL-TLF-03 ualink.tl_rsp: codes of field types");
   UAL_UPL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_rsp_ual_upl_03(message_i))
-  else $error("UAL-UPL-03 ualink.tl_rsp: status codes");
+  else $error("UAL-UPL-03 ualink.tl_rsp: codes of the UPLI status");
 endmodule : scalepool_ualink_tl_rsp_sva
 
 // ualink.tl_creq: Compressed request.
@@ -448,10 +448,10 @@ module scalepool_ualink_tl_creq_sva
 );
   UAL_FLD_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_creq_ual_fld_03(message_i))
-  else $error("UAL-FLD-03 ualink.tl_creq: layout compressed request");
+  else $error("UAL-FLD-03 ualink.tl_creq: layout of a compressed request");
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_creq_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_creq: types of fields");
+  else $error("UAL-TLF-03 ualink.tl_creq: codes of field types");
 endmodule : scalepool_ualink_tl_creq_sva
 
 // ualink.tl_crsp_single: Compressed read response of one beat.
@@ -465,10 +465,10 @@ module scalepool_ualink_tl_crsp_single_sva
 );
   UAL_FLD_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_crsp_single_ual_fld_04(message_i))
-  else $error("UAL-FLD-04 ualink.tl_crsp_single: layout compressed response of one beat");
+  else $error("UAL-FLD-04 ualink.tl_crsp_single: layout of a compressed response of one beat");
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_crsp_single_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_crsp_single: types of fields");
+  else $error("UAL-TLF-03 ualink.tl_crsp_single: codes of field types");
 endmodule : scalepool_ualink_tl_crsp_single_sva
 
 // ualink.tl_crsp_multi: Compressed write response, or read response of all beats.
@@ -482,10 +482,10 @@ module scalepool_ualink_tl_crsp_multi_sva
 );
   UAL_FLD_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_crsp_multi_ual_fld_05(message_i))
-  else $error("UAL-FLD-05 ualink.tl_crsp_multi: layout compressed response of all beats or of a write");
+  else $error("UAL-FLD-05 ualink.tl_crsp_multi: layout of a compressed response of all beats, or to a write");
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_crsp_multi_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_crsp_multi: types of fields");
+  else $error("UAL-TLF-03 ualink.tl_crsp_multi: codes of field types");
 endmodule : scalepool_ualink_tl_crsp_multi_sva
 
 // ualink.tl_fc: Returned credits; all zero: NOP.
@@ -499,7 +499,7 @@ module scalepool_ualink_tl_fc_sva
 );
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_fc_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_fc: types of fields");
+  else $error("UAL-TLF-03 ualink.tl_fc: codes of field types");
 endmodule : scalepool_ualink_tl_fc_sva
 
 // ualink.upli_req: Request channel, originator to completer.
@@ -513,7 +513,7 @@ module scalepool_ualink_upli_req_sva
 );
   UAL_UPL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_upli_req_ual_upl_02(message_i))
-  else $error("UAL-UPL-02 ualink.upli_req: commands; bit 5: data follows");
+  else $error("UAL-UPL-02 ualink.upli_req: codes of UPLI commands; bit 5 says that data follows");
 endmodule : scalepool_ualink_upli_req_sva
 
 // ualink.upli_rd_rsp: Read response and data channel, completer to originator, beside 512 bits of data.
@@ -527,7 +527,7 @@ module scalepool_ualink_upli_rd_rsp_sva
 );
   UAL_UPL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_upli_rd_rsp_ual_upl_03(message_i))
-  else $error("UAL-UPL-03 ualink.upli_rd_rsp: status codes");
+  else $error("UAL-UPL-03 ualink.upli_rd_rsp: codes of the UPLI status");
 endmodule : scalepool_ualink_upli_rd_rsp_sva
 
 // ualink.upli_wr_rsp: Write response channel, completer to originator.
@@ -541,7 +541,7 @@ module scalepool_ualink_upli_wr_rsp_sva
 );
   UAL_UPL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_upli_wr_rsp_ual_upl_03(message_i))
-  else $error("UAL-UPL-03 ualink.upli_wr_rsp: status codes");
+  else $error("UAL-UPL-03 ualink.upli_wr_rsp: codes of the UPLI status");
 endmodule : scalepool_ualink_upli_wr_rsp_sva
 
 // ualink.attr_atomic: ReqAttr of an atomic: operation and size of the operand. Operations are the vendor's own.
@@ -555,7 +555,7 @@ module scalepool_ualink_attr_atomic_sva
 );
   UAL_UPL_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_attr_atomic_ual_upl_04(message_i))
-  else $error("UAL-UPL-04 ualink.attr_atomic: attributes of reads and atomics");
+  else $error("UAL-UPL-04 ualink.attr_atomic: codes of the attributes of reads and atomics");
 endmodule : scalepool_ualink_attr_atomic_sva
 
 // ualink.iv: Initialisation vector of AES-GCM; the cipher is left out. Which end is the counter's is our choice: the last bytes.
@@ -569,7 +569,7 @@ module scalepool_ualink_iv_sva
 );
   UAL_SEC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_iv_ual_sec_01(message_i))
-  else $error("UAL-SEC-01 ualink.iv: initialisation vector; tags are opaque");
+  else $error("UAL-SEC-01 ualink.iv: layout of the initialisation vector; tags are opaque");
 endmodule : scalepool_ualink_iv_sva
 
 // Flits of ualink.
@@ -587,11 +587,11 @@ module scalepool_ualink_flit_sva
   assign crc_ok = u[5119:5088] == crc32(u[5087:0]);
   UAL_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_ual_crc_01(unit_i, crc_ok))
-  else $error("UAL-CRC-01 ualink: CRC-32 of IEEE 802.3, bit 0 of byte 0 first");
+  else $error("UAL-CRC-01 ualink: the CRC is the CRC-32 of IEEE 802.3, bit 0 of byte 0 first");
   UAL_FLH_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_ual_flh_03(unit_i, crc_ok))
-  else $error("UAL-FLH-03 ualink: op 00x explicit, 01x command; a flit with 1xx, or a replayed NOP, is dropped");
+  else $error("UAL-FLH-03 ualink: op 00x is explicit, 01x a command; a flit with op 1xx, and a replayed NOP, is dropped");
   UAL_FLH_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_ual_flh_04(unit_i, crc_ok))
-  else $error("UAL-FLH-04 ualink: reserved bits 0, ignored");
+  else $error("UAL-FLH-04 ualink: reserved bits of a flit header are sent as 0 and ignored by the receiver");
 endmodule : scalepool_ualink_flit_sva

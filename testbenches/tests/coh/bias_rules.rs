@@ -3,11 +3,11 @@
 use super::mem_bench::*;
 use super::mem_explore::clean;
 use super::names::names;
-use scalepool::coherence::agent::Out;
+use scalepool::coherence::agent::{Accept, Agent, Out};
 use scalepool::coherence::bias::Bias;
 use scalepool::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
 use scalepool::coherence::config::CoherenceConfig;
-use scalepool::coherence::content::WHOLE_LINE;
+use scalepool::coherence::content::{LineAddr, WHOLE_LINE};
 use scalepool::coherence::mem::options::MemConfig;
 use scalepool::coherence::mem::tables::Copy4;
 use scalepool::coherence::mem::{HostReq, Want};
@@ -17,6 +17,7 @@ use scalepool_protocols::cxl::cxl256::code::{
     BisnpOpcode, D2hReqOpcode, D2hRspOpcode, GoState, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode,
     MetaValue, SnpType,
 };
+use std::collections::BTreeSet;
 
 #[test]
 fn coh_bia_01_p() {
@@ -39,9 +40,53 @@ fn coh_bia_08_p() {
     ] {
         let mut host = bias_host(Copy4::S);
         assert_eq!(labels(&give(&mut host, &config, 0, d2h(op))), [pull]);
-        let data = Msg::D2hData { uqid: X.0 as u16, bogus: false, poison: false, data: bytes(2), enables: WHOLE_LINE };
+        let data = Msg::D2hData { uqid: 0, bogus: false, poison: false, data: bytes(2), enables: WHOLE_LINE };
         assert_eq!(labels(&give(&mut host, &config, 0, data)), ["MemWr Invalid SnpInv"]);
     }
+}
+
+/// Lines that are alike in their lowest 16 bits, and one above 256 KiB: each pull has a UQID of its own that fits in 12 bits,
+/// and the data returns to its line. When all UQIDs are in use, requests wait.
+#[test]
+fn pulls_of_lines_far_apart_keep_their_names() {
+    let config = CoherenceConfig::default();
+    let mut host = bias_host(Copy4::I);
+    let lines = [5, 5 + (1 << 16), 4096].map(LineAddr);
+    let mut pulls = Vec::new();
+    for (cqid, line) in (0..).zip(lines) {
+        let out = give(&mut host, &config, 0, Msg::D2hReq { opcode: D2hReqOpcode::ItoMWr, line, cqid });
+        let [(_, Msg::H2dRsp { rsp_data, .. })] = out.sends[..] else { panic!("{:?}", labels(&out)) };
+        assert!(rsp_data < 4096, "UQID {rsp_data}");
+        pulls.push((line, rsp_data));
+    }
+    for (n, (line, uqid)) in pulls.into_iter().enumerate().rev() {
+        let data = Msg::D2hData { uqid, bogus: false, poison: false, data: bytes(n as u8), enables: WHOLE_LINE };
+        let out = give(&mut host, &config, 0, data);
+        let [(_, Msg::M2sRwd { line: to, data, .. })] = out.sends[..] else { panic!("{:?}", labels(&out)) };
+        assert_eq!((to, data), (line, bytes(n as u8)));
+    }
+    let mut full = bias_host(Copy4::I);
+    for n in 0..4096 {
+        let ask = Msg::D2hReq { opcode: D2hReqOpcode::ItoMWr, line: LineAddr(n), cqid: n as u16 };
+        assert_eq!(full.accepts(&config, 0, &ask), Accept::Take);
+        give(&mut full, &config, 0, ask);
+    }
+    let ask = Msg::D2hReq { opcode: D2hReqOpcode::ItoMWr, line: LineAddr(4096), cqid: 0 };
+    assert_eq!(full.accepts(&config, 0, &ask), Accept::Wait);
+}
+
+/// 4,096 requests of a device have all CQIDs; the next one waits for the end of one of them.
+#[test]
+fn a_device_without_a_cqid_waits() {
+    let (config, mut device) = (CoherenceConfig::default(), bias_device(Copy4::I));
+    let mut out = Out::default();
+    for line in (0..4096).map(|n| LineAddr(100 + n)) {
+        assert!(device.can_issue(line, D2hReqOpcode::RdOwn));
+        device.issue(&config, line, D2hReqOpcode::RdOwn, None, &mut out);
+    }
+    let cqids = out.sends.iter().map(|(_, m)| if let Msg::D2hReq { cqid, .. } = m { *cqid } else { 0 });
+    assert_eq!(cqids.collect::<BTreeSet<_>>(), (0..4096).collect());
+    assert!(out.events.is_empty() && !device.can_issue(LineAddr(5000), D2hReqOpcode::RdOwn));
 }
 
 #[test]

@@ -22,6 +22,13 @@ fn two_devices_in_the_scope_of_the_hints() {
     assert_eq!((report.states, report.transitions, report.depth), (10_621, 27_126, 24));
 }
 
+/// A CQID may be used again while the data of a write that has its pull is under way: answers are told apart by line.
+#[test]
+fn two_devices_and_two_lines() {
+    let setup = Setup::free(CoherenceConfig::default(), 2, &[Op::RdOwn, Op::ItoMWr, Op::DirtyEvict]);
+    explore("two lines", Setup { lines: 2, waiting_stores: false, ..setup }, true);
+}
+
 #[test]
 fn renaming_devices_finds_no_less() {
     let all = explore("two devices", Setup::free(drops(), 2, HINTED_REQUESTS), false);

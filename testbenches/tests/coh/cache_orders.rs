@@ -397,6 +397,48 @@ fn coh_hom_01_p() {
     assert!(home.home.is_idle());
 }
 
+/// All transactions are in use: a request waits in its channel, one that is handed over all the same waits at the home, and
+/// both are served when a transaction ends.
+#[test]
+fn a_request_without_a_transaction_waits() {
+    for most in [1, 255] {
+        let mut home = HomeBench::new(None, 0);
+        home.config.home_transactions = most;
+        let line = |n: usize| LineAddr(n as u64);
+        let asks = |n: usize| Msg::D2hReq { opcode: Op::RdShared, line: line(n), cqid: n as u16 };
+        for n in 0..most + 2 {
+            home.home.set_holders(line(n), Holders { owner: Some(1), sharers: 0 });
+        }
+        for n in 0..most {
+            assert_eq!(home.home.accepts(&home.config, 0, &asks(n)), Accept::Take);
+            assert_eq!(snoops_sent(&home.give(0, asks(n))), [(1, Snoop::Data)]);
+        }
+        assert_eq!(home.home.accepts(&home.config, 0, &asks(most)), Accept::Wait);
+        let early = home.give(0, asks(most));
+        assert!(early.events.is_empty() && early.sends.is_empty());
+        assert!(!home.home.core_read(&home.config, line(most + 1), &mut Out::default()), "the host's core waits too");
+        let mut answered = 0;
+        for slot in (0..most as u8).chain([0]) {
+            let hit = Msg::D2hRsp { opcode: Rsp::RspSHitSE, uqid: uqid(slot, 1) };
+            let out = home.give(1, hit);
+            assert!(out.events.is_empty(), "{:?}", rules(&out));
+            answered += answers_sent(&out).len();
+        }
+        assert_eq!(answered, most + 1);
+        assert!(home.home.is_idle());
+    }
+}
+
+/// Two devices, two lines, one transaction: nothing is lost and every state drains.
+#[test]
+fn a_home_with_one_transaction() {
+    let config = CoherenceConfig { home_transactions: 1, ..CoherenceConfig::default() };
+    let setup = Setup::free(config, 2, &[Op::RdOwn, Op::RdCurr]);
+    let start = CacheSystem::new(Setup { lines: 2, waiting_stores: false, ..setup });
+    let report = search(&start, Limits { symmetry: true, ..Limits::default() });
+    assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.event));
+}
+
 #[test]
 fn coh_hom_01_n() {
     cache_names(Mutant::HomeDoesNotBlock, "COH-HOM-01");
@@ -630,6 +672,16 @@ fn coh_inv_01_p() {
 #[test]
 fn coh_inv_01_n() {
     assert_eq!(judged(&[(true, false, Age::Current), (false, false, Age::Current)], Age::Current), ["COH-INV-01"]);
+    // Ownership without bytes, which no core can load from, beside an S copy; two of them.
+    let (newest, home) = (token(Age::Current), token(Age::Current));
+    let owner = |agent| CopyView { agent, usable: false, writable: true, dirty: false, value: Token::ones() };
+    let sharer = CopyView { agent: 1, usable: true, writable: false, dirty: false, value: newest };
+    for copies in [vec![owner(0), sharer], vec![owner(0), owner(1)]] {
+        let view = View { line: LINE, newest, home, copies, in_flight: Vec::new(), tracked: u32::MAX };
+        let mut events: Vec<Event> = Vec::new();
+        check_copies(&view, &mut events);
+        assert_eq!(events.iter().map(|e| e.rule).collect::<Vec<_>>(), ["COH-INV-01"]);
+    }
 }
 
 #[test]

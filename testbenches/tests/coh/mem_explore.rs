@@ -43,6 +43,23 @@ fn two_hosts() {
     clean("HDM-DB, 2 hosts, all requests", &MemSystem::new(all));
 }
 
+/// Every request beside silent drops: a host that dropped its copy may still ask, and says that it holds nothing.
+#[test]
+fn two_hosts_every_request_and_drops() {
+    let all = Setup { device: Vec::new(), ..Setup::everything(CoherenceConfig::default(), 2) };
+    let report = search(&MemSystem::new(all), Limits { states: 5_000_000, symmetry: true });
+    println!("HDM-DB, 2 hosts, all requests, drops: {} states, {} transitions", report.states, report.transitions);
+    assert!(report.complete && report.violation.is_none(), "{:?}", report.violation.map(|v| v.event));
+}
+
+#[test]
+fn hdm_d_legal_alternatives() {
+    let config = CoherenceConfig { alternatives: true, ..CoherenceConfig::default() };
+    let all = clean("HDM-D, every legal answer", &BiasSystem::new(BiasSetup::everything(config)));
+    let few = clean("HDM-D", &BiasSystem::new(BiasSetup::everything(CoherenceConfig::default())));
+    assert!(all.states > few.states);
+}
+
 #[test]
 fn two_hosts_legal_alternatives() {
     let config =

@@ -5,7 +5,7 @@ use scalepool::coherence::bias::{Bias, BiasDevice};
 use scalepool::coherence::cache::system::{CacheSystem, Setup as CacheSetup};
 use scalepool::coherence::config::CoherenceConfig;
 use scalepool::coherence::content::{Age, LineAddr, Token};
-use scalepool::coherence::explore::{Limits, Report, search};
+use scalepool::coherence::explore::{Limits, Report, named, search};
 use scalepool::coherence::litmus::{Found, parse};
 use scalepool::coherence::mem::dcoh::{Dcoh, DeviceOp};
 use scalepool::coherence::mem::system::{MemSystem, Setup as MemSetup};
@@ -91,6 +91,36 @@ fn no_corner_of_the_settings_stalls() {
     }
 }
 
+/// 16 caches with 64 requests each ask for more than the home has transactions: it lets them wait.
+#[test]
+fn more_requests_than_transactions() {
+    let many = [("devices", "16"), ("core.outstanding", "64"), ("core.lines", "2048"), ("core.accesses", "150")];
+    ends("cxl-cache-pair", 1, &set(&[&many[..], &[("core.pattern", "false-sharing")]].concat()));
+}
+
+/// A host that writes whole lines where ownership comes without bytes still reads for a load.
+#[test]
+fn a_load_behind_ownership_without_bytes_is_served() {
+    for config in ["", "without_bytes = \"write\""] {
+        let found = outcomes("hdm-db", "SS", &["MemRdA", "MemInv Load Store"], config);
+        assert_eq!(found, ["EI+", "IM-"], "{config}");
+    }
+}
+
+/// HDM-D: every legal answer of the host and of the device, and what the host is told to keep.
+#[test]
+fn hdm_d_has_its_alternatives() {
+    let every = "alternatives = true";
+    assert_eq!(outcomes("hdm-d", "EI", &["", "MemRdS"], ""), ["SS+"]);
+    assert_eq!(outcomes("hdm-d", "EI", &["", "MemRdS"], every), ["IE+", "IS+", "SS+"]);
+    assert_eq!(outcomes("hdm-d", "IE", &["RdAny", ""], ""), ["SS+"]);
+    assert_eq!(outcomes("hdm-d", "IE", &["RdAny", ""], "mem.host_keeps = \"nothing\""), ["EI+"]);
+    assert_eq!(outcomes("hdm-d", "IM", &["RdAny", ""], every), ["EI+", "SS+"]);
+    assert_eq!(outcomes("hdm-d", "IE", &["RdCurr", ""], "mem.host_keeps = \"shared\""), ["IS+"]);
+    assert_eq!(outcomes("hdm-d", "IM", &["RdCurr", ""], every), ["IE+", "II+", "IS+"]);
+    assert_eq!(outcomes("hdm-d", "IE", &["CLFlush", ""], every), ["II+", "IS+"]);
+}
+
 fn text(kind: &str, start: &str, programs: &[&str], config: &str) -> String {
     let programs: Vec<Vec<&str>> = programs.iter().map(|p| p.split_whitespace().collect()).collect();
     format!("kind = \"{kind}\"\nstart = \"{start}\"\nprograms = {programs:?}\n[config]\n{config}\n")
@@ -161,7 +191,7 @@ fn numbers_have_ranges() {
     for (config, expected) in [
         ("mem.filter_sets = 99999999999", "found `mem.filter_sets = 99999999999`, expected 0 to 1048576"),
         ("mem.filter_ways = 0", "found `mem.filter_ways = 0`, expected 1 to 1048576"),
-        ("mem.trackers = 0", "found `mem.trackers = 0`, expected 1 to 1048576"),
+        ("mem.trackers = 0", "found `mem.trackers = 0`, expected 1 to 4096"),
         ("mem.throughput_reduction = 4", "found `mem.throughput_reduction = 4`, expected 0 to 3"),
         ("home_filter_lines = 2000000", "found `home_filter_lines = 2000000`, expected 0 to 1048576"),
         ("home_queue_requests = 2000000", "found `home_queue_requests = 2000000`, expected 0 to 1048576"),
@@ -290,6 +320,7 @@ fn every_option_means_something() {
         ("grant_dirty = true", "", Outcome(cache, "MI", &["", "RdOwn"])),
         ("clean_evict = \"pull\"", "", States(cache, "EI", &["CleanEvict", ""])),
         ("home_queue_requests = 1", "", States(cache, "III", &["RdOwn Store"; 3])),
+        ("home_transactions = 1", "", Caches),
         ("home_filter_lines = 1", "", Caches),
         ("error_ranges = [{first = 0, last = 63, answer = \"go-error\"}]", "", Outcome(cache, "II", &["RdOwn", ""])),
         ("error_ranges = [{first = 0, last = 63, answer = \"go-invalid\"}]", "", Outcome(cache, "II", &["RdOwn", ""])),
@@ -348,6 +379,84 @@ fn every_option_means_something() {
             assert!(shown, "{prefix}{name} has no case");
         }
     }
+}
+
+/// What a search of at most so many states sees of an option.
+fn seen(start: &dyn scalepool::coherence::explore::Explored) -> Report {
+    start.search(Limits { states: 6_000, symmetry: false }, &mut |_| ())
+}
+
+/// In every kind of exploration each option acts, or it is refused and would have done nothing.
+#[test]
+fn an_option_that_does_nothing_is_refused() {
+    const VALUES: &[&str] = &[
+        "alternatives = true",
+        "silent_drop_s = false",
+        "silent_drop_e = true",
+        "snp_data_on_m = 'invalid'",
+        "snp_cur_on_clean = 'shared'",
+        "snp_cur_on_m = 'invalid'",
+        "without_bytes = 'write'",
+        "rd_any_exclusive = false",
+        "grant_dirty = true",
+        "clean_evict = 'pull'",
+        "home_queue_requests = 1",
+        "home_transactions = 1",
+        "home_filter_lines = 1",
+        "progress_bound = 1",
+        "error_ranges = [{first = 0, last = 63, answer = 'go-error'}]",
+        "own_memory = [{first = 0, last = 63, device = 0}]",
+        "mem.host_keeps = 'nothing'",
+        "mem.block_answer = 'whole'",
+        "mem.block_release = 'early'",
+        "mem.one_access = false",
+        "mem.shared_grants_exclusive = true",
+        "mem.device_keeps_shared = false",
+        "mem.cmp_m = true",
+        "mem.filter_sets = 1",
+        "mem.trackers = 1",
+        "mem.no_range = [{first = 0, last = 63}]",
+        "mem.flush_keeps_shared = true",
+        "mem.flip_by_go = true",
+    ];
+    let kinds = [
+        "cxl-cache-2",
+        "cxl-cache-2-lines",
+        "hdm-db-2",
+        "hdm-db-2-all",
+        "hdm-db-device",
+        "hdm-db-filter",
+        "hdm-db-block",
+        "hdm-db-uio",
+        "hdm-d",
+        "cxl-cache-mp",
+        "hdm-db-mp",
+        "hdm-d-mp",
+    ];
+    let mut wrong = Vec::new();
+    for named in kinds.map(|name| named::find(name).expect("a name")) {
+        let plain = seen(&*(named.start)(CoherenceConfig::default()));
+        for value in VALUES {
+            let config = configured(value);
+            let acts = seen(&*(named.start)(config.clone())) != plain;
+            match named.begin(config) {
+                Ok(_) if !acts => wrong.push(format!("{}: {value} is taken and does nothing", named.name)),
+                Err(e) if acts => wrong.push(format!("{}: {value} acts and is refused: {e}", named.name)),
+                _ => {}
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let error =
+        named::find("hdm-d").expect("a name").begin(configured("mem.flip_by_go = true")).err().expect("refused");
+    assert!(
+        error
+            .to_string()
+            .starts_with("found mem.flip_by_go = true, which does nothing here, expected one of alternatives,")
+    );
+    let case = parse(&text("hdm-d", "II", &["RdOwn", ""], "mem.flip_by_go = true")).expect("it is read");
+    let error = case.start().err().expect("refused").to_string();
+    assert!(error.starts_with("line 4: found `mem.flip_by_go = true, which does nothing here`"), "{error}");
 }
 
 /// A chart in a form that there is not, a scope or a window without an output that it is for: refused. A chart of a line

@@ -82,7 +82,7 @@ fn an_entry_that_is_not_valid_cuts_a_device_off() {
     assert!(count(&report, "discarded") > 0, "without answer");
     let named: Vec<_> = report.violations.iter().filter(|b| b.violation.rule == "COH-CID-03").collect();
     assert_eq!((named.len(), named[0].place.as_str()), (1, "switch[0]"));
-    assert!(named[0].violation.text.starts_with("device 1 "), "{}", named[0].violation);
+    assert!(named[0].violation.text.starts_with("device 1: "), "{}", named[0].violation);
     assert!(report.violations.iter().any(|b| b.violation.rule == "SIM-E2E-03"), "it waits for ever");
     // A wrong port lets nothing foreign through: its device never sees it.
     let report = cut("1:2");

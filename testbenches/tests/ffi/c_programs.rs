@@ -1,5 +1,6 @@
 //! `testbenches/c/smoke.c` as C11 and as C++17, as it is, under valgrind and with AddressSanitizer.
 
+use crate::root;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -24,7 +25,7 @@ fn assert_good(output: &Output, what: &str) {
 /// Compiles the program and gives its path.
 fn compile(folder: &Path, name: &str, compiler: &str, options: &[&str]) -> PathBuf {
     let (program, library) = (folder.join(name), library());
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/smoke.c");
+    let source = root().join("testbenches/c/smoke.c");
     let mut command = Command::new(compiler);
     command.args(options).args(["-g", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-o"]);
     command.arg(&program).arg(source).args(["-x", "none"]).arg(library.join("libscalepool.so"));

@@ -1,11 +1,11 @@
 //! Every function does what the header says: answers, statuses, lengths, texts.
 
-use scalepool::ffi::arbiter::*;
-use scalepool::ffi::check::*;
-use scalepool::ffi::message::*;
-use scalepool::ffi::status::*;
-use scalepool::ffi::stream::*;
-use scalepool::ffi::version::*;
+use scalepool_capi::arbiter::*;
+use scalepool_capi::check::*;
+use scalepool_capi::message::*;
+use scalepool_capi::status::*;
+use scalepool_capi::stream::*;
+use scalepool_capi::version::*;
 use serde_json::Value;
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};

@@ -1,5 +1,6 @@
-//! `testbenches/c/scalepool.h` is what cbindgen writes from `src/ffi`. `SCALEPOOL_BLESS=1` writes it anew.
+//! `testbenches/c/scalepool.h` is what cbindgen writes from `src/capi`. `SCALEPOOL_BLESS=1` writes it anew.
 
+use crate::root;
 use std::fs;
 use std::path::Path;
 
@@ -7,11 +8,11 @@ use std::path::Path;
 const SOURCES: [&str; 8] = ["version", "status", "message", "check", "stream", "sim/mod", "link/mod", "arbiter"];
 
 fn fresh() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root();
     let config = cbindgen::Config {
         language: cbindgen::Language::C,
-        header: Some(scalepool::ffi::HEADER.into()),
-        after_includes: Some(scalepool::ffi::MACROS.into()),
+        header: Some(scalepool_capi::HEADER.into()),
+        after_includes: Some(scalepool_capi::MACROS.into()),
         include_guard: Some("SCALEPOOL_H".into()),
         no_includes: true,
         sys_includes: vec!["stddef.h".into(), "stdint.h".into()],
@@ -37,7 +38,7 @@ fn fresh() -> String {
     };
     let mut builder = cbindgen::Builder::new().with_config(config);
     for source in SOURCES {
-        builder = builder.with_src(root.join("src/ffi").join(source).with_extension("rs"));
+        builder = builder.with_src(root.join("src/capi").join(source).with_extension("rs"));
     }
     let mut header = Vec::new();
     builder.generate().expect("the sources of the header parse").write(&mut header);
@@ -46,7 +47,7 @@ fn fresh() -> String {
 
 #[test]
 fn the_committed_header_is_fresh() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/scalepool.h");
+    let path = root().join("testbenches/c/scalepool.h");
     let fresh = fresh();
     if std::env::var_os("SCALEPOOL_BLESS").is_some() {
         fs::write(&path, &fresh).expect("the header can be written");
@@ -59,7 +60,7 @@ fn the_committed_header_is_fresh() {
 /// What is exported and what is declared are the same names.
 #[test]
 fn every_exported_function_is_in_the_header() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/ffi");
+    let folder = root().join("src/capi");
     let header = fresh();
     let files = |folder: &Path| fs::read_dir(folder).expect("the sources are there").flatten();
     let mut found = 0;

@@ -2,10 +2,10 @@
 
 use crate::calls::{last_error, open, start};
 use crate::links::{PROTOCOLS, destroy, drive, event, link, sample, state, take, write};
-use scalepool::ffi::link::hook::*;
-use scalepool::ffi::link::*;
-use scalepool::ffi::status::*;
-use scalepool::ffi::stream::{SP_DOWN, SP_UP};
+use scalepool_capi::link::hook::*;
+use scalepool_capi::link::*;
+use scalepool_capi::status::*;
+use scalepool_capi::stream::{SP_DOWN, SP_UP};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 

@@ -1,9 +1,9 @@
 //! Link ends: two of them back to back, a twin that is compared, one that watches.
 
 use crate::calls::{last_error, open, start, text_of};
-use scalepool::ffi::link::*;
-use scalepool::ffi::status::*;
-use scalepool::ffi::stream::{SP_DOWN, SP_UP};
+use scalepool_capi::link::*;
+use scalepool_capi::status::*;
+use scalepool_capi::stream::{SP_DOWN, SP_UP};
 use serde_json::{Value, json};
 use std::ptr::{null, null_mut};
 
@@ -195,6 +195,22 @@ fn what_an_end_refuses() {
     assert_eq!((sp_link_train(active, 0), sp_link_step(active, 9), sample(active)), (SP_OK, SP_OK, None));
     assert_eq!((sp_link_train(active, 1), sp_link_train(active, 2)), (SP_OK, SP_ERR_RANGE));
     destroy([active, passive]);
+}
+
+/// Messages and units alike: what finds no room is out of range, and can be given again later.
+#[test]
+fn a_full_queue_is_out_of_range() {
+    open();
+    let (_, active) = link("cxl-68b", SP_DOWN, "", SP_ACTIVE);
+    let text = json!({"layout": "cxl68.m2s_req", "fields": {"opcode": "MemRd"}}).to_string();
+    let send = || unsafe { sp_link_send(active, start(&text), text.len()) };
+    let unit = [0u8; 68];
+    let drive = || unsafe { sp_link_drive(active, SP_RX, unit.as_ptr(), unit.len()) };
+    let until_full = |call: &dyn Fn() -> i32| (0..=1 << 16).map(|_| call()).position(|status| status != SP_OK);
+    assert_eq!((until_full(&send), send()), (Some(1 << 16), SP_ERR_RANGE));
+    assert!(last_error().contains("65536 messages that wait"), "{}", last_error());
+    assert_eq!((until_full(&drive), drive()), (Some(1 << 16), SP_ERR_RANGE));
+    destroy([active]);
 }
 
 /// What a run of random messages both ways gives: what the watchers of both ends say, and how many flits were hit on their

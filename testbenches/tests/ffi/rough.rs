@@ -3,17 +3,17 @@
 //! N times as many calls.
 
 use crate::calls::{last_error, open};
-use scalepool::ffi::arbiter::*;
-use scalepool::ffi::check::*;
-use scalepool::ffi::link::hook::*;
-use scalepool::ffi::link::*;
-use scalepool::ffi::message::*;
-use scalepool::ffi::sim::hook::*;
-use scalepool::ffi::sim::port::*;
-use scalepool::ffi::sim::*;
-use scalepool::ffi::status::*;
-use scalepool::ffi::stream::*;
-use scalepool::ffi::version::*;
+use scalepool_capi::arbiter::*;
+use scalepool_capi::check::*;
+use scalepool_capi::link::hook::*;
+use scalepool_capi::link::*;
+use scalepool_capi::message::*;
+use scalepool_capi::sim::hook::*;
+use scalepool_capi::sim::port::*;
+use scalepool_capi::sim::*;
+use scalepool_capi::status::*;
+use scalepool_capi::stream::*;
+use scalepool_capi::version::*;
 use std::ffi::c_char;
 
 /// Calls of one run.

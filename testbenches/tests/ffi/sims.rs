@@ -1,8 +1,8 @@
 //! Runs of scenarios.
 
 use crate::calls::{last_error, open, start, text_of};
-use scalepool::ffi::sim::*;
-use scalepool::ffi::status::*;
+use scalepool_capi::sim::*;
+use scalepool_capi::status::*;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_void};
@@ -68,6 +68,9 @@ fn waves_and_traces_on_and_off() {
     assert_eq!((set("", "").0, sp_sim_run(sim, 0)), (SP_OK, SP_OK));
     assert!(!wave.exists(), "switched off");
     assert_eq!(set(&path(folder.path()), "").0, SP_ERR_INPUT, "a folder");
+    assert_eq!(set("a\0.vcd", "").0, SP_ERR_INPUT, "a NUL would end the path");
+    assert_eq!(set("", "a\0.jsonl").1, SP_ERR_INPUT);
+    assert!(last_error().contains("NUL at byte 1"), "{}", last_error());
     assert_eq!(sp_sim_destroy(sim), SP_OK);
 }
 

@@ -1,12 +1,12 @@
 //! Simulations step by step: the same as one run, to the byte; ports that are sampled, compared, driven and disturbed.
 
 use crate::calls::{last_error, open, start, text_of};
-use scalepool::ffi::link::hook::{SP_HOOK_DROP, SP_HOOK_KEEP, SP_HOOK_REPLACE};
-use scalepool::ffi::link::{SP_RX, SP_TX};
-use scalepool::ffi::sim::hook::*;
-use scalepool::ffi::sim::port::*;
-use scalepool::ffi::sim::*;
-use scalepool::ffi::status::*;
+use scalepool_capi::link::hook::{SP_HOOK_DROP, SP_HOOK_KEEP, SP_HOOK_REPLACE};
+use scalepool_capi::link::{SP_RX, SP_TX};
+use scalepool_capi::sim::hook::*;
+use scalepool_capi::sim::port::*;
+use scalepool_capi::sim::*;
+use scalepool_capi::status::*;
 use serde_json::Value;
 use std::ffi::{c_char, c_void};
 use std::path::Path;

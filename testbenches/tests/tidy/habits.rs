@@ -27,7 +27,7 @@ const TOP: &[&str] = &[
 const MAX_FILE_BYTES: usize = 1_500_000;
 
 /// Places that may be unsafe: the C ABI with the tests that call it, and one fast path behind a run-time check.
-const UNSAFE: &[&str] = &["src/ffi/", "testbenches/tests/ffi/", "protocols/check/simd.rs"];
+const UNSAFE: &[&str] = &["src/capi/", "testbenches/tests/ffi/", "protocols/check/simd.rs"];
 
 /// Hosts that a link may name: where licences and the crates of the lock file have their home, and the namespace of SVG.
 const HOSTS: &[&str] = &["www.apache.org", "github.com", "www.w3.org"];

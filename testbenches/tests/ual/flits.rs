@@ -260,6 +260,9 @@ fn ual_rxr_12_p() {
     }
     let header = CommandHeader { seq_lo: 1, payload: true, ..CommandHeader::default() };
     assert_eq!(Header::Command(header).own_seq(511), 1);
+    assert_eq!(Header::Command(header).own_seq(8), 9);
+    assert_eq!(Header::Command(CommandHeader { seq_lo: 4, ..header }).own_seq(41), 44);
+    assert_eq!(Header::Explicit(ExplicitHeader { seq: 300, ..ExplicitHeader::default() }).own_seq(41), 300);
 }
 
 /// Counting modulo 512 gives number 0, which nobody sends.

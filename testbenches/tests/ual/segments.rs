@@ -31,6 +31,23 @@ fn until_left_over(left: usize) -> (segment::Packer, Saturated, segment::Unpacke
     (packer, source, unpacker)
 }
 
+/// A TL flit that goes on in the next flit is left over.
+#[test]
+fn a_stream_rests_between_tl_flits_alone() {
+    let (mut packer, mut source) = (segment::Packer::default(), Saturated::default());
+    let mut reader = Unpacker::new(SHEET, Role::ToSwitch);
+    assert!(reader.is_at_rest());
+    let mut left_over = 0;
+    for n in 1..=16 {
+        reader.read(&flit(explicit(n), &packer.pack(&mut source)));
+        if packer.carry() > 0 {
+            left_over += 1;
+            assert!(!reader.is_at_rest(), "flit {n} leaves {} sectors over", packer.carry());
+        }
+    }
+    assert!(left_over > 0);
+}
+
 #[test]
 fn ual_seg_01_p() {
     layout_p::<SegmentHeader>("alt 0, rsvd 1, message0 3:2, start0 4, message1 6:5, start1 7");

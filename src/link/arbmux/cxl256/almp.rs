@@ -135,10 +135,10 @@ pub fn judge(flit: &Flit, mode: Mode) -> Vec<Violation> {
     let mut found: Vec<_> = found.into_iter().map(|v| v.in_unit(|bit| ALMP.start + bit as usize / 8)).collect();
     if let Some((k, byte)) = flit.body(mode).enumerate().skip(ALMP_BYTES).find(|&(_, byte)| byte != 0) {
         let (at, is) = (body_byte(mode, k), format!("{byte:#04x}"));
-        found.push(Violation::at_byte("CXL256-ALM-01", at, is, 0, "an ALMP is zero behind its four bytes"));
+        found.push(Violation::at_byte("CXL256-ALM-01", at, is, 0, "a byte behind the four bytes of an ALMP is not 0"));
     }
     if found.is_empty() && read(flit).is_none() {
-        let (is, text) = (format!("{word:#010x}"), "codes of an ALMP");
+        let (is, text) = (format!("{word:#010x}"), "the ALMP has codes that no Request or Status has");
         found.push(Violation::at_byte("CXL256-ALM-02", ALMP.start, is, "a Request or Status of the table", text));
     }
     found

@@ -84,7 +84,7 @@ pub struct WidthMove {
 pub fn check_width(made: &WidthMove) -> Option<Violation> {
     let legal = made.by.is_none_or(|by| by == Says::Ack(made.to));
     let found = format!("{:?} to {:?} by {:?}", made.from, made.to, made.by);
-    let text = "change of the link's width";
+    let text = "the width of the link has changed without an acknowledgement";
     (!legal).then(|| Violation::at_byte("CXL256-ALM-05", STATE_BYTE, found, "the width of an acknowledgement", text))
 }
 
@@ -210,9 +210,9 @@ impl L0p {
                 self.outbox.push_back(if agreed { Says::Ack(width) } else { Says::Nak });
                 None
             }
-            (_, None) => finding("no answer".into(), "an answer about the width without a Request"),
+            (_, None) => finding("no answer".into(), "an answer about the width received although nothing was asked"),
             (Says::Ack(width), Some((asked, _))) if width != asked => {
-                finding(format!("{asked:?} or NAK"), "an answer with another width than the one asked for")
+                finding(format!("{asked:?} or NAK"), "the answer names another width than the Request")
             }
             (Says::Ack(width), Some(_)) => {
                 self.asked = None;

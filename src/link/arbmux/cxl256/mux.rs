@@ -258,9 +258,9 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     fn receive_payload(&mut self, instance: Instance, flit: &Flit, part: Part, now: u64) {
         let state = self.vlsm(instance).state();
         let fault = if !state.may_receive() {
-            Some(("CXL256-ALM-03", "ALMPs only", "payload while the vLSM is not Active"))
+            Some(("CXL256-ALM-03", "ALMPs only", "payload received although the vLSM is not Active"))
         } else if self.vlsm(instance).is_peer_refused() {
-            Some(("CXL256-ALM-04", "Request{Active} first", "payload of a peer in PMNAK"))
+            Some(("CXL256-ALM-04", "Request{Active} first", "payload received from a peer whose vLSM is in PMNAK"))
         } else {
             None
         };

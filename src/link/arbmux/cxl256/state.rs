@@ -114,6 +114,14 @@ pub fn check_move(made: &Move) -> Option<Violation> {
         Cause::Handshake | Cause::Wake | Cause::LinkReset => "CXL256-ALM-03",
     };
     let found = format!("{:?} to {:?} by {:?}", made.from, made.to, made.cause);
-    let expected = "a change of the machine";
-    (!legal).then(|| Violation::at_byte(rule, STATE_BYTE, found, expected, "change of a vLSM's state"))
+    let expected = "a row of the transition table";
+    (!legal).then(|| {
+        Violation::at_byte(
+            rule,
+            STATE_BYTE,
+            found,
+            expected,
+            "the vLSM has changed its state in a way that the table does not have",
+        )
+    })
 }

@@ -281,7 +281,7 @@ impl Vlsm {
         if !self.state.may_receive() {
             self.open();
         }
-        let text = "the upstream port begins";
+        let text = "the upstream port has sent an ALMP before the downstream port";
         if is_early {
             odd("CXL256-ALM-03", says, "no ALMP before Request{Active} of the downstream port", text)
         } else {
@@ -292,11 +292,11 @@ impl Vlsm {
     fn receive_power_request(&mut self, says: Says, ask: Ask, now: u64) -> Option<Violation> {
         let rule = "CXL256-ALM-04";
         if self.dir == Dir::Up {
-            odd(rule, says, "a Request of the upstream port", "the downstream port asks for a power state")
+            odd(rule, says, "a Request of the upstream port", "the downstream port has asked for a power state")
         } else if self.state != State::Active {
-            odd(rule, says, "Request{Active}", "a power state is asked for while the vLSM is not Active")
+            odd(rule, says, "Request{Active}", "a power state is asked for although the vLSM is not Active")
         } else if self.pm_refused || self.pm_offered.is_some() {
-            let text = "the upstream port asks again and was not Active between";
+            let text = "a refused port asks again for a power state without having been Active";
             odd(rule, says, "Request{Active}", text)
         } else {
             let refuse_at = self.pm_refusal_flits.map(|flits| now.saturating_add(flits));
@@ -318,8 +318,15 @@ impl Vlsm {
                 self.go(Cause::Refused, State::PmNak);
             }
             (State::L1(_) | State::L2, Some(ask)) if ask.is_answered_by(state.phy()) => self.enter_power_state(state),
-            (State::PmNak, None) => return odd("CXL256-ALM-04", says, "no Status", "a refusal without a Request"),
-            _ => return odd("CXL256-ALM-03", says, "no such Status", "a Status that answers no Request"),
+            (State::PmNak, None) => {
+                return odd(
+                    "CXL256-ALM-04",
+                    says,
+                    "no Status",
+                    "a refusal received although no power state was asked for",
+                );
+            }
+            _ => return odd("CXL256-ALM-03", says, "no such Status", "a Status received that answers no Request"),
         }
         None
     }

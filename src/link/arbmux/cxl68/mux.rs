@@ -122,7 +122,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         self.arbiter = Arbiter::new(weights);
         for instance in Instance::ALL {
             if weights[instance.index()] == 0 && self.is_enabled(instance) {
-                let text = format!("weight of {instance:?}: it gets only places that the other client leaves");
+                let text = format!("{instance:?} has weight 0 and gets only flits that the other client leaves");
                 self.event(Severity::Protocol, Violation::at_byte("CXL68-MUX-01", 0, 0, "1 to 65535", text));
             }
         }
@@ -357,13 +357,13 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         }
         let Some((instance, says)) = almp::read(unit) else { return };
         if self.is_bypassed() {
-            let (found, text) = (format!("{instance:?} {says:?}"), "an ALMP on a link of one protocol");
+            let (found, text) = (format!("{instance:?} {says:?}"), "an ALMP received on a link with one protocol only");
             self.event(Severity::Protocol, Violation::at_byte("CXL68-VLS-08", 2, found, "no ALMP", text));
             return;
         }
         // Cleared by the first ALMP of the downstream port, whichever side of the wire this is.
         if std::mem::take(&mut self.first_due) && self.config.dir == Dir::Down {
-            let text = "the upstream port sends the first ALMP";
+            let text = "the upstream port has sent an ALMP before the downstream port";
             let found = format!("{instance:?} {says:?}");
             self.event(Severity::Protocol, Violation::at_byte("CXL68-VLS-02", 2, found, "no ALMP yet", text));
         }
@@ -379,9 +379,9 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             return;
         }
         let (rule, text) = if vlsm.is_synchronising() {
-            ("CXL68-VLS-06", "payload before Status has gone both ways after recovery")
+            ("CXL68-VLS-06", "payload received before Status has gone both ways after recovery")
         } else {
-            ("CXL68-VLS-01", "payload while the vLSM is not Active")
+            ("CXL68-VLS-01", "payload received although the vLSM is not Active")
         };
         let found = format!("{instance:?} in {:?}", vlsm.state());
         self.stats.dropped += 1;

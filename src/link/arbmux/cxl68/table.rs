@@ -155,13 +155,19 @@ pub fn check_move(made: &Move) -> Option<Violation> {
         (false, _) => "CXL68-VLS-01",
     };
     let found = format!("{:?} to {:?} by {:?}", made.from, made.to, made.cause);
-    Some(Violation::at_byte(rule, STATE_BYTE, found, "a row of the transition table", "change of a vLSM's state"))
+    Some(Violation::at_byte(
+        rule,
+        STATE_BYTE,
+        found,
+        "a row of the transition table",
+        "the vLSM has changed its state in a way that the table does not have",
+    ))
 }
 
 /// Judges what an ARB/MUX asked of the physical layer for two vLSMs in these states.
 pub fn check_phy(io: State, cachemem: State, asked: State) -> Option<Violation> {
     let expected = resolve_phy(io, cachemem);
-    let text = "state that two vLSMs ask of the physical layer";
+    let text = "the state asked of the physical layer does not follow from both vLSMs";
     let violation = |asked| Violation::at_byte("CXL68-VLS-09", STATE_BYTE, asked, format!("{expected:?}"), text);
     (asked != expected).then(|| violation(format!("{asked:?}")))
 }

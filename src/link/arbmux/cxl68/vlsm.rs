@@ -250,11 +250,11 @@ impl Vlsm {
     pub fn receive(&mut self, says: Says) -> Option<Finding> {
         match says {
             Says::Request(ask) if ask != Ask::Active && self.dir == Dir::Up => {
-                let text = "the downstream port asks for a power state";
+                let text = "the downstream port has asked for a power state";
                 finding(Severity::Protocol, "CXL68-VLS-04", says, "a Request of the upstream port", text)
             }
             Says::Request(_) if self.sync.is_some() => {
-                let text = "not a Status during synchronisation";
+                let text = "an ALMP other than a Status received during synchronisation";
                 finding(Severity::Retrain, "CXL68-VLS-08", says, "a Status", text)
             }
             Says::Request(Ask::Active) => {
@@ -262,7 +262,7 @@ impl Vlsm {
                 None
             }
             Says::Request(_) if self.awaits_active() => {
-                let text = "a Request for a power state while Status{Active} is due";
+                let text = "a Request for a power state received while Status{Active} is due";
                 finding(Severity::Retrain, "CXL68-VLS-08", says, "Status{Active} or Request{Active}", text)
             }
             Says::Request(ask) => {
@@ -290,7 +290,7 @@ impl Vlsm {
         }
         if self.awaits_active() {
             if state != State::Active {
-                let text = "only Status{Active} answers Request{Active}";
+                let text = "Request{Active} is answered by another Status";
                 return finding(Severity::Retrain, "CXL68-VLS-03", says, "Status{Active}", text);
             }
             self.handshake.status_received = true;
@@ -299,7 +299,15 @@ impl Vlsm {
         }
         match self.pm_asked {
             Some((ask, _)) if ask.is_answered_by(state) => self.enter_power_state(state),
-            _ => return finding(Severity::Retrain, "CXL68-VLS-08", says, "no Status", "a Status without a Request"),
+            _ => {
+                return finding(
+                    Severity::Retrain,
+                    "CXL68-VLS-08",
+                    says,
+                    "no Status",
+                    "a Status received although no Request was sent",
+                );
+            }
         }
         None
     }
@@ -325,7 +333,7 @@ impl Vlsm {
             }
             None => {
                 let expected = format!("a Status that has a row beside {:?}", self.snapshot);
-                let text = "undefined pair of Status, the state stays";
+                let text = "the two Status have no resolution; the state stays";
                 finding(Severity::Protocol, "CXL68-VLS-07", Says::Status(received), &expected, text)
             }
         }

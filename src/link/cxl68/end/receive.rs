@@ -184,7 +184,12 @@ impl End {
             let expected = format!("{} flits before {}", self.buffer.unacknowledged(), self.buffer.wr_ptr());
             self.event(
                 Severity::Protocol,
-                finding("CXL68-RRS-01", req.eseq, expected, "Eseq of a RETRY.Req is not in the retry buffer"),
+                finding(
+                    "CXL68-RRS-01",
+                    req.eseq,
+                    expected,
+                    "RETRY.Req asks for a flit that is not in the retry buffer",
+                ),
             );
             return;
         }
@@ -198,13 +203,18 @@ impl End {
             Local::Normal => {
                 self.event(
                     Severity::Protocol,
-                    finding("CXL68-LLR-15", "a RETRY.Ack sequence", "none", "an Ack that nobody asked for"),
+                    finding(
+                        "CXL68-LLR-15",
+                        "RETRY.Ack",
+                        "no RETRY.Ack",
+                        "RETRY.Ack received although no RETRY.Req was sent",
+                    ),
                 );
                 return;
             }
             Local::LocalIdle if matches || self.config.mutant == Some(Mutant::StaleAckAccepted) => {
                 if matches && ack.eseq != self.eseq {
-                    let text = "Eseq of a RETRY.Ack is not the one that was asked for";
+                    let text = "RETRY.Ack repeats another Eseq than the RETRY.Req had";
                     self.event(Severity::Protocol, finding("CXL68-LLR-14", ack.eseq, self.eseq, text));
                 }
                 self.local.step(if ack.empty { Trigger::AckMatchEmpty } else { Trigger::AckMatch });
@@ -277,10 +287,12 @@ impl End {
         let (rule, text) = match self.init {
             Init { received: true, sent: true, .. } => return false,
             Init { received: true, sent: false, .. } => {
-                ("CXL68-INI-03", "the peer cannot have our INIT.Param, it has not been sent")
+                ("CXL68-INI-03", "the peer sends numbered flits before our INIT.Param was sent")
             }
-            _ if self.stats.sent == 0 => ("CXL68-INI-01", "the peer cannot have a clean flit, none has been sent"),
-            _ => ("CXL68-INI-05", "a flit that is not RETRY before INIT.Param"),
+            _ if self.stats.sent == 0 => {
+                ("CXL68-INI-01", "the peer sends numbered flits before it can have received a good flit")
+            }
+            _ => ("CXL68-INI-05", "a flit other than RETRY received before INIT.Param"),
         };
         self.event(Severity::Uncorrectable, finding(rule, found, "RETRY flits", text));
         true
@@ -288,8 +300,8 @@ impl End {
 
     fn init_param(&mut self, init: &InitParam) {
         if self.init.received {
-            let text = "a second INIT.Param";
-            self.event(Severity::Uncorrectable, finding("CXL68-INI-02", "INIT.Param", "one in all", text));
+            let text = "INIT.Param received a second time";
+            self.event(Severity::Uncorrectable, finding("CXL68-INI-02", "INIT.Param", "one INIT.Param", text));
             return;
         }
         self.init.received = true;
@@ -303,7 +315,10 @@ impl End {
     fn acknowledged(&mut self, count: u16, rule: &'static str) {
         if !self.buffer.acknowledge(count) {
             let expected = format!("at most {}", self.buffer.unacknowledged());
-            self.event(Severity::Protocol, finding(rule, count, expected, "acknowledges flits that were not sent"));
+            self.event(
+                Severity::Protocol,
+                finding(rule, count, expected, "the flit acknowledges more flits than are unacknowledged"),
+            );
         }
     }
 
@@ -330,7 +345,10 @@ impl End {
             self.credits.receive(self.hooks.credits([header.rsp_crd, header.req_crd, header.data_crd]));
             for (slot, class, _) in decoded.messages() {
                 if !self.credits.arrived(class) {
-                    let text = format!("{} in slot {slot} without a credit", class.def().name);
+                    let text = format!(
+                        "{} received in slot {slot} although the sender has no credit for it",
+                        class.def().name
+                    );
                     self.event(Severity::Protocol, finding("CXL68-CRD-04", "a message", "no message", &text));
                 }
             }

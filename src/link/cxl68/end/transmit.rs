@@ -156,8 +156,8 @@ impl End {
             if self.local.num_phy_reinit >= link.max_num_phy_reinit {
                 self.local.step(Trigger::BothLimits);
                 let found = format!("NUM_RETRY {}, NUM_PHY_REINIT {}", link.max_num_retry, link.max_num_phy_reinit);
-                let text = "link failure: RETRY_ABORT";
-                self.event(Severity::Uncorrectable, finding("CXL68-LRS-06", found, "an answer of the peer", text));
+                let text = "the LRSM has gone to RETRY_ABORT, because every retry and every training has failed: the link is down";
+                self.event(Severity::Uncorrectable, finding("CXL68-LRS-06", found, "a RETRY.Ack of the peer", text));
             } else {
                 self.local.step(Trigger::RetryLimit);
                 self.retrain_wanted = true;
@@ -305,8 +305,8 @@ impl End {
         }
         let (codes, broken) = self.credits.take();
         if let Some(rule) = broken {
-            let text = "credits of one protocol wait while the other one is served";
-            self.event(Severity::Protocol, finding(rule, "more than 64 flits", "alternation", text));
+            let text = "credits of one protocol wait too long while those of the other one return";
+            self.event(Severity::Protocol, finding(rule, "more than 64 flits", "both protocols in turn", text));
         }
         codes
     }

@@ -173,11 +173,11 @@ impl Basic {
             return;
         }
         if self.peer_type == DeviceType::Switch {
-            let text = "a switch announces another TL rate";
+            let text = "a switch asks for another TL rate";
             found.push((Severity::Protocol, broken("UAL-RTE-02", message.rate, "no request", text)));
         }
         if self.peer_rate != MIN_RATE && message.rate != MIN_RATE && message.rate != self.peer_rate {
-            let text = "a TL rate that does not go by way of the lowest";
+            let text = "the TL rate changes without going by way of the lowest";
             let change = format!("{} to {}", self.peer_rate, message.rate);
             found.push((Severity::Protocol, broken("UAL-RTE-01", change, format!("by way of {MIN_RATE}"), text)));
         }
@@ -197,7 +197,7 @@ impl Basic {
             self.again[kind] -= 1;
             return is_open;
         }
-        let text = "an answer that nobody asked for";
+        let text = "an answer is received that nobody asked for";
         found.push((Severity::Protocol, broken("UAL-MSG-13", NAMES[kind], "a request before", text)));
         is_open
     }
@@ -210,7 +210,7 @@ impl Basic {
                 // It is asked again.
                 *asked = Some(Asked { at: None });
                 self.again[kind] += 1;
-                let text = "no answer to a DL message in 1 us";
+                let text = "a DL message is not answered within 1 us";
                 found.push((lateness(at, repaired_at), broken("UAL-MSG-13", NAMES[kind], "an answer", text)));
             }
         }

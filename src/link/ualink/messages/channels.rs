@@ -129,31 +129,31 @@ impl Channels {
                 _ => {
                     // For the present state it is the answer to a request that was repeated because it came late.
                     let severity = if state.online == online { Severity::Corrected } else { Severity::Protocol };
-                    let text = "an Ack without request";
+                    let text = "an Ack is received without a request";
                     found.push((severity, broken("UAL-CHN-06", read.target, "a request before", text)));
                 }
             },
             ChannelCommand::Nack | ChannelCommand::Pending => {
                 let Some((Asked::Sent(_), target)) = state.asked.filter(|&(_, target)| target == online) else {
-                    let text = "an answer without request";
+                    let text = "an answer is received without a request";
                     found.push((Severity::Protocol, broken("UAL-CHN-06", read.target, "a request before", text)));
                     return;
                 };
                 if !target {
-                    let text = "a request to go offline has to be acknowledged";
+                    let text = "a request to go offline is not acknowledged";
                     found.push((Severity::Protocol, broken("UAL-CHN-04", read.command.0, "an Ack", text)));
                 } else if state.online {
-                    let text = "a request for the present state has to be acknowledged";
+                    let text = "a request for the present state is not acknowledged";
                     found.push((Severity::Protocol, broken("UAL-CHN-03", read.command.0, "an Ack", text)));
                 } else if read.command == ChannelCommand::Nack {
-                    let text = "a request to go online is acknowledged or decided later";
+                    let text = "a request to go online is answered neither by Ack nor by Pending";
                     found.push((Severity::Protocol, broken("UAL-CHN-05", read.command.0, "Ack or Pending", text)));
                 }
                 let pends = read.command == ChannelCommand::Pending && target;
                 state.asked = pends.then_some((Asked::Pending(now), target));
             }
             _ => {
-                let text = "a reserved command of channel negotiation is ignored";
+                let text = "the command of a channel negotiation is reserved; it is ignored";
                 found.push((Severity::Protocol, broken("UAL-MSG-07", read.command.0, "4, 6, 7 or 8", text)));
             }
         }
@@ -163,7 +163,7 @@ impl Channels {
         let later = self.later;
         let state = &mut self.states[channel];
         if state.online == online {
-            let text = "a request for the present state";
+            let text = "a request asks for the state that the channel is in";
             found.push((Severity::Corrected, broken("UAL-CHN-03", nibble(channel, online), "another state", text)));
         } else if online && later && state.asked.is_none() {
             answer(&mut self.answers, message(ChannelCommand::Pending, channel, online));
@@ -182,12 +182,12 @@ impl Channels {
             match state.asked {
                 Some((Asked::Sent(at), target)) if now > at + self.deadlines.answer_flits => {
                     state.asked = Some((Asked::Waiting, target));
-                    let text = "no answer to a channel request in 1 us";
+                    let text = "a channel request is not answered within 1 us";
                     found.push((lateness(at, repaired_at), broken("UAL-MSG-13", channel, "an answer", text)));
                 }
                 Some((Asked::Pending(at), _)) if now > at + self.deadlines.long_flits => {
                     state.asked = None;
-                    let text = "no decision on a channel in 10 ms";
+                    let text = "a pending channel request is not decided within 10 ms";
                     found.push((Severity::Protocol, broken("UAL-CHN-05", channel, "a request", text)));
                 }
                 _ => (),

@@ -164,14 +164,14 @@ impl Uart {
             let length = u16::from(UartTransport::from_bits(bits).length) + 1;
             let credit = ahead(self.allows, self.received);
             if online && length > credit {
-                let text = "UART payload without credit";
+                let text = "UART payload is received although the sender has no credit";
                 found.push((Severity::Protocol, broken("UAL-URT-01", length, format!("at most {credit}"), text)));
             }
             self.received = (self.received + length) % MODULO;
             self.receiving = length;
         } else if def.name == UartCredit::DEF.name {
             if self.allowed.is_some() && self.flits_since_heard < UPDATE_FLITS {
-                let (n, text) = (self.flits_since_heard, "flits between two credit updates of the UART");
+                let (n, text) = (self.flits_since_heard, "two UART credit updates follow too closely");
                 found.push((Severity::Corrected, broken("UAL-URT-02", n, "at least 4", text)));
             }
             (self.allowed, self.flits_since_heard) = (Some(UartCredit::from_bits(bits).data_fc_seq), 0);
@@ -180,7 +180,7 @@ impl Uart {
             self.answer = Some(word(&UartResetRsp::default()));
         } else if def.name == UartResetRsp::DEF.name {
             if self.reset.take().is_none_or(|r| matches!(r, Reset::NoOps(_))) {
-                let text = "a UART reset response without request";
+                let text = "a UART reset response is received without a request";
                 found.push((Severity::Protocol, broken("UAL-URT-05", "a response", "a request before", text)));
             }
             self.clear();

@@ -78,10 +78,10 @@ impl<P: Clone> Replay<P> {
             return None;
         }
         if matches!(head.says, Says::Request { .. }) {
-            let text = "a Replay Request where a number in full is due";
+            let text = "a Replay Request is received where a number in full is due";
             return Some((Severity::Corrected, finding("UAL-TXS-01", "a Replay Request", "a number in full", text)));
         }
-        let text = "flits in a row without a number in full";
+        let text = "too many flits in a row do not state their number in full";
         Some((Severity::Corrected, finding("UAL-TXS-02", self.commands, "at most 6", text)))
     }
 
@@ -101,9 +101,9 @@ impl<P: Clone> Replay<P> {
             return None;
         }
         if second_last.is_some_and(|at| now - at <= group) {
-            let text = "three Replay Requests in fewer than three FEC groups";
+            let text = "three Replay Requests come in fewer than three FEC groups";
             let expected = format!("three groups of {group} flits");
-            return Some((Severity::Corrected, finding("UAL-TXS-05", "less", expected, text)));
+            return Some((Severity::Corrected, finding("UAL-TXS-05", "fewer", expected, text)));
         }
         let (target, since) = before?;
         let moved = u64::from(steps(target, number));
@@ -131,7 +131,7 @@ impl<P: Clone> Replay<P> {
             Says::Request { number, .. } => (number, true),
         };
         if number == 0 {
-            return Err(finding("UAL-RXR-03", 0, "1 to 511", "acknowledged or requested number"));
+            return Err(finding("UAL-RXR-03", 0, "1 to 511", "the flit acknowledges or asks for the reserved number"));
         }
         if is_request {
             let judged = self.copy(number);
@@ -142,7 +142,7 @@ impl<P: Clone> Replay<P> {
             }
             if !self.request_fits(number) {
                 let expected = format!("one of the {} that are kept behind {}", self.kept.len(), self.acked);
-                let text = "a Replay Request for a number that is not kept";
+                let text = "a Replay Request asks for a flit that is not in the buffer";
                 return Ok(Some((Severity::Protocol, finding("UAL-RXR-04", number, expected, text))));
             }
             if self.config.mutant == Some(Mutant::RequestAcknowledges) {
@@ -153,7 +153,7 @@ impl<P: Clone> Replay<P> {
         }
         if !self.ack_fits(number) {
             let expected = format!("{} or one of the {} behind it", self.acked, self.kept.len());
-            let text = "an Ack for a number that is not kept";
+            let text = "an Ack names a flit that is not in the buffer";
             return Ok(Some((Severity::Protocol, finding("UAL-RXR-06", number, expected, text))));
         }
         self.free_up_to(number);
@@ -173,7 +173,7 @@ impl<P: Clone> Replay<P> {
         }
         let own = match head.says {
             Says::Number { number: 0, .. } => {
-                let zero = finding("UAL-SEQ-01", 0, "1 to 511", "sequence number of a flit");
+                let zero = finding("UAL-SEQ-01", 0, "1 to 511", "the flit has the reserved sequence number");
                 return Received::dropped(Severity::Protocol, zero);
             }
             Says::Number { number, .. } => number,
@@ -188,7 +188,7 @@ impl<P: Clone> Replay<P> {
             (self.unexpected, self.waiting, self.ambiguous, self.bad_crc) = (0, false, false, 0);
             let lost = mutant == Some(Mutant::CommandPayloadLost) && !explicit;
             let taken = if head.payload && !lost { Taken::Payload } else { Taken::Nop };
-            let text = "what a replay brings back is marked as replayed";
+            let text = "a replayed flit is not marked as replayed";
             let found = unmarked.then(|| (Severity::Protocol, finding("UAL-TXS-04", "op 0", "op 1", text)));
             return Received { taken, found };
         }
@@ -200,7 +200,7 @@ impl<P: Clone> Replay<P> {
         }
         self.ask_again();
         (self.waiting, self.unexpected) = (true, 0);
-        let text = "a flit out of order; a replay is asked for";
+        let text = "a flit is received out of order; a replay is asked for";
         Received::dropped(Severity::Corrected, finding("UAL-RXR-08", own, due, text))
     }
 

@@ -227,9 +227,9 @@ impl Purse {
     /// Message 0x01.
     pub fn open(&mut self, shared: bool) -> Option<Violation> {
         (self.open, self.shared) = (true, shared);
-        let separate: u16 = self.total.0[Kind::RspData as usize].iter().sum();
+        let separate: u64 = self.total.0[Kind::RspData as usize].iter().map(|&n| u64::from(n)).sum();
         (shared && separate > 0).then(|| {
-            let text = "a shared data buffer has one account, that of request data";
+            let text = "initial response data credits are given although the data buffer is shared";
             event("UAL-CRD-08", format!("{separate} response data credits"), "0".into(), text)
         })
     }
@@ -241,7 +241,7 @@ impl Purse {
     /// A flow-control field returns credits.
     pub fn receive(&mut self, kind: Kind, target: Target, n: u16) -> Option<Violation> {
         if self.shared && kind == Kind::RspData {
-            let text = "a shared data buffer returns its credits as request data";
+            let text = "response data credits are returned although the data buffer is shared";
             return Some(event("UAL-CRD-08", credits(n, kind, target), "0".into(), text));
         }
         *self.has.at(kind, target) = self.has.of(kind, target).saturating_add(n);
@@ -253,8 +253,8 @@ impl Purse {
         (has > total).then(|| {
             *self.has.at(kind, target) = total;
             let (rule, text) = match kind.is_data() {
-                true => ("UAL-CRD-03", "data credits come back to another target than their command's"),
-                false => ("UAL-CRD-01", "more credits come back than were spent"),
+                true => ("UAL-CRD-03", "data credits are returned to another target than those of their command"),
+                false => ("UAL-CRD-01", "more credits are returned than were spent"),
             };
             event(rule, credits(has, kind, target), credits(total, kind, target), text)
         })
@@ -279,7 +279,7 @@ impl Purse {
         let missing = price.into_iter().filter(|&(kind, n)| self.has.of(kind, target) < n);
         let told = missing.map(|(kind, n)| {
             let has = credits(self.has.of(kind, target), kind, target);
-            event("UAL-CRD-06", credits(n, kind, target), has, "a transaction goes without credit")
+            event("UAL-CRD-06", credits(n, kind, target), has, "a transaction is sent without credits")
         });
         told.collect()
     }
@@ -339,8 +339,8 @@ impl Stock {
             let granted = self.granted.of(kind, target);
             if n > granted {
                 let (rule, text) = match self.buffers.of(kind, target) {
-                    0 => ("UAL-CRD-01", "a transaction is paid from where no credits were given"),
-                    _ => ("UAL-CRD-06", "a transaction comes without credit"),
+                    0 => ("UAL-CRD-01", "a transaction is received on credits of a pool or channel that has none"),
+                    _ => ("UAL-CRD-06", "a transaction is received although its sender has no credits"),
                 };
                 found.push(event(rule, credits(n, kind, target), credits(granted, kind, target), text));
             }
@@ -393,5 +393,24 @@ impl Stock {
             }
         }
         (!fc.is_empty()).then_some(fc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four virtual channels of the most buffers are more than 16 bits count.
+    #[test]
+    fn credits_of_all_targets_are_counted() {
+        let mut purse = Purse::default();
+        for target in Target::ALL {
+            for _ in 0..1024 {
+                assert_eq!(purse.receive(Kind::RspData, target, 16), None);
+            }
+        }
+        let event = purse.open(true).expect("a shared buffer has one account");
+        assert_eq!((event.rule, event.found.as_str()), ("UAL-CRD-08", "81920 response data credits"));
+        assert!(purse.payer(TlClass::Response, 0, 1).is_none(), "no response commands were given");
     }
 }

@@ -72,7 +72,7 @@ impl Books {
             let level = *catch + fields[class];
             if level > CATCH[class] {
                 let expected = format!("at most {}", CATCH[class]);
-                let text = format!("{:?}s in the catch buffer", TlClass::ALL[class]);
+                let text = format!("too many {:?}s are sent for the catch buffer", TlClass::ALL[class]);
                 found.push((0, Violation::at_byte("UAL-CRD-07", 0, level, expected, text)));
             }
             *catch = level.min(CATCH[class]).saturating_sub(1);
@@ -81,7 +81,7 @@ impl Books {
             let HalfRole::Message(message) = role else { continue };
             if message.kind == HalfType::InitialCreditsDone {
                 let again = std::mem::replace(&mut self.sides[from].done, true);
-                let text = "the initial credits were all there before";
+                let text = "message 0x01 ends the initial credits a second time";
                 let twice = again.then(|| Violation::at_byte("UAL-CRD-05", 0, "message 0x01 again", "once", text));
                 let opened = (!again).then(|| self.sides[1 - from].purse.open(message.payload[0] & 1 == 1)).flatten();
                 found.extend(twice.into_iter().chain(opened).map(|v| (half * HALF_BYTES, v)));
@@ -100,8 +100,8 @@ impl Books {
             if let Field::FlowControl(fc) = &placed.field {
                 for (kind, target, n) in returned(fc) {
                     if seen.contains(&(kind, target)) {
-                        let text = format!("{} credits of {target:?} come twice in one Control half", kind.name());
-                        broken.push(Violation::at_byte("UAL-CRD-04", 0, "two fields", "one", text));
+                        let text = format!("{} credits of {target:?} stand twice in one Control half", kind.name());
+                        broken.push(Violation::at_byte("UAL-CRD-04", 0, "two fields", "one field", text));
                     }
                     seen.push((kind, target));
                     broken.extend(self.sides[1 - from].purse.receive(kind, target, n));
@@ -110,7 +110,7 @@ impl Books {
                 transactions[held.class.index()] += 1;
                 let side = &mut self.sides[from];
                 if !side.purse.is_open() || !side.done {
-                    let text = "a transaction before message 0x01 has gone both ways";
+                    let text = "a transaction is sent before message 0x01 has gone both ways";
                     let layout = placed.field.def().name;
                     broken.push(Violation::at_byte("UAL-CRD-05", 0, layout, "credits, then message 0x01", text));
                 }

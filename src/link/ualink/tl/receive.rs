@@ -24,7 +24,7 @@ impl Tl {
             let level = self.catch[OWN][index] + fields[index];
             if level > CATCH[index] {
                 let (found, expected) = (level.to_string(), format!("at most {}", CATCH[index]));
-                let text = format!("{class:?}s in the catch buffer");
+                let text = format!("too many {class:?}s have come for the catch buffer");
                 self.event(Violation::at_byte("UAL-CRD-07", 0, found, expected, text));
             }
             self.catch[OWN][index] = level.min(CATCH[index]).saturating_sub(1);
@@ -33,7 +33,7 @@ impl Tl {
             let HalfRole::Message(message) = role else { continue };
             if message.kind == HalfType::InitialCreditsDone {
                 if self.purse.is_open() {
-                    let text = "the initial credits were all there before";
+                    let text = "message 0x01 ends the initial credits a second time";
                     let at = n * HALF_BYTES;
                     self.event(Violation::at_byte("UAL-CRD-05", at, "message 0x01 again", "once", text));
                 } else {
@@ -68,8 +68,8 @@ impl Tl {
                 let fc = &TlFc::from_bits(u32::from_le_bytes(bits).into());
                 for (kind, target, n) in returned(fc) {
                     if seen.contains(&(kind, target)) {
-                        let text = format!("{} credits of {target:?} come twice in one Control half", kind.name());
-                        found.push(Violation::at_byte("UAL-CRD-04", at, "two fields", "one", text));
+                        let text = format!("{} credits of {target:?} stand twice in one Control half", kind.name());
+                        found.push(Violation::at_byte("UAL-CRD-04", at, "two fields", "one field", text));
                     }
                     seen.push((kind, target));
                     found.extend(self.purse.receive(kind, target, n));
@@ -77,7 +77,7 @@ impl Tl {
             } else if let Some(held) = held(&placed.field, &self.config.codec, self.epoch) {
                 transactions[held.class.index()] += 1;
                 if !self.purse.is_open() {
-                    let text = "a transaction comes before the initial credits are all there";
+                    let text = "a transaction is received before all initial credits";
                     let layout = placed.field.def().name;
                     found.push(Violation::at_byte("UAL-CRD-05", at, layout, "credits, then message 0x01", text));
                 }

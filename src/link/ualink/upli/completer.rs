@@ -96,7 +96,7 @@ impl Completer {
                     return Some(transfer);
                 }
                 Err(error) => {
-                    let text = "a request that is none is dropped";
+                    let text = "these signals are not a legal request; it is dropped";
                     self.events.push(broken("UAL-UPL-02", error, "a request", text));
                 }
             }
@@ -214,7 +214,12 @@ impl Completer {
             if control_is_even(&wires.request.word) {
                 self.request(wires);
             } else {
-                self.events.push(broken("UAL-UPL-13", "odd", "even", "control parity of a request: drop mode"));
+                self.events.push(broken(
+                    "UAL-UPL-13",
+                    "odd",
+                    "even",
+                    "the control parity of a request is wrong; the port goes to drop mode",
+                ));
                 (0..self.config.ports).for_each(|port| self.link_down(port));
             }
         }
@@ -237,11 +242,16 @@ impl Completer {
 
     fn beat(&mut self, beat: &DataWires) {
         if let Err(error) = beat.word.to_bits() {
-            self.events.push(broken("UAL-UPL-01", error, "a value that fits its wires", "a signal is too wide"));
+            self.events.push(broken(
+                "UAL-UPL-01",
+                error,
+                "a value that fits its wires",
+                "a value does not fit its UPLI signal",
+            ));
             return;
         }
         if !data_is_even(&beat.data, beat.word.data_parity) {
-            let text = "data parity of a request: the beat is poisoned";
+            let text = "the data parity of a request is wrong; the beat is poisoned";
             self.events.push(broken("UAL-UPL-13", "odd", "even", text));
         }
         let p = usize::from(beat.word.port);
@@ -250,7 +260,12 @@ impl Completer {
             None => {
                 // The request of a port in drop mode may be what was not understood.
                 if !self.dropping[p] {
-                    self.events.push(broken("UAL-UPL-11", "a beat", "no beat", "a beat without a request"));
+                    self.events.push(broken(
+                        "UAL-UPL-11",
+                        "a beat",
+                        "no beat",
+                        "a data beat is received without a request",
+                    ));
                 }
                 self.data_bank.free(beat.word.port, beat.word.pool, beat.word.vc, 1);
             }

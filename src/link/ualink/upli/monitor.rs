@@ -133,7 +133,9 @@ impl Monitor {
     fn judge<W: Wire>(&mut self, word: &W) -> bool {
         match word.to_bits() {
             Ok(bits) => W::DEF.check(bits, &mut self.found),
-            Err(error) => self.broken("UAL-UPL-01", &error, "a value that fits its wires", "a signal is too wide"),
+            Err(error) => {
+                self.broken("UAL-UPL-01", &error, "a value that fits its wires", "a value does not fit its UPLI signal")
+            }
         }
         word.to_bits().is_ok()
     }
@@ -145,7 +147,12 @@ impl Monitor {
             Channel::RdRsp | Channel::WrRsp => self.config.completer_slot(self.cycle),
         };
         if port != slot {
-            self.broken("UAL-UPL-10", format!("port {port}"), format!("port {slot}"), "a word in another port's slot");
+            self.broken(
+                "UAL-UPL-10",
+                format!("port {port}"),
+                format!("port {slot}"),
+                "a word is sent in the time slot of another port",
+            );
         }
         if port >= self.config.ports {
             return None;
@@ -153,7 +160,12 @@ impl Monitor {
         if !self.purses[channel.index()].spend(port, pool, vc, 1) {
             let target = if pool { "of the pool".to_owned() } else { format!("of channel {vc}") };
             let found = if self.purses[channel.index()].is_open(port) { "none" } else { "initial ones still to come" };
-            self.broken("UAL-UPL-15", found, format!("a credit {target}"), &format!("{channel:?} without a credit"));
+            self.broken(
+                "UAL-UPL-15",
+                found,
+                format!("a credit {target}"),
+                &format!("{channel:?}: a word is sent without a credit"),
+            );
         }
         Some(usize::from(port))
     }
@@ -163,7 +175,7 @@ impl Monitor {
         let slot = usize::from(self.config.originator_slot(self.cycle));
         let begun = self.ports[slot].data.is_some();
         if begun && !(wires.data.word.valid && usize::from(wires.data.word.port) == slot) {
-            self.broken("UAL-UPL-11", "no beat", "the next beat", "a gap in a burst of originator data");
+            self.broken("UAL-UPL-11", "no beat", "the next beat", "a burst of originator data has a gap");
         }
         if begun && wires.data.word.valid {
             self.data(&wires.data);
@@ -172,7 +184,7 @@ impl Monitor {
         let starts = word.valid && self.request(word, begun, &wires.data);
         if !begun && wires.data.word.valid {
             if !starts {
-                self.broken("UAL-UPL-11", "a beat", "no beat", "originator data without a request");
+                self.broken("UAL-UPL-11", "a beat", "no beat", "originator data is sent without a request");
             }
             self.data(&wires.data);
         }
@@ -185,21 +197,26 @@ impl Monitor {
         }
         self.transfer(word);
         if !control_is_even(word) {
-            self.broken("UAL-UPL-13", "odd", "even", "control parity of a request");
+            self.broken("UAL-UPL-13", "odd", "even", "the control parity of a request is wrong");
         }
         let Some(p) = self.word(Channel::Request, word.port, word.pool, word.vc) else { return false };
         if self.ports[p].isolated {
-            self.broken("UAL-UPL-14", "a request", "none", "a port in isolation sends a request");
+            self.broken("UAL-UPL-14", "a request", "no request", "a port in isolation sends a request");
         }
         let key = (word.dst, word.address / REGION_BYTES);
         let own = *self.regions.entry(key).or_insert(word.port);
         if own != word.port {
             let (found, expected) = (format!("port {}", word.port), format!("port {own}"));
-            self.broken("UAL-UPL-07", found, expected, "a region of 256 bytes uses a second port");
+            self.broken("UAL-UPL-07", found, expected, "requests to one block of 256 bytes use two ports");
         }
         let open = Open { beats: convert::read_beats(word), seen: 0, sent_at: self.cycle };
         if self.ports[p].open.insert((word.src, word.tag), open).is_some() {
-            self.broken("UAL-UPL-09", format!("tag {}", word.tag), "a free tag", "a tag is used again too early");
+            self.broken(
+                "UAL-UPL-09",
+                format!("tag {}", word.tag),
+                "a free tag",
+                "a tag is used again before its last response beat",
+            );
         }
         let beats = convert::data_beats(word, &self.config.codec);
         if beats == 0 {
@@ -208,7 +225,12 @@ impl Monitor {
         let here = data.word.valid && data.word.port == word.port;
         if begun || !here {
             let found = if begun { "a beat of another request" } else { "no beat" };
-            self.broken("UAL-UPL-11", found, "the first beat", "a request without its first beat beside it");
+            self.broken(
+                "UAL-UPL-11",
+                found,
+                "the first beat",
+                "a request is sent without its first data beat beside it",
+            );
         }
         if !begun {
             self.ports[p].data = Some(Burst { tag: word.tag, pool: word.pool, vc: word.vc, next: 0, beats });
@@ -220,7 +242,12 @@ impl Monitor {
     fn transfer(&mut self, word: &UpliReq) {
         let (address, len, attr, cmd) = (word.address, word.len, word.attr, word.cmd);
         if address % 4 != 0 {
-            self.broken("UAL-SIZ-03", format!("{address:#x}"), "a multiple of 4", "the address of a request");
+            self.broken(
+                "UAL-SIZ-03",
+                format!("{address:#x}"),
+                "a multiple of 4",
+                "the address of a request is not a multiple of 4",
+            );
         }
         let req = TlReq { address: address & !3, len, attr, cmd, ..TlReq::default() };
         let mut found = Vec::new();
@@ -237,7 +264,7 @@ impl Monitor {
             return;
         }
         if !data_is_even(&wires.data, word.data_parity) {
-            self.broken("UAL-UPL-13", "odd", "even", "parity of originator data");
+            self.broken("UAL-UPL-13", "odd", "even", "the parity of originator data is wrong");
         }
         let Some(p) = self.word(Channel::OrigData, word.port, word.pool, word.vc) else { return };
         let Some(burst) = self.ports[p].data else { return };
@@ -245,7 +272,12 @@ impl Monitor {
         let found = (word.offset, word.last, word.pool, word.vc);
         if found != expected {
             let (found, expected) = (format!("{found:?}"), format!("{expected:?}"));
-            self.broken("UAL-UPL-11", found, expected, "offset, Last, Pool and VC of a beat of originator data");
+            self.broken(
+                "UAL-UPL-11",
+                found,
+                expected,
+                "offset, Last, Pool or VC of a beat of originator data is wrong",
+            );
         }
         let next = burst.next + 1;
         self.ports[p].data = (usize::from(next) < burst.beats).then_some(Burst { next, ..burst });
@@ -257,7 +289,7 @@ impl Monitor {
             let word = &wires.rd.word;
             if !(word.valid && usize::from(word.port) == slot && word.tag == burst.tag) {
                 let expected = format!("beat {} of tag {}", burst.next, burst.tag);
-                self.broken("UAL-UPL-12", "something else", expected, "a gap in a read response of all beats");
+                self.broken("UAL-UPL-12", "something else", expected, "a read response of all beats has a gap");
                 self.ports[slot].read = None;
             }
         }
@@ -275,7 +307,7 @@ impl Monitor {
             return;
         }
         if !data_is_even(&wires.data, word.data_parity) {
-            self.broken("UAL-UPL-13", "odd", "even", "parity of read data");
+            self.broken("UAL-UPL-13", "odd", "even", "the parity of read data is wrong");
         }
         let Some(p) = self.word(Channel::RdRsp, word.port, word.pool, word.vc) else { return };
         let beats = usize::from(word.numbeats) + 1;
@@ -284,7 +316,7 @@ impl Monitor {
         let of = burst.map_or(beats, |burst| burst.beats);
         if (word.offset, beats) != (next, of) {
             let (found, expected) = (format!("beat {} of {beats}", word.offset), format!("beat {next} of {of}"));
-            self.broken("UAL-UPL-12", found, expected, "beats of a response of all beats ascend");
+            self.broken("UAL-UPL-12", found, expected, "the beats of a response of all beats do not ascend");
         }
         let rest = Burst { tag: word.tag, pool: word.pool, vc: word.vc, next: next + 1, beats: of };
         let goes_on = of > 1 && usize::from(next) + 1 < of;
@@ -300,13 +332,13 @@ impl Monitor {
         let bit = 1 << word.offset;
         if usize::from(word.offset) >= open.beats || open.seen & bit != 0 || of > 1 && of != open.beats {
             let (found, expected) = (format!("beat {} of {of}", word.offset), format!("each of {} once", open.beats));
-            self.broken("UAL-UPL-12", found, expected, "beats of a read response");
+            self.broken("UAL-UPL-12", found, expected, "a beat of a read response comes twice or does not exist");
         }
         open.seen |= bit;
         let all = open.seen.count_ones() as usize >= open.beats;
         if word.last != all {
             let (found, expected) = (format!("Last {}", word.last), format!("Last {all}"));
-            self.broken("UAL-UPL-12", found, expected, "Last stands on the last beat to come");
+            self.broken("UAL-UPL-12", found, expected, "Last does not mark the final beat of the response");
         }
         if word.last || all {
             self.ports[p].open.remove(&(word.dst, word.tag));
@@ -321,7 +353,7 @@ impl Monitor {
             return;
         }
         if !control_is_even(word) {
-            self.broken("UAL-UPL-13", "odd", "even", "control parity of a write response");
+            self.broken("UAL-UPL-13", "odd", "even", "the control parity of a write response is wrong");
         }
         let Some(p) = self.word(Channel::WrRsp, word.port, word.pool, word.vc) else { return };
         if word.status == Status::ISOLATE {
@@ -338,7 +370,12 @@ impl Monitor {
     }
 
     fn stray(&mut self, tag: u16) {
-        self.broken("UAL-UPL-09", format!("tag {tag}"), "a tag that waits for it", "a response that nobody waits for");
+        self.broken(
+            "UAL-UPL-09",
+            format!("tag {tag}"),
+            "a tag that waits for it",
+            "a response is sent that nobody waits for",
+        );
     }
 
     /// The originator answers its own requests from now on.
@@ -357,9 +394,14 @@ impl Monitor {
             let starved = (0..TARGETS).all(|t| left(t) == 0);
             let expected = format!("an answer in {} cycles", self.config.watchdog_cycles);
             if starved {
-                self.broken("UAL-UPL-08", "no credit for responses", expected, "responses are blocked");
+                self.broken(
+                    "UAL-UPL-08",
+                    "no credit for responses",
+                    expected,
+                    "responses are blocked for want of credits",
+                );
             } else {
-                self.broken("UAL-UPL-14", "no answer", expected, "a request is lost");
+                self.broken("UAL-UPL-14", "no answer", expected, "a request is never answered");
             }
             self.isolate(p);
         }
@@ -368,13 +410,23 @@ impl Monitor {
     fn credits(&mut self, channel: Channel, returns: &Returns) {
         let ports = usize::from(self.config.ports);
         if returns[ports..].iter().any(|word| word.valid) {
-            self.broken("UAL-UPL-15", "a return", "none", &format!("{channel:?}: credits of a port that is not there"));
+            self.broken(
+                "UAL-UPL-15",
+                "a return",
+                "no return",
+                &format!("{channel:?}: credits are returned for a port that does not exist"),
+            );
         }
         let most = self.config.credits[channel.index()].row();
         for (port, word) in returns.iter().enumerate().take(ports) {
             let was = self.purses[channel.index()].is_open(port as u8);
             if was && !word.init_done {
-                self.broken("UAL-UPL-15", "InitDone 0", "InitDone 1", &format!("{channel:?}: InitDone stays"));
+                self.broken(
+                    "UAL-UPL-15",
+                    "InitDone 0",
+                    "InitDone 1",
+                    &format!("{channel:?}: InitDone falls after it was set"),
+                );
             }
         }
         self.purses[channel.index()].take_returns(returns);
@@ -383,7 +435,12 @@ impl Monitor {
             let over = (0..TARGETS).find(|&t| purse.left(port as u8, t + 1 == TARGETS, t as u8) > most[t]);
             if let Some(t) = over {
                 let (found, expected) = (format!("more than {}", most[t]), format!("at most {}", most[t]));
-                self.broken("UAL-UPL-15", found, expected, &format!("{channel:?}: more credits than buffers"));
+                self.broken(
+                    "UAL-UPL-15",
+                    found,
+                    expected,
+                    &format!("{channel:?}: more credits are given than there are buffers"),
+                );
             }
         }
     }

@@ -102,7 +102,12 @@ impl OrderCheck {
     /// As [`OrderCheck::arrived`].
     pub fn arrived_one(&mut self, this: Ordered) -> Option<Violation> {
         let Some(at) = self.under_way.iter().position(|one| *one == this) else {
-            return Some(broken("UAL-UPL-09", format!("tag {}", this.tag), "one that is under way", "nobody sent it"));
+            return Some(broken(
+                "UAL-UPL-09",
+                format!("tag {}", this.tag),
+                "a tag that is under way",
+                "a transaction comes out that nobody has sent",
+            ));
         };
         self.under_way.remove(at);
         let passed = self.under_way.iter().take(at).find(|earlier| !this.may_pass(earlier, self.ordering))?;
@@ -111,6 +116,6 @@ impl OrderCheck {
             Ordering::Strict => "UAL-UPL-06",
         };
         let (found, expected) = (format!("tag {}", this.tag), format!("tag {} first", passed.tag));
-        Some(broken(rule, found, expected, "a transaction has passed an earlier one"))
+        Some(broken(rule, found, expected, "a transaction has passed an earlier one of its stream"))
     }
 }

@@ -231,7 +231,12 @@ impl Originator {
             if let Some(open) = self.open[usize::from(port)].values().find(|open| late(open)) {
                 let found = format!("tag {} without its answer", open.word.tag);
                 let expected = format!("an answer in {} cycles", self.config.watchdog_cycles);
-                self.events.push(broken("UAL-UPL-14", found, expected, "the watchdog isolates the port"));
+                self.events.push(broken(
+                    "UAL-UPL-14",
+                    found,
+                    expected,
+                    "a request is not answered in time; the watchdog isolates the port",
+                ));
                 self.isolate(port);
                 // One port a cycle; the next one is found in the next.
                 break;
@@ -243,7 +248,7 @@ impl Originator {
     fn write_response(&mut self, wires: &FromCompleter) {
         let word = &wires.wr.word;
         if !control_is_even(word) {
-            self.events.push(broken("UAL-UPL-13", "odd", "even", "control parity of a write response"));
+            self.events.push(broken("UAL-UPL-13", "odd", "even", "the control parity of a write response is wrong"));
             (0..self.config.ports).for_each(|port| self.isolate(port));
             return;
         }
@@ -266,12 +271,17 @@ impl Originator {
     fn read_response(&mut self, beat: &RdWires) {
         let word = &beat.word;
         if let Err(error) = word.to_bits() {
-            self.events.push(broken("UAL-UPL-01", error, "a value that fits its wires", "a signal is too wide"));
+            self.events.push(broken(
+                "UAL-UPL-01",
+                error,
+                "a value that fits its wires",
+                "a value does not fit its UPLI signal",
+            ));
             return;
         }
         let p = usize::from(word.port);
         if !data_is_even(&beat.data, word.data_parity) {
-            let text = "data parity of a read response: the beat is poisoned";
+            let text = "the data parity of a read response is wrong; the beat is poisoned";
             self.events.push(broken("UAL-UPL-13", "odd", "even", text));
         }
         let known = self.open[p].get_mut(&(word.dst, word.tag)).filter(|open| open.beats > 0);
@@ -295,7 +305,12 @@ impl Originator {
         }
         if word.last != all {
             let (found, expected) = (format!("Last {}", word.last), format!("Last {all}"));
-            self.events.push(broken("UAL-UPL-12", found, expected, "Last stands on the last beat to come"));
+            self.events.push(broken(
+                "UAL-UPL-12",
+                found,
+                expected,
+                "Last does not mark the final beat of the response",
+            ));
         }
         if over && !whole {
             self.drop_beats(&gathered);
@@ -311,7 +326,12 @@ impl Originator {
         match convert::response_from_wires(response) {
             Ok(transfer) => self.answers.push_back((port, transfer, Some(holds))),
             Err(error) => {
-                self.events.push(broken("UAL-UPL-12", error, "a whole response", "a response falls apart"));
+                self.events.push(broken(
+                    "UAL-UPL-12",
+                    error,
+                    "a whole response",
+                    "the beats of a response do not belong together",
+                ));
                 self.free(holds.channel, port, holds.pool, holds.vc, holds.credits);
             }
         }
@@ -319,7 +339,12 @@ impl Originator {
 
     fn stray(&mut self, tag: u16) {
         let found = format!("tag {tag}");
-        self.events.push(broken("UAL-UPL-09", found, "a tag that waits for it", "a response that nobody waits for"));
+        self.events.push(broken(
+            "UAL-UPL-09",
+            found,
+            "a tag that waits for it",
+            "a response is received that nobody waits for",
+        ));
     }
 
     /// Beats that nobody will take.

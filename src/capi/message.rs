@@ -2,7 +2,7 @@
 
 use super::call::{Caller, Plain, call};
 use super::status::{Failure, SP_FINDING, SP_OK};
-use crate::forms::{self, FormError, layout, message};
+use scalepool::forms::{self, FormError, layout, message};
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
 use std::ffi::c_char;

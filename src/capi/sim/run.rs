@@ -1,13 +1,13 @@
 //! The run of a handle: built when it is first needed, kept between calls.
 
 use super::SP_MAX_CYCLES;
-use crate::ffi::status::{Failure, SP_EMPTY, SP_OK};
-use crate::link::hook::Way;
-use crate::scenario::Request;
-use crate::scenario::drive::{Live, ObserverId};
-use crate::scenario::observe::Outputs;
-use crate::scenario::ports::SimPort;
-use crate::scenario::report::Report;
+use crate::status::{Failure, SP_EMPTY, SP_OK};
+use scalepool::link::hook::Way;
+use scalepool::scenario::Request;
+use scalepool::scenario::drive::{Live, ObserverId};
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::ports::SimPort;
+use scalepool::scenario::report::Report;
 use serde_json::{Value, json};
 
 /// A run with its outputs.

@@ -1,10 +1,10 @@
 //! What an end is made of: the protocol, and the object that a caller gives.
 
 use super::super::status::Failure;
-use crate::forms::{self, FormError, flit256, message, number};
-use crate::link::protocol::Protocol;
-use crate::link::ualink::CONTROL_BYTES;
-use crate::link::watch::WatchConfig;
+use scalepool::forms::{self, FormError, flit256, message, number};
+use scalepool::link::protocol::Protocol;
+use scalepool::link::ualink::CONTROL_BYTES;
+use scalepool::link::watch::WatchConfig;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use serde_json::Value;

@@ -101,7 +101,7 @@ fn busy(handle: u64) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ffi::status::SP_ERR_RANGE;
+    use crate::status::SP_ERR_RANGE;
 
     #[test]
     fn a_handle_names_one_object_for_ever() {

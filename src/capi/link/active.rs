@@ -3,19 +3,19 @@
 use super::config::Config;
 use super::message;
 use super::ualink::{self, Queue};
-use crate::ffi::status::{Failure, SP_ERR_KIND};
-use crate::forms::FormError;
-use crate::link::cxl256::WireFlit;
-use crate::link::event::Event;
-use crate::link::fault::OnWire;
-use crate::link::hook::{Hooks, Way};
-use crate::link::protocol::Protocol;
-use crate::link::ualink::OnLine;
-use crate::link::ualink::{
+use crate::status::{Failure, SP_ERR_KIND};
+use scalepool::forms::FormError;
+use scalepool::link::cxl256::WireFlit;
+use scalepool::link::event::Event;
+use scalepool::link::fault::OnWire;
+use scalepool::link::hook::{Hooks, Way};
+use scalepool::link::protocol::Protocol;
+use scalepool::link::ualink::OnLine;
+use scalepool::link::ualink::{
     End as UalEnd,
     state::{Fault, State},
 };
-use crate::link::{cxl68, cxl256, nvlink};
+use scalepool::link::{cxl68, cxl256, nvlink};
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::{Class, Mode, flit::Flit};
@@ -197,10 +197,14 @@ impl End {
     }
 
     /// Queues a message.
-    pub fn send(&mut self, form: &Value) -> Result<(), FormError> {
+    ///
+    /// # Errors
+    /// [`SP_ERR_RANGE`](super::super::status::SP_ERR_RANGE) if the queue is full, as for units that are driven; a form that
+    /// is none, or that this end refuses.
+    pub fn send(&mut self, form: &Value) -> Result<(), Failure> {
         if self.waiting() >= MAX_MESSAGES {
             let found = format!("{} messages that wait", self.waiting());
-            return Err(FormError::new("link end", found, format!("fewer than {MAX_MESSAGES}")));
+            return Err(Failure::range("link end", found, format!("fewer than {MAX_MESSAGES}")));
         }
         match &mut self.layer {
             Layer::Cxl68(end) => end.send(message::cxl68(form)?).map_err(refused)?,

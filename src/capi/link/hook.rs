@@ -1,15 +1,15 @@
-//! Hooks of link ends: callbacks and faults at the points of [`crate::link::hook`].
+//! Hooks of link ends: callbacks and faults at the points of [`scalepool::link::hook`].
 //!
 //! Modelled: what the Rust side has, with a function and a pointer of the caller in place of a closure, and faults as a
 //! text for those who cannot pass functions. Hooks belong to the handle: a reset keeps them and counts their items anew.
-//! Hooks at the ports of a simulation are in [`crate::ffi::sim::hook`].
+//! Hooks at the ports of a simulation are in [`crate::sim::hook`].
 
 use super::{LINKS, Link, Part, SP_RX, SP_TX};
-use crate::ffi::call::{Caller, call};
-use crate::ffi::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
-use crate::link::fault::Fault;
-use crate::link::hook::{Answer, HookError, HookPoint, Hooks, Item, Way};
-use crate::link::protocol::Protocol;
+use crate::call::{Caller, call};
+use crate::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
+use scalepool::link::fault::Fault;
+use scalepool::link::hook::{Answer, HookError, HookPoint, Hooks, Item, Way};
+use scalepool::link::protocol::Protocol;
 use std::ffi::{CString, c_char, c_void};
 
 /// The item goes on as it is.
@@ -55,7 +55,7 @@ impl From<HookError> for Failure {
 }
 
 /// The way of a number.
-pub(in crate::ffi) fn way_of(way: u32) -> Result<Way, Failure> {
+pub(crate) fn way_of(way: u32) -> Result<Way, Failure> {
     match way {
         SP_RX => Ok(Way::Rx),
         SP_TX => Ok(Way::Tx),
@@ -97,7 +97,7 @@ impl Link {
 struct User(usize);
 
 /// What asks a function of the caller.
-pub(in crate::ffi) fn asks(
+pub(crate) fn asks(
     function: SpHook,
     user: *mut c_void,
 ) -> Result<impl FnMut(&Item<'_>) -> Answer + Send + 'static, Failure> {

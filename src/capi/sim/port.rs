@@ -4,14 +4,14 @@
 //! travels in one flit clock: 68 bytes, 256 bytes, one flit of 16 bytes, 640 bytes.
 
 use super::SIMS;
-use crate::ffi::call::{Caller, call};
-use crate::ffi::link::hook::way_of;
-use crate::ffi::link::{compare, mask_of};
-use crate::ffi::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_OK};
-use crate::forms::FormError;
-use crate::link::external::MAX_DRIVEN;
-use crate::link::hook::{Hooks, Way};
-use crate::link::sample::Sample;
+use crate::call::{Caller, call};
+use crate::link::hook::way_of;
+use crate::link::{compare, mask_of};
+use crate::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_OK};
+use scalepool::forms::FormError;
+use scalepool::link::external::MAX_DRIVEN;
+use scalepool::link::hook::{Hooks, Way};
+use scalepool::link::sample::Sample;
 use std::ffi::c_char;
 
 /// Watches a wire of a port (1) or no more (0): what passes it from here on can be sampled. Units that nobody samples wait,

@@ -21,12 +21,12 @@ use super::call::{Caller, call};
 use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK};
 use super::stream::dir_of;
 use super::table::Table;
-use crate::forms::{self, FormError, Object, number, violation};
-use crate::link::event::{Event, Severity};
-use crate::link::hook::{HookPoint, Hooks, Passed, Way};
-use crate::link::watch::Watch;
 use active::End;
 use config::{Config, check_unit};
+use scalepool::forms::{self, FormError, Object, number, violation};
+use scalepool::link::event::{Event, Severity};
+use scalepool::link::hook::{HookPoint, Hooks, Passed, Way};
+use scalepool::link::watch::Watch;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::c_char;
@@ -361,14 +361,14 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
 /// Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
 /// line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
 /// number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
-/// ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
+/// At most 65536 messages wait: SP_ERR_RANGE beyond. ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message_length: usize) -> i32 {
     call(|| {
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let form = forms::parse(&caller.text("message", message, message_length)?)?;
-        LINKS.with(link, |link| link.end()?.send(&form).map(|()| SP_OK).map_err(Failure::from))
+        LINKS.with(link, |link| link.end()?.send(&form).map(|()| SP_OK))
     })
 }
 

@@ -2,7 +2,7 @@
 //!
 //! 0 is success, positive numbers are outcomes of a call that did its work, negative ones are refusals: nothing happened.
 
-use crate::forms::FormError;
+use scalepool::forms::FormError;
 
 /// Done.
 pub const SP_OK: i32 = 0;

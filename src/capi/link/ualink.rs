@@ -1,9 +1,9 @@
 //! The transaction layer over a UALink end here: a queue of TL flits each way. What they say is the caller's business.
 
-use crate::link::event::Event;
-use crate::link::ualink::EndConfig;
-use crate::link::ualink::client::Client;
-use crate::link::ualink::line::{LaneRate, Line, Width};
+use scalepool::link::event::Event;
+use scalepool::link::ualink::EndConfig;
+use scalepool::link::ualink::client::Client;
+use scalepool::link::ualink::line::{LaneRate, Line, Width};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::half::TlFlit;
 use std::collections::VecDeque;

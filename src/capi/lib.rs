@@ -30,7 +30,7 @@ pub mod version;
 
 /// What the header says before its first declaration.
 pub const HEADER: &str = "\
-/* scalepool: bit-accurate, cycle-approximate model of CXL-over-XLink. Written from src/ffi by testbenches/tests/ffi.rs.
+/* scalepool: bit-accurate, cycle-approximate model of CXL-over-XLink. Written from src/capi by testbenches/tests/ffi.
  *
  * First call: sp_open(SP_ABI_VERSION). Before it every other call answers SP_ERR_VERSION.
  *

@@ -1,16 +1,16 @@
-//! Hooks at the ports of a run: as [`crate::ffi::link::hook`], with the name of a port.
+//! Hooks at the ports of a run: as [`crate::link::hook`], with the name of a port.
 //!
 //! Modelled: the same points, answers and faults, at every link end of a scenario that is a port. Hooks belong to the
 //! handle: a reset, or a run that begins anew, keeps them and counts their items anew.
 
 use super::SIMS;
 use super::run::Sim;
-use crate::ffi::call::{Caller, call};
-use crate::ffi::link::hook::{SpHook, asks, way_of};
-use crate::ffi::status::{Failure, SP_ERR_KIND, SP_OK};
-use crate::link::fault::Fault;
-use crate::link::hook::{HookError, HookPoint};
-use crate::scenario::ports::SimPort;
+use crate::call::{Caller, call};
+use crate::link::hook::{SpHook, asks, way_of};
+use crate::status::{Failure, SP_ERR_KIND, SP_OK};
+use scalepool::link::fault::Fault;
+use scalepool::link::hook::{HookError, HookPoint};
+use scalepool::scenario::ports::SimPort;
 use std::ffi::{c_char, c_void};
 
 impl Sim {

@@ -1,8 +1,8 @@
 //! Messages of link ends as JSON: the form of a message with the data that belongs to it.
 
 use super::hex_of;
-use crate::forms::{self, FormError, Object, message, number};
-use crate::link::nvlink::Message as NvlMessage;
+use scalepool::forms::{self, FormError, Object, message, number};
+use scalepool::link::nvlink::Message as NvlMessage;
 use scalepool_protocols::cxl::cxl68;
 use scalepool_protocols::cxl::cxl256::{self, Mode};
 use scalepool_protocols::nvlink::{Op, Vc};

@@ -15,11 +15,11 @@ mod run;
 use super::call::{Caller, call};
 use super::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_FINDING, SP_OK};
 use super::table::Table;
-use crate::forms::FormError;
-use crate::scenario::observe::Outputs;
-use crate::scenario::{self, Request, RunError};
-use crate::trace::log::{LogFilter, LogTo};
 use run::{Output, Sim};
+use scalepool::forms::FormError;
+use scalepool::scenario::observe::Outputs;
+use scalepool::scenario::{self, Request, RunError};
+use scalepool::trace::log::{LogFilter, LogTo};
 use serde_json::Value;
 use std::ffi::{c_char, c_void};
 use std::path::PathBuf;
@@ -95,6 +95,9 @@ fn check(request: &Request) -> Result<(), Failure> {
 fn output(what: &str, path: String) -> Result<Option<PathBuf>, Failure> {
     if path.is_empty() {
         return Ok(None);
+    }
+    if let Some(at) = path.find('\0') {
+        return Err(FormError::new(what, format!("NUL at byte {at}"), "a path without NUL").into());
     }
     let path = PathBuf::from(path);
     if std::fs::metadata(&path).is_ok_and(|m| !m.is_file()) {

@@ -1,6 +1,6 @@
 //! Arbiters: who gets a resource in this slot, beside those of RTL.
 //!
-//! Modelled: nothing of its own; [`crate::fabric::arbiter`] decides. Left out: arbiters that need more than one bit a
+//! Modelled: nothing of its own; [`scalepool::fabric::arbiter`] decides. Left out: arbiters that need more than one bit a
 //! requester, allocators, and more requesters than a mask of 64 bits has.
 //!
 //! A walk through one slot: the winner is looked up; if its grant is used, the priority moves, and only then.
@@ -8,7 +8,7 @@
 use super::call::{Caller, call};
 use super::status::{Failure, SP_OK};
 use super::table::Table;
-use crate::fabric::arbiter::{Arbiter, Matrix, RoundRobin, WeightedRoundRobin};
+use scalepool::fabric::arbiter::{Arbiter, Matrix, RoundRobin, WeightedRoundRobin};
 
 /// The first requester at or behind a pointer, which moves behind the winner; at the start it stands at requester 0.
 pub const SP_ARBITER_ROUND_ROBIN: u32 = 1;

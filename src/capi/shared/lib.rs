@@ -1,0 +1,3 @@
+//! `libscalepool`: every exported function of [`scalepool_capi`], and nothing else.
+
+pub use scalepool_capi::*;

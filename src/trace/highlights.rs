@@ -1,0 +1,113 @@
+//! What is worth seeing in a wave: which variables have shown something, and when the first event of interest was.
+//!
+//! A variable has shown something when it was set to anything but 0, or has names for its values and was set. The first
+//! event of interest is the first trouble (a broken rule, a repair: a retry machine or replay at work); without one, the
+//! first message on a wire; without a wire, the first message. What stands in the wave from its start on is no event.
+
+use super::signals::{Signals, Var, VarId};
+use super::state::State;
+
+/// Signals of a link end that leave 0 while it repairs something.
+const REPAIRS: [&str; 5] = ["lrsm", "replaying", "nak_open", "hunting", "tries"];
+
+/// How much an event at a variable is worth seeing, the most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Worth {
+    /// A broken rule or a repair.
+    Trouble,
+    /// A message on a wire.
+    OnWire,
+    /// A message of an agent.
+    Message,
+}
+
+/// Number of values of [`Worth`].
+const WORTHS: usize = 3;
+
+/// What is worth seeing in a wave.
+#[derive(Debug, Clone)]
+pub struct Highlights {
+    /// By variable: it has shown something.
+    shown: Vec<bool>,
+    /// The first event, by [`Worth`].
+    first: [Option<Event>; WORTHS],
+}
+
+/// An event of interest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// Time in fs.
+    pub t_fs: u64,
+    /// Variable that shows it, as a position in [`Signals::vars`].
+    pub var: usize,
+}
+
+impl Highlights {
+    /// Those of a wave of which nothing is known: every variable, no event.
+    pub fn all(signals: &Signals) -> Highlights {
+        Highlights { shown: vec![true; signals.vars().len()], first: [None; WORTHS] }
+    }
+
+    /// Whether the variable of a position in [`Signals::vars`] has shown something.
+    pub fn has_shown(&self, var: usize) -> bool {
+        self.shown[var]
+    }
+
+    /// The first event of interest.
+    pub fn first_event(&self) -> Option<Event> {
+        self.first.iter().find_map(|first| *first)
+    }
+}
+
+/// Looks at the changes of a wave.
+#[derive(Debug)]
+pub(super) struct Watch {
+    found: Highlights,
+    worth: Vec<Option<Worth>>,
+    /// Has names for its values.
+    named: Vec<bool>,
+    /// Had a value before.
+    known: Vec<bool>,
+}
+
+impl Watch {
+    pub(super) fn new(signals: &Signals) -> Watch {
+        let vars = signals.vars();
+        let mut worth = vec![None; vars.len()];
+        for scope in signals.scopes() {
+            let is_wire = |s: &usize| signals.scopes()[*s].name == "flit";
+            let of_message = if scope.scopes.iter().any(is_wire) { Worth::OnWire } else { Worth::Message };
+            for inner in scope.scopes.iter().map(|&s| &signals.scopes()[s]).filter(|s| !s.is_detail && s.name != "flit")
+            {
+                let counts = inner.vars.iter().filter(|&&v| vars[v].name == "seq");
+                counts.for_each(|&v| worth[v] = Some(of_message));
+            }
+            let troubles = |v: &Var| v.name == "violations" || REPAIRS.contains(&v.name.as_str());
+            scope.vars.iter().filter(|&&v| troubles(&vars[v])).for_each(|&v| worth[v] = Some(Worth::Trouble));
+        }
+        let shown = vec![false; vars.len()];
+        Watch {
+            found: Highlights { shown, first: [None; WORTHS] },
+            worth,
+            named: vars.iter().map(|v| v.names.is_some()).collect(),
+            known: vars.iter().map(|v| v.is_count).collect(),
+        }
+    }
+
+    pub(super) fn highlights(&self) -> &Highlights {
+        &self.found
+    }
+
+    /// These variables have changed; `t_fs` is `None` for what stands in the wave from its start on.
+    pub(super) fn changed(&mut self, state: &State, changes: &[VarId], t_fs: Option<u64>) {
+        for &var in changes {
+            let is_set = state.words(var).is_some_and(|words| words.iter().any(|&word| word != 0));
+            self.found.shown[var] |= is_set || self.named[var];
+            let was_known = std::mem::replace(&mut self.known[var], true);
+            if let (true, true, Some(worth)) = (is_set, was_known, self.worth[var]) {
+                let first = &mut self.found.first[worth as usize];
+                *first = first.or(t_fs.filter(|&t_fs| t_fs > 0).map(|t_fs| Event { t_fs, var }));
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Every setting of every scenario at the ends of its range: a run ends well, or with a named reason, and with nothing else.
+//!
+//! The profile that tests are built in checks arithmetic, so an overflow is a panic here.
+
+use scalepool::scenario::drive::Live;
+use scalepool::scenario::settings::{Key, Range};
+use scalepool::scenario::{Request, RunError, SCENARIOS, Scenario};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Cycles of the reference clock of each run.
+const CYCLES: u64 = 2000;
+/// The same where links with large buffers take so long to come up.
+const CYCLES_UALINK: u64 = 10_000;
+/// Cycles between two looks at the time.
+const STEP: u64 = 1;
+/// Longest time of a run; all settings at their upper ends together simulate a thousand links for seconds of their time.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Values at the ends of a range; of words all.
+fn ends(key: &Key) -> Vec<String> {
+    match key.range {
+        Range::Int(low, high) => vec![low.to_string(), high.to_string()],
+        Range::Real(low, high) => vec![low.to_string(), high.to_string()],
+        Range::Words(words) => words.iter().map(|word| word.to_string()).collect(),
+        Range::List(_) => Vec::new(),
+    }
+}
+
+/// Runs a scenario; what is wrong with how it ends.
+fn wrong(scenario: &Scenario, set: &[String]) -> Option<String> {
+    let cycles = if scenario.name.starts_with("ualink") { CYCLES_UALINK } else { CYCLES };
+    let request = Request {
+        scenario: scenario.name.into(),
+        seed: 1,
+        cycles: Some(cycles),
+        set: set.to_vec(),
+        ..Request::default()
+    };
+    let begun = Instant::now();
+    let run = || -> Result<Option<String>, RunError> {
+        let mut live = Live::new(&request)?;
+        while !live.is_over() && begun.elapsed() < LONGEST {
+            live.run_until(Some(live.cycle() + STEP), &mut |_| ())?;
+        }
+        let found = live.report()?.violations;
+        let stalled = found.iter().find(|broken| broken.violation.rule == "SIM-E2E-03");
+        Ok(stalled.map(|broken| format!("{}: {}", broken.place, broken.violation)))
+    };
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(stalled)) => stalled,
+        Ok(Err(RunError::Build(e))) => Some(format!("not refused: {e}")),
+        // A setting that is refused, with its name.
+        Ok(Err(_)) => None,
+        Err(cause) => {
+            let text = cause.downcast_ref::<String>().cloned();
+            Some(text.or_else(|| cause.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or_default())
+        }
+    }
+}
+
+/// Runs all cases on two threads; fails with those that end as none may.
+fn all(cases: Vec<(&'static Scenario, Vec<String>)>) {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some((scenario, set)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let begun = Instant::now();
+            let wrong = wrong(scenario, set);
+            if std::env::var_os("ENDS_VERBOSE").is_some() && (wrong.is_some() || begun.elapsed().as_secs() > 1) {
+                eprintln!("{} {} {:?}: {:?}", scenario.name, set.join(" "), begun.elapsed(), wrong);
+            }
+            found.lock().unwrap().extend(wrong.map(|text| format!("{} {}: {text}", scenario.name, set.join(" "))));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
+    let found = found.into_inner().unwrap();
+    assert!(found.is_empty(), "{} of {} runs:\n{}", found.len(), cases.len(), found.join("\n"));
+}
+
+fn set(key: &Key, value: &str) -> String {
+    format!("{}={value}", key.name)
+}
+
+#[test]
+fn each_setting_at_both_ends_of_its_range() {
+    let of = |s: &'static Scenario| {
+        s.keys.iter().flat_map(move |key| ends(key).into_iter().map(move |end| (s, vec![set(key, &end)])))
+    };
+    all(SCENARIOS.iter().flat_map(of).collect());
+}
+
+#[test]
+fn all_settings_at_the_same_end() {
+    let together = |s: &'static Scenario, of: fn(Vec<String>) -> Option<String>| {
+        (s, s.keys.iter().filter_map(|key| of(ends(key)).map(|end| set(key, &end))).collect())
+    };
+    let lower = SCENARIOS.iter().map(|s| together(s, |ends| ends.first().cloned()));
+    let upper = SCENARIOS.iter().map(|s| together(s, |ends| ends.last().cloned()));
+    all(lower.chain(upper).collect());
+}
+
+/// Every two settings of a scenario at all ends of both; some 40,000 runs, for `make soak`.
+#[test]
+fn soak_every_two_settings_at_their_ends() {
+    if std::env::var_os("SCALEPOOL_SOAK").is_none() {
+        return;
+    }
+    let mut cases = Vec::new();
+    for scenario in SCENARIOS {
+        for (n, one) in scenario.keys.iter().enumerate() {
+            for two in &scenario.keys[n + 1..] {
+                let pairs = ends(one).into_iter().flat_map(|a| ends(two).into_iter().map(move |b| (a.clone(), b)));
+                cases.extend(pairs.map(|(a, b)| (scenario, vec![set(one, &a), set(two, &b)])));
+            }
+        }
+    }
+    all(cases);
+}

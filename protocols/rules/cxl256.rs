@@ -111,7 +111,11 @@ pub static RULES: &[Rule] = &[
     rule("CXL256-DAT-03", "cxl-256b §5.1", "data stands in G slots only; a run skips slot 0 and HS slots"),
     rule("CXL256-DAT-04", "cxl-256b §5.1", "data of several headers follows in the order of the headers"),
     rule("CXL256-DAT-05", "cxl-256b §5.1", "at most 36 data slots are owed at any time"),
-    rule("CXL256-TRL-01", "cxl-256b §5.2 §4.5", "TRP follows from opcode and MetaField; content of a trailer, by message"),
+    rule(
+        "CXL256-TRL-01",
+        "cxl-256b §5.2 §4.5",
+        "TRP follows from opcode and MetaField; content of a trailer, by message",
+    ),
     rule(
         "CXL256-TRL-02",
         "cxl-256b §5.2",

@@ -149,6 +149,19 @@ impl Header {
         self.op().name().is_some() && (self.op() != FlitOp::Replayed || self.payload())
     }
 
+    /// The rule that a header with the reserved number 0 breaks, and its text. A receiver drops such a flit and
+    /// counts no CRC error (`ualink` §7, steps 3 and 4). `None` where no number is 0, and for a header that is not usable.
+    pub fn zero_number(&self) -> Option<(&'static str, &'static str)> {
+        let zero = match self {
+            Header::Explicit(header) if header.seq == 0 => ("UAL-SEQ-01", "a flit has the reserved sequence number"),
+            Header::Command(header) if header.ack_req_seq == 0 => {
+                ("UAL-RXR-03", "a flit acknowledges or asks for the reserved number")
+            }
+            _ => return None,
+        };
+        self.is_usable().then_some(zero)
+    }
+
     /// The flit's own sequence number as a receiver works it out that has taken `last`.
     pub fn own_seq(&self, last: u16) -> u16 {
         match self {
@@ -160,6 +173,9 @@ impl Header {
 
 /// Largest sequence number; 0 is reserved.
 pub const MAX_SEQ: u16 = 511;
+
+/// The number of the first payload flit of a stream.
+pub const FIRST_SEQ: u16 = 1;
 
 /// The sequence number behind another one: 511 wraps to 1.
 pub const fn next_seq(seq: u16) -> u16 {

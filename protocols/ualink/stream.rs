@@ -1,7 +1,7 @@
 //! Reading a stream of DL flits: DL messages, TL flits and transfers, and what is wrong (`ualink` §2 to §10).
 //!
-//! Modelled: carry-over, UART payload and owed halves over the ends of flits. Left out: sequence numbers, replay and
-//! credits (a stream decodes without their history).
+//! Modelled: carry-over, UART payload and owed halves over the ends of flits. Left out: the order of sequence numbers,
+//! replay and credits (a stream decodes without their history).
 //!
 //! A walk through one flit: CRC and header decide whether a receiver uses it; one that it does not use is taken apart for
 //! show, is not judged any further, and changes no state. A NOP carries nothing. A payload flit is cut by [`segment::Unpacker`]; the TL flit that
@@ -10,7 +10,7 @@
 use super::compress::Role;
 use super::config::UalConfig;
 use super::flit::{Flit, Payload, SEGMENTS, map, sector_byte, segment_header_byte};
-use super::header::Header;
+use super::header::{Header, MAX_SEQ};
 use super::message::{self, UartTransport};
 use super::segment::{self, BOUNDS, Piece};
 use super::unpack::{TlRead, TlUnpacker};
@@ -90,7 +90,7 @@ impl Decoded {
 
     /// Whether a receiver would use it.
     pub fn is_good(&self) -> bool {
-        self.crc_ok() && self.header.is_usable()
+        self.crc_ok() && self.header.is_usable() && self.header.zero_number().is_none()
     }
 
     /// Whether its last TL flit goes on.
@@ -142,6 +142,10 @@ impl Unpacker {
             let mut found = Vec::new();
             decoded.header.def().check(unit.header_bits().into(), &mut found);
             decoded.violations.extend(found.into_iter().map(|v| v.in_unit(|bit| map::FH.start + bit as usize / 8)));
+            if let Some((rule, text)) = decoded.header.zero_number() {
+                let expected = format!("1 to {MAX_SEQ}");
+                decoded.violations.push(Violation::at_byte(rule, map::FH.start + 1, 0, expected, text));
+            }
         }
         if decoded.is_good() {
             if decoded.header.payload() {

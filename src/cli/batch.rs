@@ -1,4 +1,5 @@
-//! Many inputs, one answer line each: a bad one is answered with `{"line":N,"error":{..}}` and the rest goes on.
+//! Many inputs, one answer line each: a bad one is answered with `{"line":N,"error":{..}}` and the rest goes on. An input
+//! is a line, except where a [`Responder`] says otherwise; errors of such a one name their line themselves.
 //!
 //! Lines are read and answered one by one. Answers are buffered, and written out before the program waits for more
 //! input, so that a peer that asks one line at a time gets its answer at once. A [`Responder`] may keep an answer back
@@ -37,7 +38,7 @@ impl<F: FnMut(&str) -> Result<Answer, FormError>> Responder for F {
     }
 }
 
-/// Answers of a batch so far.
+/// Answers of a batch so far; without a line in the error, inputs are lines.
 struct Batch<'a> {
     out: &'a mut dyn Write,
     status: Status,
@@ -65,11 +66,12 @@ impl<'a> Batch<'a> {
                 print_json(self.out, &form)
             }
             Err(e) => {
+                let line = e.line.unwrap_or(self.inputs);
                 if self.refused == 0 {
-                    self.first = format!("line {}: {e}", self.inputs);
+                    self.first = format!("line {line}: {e}");
                 }
                 self.refused += 1;
-                print_json(self.out, &json!({"line": self.inputs, "error": e.to_json()}))
+                print_json(self.out, &json!({"line": line, "error": e.to_json()}))
             }
         }
     }
@@ -80,7 +82,7 @@ impl<'a> Batch<'a> {
         }
         match self.refused {
             1 => report(&self.first),
-            n => report(format_args!("{}; {n} of {} lines cannot be read", self.first, self.inputs)),
+            n => report(format_args!("{}; {n} of {} inputs cannot be read", self.first, self.inputs)),
         }
         Status::Refused
     }

@@ -2,9 +2,12 @@
 
 use super::Status;
 use super::batch::{self, Answer, Responder};
-use crate::forms::{FormError, flit, number};
+use crate::forms::hex::{self, Order};
+use crate::forms::options::{CHOICES, Options};
+use crate::forms::{FormError, flit, flit_nvl};
 use clap::{Args, Subcommand, ValueEnum};
 use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::registry::PROTOCOLS;
 use scalepool_protocols::wire::Findings;
 use std::io::Write;
 
@@ -29,6 +32,8 @@ struct EncodeFlit {
     /// Direction of objects without `dir`.
     #[arg(long)]
     dir: Option<DirArg>,
+    #[command(flatten)]
+    agreed: Agreed,
     /// Accepted; output is always JSON, one object per line.
     #[arg(long)]
     json: bool,
@@ -36,14 +41,20 @@ struct EncodeFlit {
 
 /// Read flits as hex, as one stream, and print one object per flit.
 #[derive(Debug, Args)]
+#[command(after_help = GRAMMAR)]
 struct DecodeFlit {
     /// Name of a protocol, as `list protocols` shows it.
     protocol: String,
     /// Direction of the stream.
     #[arg(long)]
     dir: DirArg,
-    /// Flits, byte 0 first; from stdin, one a line, when there are none.
+    /// Digits of the flits, each argument read as a line; from stdin when there are none.
     hex: Vec<String>,
+    /// Which byte comes first.
+    #[arg(long, value_enum, default_value_t)]
+    order: OrderArg,
+    #[command(flatten)]
+    agreed: Agreed,
     /// Accepted; output is always JSON, one object per line.
     #[arg(long)]
     json: bool,
@@ -55,6 +66,65 @@ enum DirArg {
     Down,
     /// Device to host.
     Up,
+}
+
+/// How lines of digits are read.
+const GRAMMAR: &str = "\
+Lines as simulators print them:
+
+  line    = [ label ] { word } [ comment ]
+  label   = hexadecimal digits and `:`, an index or an address, passed over
+  word    = [ `0x` ] hexadecimal digits, with `_` between them
+  comment = `//` or `#`, to the end of the line
+
+Words are parted by white space. Their digits are joined until a flit has its length: one flit may go over several lines,
+several may stand on one. A packet of nvlink has the length that its header states, and each of its flits is in the order
+of --order by itself. `x`, `z` and all else is refused with line and column; the flits behind it are read: a line or word
+that has the digits of whole flits begins one.";
+
+/// Order of the digits of a flit.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum OrderArg {
+    /// Byte 0 first, as on the wire.
+    #[default]
+    Byte0,
+    /// The most significant digit of one number first, byte 0 last, as `%h` prints a vector.
+    Msb,
+}
+
+impl From<OrderArg> for Order {
+    fn from(order: OrderArg) -> Order {
+        match order {
+            OrderArg::Byte0 => Order::Byte0,
+            OrderArg::Msb => Order::Msb,
+        }
+    }
+}
+
+/// What the ends of the link have agreed on.
+#[derive(Debug, Args)]
+struct Agreed {
+    #[arg(long, value_name = "NAME=on|off", help = choices())]
+    set: Vec<String>,
+}
+
+/// Help of `--set`: every choice with its default.
+fn choices() -> String {
+    let mut text = "What the two ends have agreed on, or a choice of the sheets; may be repeated:".to_owned();
+    for choice in &CHOICES {
+        let default = if choice.default() { "on" } else { "off" };
+        let protocols = choice.protocols.join(", ");
+        text += &format!("\n{} ({protocols}; {default}): {}", choice.name, choice.doc);
+    }
+    text
+}
+
+impl Agreed {
+    fn options(&self, protocol: &str) -> Result<Options, FormError> {
+        let mut options = Options::default();
+        self.set.iter().try_for_each(|setting| options.set(protocol, setting))?;
+        Ok(options)
+    }
 }
 
 impl From<DirArg> for Dir {
@@ -70,28 +140,56 @@ impl Flit {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         match self.way {
             Way::Encode(c) => {
-                let encoder = flit::Encoder::new(&c.protocol, c.dir.map(Dir::from))?;
+                let options = c.agreed.options(&c.protocol)?;
+                let encoder = flit::Encoder::with_options(&c.protocol, c.dir.map(Dir::from), &options)?;
                 Ok(batch::stdin(out, Encoder(encoder))?)
             }
             Way::Decode(c) => {
-                let decoder = Decoder(flit::Decoder::new(&c.protocol, c.dir.into())?);
+                let decoder = Decoder::new(&c)?;
                 Ok(if c.hex.is_empty() { batch::stdin(out, decoder)? } else { batch::arguments(&c.hex, out, decoder)? })
             }
         }
     }
 }
 
-/// Lines of hex to objects.
-struct Decoder(flit::Decoder);
+/// Lines of digits to objects.
+struct Decoder {
+    digits: hex::Reader,
+    /// Lines so far.
+    lines: u64,
+    flits: flit::Decoder,
+}
+
+impl Decoder {
+    fn new(asked: &DecodeFlit) -> Result<Decoder, FormError> {
+        let protocol = asked.protocol.as_str();
+        let flits = flit::Decoder::with_options(protocol, asked.dir.into(), &asked.agreed.options(protocol)?)?;
+        let unit_bytes = PROTOCOLS.iter().find(|p| p.name == protocol).map_or(0, |p| p.unit_bytes);
+        let digits = hex::Reader::new(unit_bytes, protocol == flit_nvl::PROTOCOL, asked.order.into());
+        Ok(Decoder { digits, lines: 0, flits })
+    }
+
+    fn decode(&mut self, units: Vec<Result<Vec<u8>, FormError>>) -> Vec<Result<Answer, FormError>> {
+        let read = |unit: Result<Vec<u8>, FormError>| self.flits.read(unit.as_deref().map_err(FormError::clone));
+        answers(units.into_iter().flat_map(read).collect())
+    }
+}
 
 impl Responder for Decoder {
     fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>> {
-        let bytes = line.and_then(|hex| number::bytes_of(hex.trim(), "flit"));
-        answers(self.0.read(bytes.as_deref().map_err(FormError::clone)))
+        self.lines += 1;
+        let units = match line {
+            Ok(text) => self.digits.line(self.lines, text),
+            Err(error) => vec![Err(self.digits.refuse(self.lines, error))],
+        };
+        self.decode(units)
     }
 
     fn end(&mut self) -> Vec<Result<Answer, FormError>> {
-        answers(self.0.finish())
+        let units = self.digits.finish();
+        let mut rest = self.decode(units);
+        rest.extend(answers(self.flits.finish()));
+        rest
     }
 }
 

@@ -9,6 +9,8 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{at}: found {found}, expected {expected}")]
 pub struct FormError {
+    /// Line of the input, from 1, where it is not the one that asked: text over several lines.
+    pub line: Option<u64>,
     /// Place: a key path of the input (`slots[1].messages[0]`), or a layout with field and bits.
     pub at: String,
     /// What stands there.
@@ -20,7 +22,13 @@ pub struct FormError {
 impl FormError {
     /// An error at a place.
     pub fn new(at: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> FormError {
-        FormError { at: at.into(), found: found.into(), expected: expected.into() }
+        FormError { line: None, at: at.into(), found: found.into(), expected: expected.into() }
+    }
+
+    /// The same error, in a line of the input.
+    #[must_use]
+    pub fn in_line(self, line: u64) -> FormError {
+        FormError { line: Some(line), ..self }
     }
 
     /// The same error, seen from one level further out.

@@ -7,6 +7,7 @@
 //! inputs, and `finish` gives the rest. A walk through one flit: [`Decoder::read`] hands the bytes to the decoder of the
 //! protocol and returns the object with what it found.
 
+use super::options::Options;
 use super::{FormError, flit_io, flit_nvl, flit_ual, flit68, flit256, message};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
@@ -37,13 +38,24 @@ impl Decoder {
     /// # Errors
     /// No such protocol.
     pub fn new(protocol: &str, dir: Dir) -> Result<Decoder, FormError> {
+        Decoder::with_options(protocol, dir, &Options::default())
+    }
+
+    /// The same, with what the ends of the link have agreed on.
+    ///
+    /// # Errors
+    /// No such protocol.
+    pub fn with_options(protocol: &str, dir: Dir, options: &Options) -> Result<Decoder, FormError> {
         // Counts the flits that could be read.
         let mut read = 0..u64::MAX;
         let mut next = move || read.next().unwrap_or(u64::MAX);
         let decode: Decode = match protocol {
-            flit_ual::PROTOCOL => return Ok(Decoder(Reader::Waiting(Box::new(flit_ual::Decoder::new(dir))))),
+            flit_ual::PROTOCOL => {
+                let decoder = flit_ual::Decoder::with_config(dir, options.ualink);
+                return Ok(Decoder(Reader::Waiting(Box::new(decoder))));
+            }
             flit68::PROTOCOL => {
-                let mut decoder = flit68::Follower::new(dir);
+                let mut decoder = flit68::Follower::with_config(dir, options.cxl68);
                 Box::new(move |bytes| {
                     let (decoded, findings) = decoder.read(&Unit::from_bytes(bytes)?);
                     Ok((flit68::to_json(&decoded, &findings, next()), findings))
@@ -61,7 +73,7 @@ impl Decoder {
                 })
             }
             _ => {
-                let mut decoder = flit256::Decoder::new(mode(protocol)?, dir);
+                let mut decoder = flit256::Decoder::with_config(mode(protocol)?, dir, options.cxl256);
                 Box::new(move |bytes| {
                     let (decoded, findings) = decoder.read(&flit::Flit::from_bytes(bytes)?);
                     Ok((flit256::to_json(&decoded, &findings, next()), findings))
@@ -105,6 +117,14 @@ impl Encoder {
     /// # Errors
     /// No such protocol.
     pub fn new(protocol: &str, dir: Option<Dir>) -> Result<Encoder, FormError> {
+        Encoder::with_options(protocol, dir, &Options::default())
+    }
+
+    /// The same, with what the ends of the link have agreed on.
+    ///
+    /// # Errors
+    /// No such protocol.
+    pub fn with_options(protocol: &str, dir: Option<Dir>, options: &Options) -> Result<Encoder, FormError> {
         /// The answer of an encoder; their results are alike and of different types.
         macro_rules! prompt {
             ($encoder:expr) => {{
@@ -116,11 +136,14 @@ impl Encoder {
             }};
         }
         let encode: Encode = match protocol {
-            flit_ual::PROTOCOL => return Ok(Encoder(Writer::Waiting(Box::new(flit_ual::Encoder::new(dir))))),
-            flit68::PROTOCOL => prompt!(flit68::Encoder::new(dir)),
+            flit_ual::PROTOCOL => {
+                let encoder = flit_ual::Encoder::with_config(dir, options.ualink);
+                return Ok(Encoder(Writer::Waiting(Box::new(encoder))));
+            }
+            flit68::PROTOCOL => prompt!(flit68::Encoder::with_config(dir, options.cxl68)),
             flit_io::PROTOCOL => prompt!(flit_io::Encoder::new(dir)),
             flit_nvl::PROTOCOL => prompt!(flit_nvl::Encoder::new(NvlConfig::default(), dir)),
-            _ => prompt!(flit256::Encoder::new(mode(protocol)?, dir)),
+            _ => prompt!(flit256::Encoder::with_config(mode(protocol)?, dir, options.cxl256)),
         };
         Ok(Encoder(Writer::Prompt(encode)))
     }

@@ -9,7 +9,7 @@
 //! says where ([`FormError`]); nothing here panics on input. Integers up to 2^53 - 1 print as numbers, larger ones as `0x` strings, both are read.
 //! Bytes are lower-case hex, byte 0 first.
 //!
-//! A walk through one flit line: [`number::bytes_of`] reads the hex, [`flit68::Decoder`] keeps the stream state and takes
+//! A walk through one flit: [`hex::Reader`] reads the digits, [`flit68::Decoder`] keeps the stream state and takes
 //! the unit apart, [`flit68::to_json`] writes it, with [`message`] for each place of a slot and [`violation`] for each
 //! finding. [`flit68::Encoder`] goes the other way and keeps the state that a sender has. [`flit256`] does the same for 256-byte flits,
 //! [`flit_nvl`] for packets of NVLink.
@@ -23,11 +23,13 @@ pub mod flit68;
 pub mod flit_io;
 pub mod flit_nvl;
 pub mod flit_ual;
+pub mod hex;
 pub mod input;
 pub mod json;
 pub mod layout;
 pub mod message;
 pub mod number;
+pub mod options;
 pub mod stream;
 pub mod violation;
 

@@ -92,6 +92,9 @@ pub fn broken(def: &LayoutDef, bits: u128) -> Option<&'static str> {
     if is_block(def, bits) && raw(def, bits, chunk_field(def)) & 3 == 0 {
         return Some("CXL256-ENC-12");
     }
+    if is == "m2s_rwd" && has_trailer(def, bits).is_some_and(|trp| trp != (raw(def, bits, "trp") == 1)) {
+        return Some("CXL256-TRL-01");
+    }
     if let Some(own) = types(&NFM_TYPES, def).filter(|own| !own.contains(&first_byte())) {
         let prefix = first_byte() >> 5 == 4;
         let other = NFM_TYPES.iter().any(|r| r.1 != own && r.1.contains(&first_byte()));
@@ -171,6 +174,15 @@ pub const EMS: u128 = 1;
 /// Whether an RwD is a partial write (`cxl-256b` §4.2).
 pub fn has_byte_enables(def: &LayoutDef, bits: u128) -> bool {
     matches!(raw(def, bits, "opcode"), 2 | 10)
+}
+
+/// Whether a write announces a trailer; `None` for an RwD that is no write (`cxl-256b` §4.5).
+fn has_trailer(def: &LayoutDef, bits: u128) -> Option<bool> {
+    match raw(def, bits, "opcode") {
+        1 | 9 => Some(raw(def, bits, "meta_field") == EMS),
+        2 | 10 => Some(true),
+        _ => None,
+    }
 }
 
 /// Cases of the rules between fields; `base` is the plain message of the layout.

@@ -1,6 +1,7 @@
 //! Text: vector files, objects as JSON, memory traces.
 
 use super::to_send;
+use scalepool::forms::hex::{Order, Reader};
 use scalepool::forms::message::{message_from_json, message_to_json};
 use scalepool::forms::{flit_io, flit_nvl, flit68, flit256};
 use scalepool::golden::{hex::parse_hex, rsp::parse_rsp};
@@ -10,7 +11,7 @@ use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::nvlink::NvlConfig;
 use serde_json::Value;
 
-/// Vector files, `.hex` and `.rsp`: read or refused with a place inside the text.
+/// Vector files, `.hex` and `.rsp`, and lines of digits: read or refused with a place inside the text.
 pub fn vectors(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let lines = text.lines().count();
@@ -25,6 +26,22 @@ pub fn vectors(bytes: &[u8]) {
     match parse_rsp(text) {
         Ok(file) => assert!(file.cases.iter().all(|c| c.line <= lines && !c.values.is_empty())),
         Err(e) => assert!(e.line <= lines + 1 && e.column >= 1, "{e}"),
+    }
+    for order in [Order::Byte0, Order::Msb] {
+        digits(text, Reader::new(4, false, order), |bytes| bytes == 4);
+        digits(text, Reader::new(16, true, order), |bytes| bytes % 16 == 0 && (16..=288).contains(&bytes));
+    }
+}
+
+/// Flits as simulators print them: each has its length, whatever is refused has a line of the text.
+fn digits(text: &str, mut reader: Reader, is_unit: impl Fn(usize) -> bool) {
+    let mut units: Vec<_> = (1..).zip(text.lines()).flat_map(|(n, line)| reader.line(n, line)).collect();
+    units.extend(reader.finish());
+    for unit in units {
+        match unit {
+            Ok(bytes) => assert!(is_unit(bytes.len()), "{} bytes", bytes.len()),
+            Err(e) => assert!(e.line.is_some_and(|n| (1..=text.lines().count() as u64).contains(&n)), "{e}"),
+        }
     }
 }
 

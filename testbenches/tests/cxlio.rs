@@ -15,7 +15,7 @@ use scalepool_protocols::cxl::cxlio::flit_mode::{Base, FmMsg, PbrFirstByte};
 use scalepool_protocols::cxl::cxlio::framing::{self, Framed, Stp, StpFault, Token};
 use scalepool_protocols::cxl::cxlio::non_flit_mode::{self, NfmMsg, Shape};
 use scalepool_protocols::cxl::cxlio::stream::{self, Kind, Reader};
-use scalepool_protocols::cxl::cxlio::tlp::{self, Parts, TlpFault};
+use scalepool_protocols::cxl::cxlio::tlp::{self, Parts, TlpFault, Unknown};
 use scalepool_protocols::cxl::cxlio::vdm::{self, Pm};
 use scalepool_protocols::cxl::cxlio::{LAYOUTS, byte_count_bytes, byte_count_field, length_dw, length_field};
 use scalepool_protocols::wire::{At, CodeTable, FieldFault, LayoutDef, Violation, Wire};
@@ -1141,8 +1141,10 @@ fn cxlio_pth_01_n() {
 
 #[test]
 fn cxlio_pth_03_p() {
-    use PbrFirstByte::{Nop, Prefix, Pth, Reserved};
-    assert_eq!([0x00, 0x3f, 0x40, 0x8e, 0xc0, 0xff].map(PbrFirstByte::of), [Nop, Nop, Reserved, Prefix, Pth, Pth]);
+    use PbrFirstByte::{Bare, Nop, Prefix, Pth, Reserved};
+    let bytes = [0x00, 0x01, 0x3f, 0x40, 0x7f, 0x80, 0xbf, 0xc0, 0xff];
+    let classes = [Nop, Bare, Bare, Reserved, Reserved, Prefix, Prefix, Pth, Pth];
+    assert_eq!(bytes.map(PbrFirstByte::of), classes);
     let region = [&[0; 4][..], &hex("8E 00 00 05 C0 12 34 56"), &build(0x03, 0, 0, 1).0, &[0; 4]].concat();
     let kinds: Vec<_> = Reader::new(true).read(&region).iter().map(|f| (f.piece.kind, f.piece.len_bytes)).collect();
     assert_eq!(kinds, [(Kind::Nop, 4), (Kind::Tlp, 20), (Kind::Nop, 4)]);
@@ -1151,10 +1153,24 @@ fn cxlio_pth_03_p() {
 #[test]
 fn cxlio_pth_03_n() {
     // Class 01, and a header base without its PBR header, drop the rest of the flit.
-    for first in [0x40, 0x60] {
-        let region = [&[0; 4][..], &build(first, 0, 0, 1).0].concat();
-        let found = Reader::new(true).read(&region);
-        assert_eq!((found[1].piece.kind, found[1].piece.len_bytes), (Kind::Dropped, region.len() - 4));
+    for first in [0x03, 0x20, 0x34, 0x40, 0x60] {
+        let tlp = build(first, 0, 0, 1).0;
+        for front in [&[0; 4][..], &[0, 0, 0, 0, 0x8e, 0, 0, 5]] {
+            let region = [front, &tlp].concat();
+            let found = Reader::new(true).read(&region);
+            assert_eq!(found.len(), 2, "{first:#04x}");
+            let dropped = (Kind::Dropped(Unknown::NoPth), region.len() - 4);
+            assert_eq!((found[1].piece.kind, found[1].piece.len_bytes), dropped, "{first:#04x}");
+            let mut broken = Vec::new();
+            stream::check(&found, &region, true, &mut broken);
+            assert_eq!(
+                broken.iter().map(|v| (v.rule, v.at)).collect::<Vec<_>>(),
+                [("CXLIO-PTH-02", At::Byte(front.len()))]
+            );
+        }
+        // Behind a PBR header the type alone decides, as on other links.
+        let region = [hex("C0 12 34 56"), vec![0x3f, 0, 0, 0]].concat();
+        assert_eq!(Reader::new(true).read(&region)[0].piece.kind, Kind::Dropped(Unknown::Type));
     }
     for marker in 0..3u32 {
         assert_eq!(rules(&judged("cxlio.pth", u128::from(marker << 30))), ["CXLIO-PTH-03"]);

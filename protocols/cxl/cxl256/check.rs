@@ -1,16 +1,17 @@
 //! Judging a decoded flit: which rules its sender broke.
 //!
-//! Modelled: every rule that shows in one flit and the stream before it. Left out: rules over time (credits, sequence
-//! numbers, retry, initialisation), see `scalepool::link`. Bits that a receiver must ignore (CRD bit 15, unlisted credit
+//! Modelled: every rule that shows in one flit and the stream before it. Left out: rules over time (credits, the order of
+//! sequence numbers, retry, initialisation), see `scalepool::link`. Bits that a receiver must ignore (CRD bit 15, unlisted credit
 //! codes, slot bits behind the last message, stray bits of empty slots, unlisted control kinds) are no finding; reserved
 //! bits of a valid message are.
 
 use super::almp::{self, Almp, L0p};
 use super::class::{Class, Routing};
-use super::code::{self, FlitType, H2dRspOpcode, VlsmState};
+use super::code::{self, FlitType, H2dRspOpcode, ReplayCommand, VlsmState};
 use super::config::Cxl256Config;
 use super::control::{ControlKind, Poison};
 use super::flit::{self, SLOTS, body_byte, crc_parts, fec_bytes, slot_byte};
+use super::header::MAX_SEQ;
 use super::mode::Mode;
 use super::slot::{Place, SlotFormat, SlotKind};
 use super::stream::{Counts, Decoded, Kind, Role};
@@ -80,6 +81,13 @@ fn header(decoded: &Decoded, found: &mut Findings) {
     if header.dllp_type && header.flit_type != FlitType::Io {
         let text = "the DLLP type bit belongs to CXL.io flits";
         found.broken("CXL256-HDR-03", 0, 1, 0, text);
+    }
+    if header.names_zero() {
+        let text = match header.command {
+            ReplayCommand::Explicit => "a payload flit has the reserved sequence number",
+            _ => "a payload flit acknowledges or asks for the reserved number",
+        };
+        found.broken("CXL256-RTY-01", 1, 0, format!("1 to {MAX_SEQ}"), text);
     }
 }
 

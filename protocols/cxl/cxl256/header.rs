@@ -19,3 +19,24 @@ layout! {
         flit_type: FlitType = [14 +: 2];
     }
 }
+
+/// Largest sequence number of a payload flit; 1 follows (`cxl-256b` §9).
+pub const MAX_SEQ: u16 = 1023;
+
+impl FlitHeader {
+    /// The first legal `seq` of a stream (`cxl-256b` §9, start values): 1 for a payload flit that states its number. A
+    /// NOP states the number before that, which is 0 at the start alone. An Ack or Nak names the last number that came
+    /// well, which before the first one is 1023.
+    pub fn first_seq(&self) -> u16 {
+        match self.command {
+            ReplayCommand::Explicit => u16::from(self.flit_type != FlitType::Nop),
+            _ => MAX_SEQ,
+        }
+    }
+
+    /// Whether `seq` is the reserved number 0 in a payload flit, where neither the flit's own number nor an acknowledged
+    /// one can be 0 (`cxl-256b` §9).
+    pub fn names_zero(&self) -> bool {
+        self.flit_type != FlitType::Nop && self.seq == 0
+    }
+}

@@ -6,7 +6,7 @@ use super::code::{
 };
 use crate::cxl::cxl68::message::judge_go_state;
 use crate::layout;
-use crate::wire::{At, Violation, Wire};
+use crate::wire::{At, LayoutDef, Violation, Wire};
 
 layout! {
     /// CXL.cache snoop, host to device.
@@ -156,7 +156,7 @@ layout! {
 layout! {
     /// Header of a CXL.mem request with data, host to device.
     pub struct M2sRwd: 104 bits = "cxl256.m2s_rwd" {
-        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-08";
+        source: "cxl-256b §3.1 (A)", basis: Spec, rule: "CXL256-MSG-08", cross_check: rwd_trailer;
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -284,6 +284,10 @@ fn go_state(bits: u128, found: &mut Vec<Violation>) {
     }
 }
 
+fn rwd_trailer(bits: u128, found: &mut Vec<Violation>) {
+    found.extend(judge_rwd_trailer(M2sRwd::DEF, bits));
+}
+
 fn birsp_chunk(bits: u128, found: &mut Vec<Violation>) {
     let rsp = M2sBirsp::from_bits(bits);
     if rsp.opcode.is_block() {
@@ -296,6 +300,29 @@ fn bisnp_chunk(bits: u128, found: &mut Vec<Violation>) {
     if snp.opcode.is_block() {
         found.extend(judge_chunk(S2mBisnp::DEF.name, 29, (snp.address >> 6 & 3) as u8));
     }
+}
+
+/// Whether a write of this opcode and MetaField has a trailer; `None` for what is no write (`cxl-256b` §4.5).
+pub(super) fn has_trailer(opcode: M2sRwdOpcode, meta_field: MetaField) -> Option<bool> {
+    match opcode {
+        M2sRwdOpcode::MemWrPtl | M2sRwdOpcode::MemWrPtlTEE => Some(true),
+        M2sRwdOpcode::MemWr | M2sRwdOpcode::MemWrTEE => Some(meta_field == MetaField::EMS),
+        _ => None,
+    }
+}
+
+/// Judges TRP of an RwD of either routing: opcode, MetaField and TRP stand at the same places in both. A receiver finds
+/// the next slot by TRP alone, so a wrong one is blamed here and not on what follows.
+pub(super) fn judge_rwd_trailer(def: &LayoutDef, bits: u128) -> Option<Violation> {
+    let rwd = M2sRwd::from_bits(bits);
+    let expected = has_trailer(rwd.opcode, rwd.meta_field).filter(|&expected| expected != rwd.trp)?;
+    Some(Violation {
+        rule: "CXL256-TRL-01",
+        at: At::Bits { lsb: 75, width: 1 },
+        found: format!("TRP = {}", u8::from(rwd.trp)),
+        expected: format!("TRP = {}", u8::from(expected)),
+        text: format!("{}: a MemWrPtl has a trailer, a MemWr has one exactly when MetaField is EMS", def.name),
+    })
 }
 
 /// Judges the chunk code of a *Blk message, whose lowest bit stands at `lsb` (`cxl-256b` §4.6).

@@ -8,7 +8,7 @@ use super::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode,
     M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, RspPre, SnpType,
 };
-use super::message::{GO_STATE_RULE, judge_chunk};
+use super::message::{GO_STATE_RULE, judge_chunk, judge_rwd_trailer};
 use crate::cxl::cxl68::message::judge_go_state;
 use crate::layout;
 use crate::wire::{Violation, Wire};
@@ -169,7 +169,7 @@ layout! {
 layout! {
     /// Header of a CXL.mem request with data, host to device.
     pub struct M2sRwd: 124 bits = "cxlpbr.m2s_rwd" {
-        source: "cxl-256b §3.2 (B)", basis: Spec, rule: "CXLPBR-MSG-08";
+        source: "cxl-256b §3.2 (B)", basis: Spec, rule: "CXLPBR-MSG-08", cross_check: rwd_trailer;
         /// 1: the message is present.
         valid: bool = [0 +: 1], default 1;
         /// What is asked or answered.
@@ -310,6 +310,10 @@ fn go_state(bits: u128, found: &mut Vec<Violation>) {
     if rsp.opcode == H2dRspOpcode::GO {
         found.extend(judge_go_state(H2dRsp::DEF.name, GO_STATE_RULE, rsp.rsp_data));
     }
+}
+
+fn rwd_trailer(bits: u128, found: &mut Vec<Violation>) {
+    found.extend(judge_rwd_trailer(M2sRwd::DEF, bits));
 }
 
 fn birsp_chunk(bits: u128, found: &mut Vec<Violation>) {

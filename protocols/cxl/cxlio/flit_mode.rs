@@ -443,6 +443,8 @@ fn pth(bits: u128, found: &mut Vec<Violation>) {
 pub enum PbrFirstByte {
     /// A NOP.
     Nop,
+    /// A type that is no NOP: its TLP has no PBR header.
+    Bare,
     /// Reserved: dropped.
     Reserved,
     /// A local prefix.
@@ -452,13 +454,14 @@ pub enum PbrFirstByte {
 }
 
 impl PbrFirstByte {
-    /// The class of a byte, by bits 7:6.
+    /// The class of a byte.
     pub const fn of(byte: u8) -> PbrFirstByte {
-        match byte >> 6 {
+        match byte {
             0 => PbrFirstByte::Nop,
-            1 => PbrFirstByte::Reserved,
-            2 => PbrFirstByte::Prefix,
-            _ => PbrFirstByte::Pth,
+            0x01..=0x3f => PbrFirstByte::Bare,
+            0x40..=0x7f => PbrFirstByte::Reserved,
+            0x80..=0xbf => PbrFirstByte::Prefix,
+            0xc0..=0xff => PbrFirstByte::Pth,
         }
     }
 }

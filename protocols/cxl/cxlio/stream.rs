@@ -1,14 +1,15 @@
 //! TLPs in the flits of a 256B link: where each begins and ends (`cxl-io` §3.7, §4).
 //!
 //! Modelled: the TLP bytes of one flit after another as one stream, cut into pieces: NOPs, whole TLPs, and parts of TLPs
-//! that straddle flits; how many may start in each group. Behind a type of unknown size the rest of the flit is dropped
+//! that straddle flits; how many may start in each group. Behind a type of unknown size, and behind a TLP without PBR header
+//! on a link with port based routing, the rest of the flit is dropped
 //! (sheet mark \[D\]). [`Reader`] joins the parts of straddling TLPs.
 //!
 //! A TLP region is a whole number of DW in every flit map, so the first DW of a TLP is never split and its size is known
 //! where it begins.
 
 use super::DW_BYTES;
-use super::tlp::{self, Begin, Front, Parts};
+use super::tlp::{self, Begin, Front, Parts, Unknown};
 use crate::wire::{At, Violation};
 
 /// What the flits before leave open.
@@ -30,8 +31,8 @@ pub enum Kind {
     Nop,
     /// A TLP or a part of one.
     Tlp,
-    /// Bytes behind a type of unknown size, that type included.
-    Dropped,
+    /// Bytes behind a DW that tells no size, that DW included.
+    Dropped(Unknown),
 }
 
 /// A piece of the TLP region of one flit.
@@ -97,8 +98,8 @@ impl Iterator for Walker<'_> {
                     kind = Kind::Nop;
                     1
                 }
-                (_, Begin::Unknown) => {
-                    kind = Kind::Dropped;
+                (_, Begin::Unknown(why)) => {
+                    kind = Kind::Dropped(why);
                     left_dw
                 }
             };
@@ -162,7 +163,7 @@ impl Reader {
     }
 }
 
-/// Judges the pieces of one region: each TLP that ends in it, types of unknown size, TLPs that start in each group.
+/// Judges the pieces of one region: each TLP that ends in it, what was dropped, TLPs that start in each group.
 /// Places are bytes of the region; what stands in an earlier flit counts as the first byte of its last part.
 pub fn check(found: &[Found], region: &[u8], pbr: bool, violations: &mut Vec<Violation>) {
     for Found { piece, whole } in found {
@@ -178,14 +179,12 @@ pub fn check(found: &[Found], region: &[u8], pbr: bool, violations: &mut Vec<Vio
                 }
             }
             // The walker cuts where the parts end.
-            Some((_, Err(_))) | None if piece.kind != Kind::Dropped => (),
-            _ => violations.push(Violation {
-                rule: "CXLIO-FMT-03",
-                at: At::Byte(piece.at),
-                found: format!("{:02x?}", &piece.of(region)[..DW_BYTES]),
-                expected: "a NOP, a prefix or a TLP of known size".into(),
-                text: "the rest of the flit cannot be read".into(),
-            }),
+            Some((_, Err(_))) => (),
+            None => {
+                if let Kind::Dropped(why) = piece.kind {
+                    violations.push(why.violation(piece.at, piece.of(region)));
+                }
+            }
         }
     }
     check_starts(found.iter().map(|f| f.piece), violations);

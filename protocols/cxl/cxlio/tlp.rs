@@ -66,7 +66,32 @@ pub enum Begin {
     /// The first DW of a header.
     Header(Size),
     /// Nothing that tells how long it is.
-    Unknown,
+    Unknown(Unknown),
+}
+
+/// Why a DW does not tell how long its TLP is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// The type has no known size, or may not stand there.
+    Type,
+    /// A PBR header is due on a link with port based routing.
+    NoPth,
+}
+
+impl Unknown {
+    /// The finding about bytes that begin at `at` with this DW, or with the prefixes before it.
+    pub fn violation(self, at: usize, bytes: &[u8]) -> Violation {
+        let (rule, expected) = match self {
+            Unknown::Type => ("CXLIO-FMT-03", "a NOP, a prefix or a TLP of known size"),
+            Unknown::NoPth => ("CXLIO-PTH-02", "a NOP, or prefixes and a PBR header before each TLP"),
+        };
+        let (dws, _) = bytes.as_chunks::<DW_BYTES>();
+        let is_prefix = |dw: &&[u8; DW_BYTES]| PbrFirstByte::of(dw[0]) == PbrFirstByte::Prefix;
+        let prefixes = if self == Unknown::NoPth { dws.iter().take_while(is_prefix).count() } else { 0 };
+        let found = format!("{:02x?}", dws.get(prefixes).unwrap_or(&[0; DW_BYTES]));
+        let text = "the rest of the flit cannot be read";
+        Violation::at_byte(rule, at + DW_BYTES * prefixes, found, expected, text)
+    }
 }
 
 impl Front {
@@ -78,7 +103,7 @@ impl Front {
                 (PbrFirstByte::Nop, Front::Nothing) => Begin::Nop,
                 (PbrFirstByte::Prefix, _) => Begin::More(Front::Prefixes),
                 (PbrFirstByte::Pth, _) => Begin::More(Front::Pth),
-                _ => Begin::Unknown,
+                _ => Begin::Unknown(Unknown::NoPth),
             };
         }
         match (Base::of(FmType(dw[0])), self) {
@@ -86,7 +111,7 @@ impl Front {
             (Some(Base::Prefix), Front::Nothing | Front::Prefixes) => Begin::More(Front::Prefixes),
             _ => match Size::of(dw) {
                 Some(size) => Begin::Header(size),
-                None => Begin::Unknown,
+                None => Begin::Unknown(Unknown::Type),
             },
         }
     }
@@ -152,7 +177,7 @@ impl<'a> Parts<'a> {
                     at += DW_BYTES;
                 }
                 Begin::Header(size) => break size,
-                Begin::Nop | Begin::Unknown => return Err(TlpFault::Unknown { code: dw[0], at }),
+                Begin::Nop | Begin::Unknown(_) => return Err(TlpFault::Unknown { code: dw[0], at }),
             }
         };
         let expected = at + DW_BYTES * size.dw();

@@ -2,6 +2,7 @@
 
 use crate::forms::{FormError, Object, message, object, shown, text};
 use scalepool_protocols::cxl::cxl256::control::{self, ControlKind, KINDS};
+use scalepool_protocols::cxl::cxl256::slot;
 use scalepool_protocols::wire::FieldDef;
 use serde_json::Value;
 
@@ -38,7 +39,10 @@ pub fn from_json(form: &Value, hex: Option<u128>) -> Result<u128, FormError> {
     let name = form.get("name").ok_or_else(|| FormError::new("control", "no key `name`", expected()))?;
     let name = text(name, "control.name", "a string")?;
     if name == UNLISTED {
-        return hex.ok_or_else(|| FormError::new("control", "an unlisted control slot", "`hex` of the slot"));
+        let hex = hex.ok_or_else(|| FormError::new("control", "an unlisted control slot", "`hex` of the slot"))?;
+        let unlisted = slot::code(hex) == slot::CONTROL && control::kind(hex).is_none();
+        let listed = || FormError::new("control.name", UNLISTED, "`hex` of a control slot whose kind is unlisted");
+        return unlisted.then_some(hex).ok_or_else(listed);
     }
     let kind = control::by_name(name).ok_or_else(|| FormError::new("control.name", shown(&name.into()), expected()))?;
     // Format, class and kind are the low 12 bits; the name decides them.

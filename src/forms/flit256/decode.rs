@@ -24,7 +24,12 @@ pub struct Decoder {
 impl Decoder {
     /// A stream of which nothing has been read.
     pub fn new(mode: Mode, dir: Dir) -> Decoder {
-        Decoder { unpacker: Unpacker::new(mode, dir), config: Cxl256Config::default() }
+        Decoder::with_config(mode, dir, Cxl256Config::default())
+    }
+
+    /// The same, judged by a configuration.
+    pub fn with_config(mode: Mode, dir: Dir, config: Cxl256Config) -> Decoder {
+        Decoder { unpacker: Unpacker::new(mode, dir), config }
     }
 
     /// Takes the next flit apart and judges it.

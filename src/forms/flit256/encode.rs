@@ -7,6 +7,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::almp::{Almp, L0p};
 use scalepool_protocols::cxl::cxl256::check::{self, Findings};
 use scalepool_protocols::cxl::cxl256::code::FlitType;
+use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::crd::{Crd, RequestCredit};
 use scalepool_protocols::cxl::cxl256::flit::{self, DLLP_BYTES, Flit, SLOTS, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
@@ -41,7 +42,13 @@ pub struct Encoder {
 impl Encoder {
     /// Streams of which nothing has been sent. `default_dir` is the direction of objects without `dir`.
     pub fn new(mode: Mode, default_dir: Option<Dir>) -> Encoder {
-        Encoder { mode, default_dir, streams: Dir::ALL.map(|dir| Decoder::new(mode, dir)), units: 0 }
+        Encoder::with_config(mode, default_dir, Cxl256Config::default())
+    }
+
+    /// The same, judged by a configuration.
+    pub fn with_config(mode: Mode, default_dir: Option<Dir>, config: Cxl256Config) -> Encoder {
+        let streams = Dir::ALL.map(|dir| Decoder::with_config(mode, dir, config));
+        Encoder { mode, default_dir, streams, units: 0 }
     }
 
     /// Builds the next flit. Without `index` in the object, flits are counted from 0.
@@ -113,6 +120,9 @@ impl Meant {
         if let Some(fields) = form.get("header") {
             header = FlitHeader::from_bits(message::fields_from_json(FlitHeader::DEF, own.to_bits()?, fields)?);
         }
+        if !form.get("header").is_some_and(|fields| fields.get("seq").is_some()) {
+            header.seq = header.first_seq();
+        }
         if header.flit_type != flit_type {
             let expected = format!("{flit_type:?}, the type of this kind of flit");
             return Err(FormError::new("header.flit_type", format!("{:?}", header.flit_type), expected));
@@ -122,6 +132,7 @@ impl Meant {
 
     fn cachemem(&mut self, form: &Object, kind: &str, mode: Mode) -> Result<(), FormError> {
         let mut seen = [false; SLOTS];
+        let mut hex_of_slot0 = None;
         for (i, entry) in list(form, "slots")?.iter().enumerate() {
             let at = format!("slots[{i}]");
             let entry = object(entry, &at, &["slot", "format", "messages", "control", "data", "hex"])?;
@@ -132,15 +143,18 @@ impl Meant {
             if std::mem::replace(&mut seen[n], true) {
                 return Err(FormError::new(format!("{at}.slot"), shown(number), "each slot once"));
             }
-            self.slot(entry, &at, n, mode)?;
+            let hex =
+                entry.get("hex").map(|hex| bits(hex, &format!("{at}.hex"), mode.slot_kind(n).bytes())).transpose()?;
+            self.slot(entry, &at, n, hex, mode)?;
+            if n == 0 {
+                hex_of_slot0 = hex;
+            }
         }
         if kind == "control" {
-            let given =
-                Some(self.unit.slot(mode, 0)).filter(|&bits| slot::code(bits) == slot::CONTROL && bits >> 4 != 0);
             let control = form
                 .get("control")
                 .ok_or_else(|| FormError::new("flit", "no key `control`", "an object with `name` and `fields`"))?;
-            self.unit.set_slot(mode, 0, control::from_json(control, given)?);
+            self.unit.set_slot(mode, 0, control::from_json(control, hex_of_slot0)?);
         }
         let own = match kind {
             "empty" => Crd { request: RequestCredit::EmptyFlit, ..Crd::default() },
@@ -153,9 +167,9 @@ impl Meant {
         Ok(self.unit.set_crd(&crd)?)
     }
 
-    fn slot(&mut self, form: &Object, at: &str, n: usize, mode: Mode) -> Result<(), FormError> {
+    /// One entry of `slots`; `hex` is what stands under that key of it.
+    fn slot(&mut self, form: &Object, at: &str, n: usize, hex: Option<u128>, mode: Mode) -> Result<(), FormError> {
         let kind = mode.slot_kind(n);
-        let hex = form.get("hex").map(|hex| bits(hex, &format!("{at}.hex"), kind.bytes())).transpose()?;
         let mut bits_of_slot = hex.unwrap_or(0);
         if let Some(data) = form.get("data") {
             let at = format!("{at}.data");

@@ -9,6 +9,8 @@
 //! * `hex` of a slot is the whole slot; it is taken first, and `format`, `control`, `messages` and `data` are written over
 //!   it. It is printed for bits that no message gives, slots of a reserved format (`"format":"RSVD"`), control slots that
 //!   differ from their own encoding, and slots beside a control slot that are not zero. A slot of zeros has no messages.
+//! * `header`: without `seq` reading takes the first legal number of a stream: 1 for a payload flit, 1023 beside an Ack or
+//!   Nak, 0 for any other NOP.
 //! * `control` is slot 0 of a flit of kind `control`; a control slot 8 has its own.
 //! * `tlps` and `dllp` are written by [`super::flit_io`].
 //! * `data` is the body (all between header, CRC and FEC) of a NOP or ALMP that is not zero behind its form.

@@ -27,7 +27,11 @@ pub struct Decoder {
 impl Decoder {
     /// A stream of which nothing has been read.
     pub fn new(dir: Dir) -> Decoder {
-        let config = Cxl68Config::default();
+        Decoder::with_config(dir, Cxl68Config::default())
+    }
+
+    /// The same, judged by a configuration.
+    pub fn with_config(dir: Dir, config: Cxl68Config) -> Decoder {
         Decoder { unpacker: Unpacker::new(dir, config.revision, Enabled::ALL), config }
     }
 

@@ -5,7 +5,7 @@ use super::{Decoder, PROTOCOL, control, kind_name, to_json};
 use crate::forms::{FormError, Object, almp, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
-use scalepool_protocols::cxl::cxl68::config::Revision;
+use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::control::{Almp, Control};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
 use scalepool_protocols::cxl::cxl68::message::Class;
@@ -41,7 +41,12 @@ pub struct Encoder {
 impl Encoder {
     /// Streams of which nothing has been sent. `default_dir` is the direction of objects without `dir`.
     pub fn new(default_dir: Option<Dir>) -> Encoder {
-        Encoder { default_dir, streams: Dir::ALL.map(Decoder::new), units: 0 }
+        Encoder::with_config(default_dir, Cxl68Config::default())
+    }
+
+    /// The same, judged by a configuration.
+    pub fn with_config(default_dir: Option<Dir>, config: Cxl68Config) -> Encoder {
+        Encoder { default_dir, streams: Dir::ALL.map(|dir| Decoder::with_config(dir, config)), units: 0 }
     }
 
     /// Builds the next unit. Without `index` in the object, units are counted from 0.
@@ -116,7 +121,7 @@ struct Meant {
 
 impl Meant {
     fn read(form: &Value, dir: Dir) -> Result<Meant, FormError> {
-        let kinds = "one of: protocol, all-data, control, almp, null, io";
+        let kinds = "one of: protocol, all-data, control, almp, null, io, dropped";
         let kind = form.as_object().ok_or_else(|| FormError::new("flit", shown(form), "an object"))?.get("kind");
         let kind = text(kind.ok_or_else(|| FormError::new("flit", "no key `kind`", kinds))?, "kind", kinds)?;
         let own: &[&str] = match kind {
@@ -124,7 +129,7 @@ impl Meant {
             "all-data" => &["slots", "crc"],
             "control" => &["control", "slots", "crc"],
             "almp" => &["almp", "slots", "tail"],
-            "null" | "io" => &["data", "tail"],
+            "null" | "io" | "dropped" => &["data", "tail"],
             _ => return Err(FormError::new("kind", shown(&kind.into()), kinds)),
         };
         let form = object(form, "flit", &[&COMMON[..5], own, &COMMON[5..]].concat())?;
@@ -138,27 +143,32 @@ impl Meant {
             "all-data" => all_data(form),
             "control" => control_flit(form),
             "almp" => almp(form),
-            "null" => opaque(form, pid::NULL, PidKind::Null, Kind::Null),
-            _ => opaque(form, pid::IO, PidKind::Io, Kind::Io),
+            "null" => opaque(form, pid_of(form, pid::NULL, PidKind::Null)?, Kind::Null),
+            "io" => opaque(form, pid_of(form, pid::IO, PidKind::Io)?, Kind::Io),
+            _ => opaque(form, unusable_pid(form)?, Kind::Dropped),
         }
     }
 }
 
-/// The protocol ID of the object, and whether a receiver can use it as this kind; `default` when there is none.
-fn pid_of(form: &Object, default: u16, kind: PidKind) -> Result<(u16, bool), FormError> {
-    let id = match form.get("pid") {
-        Some(id) => number::from_json(id, "pid")?,
-        None => default.into(),
-    };
-    let expected = format!("an ID that is read as {kind:?}, such as {default:#06x}");
-    let error = || FormError::new("pid", format!("{id:#06x}"), expected.as_str());
-    let id = u16::try_from(id).map_err(|_| error())?;
-    match pid::receive(id, Enabled::ALL).accept {
-        Some(row) if row.kind == kind => Ok((id, true)),
-        // A unit that every receiver drops is NULL to it.
-        None if kind == PidKind::Null => Ok((id, false)),
-        _ => Err(error()),
-    }
+/// The protocol ID of the object, which a receiver reads as this kind; `default` when there is none.
+fn pid_of(form: &Object, default: u16, kind: PidKind) -> Result<u16, FormError> {
+    let Some(id) = form.get("pid") else { return Ok(default) };
+    read_pid(id, Some(kind), format!("an ID that is read as {kind:?}, such as {default:#06x}"))
+}
+
+/// The protocol ID of a unit that every receiver drops.
+fn unusable_pid(form: &Object) -> Result<u16, FormError> {
+    let expected = "an ID for which every receiver drops the unit";
+    let id = form.get("pid").ok_or_else(|| FormError::new("flit", "no key `pid`", expected))?;
+    read_pid(id, None, expected.to_owned())
+}
+
+/// A protocol ID that a receiver reads as a kind, or drops.
+fn read_pid(id: &Value, kind: Option<PidKind>, expected: String) -> Result<u16, FormError> {
+    let id = number::from_json(id, "pid")?;
+    let read_as = |id: &u16| pid::receive(*id, Enabled::ALL).accept.map(|row| row.kind) == kind;
+    let fitting = u16::try_from(id).ok().filter(read_as);
+    fitting.ok_or_else(|| FormError::new("pid", format!("{id:#06x}"), expected))
 }
 
 /// One entry of `slots`.
@@ -199,7 +209,7 @@ fn slots<'a>(form: &'a Object, known: &[&str]) -> Result<[Option<Slot<'a>>; 4], 
 
 /// A CXL.cachemem unit: CRC over the payload unless `crc.force` says otherwise.
 fn cachemem(form: &Object, slots: &[u128; 4], kind: Kind, roles: [Role; 4]) -> Result<Meant, FormError> {
-    let (id, _) = pid_of(form, pid::CACHEMEM, PidKind::Cachemem)?;
+    let id = pid_of(form, pid::CACHEMEM, PidKind::Cachemem)?;
     let mut unit = Unit::from_slots(id, slots);
     if let Some(crc) = form.get("crc") {
         let crc = object(crc, "crc", &["force", "ok", "found", "expected"])?;
@@ -240,19 +250,18 @@ fn almp(form: &Object) -> Result<Meant, FormError> {
         None => four_copies(almp::from_json(Almp::DEF, almp, default_almp())?),
     };
     let [_, slot1, slot2, slot3] = slots.map(|s| s.unwrap_or(0));
-    let (id, _) = pid_of(form, pid::ALMP, PidKind::Almp)?;
+    let id = pid_of(form, pid::ALMP, PidKind::Almp)?;
     let mut unit = Unit::plain(id, &payload_of(&[slot0, slot1, slot2, slot3]));
     set_tail(&mut unit, form)?;
     Ok(Meant { unit, kind: Kind::Almp, roles: [Role::Opaque; 4] })
 }
 
 /// A unit of bytes without form: CXL.io, NULL and what a receiver drops.
-fn opaque(form: &Object, id: u16, pid_kind: PidKind, kind: Kind) -> Result<Meant, FormError> {
-    let (id, usable) = pid_of(form, id, pid_kind)?;
+fn opaque(form: &Object, id: u16, kind: Kind) -> Result<Meant, FormError> {
     let data = form.get("data").map(|data| number::array_of(data, "data")).transpose()?;
     let mut unit = Unit::plain(id, &data.unwrap_or([0; 64]));
     set_tail(&mut unit, form)?;
-    Ok(Meant { unit, kind: if usable { kind } else { Kind::Dropped }, roles: [Role::Opaque; 4] })
+    Ok(Meant { unit, kind, roles: [Role::Opaque; 4] })
 }
 
 fn set_tail(unit: &mut Unit, form: &Object) -> Result<(), FormError> {

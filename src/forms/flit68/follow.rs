@@ -12,6 +12,7 @@
 use super::Decoder;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::Findings;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::control::{Control, RetryAck};
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::stream::{Decoded, Kind};
@@ -26,6 +27,7 @@ const OF_ONE_UNIT: [&str; 2] = ["CXL68-CRC", "CXL68-PID"];
 #[derive(Debug, Clone)]
 pub struct Follower {
     dir: Dir,
+    config: Cxl68Config,
     decoder: Decoder,
     /// The stream before each flit of the retry buffer, by number; empty: nothing is followed.
     before: Vec<Option<Decoder>>,
@@ -42,15 +44,20 @@ pub struct Follower {
 impl Follower {
     /// A stream of which nothing has been read.
     pub fn new(dir: Dir) -> Follower {
-        let decoder = Decoder::new(dir);
-        Follower { dir, decoder, before: Vec::new(), next: 0, begun: false, frames: 0, lost: false }
+        Follower::with_config(dir, Cxl68Config::default())
+    }
+
+    /// A stream of a link with other choices, of which nothing has been read.
+    pub fn with_config(dir: Dir, config: Cxl68Config) -> Follower {
+        let decoder = Decoder::with_config(dir, config);
+        Follower { dir, config, decoder, before: Vec::new(), next: 0, begun: false, frames: 0, lost: false }
     }
 
     /// Takes the next unit apart and judges it.
     pub fn read(&mut self, unit: &Unit) -> (Decoded, Findings) {
         let before = self.decoder.clone();
         let (decoded, findings) = match self.lost {
-            true => alone(self.dir, unit),
+            true => self.alone(unit),
             false => self.decoder.read(unit),
         };
         let ack = self.framed_ack(unit);
@@ -104,6 +111,14 @@ impl Follower {
         }
     }
 
+    /// A unit as the first of a stream, with what it breaks by itself.
+    fn alone(&self, unit: &Unit) -> (Decoded, Findings) {
+        let (decoded, mut findings) = Decoder::with_config(self.dir, self.config).read(unit);
+        findings.violations.retain(|violation| OF_ONE_UNIT.iter().any(|rules| violation.rule.starts_with(rules)));
+        findings.lints.clear();
+        (decoded, findings)
+    }
+
     /// The next flit has this number.
     fn goes_on(&mut self, number: usize) {
         self.lost = false;
@@ -114,12 +129,4 @@ impl Follower {
             (self.decoder, self.next) = (before, number);
         }
     }
-}
-
-/// A unit as the first of a stream, with what it breaks by itself.
-fn alone(dir: Dir, unit: &Unit) -> (Decoded, Findings) {
-    let (decoded, mut findings) = Decoder::new(dir).read(unit);
-    findings.violations.retain(|violation| OF_ONE_UNIT.iter().any(|rules| violation.rule.starts_with(rules)));
-    findings.lints.clear();
-    (decoded, findings)
 }

@@ -9,8 +9,8 @@
 //!   `header`, `control`, `almp`, `messages` and `data` are written over it. It is printed for pad bits, MAC slots, stray
 //!   bits of an empty slot, slots of a reserved format (`"format":"RSVD"`), and for the slots in which a control flit or
 //!   ALMP differs from its own encoding.
-//! * `data` (64 bytes) and `tail` (2 bytes) stand in `io` and in a unit whose protocol ID cannot be used, which is of
-//!   kind `null`; in `null` and `almp` when they are not zero.
+//! * `data` (64 bytes) and `tail` (2 bytes) stand in `io` and `dropped`, in `null` and `almp` when they are not zero. A
+//!   unit whose protocol ID no receiver can use is of kind `dropped`; reading it takes `pid`.
 //! * `control.fields` has the fields that mean something for its name; `full_ack` and `mac` are joined from their parts.
 //!   All fields of the layout are read. `almp` describes the first of the four copies.
 //!
@@ -33,15 +33,16 @@ use scalepool_protocols::cxl::cxl68::stream::Kind;
 /// Name on the command line and in objects.
 pub const PROTOCOL: &str = "cxl-68b";
 
-/// Name of a kind. A unit that is dropped counts as `null`: nobody reads it.
+/// Name of a kind.
 pub const fn kind_name(kind: &Kind) -> &'static str {
     match kind {
         Kind::Protocol(_) => "protocol",
         Kind::AllData => "all-data",
         Kind::Control(_) => "control",
         Kind::Almp => "almp",
-        Kind::Null | Kind::Dropped => "null",
+        Kind::Null => "null",
         Kind::Io => "io",
+        Kind::Dropped => "dropped",
     }
 }
 

@@ -4,10 +4,15 @@ use crate::forms::{FormError, Object, message, number, object};
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use serde_json::Value;
 
-/// The object of a DLLP; `header_bit_4` is the bit of the flit header that says which kinds of DLLP there are.
+/// The object of a DLLP; `header_bit_4` is the bit of the flit header that says which kinds of DLLP there are. Four zero
+/// bytes say nothing without that bit, as in a NOP of the physical layer (`cxl-256b` §1.4): they are no Ack of number 0,
+/// which flits carry in their header.
 pub fn dllp_to_json(dllp: Dllp, header_bit_4: bool) -> Value {
     let mut form = Object::new();
     form.insert("hex".into(), number::hex(&dllp.0).into());
+    if dllp == Dllp::default() && !header_bit_4 {
+        return Value::Object(form);
+    }
     if let Some(name) = dllp.name(header_bit_4) {
         form.insert("type".into(), name.into());
     }

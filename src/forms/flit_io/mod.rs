@@ -2,8 +2,8 @@
 //! but CXL.io and what every link carries (NOP, ALMP).
 //!
 //! Modelled: a TLP as `{"hex":..,"type":"MWr64","header":MESSAGE,"ohc":{"A":MESSAGE},"data":..,"trailer":..}`, with
-//! `prefixes` (hex) and `pth` (MESSAGE) where there are some; a DLLP as `{"hex":..,"type":..,"message":MESSAGE}`. Left
-//! out: which bytes of a flit hold them (see the forms of the flits).
+//! `prefixes` (hex) and `pth` (MESSAGE) where there are some; a DLLP as `{"hex":..,"type":..,"message":MESSAGE}`, an empty
+//! DLLP field as `{"hex":"00000000"}`. Left out: which bytes of a flit hold them (see the forms of the flits).
 //!
 //! * An OHC without settled fields is `{"hex":..}`.
 //! * `tlps` lists everything without gap, NOPs of zeros at the end left out. A part of a TLP that straddles flits has

@@ -27,7 +27,8 @@ fn found_to_json(found: &Found, region: &[u8], pbr: bool) -> Value {
     let piece = &found.piece;
     let mut form = Object::new();
     form.insert("hex".into(), number::hex(piece.of(region)).into());
-    let marks = [("continues", !piece.begins), ("goes_on", !piece.ends), ("unknown", piece.kind == Kind::Dropped)];
+    let marks =
+        [("continues", !piece.begins), ("goes_on", !piece.ends), ("unknown", matches!(piece.kind, Kind::Dropped(_)))];
     for (mark, _) in marks.into_iter().filter(|&(_, set)| set) {
         form.insert(mark.into(), true.into());
     }

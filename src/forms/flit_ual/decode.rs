@@ -25,7 +25,12 @@ pub struct Decoder {
 impl Decoder {
     /// A stream of which nothing has been read.
     pub fn new(dir: Dir) -> Decoder {
-        let unpacker = Unpacker::new(UalConfig::SHEET, role(dir));
+        Decoder::with_config(dir, UalConfig::SHEET)
+    }
+
+    /// The same, read and judged by a configuration.
+    pub fn with_config(dir: Dir, config: UalConfig) -> Decoder {
+        let unpacker = Unpacker::new(config, role(dir));
         Decoder { dir, unpacker, answers: Answers::default(), flits: 0 }
     }
 

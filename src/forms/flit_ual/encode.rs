@@ -9,7 +9,7 @@ use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::control::{Field, Writer};
 use scalepool_protocols::ualink::flit::{Flit, Payload, SECTOR_BYTES, SEGMENTS};
 use scalepool_protocols::ualink::half::{HALF_BYTES, Half, MessageHalf, TlFlit};
-use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, SegmentHeader};
+use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, FIRST_SEQ, Header, MAX_SEQ, SegmentHeader};
 use scalepool_protocols::ualink::segment::{BOUNDS, Packer, Place, Source};
 use scalepool_protocols::ualink::stream::Unpacker;
 use scalepool_protocols::wire::{LayoutDef, Wire};
@@ -43,6 +43,7 @@ struct Way {
 /// Builds flits from objects; keeps one stream a direction.
 #[derive(Debug, Clone)]
 pub struct Encoder {
+    config: UalConfig,
     default_dir: Option<Dir>,
     ways: [Way; 2],
     answers: Answers,
@@ -52,8 +53,13 @@ pub struct Encoder {
 impl Encoder {
     /// Streams of which nothing has been sent. `default_dir` is the direction of objects without `dir`.
     pub fn new(default_dir: Option<Dir>) -> Encoder {
-        let way = |dir| Way { packer: Packer::default(), unpacker: Unpacker::new(UalConfig::SHEET, role(dir)) };
-        Encoder { default_dir, ways: Dir::ALL.map(way), answers: Answers::default(), flits: 0 }
+        Encoder::with_config(default_dir, UalConfig::SHEET)
+    }
+
+    /// The same, written and judged by a configuration.
+    pub fn with_config(default_dir: Option<Dir>, config: UalConfig) -> Encoder {
+        let way = |dir| Way { packer: Packer::default(), unpacker: Unpacker::new(config, role(dir)) };
+        Encoder { config, default_dir, ways: Dir::ALL.map(way), answers: Answers::default(), flits: 0 }
     }
 
     /// Builds the next flit and gives all answers that are due now: objects, completed, and why others were refused. After
@@ -99,7 +105,7 @@ impl Encoder {
         let mut unit = Flit::ZERO;
         unit.set_header_bits(header);
         unit.set_payload(&payload);
-        unit.seal(&UalConfig::SHEET);
+        unit.seal(&self.config);
         if let Some(crc) = form.get("crc") {
             force(crc, &mut unit)?;
         }
@@ -123,12 +129,30 @@ fn header(form: &Object) -> Result<(u32, bool), FormError> {
     let fields = form.get("header").unwrap_or(&none);
     let def = header_def(fields)?;
     let own = def.field("payload")?.insert(def.default_bits(), has_payload.into()).map_err(|fault| def.error(fault))?;
-    let bits = message::fields_from_json(def, own, fields).map_err(|e| e.within("header"))?;
+    let mut bits = message::fields_from_json(def, own, fields).map_err(|e| e.within("header"))?;
     let payload = def.field("payload")?.extract(bits) != 0;
+    for (name, first) in first_numbers(&Header::from_bits(bits as u32), payload) {
+        if fields.get(name).is_none() {
+            bits = message::set_field(def, bits, name, &first.into())?;
+        }
+    }
     if kind.is_some() && payload != has_payload {
         return Err(FormError::new("header.payload", u8::from(payload).to_string(), "the one of `kind`"));
     }
     Ok((bits as u32, payload))
+}
+
+/// Numbers of a header that does not give them: the first legal ones of a stream (`ualink` §7, reset values). A NOP has
+/// the number of the last payload flit, which is 511 before the first one, as what was received last.
+fn first_numbers(header: &Header, payload: bool) -> Vec<(&'static str, u16)> {
+    let own = if payload { FIRST_SEQ } else { MAX_SEQ };
+    match header {
+        Header::Explicit(_) => vec![("seq", own)],
+        Header::Command(command) => {
+            let named = if command.op == FlitOp::ReplayRequest { FIRST_SEQ } else { MAX_SEQ };
+            vec![("seq_lo", own & 7), ("ack_req_seq", named)]
+        }
+    }
 }
 
 /// The format of a header: that of its `op`; without one, that to which its fields belong.

@@ -5,6 +5,8 @@
 //! credits as state (see `scalepool::link`).
 //!
 //! * `kind` is `protocol` with payload, `nop` without.
+//! * `header`: sequence numbers that reading does not find are the first legal ones of a stream: 1 for payload and for a
+//!   Replay Request, 511 for a NOP and an Ack.
 //! * `segments` has for each segment that is not all zero `{"segment":0,"header":{..},"data":HEX}`: the fields of the
 //!   segment header and the bytes of its sectors in order. With `header` it gives every byte but the CRC.
 //! * `messages` lists the alternative sectors: messages, `{"uart":HEX}` for UART payload, `{"hex":HEX}` for a DWord of an

@@ -120,21 +120,11 @@ impl FlitEnd {
                     self.protocol("CXLIO-PLC-01", at, found, "four bytes of 0", "a NOP is not four bytes of 0");
                 }
                 (PieceKind::Nop, _) => (),
-                (PieceKind::Dropped, _) => {
+                (PieceKind::Dropped(why), _) => {
                     self.channel.stats.unreadable += 1;
-                    let pbr = self.flit.mode == Mode::Pbr;
-                    let (rule, expected) = match pbr {
-                        true => ("CXLIO-PTH-02", "a NOP, or prefixes and a PBR header before each TLP"),
-                        false => ("CXLIO-FMT-03", "a NOP, a prefix or a TLP of known size"),
-                    };
-                    let head = &bytes[..bytes.len().min(2 * DW_BYTES)];
-                    self.protocol(
-                        rule,
-                        at,
-                        format!("{head:02x?}"),
-                        expected,
-                        "no TLP that is known begins here; the rest of the flit is dropped",
-                    );
+                    let found = why.violation(at, bytes);
+                    let place = if let At::Byte(at) = found.at { at } else { at };
+                    self.channel.protocol(Violation { at: At::Byte(body_byte(self.flit.mode, place)), ..found });
                 }
                 (PieceKind::Tlp, Some(tlp)) => self.channel.arrived(tlp),
                 (PieceKind::Tlp, None) => (),

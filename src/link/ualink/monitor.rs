@@ -346,7 +346,7 @@ impl Monitor {
             session.spoilt = true;
             return false;
         }
-        if flit.crc() != expected || !header.is_usable() {
+        if flit.crc() != expected || !header.is_usable() || header.zero_number().is_some() {
             let decoded = session.outgoing.read(flit);
             self.content(Way::Tx, Severity::Protocol, &decoded);
             return true;
@@ -379,15 +379,9 @@ impl Monitor {
         let come = session.receiver.last_taken();
         let untold = steps(session.told, come);
         match *says {
-            Says::Number { number, .. } => {
+            Says::Number { .. } => {
                 session.commands = 0;
-                if number == 0 {
-                    self.broken("UAL-SEQ-01", 0, "1 to 511", "a flit has the reserved sequence number");
-                }
                 return;
-            }
-            Says::Ack { number: 0, .. } | Says::Request { number: 0, .. } => {
-                self.broken("UAL-RXR-03", 0, "1 to 511", "a flit acknowledges or asks for the reserved number");
             }
             Says::Ack { number, .. } if steps(session.told, number) > untold && session.wrong == Some(number) => (),
             Says::Ack { number, .. } if steps(session.told, number) > untold => {
@@ -423,7 +417,7 @@ impl Monitor {
     fn nop(&mut self, session: &Session, says: &Says) {
         let known = [session.newest, session.last];
         let (found, fits) = match *says {
-            Says::Number { number, .. } => (number, number == 0 || known.contains(&number)),
+            Says::Number { number, .. } => (number, known.contains(&number)),
             Says::Ack { own_low, .. } | Says::Request { own_low, .. } => {
                 (own_low.into(), known.map(|n| n % 8).contains(&own_low.into()))
             }

@@ -48,7 +48,7 @@ pub static KINDS: CodeTable = CodeTable {
         Code { name: "payload", value: 1, doc: "Its number in full, payload." },
         Code { name: "nop_command", value: 2, doc: "Ack or Replay Request, no payload." },
         Code { name: "payload_command", value: 3, doc: "Ack or Replay Request, payload." },
-        Code { name: "dropped", value: DROPPED, doc: "Bad CRC, or a reserved header." },
+        Code { name: "dropped", value: DROPPED, doc: "Bad CRC, a reserved header, or the reserved number 0." },
     ],
 };
 const DROPPED: u128 = 4;
@@ -126,7 +126,7 @@ impl FlitVars for Flits {
         state.count(self.seq);
         state.set_bytes(self.raw, &flit.0);
         state.set(self.crc_ok, u128::from(crc_ok));
-        if !crc_ok || !header.is_usable() {
+        if !crc_ok || !header.is_usable() || header.zero_number().is_some() {
             state.set(self.kind, DROPPED);
             return;
         }

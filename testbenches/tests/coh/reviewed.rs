@@ -447,8 +447,13 @@ fn an_option_that_does_nothing_is_refused() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let error = named::find("hdm-d").expect("a name").begin(configured("mem.flip_by_go = true")).err().expect("refused");
-    assert!(error.to_string().starts_with("found mem.flip_by_go = true, which does nothing here, expected one of alternatives,"));
+    let error =
+        named::find("hdm-d").expect("a name").begin(configured("mem.flip_by_go = true")).err().expect("refused");
+    assert!(
+        error
+            .to_string()
+            .starts_with("found mem.flip_by_go = true, which does nothing here, expected one of alternatives,")
+    );
     let case = parse(&text("hdm-d", "II", &["RdOwn", ""], "mem.flip_by_go = true")).expect("it is read");
     let error = case.start().err().expect("refused").to_string();
     assert!(error.starts_with("line 4: found `mem.flip_by_go = true, which does nothing here`"), "{error}");

@@ -1,12 +1,13 @@
 //! CXL256-CTL, ALM: control slots and ALMPs.
 
 use super::common::*;
+use scalepool::forms::flit256::{Decoder, Encoder, to_json};
 use scalepool_protocols::cxl::cxl256::almp::{Almp, L0p};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, L0pWidth, LlCtrl, VlsmInstance, VlsmState};
 use scalepool_protocols::cxl::cxl256::control::{self, Ide, InitParam, KINDS, Poison, Viral};
 use scalepool_protocols::cxl::cxl256::stream::{Kind, Role};
 use scalepool_protocols::wire::Wire;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const STD: Mode = Mode::Standard;
 const LOPT: Mode = Mode::LatencyOptimised;
@@ -225,5 +226,36 @@ fn cxl256_alm_02_n() {
     }
     for l0p in [L0p { width: L0pWidth(5), ..L0p::default() }, L0p { instance_id: 2, ..L0p::default() }] {
         assert_eq!(read(STD, Dir::Down, &[almp(l0p.to_bits().expect("it fits")).flit()]).only().rule, "CXL256-ALM-02");
+    }
+}
+
+/// A slot of an unlisted kind comes back from its object, also where nothing but its codes is set.
+#[test]
+fn unlisted_control_slots_are_written_again() {
+    let slots = [(STD, 0), (Mode::Pbr, 0), (LOPT, 0), (LOPT, 8)];
+    for (mode, n) in slots {
+        for codes in 0..1u128 << 8 {
+            for payload in [0, 1 << 16, 1 << 95] {
+                let flit = cachemem(mode).bits(n, 8 | codes << 4 | payload).flit();
+                let (decoded, findings) = Decoder::new(mode, Dir::Down).read(&flit);
+                let mut object = to_json(&decoded, &findings, 0);
+                for key in ["hex", "crc", "fec"] {
+                    object.as_object_mut().expect("an object").shift_remove(key);
+                }
+                let again = Encoder::new(mode, None).encode(&object).unwrap_or_else(|e| panic!("{object}: {e}"));
+                assert_eq!(again.unit, flit, "{object}");
+            }
+        }
+    }
+    // The name says no more than that the kind is unlisted, so the slot has to stand there, and to be one.
+    let refused = |slots: Value| {
+        let object = json!({"kind": "control", "control": {"name": "reserved"}, "slots": slots});
+        Encoder::new(STD, Some(Dir::Down)).encode(&object).expect_err("which kind?").to_string()
+    };
+    assert!(refused(json!([])).ends_with("found an unlisted control slot, expected `hex` of the slot"));
+    assert!(refused(json!([{"slot": 0, "format": "H8"}])).ends_with("expected `hex` of the slot"));
+    for hex in ["2800000000000000000000000000", "0000000000000000000000000000"] {
+        let error = refused(json!([{"slot": 0, "hex": hex}]));
+        assert!(error.contains("expected `hex` of a control slot whose kind is unlisted"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::common::*;
 use scalepool_protocols::cxl::cxl256::stream::{Data, Message, Role, trailer};
+use scalepool_protocols::wire::At;
 use serde_json::json;
 
 const STD: Mode = Mode::Standard;
@@ -203,7 +204,44 @@ fn cxl256_trl_01_n() {
     assert_eq!(with_trailer(Class::M2sRwd, &[("opcode", 2), ("meta_field", 3)], BE.into()), (None, None, 0));
     let flit = cachemem(STD).with(0, "H14", &[(0, message(STD, Class::M2sRwd, 1, &[("opcode", 2)]))]);
     let read = read(STD, Dir::Down, &[fill(flit, 1, lines([1]).into_iter().chain([0x1b])).flit()]);
-    assert_eq!(read.only().rule, "CXL256-SLT-01", "its low bits are taken for a format");
+    assert_eq!(read.rules(), ["CXL256-TRL-01", "CXL256-SLT-01"], "its low bits are taken for a format");
+}
+
+/// §4.5: a partial write has a trailer, a whole one exactly with extended metadata. A wrong TRP is blamed on the write in
+/// both routings; what follows is found by TRP all the same.
+#[test]
+fn trp_is_judged_where_it_stands() {
+    let [write, partial] = [[1, 9], [2, 10]];
+    let legal = |opcode, meta, trp| {
+        partial.contains(&opcode) && trp == 1 || write.contains(&opcode) && (meta == 1) == (trp == 1)
+    };
+    for mode in Mode::ALL {
+        for opcode in write.into_iter().chain(partial) {
+            for (meta, trp) in [(0, 0), (0, 1), (1, 0), (1, 1), (3, 0), (3, 1)] {
+                let fields = [("opcode", opcode), ("meta_field", meta), ("trp", trp)];
+                let slots = lines([1]).into_iter().chain(std::iter::repeat_n(0, trp as usize));
+                let header = cachemem(mode).with(1, "G14", &[(0, message(mode, Class::M2sRwd, 1, &fields))]);
+                let read = read(mode, Dir::Down, &[fill(header, 2, slots).flit()]);
+                let expected = if legal(opcode, meta, trp) { vec![] } else { vec!["CXL256-TRL-01"] };
+                assert_eq!(read.rules(), expected, "{mode:?} {fields:?}");
+                assert_eq!(delivered(&read), [(1, line(1))], "{mode:?} {fields:?}");
+                if let Some(broken) = read.findings[0].violations.first() {
+                    assert_eq!(broken.at, At::Byte(flit::slot_byte(mode, 1, (4 + 75) / 8)));
+                }
+            }
+        }
+        // The sheet says nothing about the trailer of what is no write.
+        for opcode in [4, 5] {
+            let fields = [("opcode", opcode), ("meta_field", 1), ("trp", 1)];
+            let header = cachemem(mode).with(1, "G14", &[(0, message(mode, Class::M2sRwd, 1, &fields))]);
+            assert_eq!(read(mode, Dir::Down, &[fill(header, 2, [0; 5]).flit()]).rules(), [""; 0]);
+        }
+    }
+    // A message that is not there is not judged.
+    let absent = plain(STD, Class::M2sRwd, &[("opcode", 2)]) & !1;
+    let mut broken = Vec::new();
+    Class::M2sRwd.def(STD.routing()).check(absent, &mut broken);
+    assert_eq!(broken, []);
 }
 
 #[test]

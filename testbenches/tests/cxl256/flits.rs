@@ -1,7 +1,7 @@
 //! CXL256-MAP, HDR, TYP, CRD: byte maps, flit header, flit types, credit field.
 
 use super::common::*;
-use scalepool::forms::flit256::{Decoder, to_json};
+use scalepool::forms::flit256::{Decoder, Encoder, to_json};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::crd::{Crd, DataCredit, RequestCredit, ResponseCredit};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
@@ -313,6 +313,56 @@ fn any_flit_comes_back() {
             }
             let body = |f: &Flit| (f.0[..2].to_vec(), f.body(mode).collect::<Vec<_>>());
             assert_eq!(body(&again), body(&raw), "{form}");
+        }
+    }
+}
+
+/// §9: payload flits have the numbers 1 to 1023, and acknowledge no other. A NOP may have 0: before the first payload flit.
+#[test]
+fn number_zero_in_a_payload_flit_is_named() {
+    for mode in Mode::ALL {
+        for flit_type in [FlitType::Nop, FlitType::Io, FlitType::Cachemem, FlitType::Almp] {
+            for command in (0..4).map(ReplayCommand) {
+                for (seq, payload_is_wrong) in [(0, true), (1, false), (1023, false)] {
+                    let mut build = of_type(mode, flit_type);
+                    build.flit.set_header(&FlitHeader { flit_type, command, seq, ..FlitHeader::default() }).unwrap();
+                    let wrong = payload_is_wrong && flit_type != FlitType::Nop;
+                    let found = read(mode, Dir::Down, &[build.flit()]);
+                    let named: Vec<_> =
+                        found.findings[0].violations.iter().filter(|v| v.rule == "CXL256-RTY-01").collect();
+                    assert_eq!(named.len(), usize::from(wrong), "{mode:?} {flit_type:?} {command:?} {seq}");
+                    assert!(
+                        named.iter().all(|v| v.at.to_string() == "byte 1" && v.expected == "1 to 1023"),
+                        "{named:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// What an object does not say is the first legal number of a stream, and no stream begins with a broken rule.
+#[test]
+fn numbers_that_an_object_leaves_out() {
+    let kinds = [
+        (json!({"kind": "protocol"}), 1),
+        (json!({"kind": "empty"}), 1),
+        (json!({"kind": "control", "control": {"name": "INIT.Param"}}), 1),
+        (json!({"kind": "io"}), 1),
+        (json!({"kind": "almp", "almp": {"state": "active", "instance": "io", "kind": "request"}}), 1),
+        (json!({"kind": "nop", "dllp": {"hex": "31000000"}}), 0),
+        (json!({"kind": "idle"}), 0),
+        (json!({"kind": "protocol", "header": {"prior": 1}}), 1),
+        (json!({"kind": "protocol", "header": {"command": "Ack"}}), 1023),
+        (json!({"kind": "nop", "header": {"command": "NakStandard"}}), 1023),
+        (json!({"kind": "protocol", "header": {"seq": 77}}), 77),
+        (json!({"kind": "protocol", "header": {"seq": 77, "command": "Ack"}}), 77),
+    ];
+    for mode in Mode::ALL {
+        for (object, seq) in &kinds {
+            let encoded = Encoder::new(mode, Some(Dir::Down)).encode(object).expect("it can be sent");
+            assert_eq!(encoded.form["header"]["seq"], *seq, "{object}");
+            assert_eq!(encoded.findings.violations, [], "{object}");
         }
     }
 }

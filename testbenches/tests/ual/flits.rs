@@ -151,7 +151,8 @@ fn ual_flh_02_n() {
 #[test]
 fn ual_flh_03_p() {
     for (op, payload) in [(0, false), (0, true), (1, true), (2, false), (2, true), (3, false), (3, true)] {
-        let header = Header::from_bits(op << 21 | u32::from(payload) << 20);
+        // No number is 0 in either format.
+        let header = Header::from_bits(op << 21 | u32::from(payload) << 20 | 1 << 11 | 1 << 8);
         assert_eq!(matches!(header, Header::Command(_)), op >= 2, "{op}");
         assert_eq!((header.op().0, header.payload(), header.is_usable()), (op as u8, payload, true));
         let decoded = &read(&[flit(header, &Payload::ZERO)])[0];

@@ -225,3 +225,49 @@ fn wrong_objects_are_refused_in_their_order() {
         assert!(error.starts_with(expected), "{object}: {error}");
     }
 }
+
+/// §7: no flit has the number 0, acknowledges it or asks for it; a receiver drops one that does, so that the stream goes
+/// on behind it as if it had not come.
+#[test]
+fn number_zero_is_named_and_the_flit_dropped() {
+    let write = json!({"layout": "ualink.tl_req", "fields": {"cmd": "WriteFull", "len": 15, "tag": 9, "address": 64}});
+    let zero = [
+        (json!({"seq": 0}), "UAL-SEQ-01"),
+        (json!({"op": "Replayed", "seq": 0}), "UAL-SEQ-01"),
+        (json!({"op": "Ack", "ack_req_seq": 0}), "UAL-RXR-03"),
+        (json!({"op": "ReplayRequest", "ack_req_seq": 0}), "UAL-RXR-03"),
+    ];
+    for (header, rule) in zero {
+        let wrong = json!({"header": header, "tl_flits": [{"lower": {"messages": [write]}}]});
+        let answers = encode(&[wrong, json!({"tl_flits": [{}]})]);
+        let found: Vec<Vec<_>> = answers
+            .iter()
+            .map(|a| a.as_ref().expect("an object").1.violations.iter().map(|v| (v.rule, v.at.to_string())).collect())
+            .collect();
+        assert_eq!(found, [vec![(rule, "byte 625".to_owned())], vec![]], "{header}");
+    }
+    let nop = encode(&[json!({"kind": "nop", "header": {"seq": 0}})]);
+    assert_eq!(nop[0].as_ref().expect("an object").1.violations[0].rule, "UAL-SEQ-01");
+}
+
+/// What an object does not say is the first legal number of a stream, and no stream begins with a broken rule.
+#[test]
+fn numbers_that_an_object_leaves_out() {
+    let cases = [
+        (json!({}), json!([1, null, null])),
+        (json!({"kind": "nop"}), json!([511, null, null])),
+        (json!({"header": {"op": "Replayed"}}), json!([1, null, null])),
+        (json!({"header": {"op": "Ack"}}), json!([null, 1, 511])),
+        (json!({"kind": "nop", "header": {"op": "Ack"}}), json!([null, 7, 511])),
+        (json!({"header": {"ack_req_seq": 3}}), json!([null, 1, 3])),
+        (json!({"header": {"op": "ReplayRequest"}}), json!([null, 1, 1])),
+        (json!({"header": {"seq": 5}}), json!([5, null, null])),
+    ];
+    for (object, numbers) in cases {
+        let answers = encode(std::slice::from_ref(&object));
+        let (form, findings) = answers[0].as_ref().expect("an object");
+        let header = &form["header"];
+        assert_eq!(json!([header["seq"], header["seq_lo"], header["ack_req_seq"]]), numbers, "{object}");
+        assert_eq!(findings.violations, [], "{object}");
+    }
+}

@@ -138,7 +138,12 @@ impl<D: Content> BiasDevice<D> {
     ) {
         let Some(row) = tables::find(opcode).filter(|_| self.can_issue(line, opcode)) else {
             let found = format!("{opcode:?} from {}", self.own(line).0.letter());
-            out.events.push(event("COH-BIA-01", Some(line), found, "an allowed start state, an idle line and a free CQID"));
+            out.events.push(event(
+                "COH-BIA-01",
+                Some(line),
+                found,
+                "an allowed start state, an idle line and a free CQID",
+            ));
             return;
         };
         let inside = row.served == Served::Inside;

@@ -235,9 +235,7 @@ impl<D: Content> Agent<D> for BiasHost<D> {
 
     fn ways(&self, config: &CoherenceConfig, port: Port, msg: &Msg<D>) -> u8 {
         match msg {
-            Msg::D2hReq { opcode, line, .. } => {
-                Self::keeps(config, *opcode, self.mem.copy(*line).state).len() as u8
-            }
+            Msg::D2hReq { opcode, line, .. } => Self::keeps(config, *opcode, self.mem.copy(*line).state).len() as u8,
             other => self.mem.ways(config, port, other),
         }
     }

@@ -335,7 +335,11 @@ impl<D: Content> MemHost<D> {
         let state = self.get(line).map_or(Copy4::I, |l| l.state);
         match tables::issue_req(req.opcode, req.field(), req.value()) {
             Some(row) if self.phase(line) == Phase::Idle && row.states.contains(&state) => {
-                if self.has_tag() { Ok(()) } else { Err("COH-IDS-01") }
+                if self.has_tag() {
+                    Ok(())
+                } else {
+                    Err("COH-IDS-01")
+                }
             }
             row => Err(row.map_or("COH-MEM-37", |r| r.rule)),
         }

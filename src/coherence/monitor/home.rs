@@ -283,9 +283,8 @@ impl<D: Content, B: Backing<D>> HomeWatch<'_, D, B> {
     fn check_grants(&self, port: Port, msg: &Msg<D>, say: &mut impl FnMut(&'static str, LineAddr, String, &str)) {
         for (to, m) in &self.out.sends {
             let (Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. }) = *m else { continue };
-            let asks = |t: &&Transaction<D>| {
-                t.port == *to && matches!(t.task, Task::Request { cqid: id, .. } if id == cqid)
-            };
+            let asks =
+                |t: &&Transaction<D>| t.port == *to && matches!(t.task, Task::Request { cqid: id, .. } if id == cqid);
             let mut open = self.before.open().iter().filter(|t| owes_answer(t)).filter(asks);
             let own = match *msg {
                 Msg::D2hReq { line, cqid: id, .. } if port == *to && id == cqid => Some(line),

@@ -396,6 +396,22 @@ fn is_core(named: &Named) -> bool {
     named.name.ends_with("-mp")
 }
 
+/// The device's own S copy under a read that shares: kept or not, other ways lead to the same states, and as many of them.
+const KEEPS_SHARED: &str = "mem.device_keeps_shared = false";
+
+#[test]
+fn a_device_keeps_or_drops_its_shared_copy() {
+    for (config, left) in [("", Some(Copy4::S)), (KEEPS_SHARED, None)] {
+        let config = configured(config);
+        let (line, mut dcoh, mut out) = (LineAddr(0), Dcoh::<Token>::new(&config, 1), Out::default());
+        dcoh.issue(&config, line, DeviceOp::ReadShared, &mut out);
+        let (opcode, snp) = (M2sReqOpcode::MemRd, SnpType::SnpData);
+        let (meta_field, meta) = (MetaField::Meta0State, MetaValue::Shared);
+        dcoh.take(&config, 0, Msg::M2sReq { opcode, snp, meta_field, meta, line, tag: 1 }, 0, &mut out);
+        assert_eq!(dcoh.own(line).map(|own| own.0), left);
+    }
+}
+
 /// In every kind of exploration each option acts, or it is refused and would have done nothing.
 #[test]
 fn an_option_that_does_nothing_is_refused() {
@@ -421,7 +437,7 @@ fn an_option_that_does_nothing_is_refused() {
         "mem.block_release = 'early'",
         "mem.one_access = false",
         "mem.shared_grants_exclusive = true",
-        "mem.device_keeps_shared = false",
+        KEEPS_SHARED,
         "mem.cmp_m = true",
         "mem.filter_sets = 1",
         "mem.trackers = 1",
@@ -451,7 +467,7 @@ fn an_option_that_does_nothing_is_refused() {
             let new = taken && !acting.contains(&(named.options.as_ptr(), value));
             if new && acts(named, &config, 1 << 17) {
                 acting.insert((named.options.as_ptr(), value));
-            } else if new && !is_core(named) {
+            } else if new && !is_core(named) && *value != KEEPS_SHARED {
                 wrong.push(format!("{}: {value} is taken and does nothing", named.name));
             } else if !taken && acts(named, &config, 2_048) {
                 wrong.push(format!("{}: {value} acts and is refused", named.name));

@@ -44,7 +44,7 @@ pub struct Named {
     /// Who does what.
     pub doc: &'static str,
     /// Options that act in it.
-    pub options: &'static [&'static [&'static str]],
+    pub options: Acting,
     /// Where it starts, under a configuration that [`Named::begin`] would take.
     pub start: fn(CoherenceConfig) -> Box<dyn Explored>,
 }
@@ -75,99 +75,93 @@ macro_rules! shape {
     };
 }
 
-const CACHE_FREE: &[&[&str]] = &[CACHE, CACHE_DROPS];
-const CACHE_TWO_LINES: &[&[&str]] = &[CACHE, CACHE_DROPS, CACHE_LINES];
-const SHAPES_CACHE: &[&[&str]] = &[CACHE, CACHE_LINES];
-const SHAPES_HDM_DB: &[&[&str]] = &[HDM_DB, HDM_DB_LINES];
-const SHAPES_HDM_D: &[&[&str]] = &[HDM_D];
-
 /// All of them, on one line where nothing else is said.
 pub static NAMED: &[Named] = &[
     Named {
         name: "cxl-cache-2",
         doc: "two caching devices, every request of CXL.cache, drops, waiting stores",
-        options: CACHE_FREE,
+        options: CACHE_DROPS,
         start: |config| cache(CacheSetup::free(config, 2, ALL_REQUESTS)),
     },
     Named {
         name: "cxl-cache-2-values",
         doc: "the same without the order rules V6 and V8: states and values alone",
-        options: CACHE_FREE,
+        options: CACHE_DROPS,
         start: |config| cache(CacheSetup { orders: false, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
         name: "cxl-cache-2-core",
         doc: "the same with reads and writes of the host's core",
-        options: CACHE_FREE,
+        options: CACHE_DROPS,
         start: |config| cache(CacheSetup { core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
         name: "cxl-cache-2-poison",
         doc: "two caching devices of which one writes poison, every request of CXL.cache, the host's core",
-        options: CACHE_FREE,
+        options: CACHE_DROPS,
         start: |config| cache(CacheSetup { poisoners: 0b10, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
         name: "cxl-cache-3",
         doc: "three caching devices: reads, ItoMWr, evicts, drops, waiting stores",
-        options: CACHE_FREE,
+        options: CACHE_DROPS,
         start: |config| cache(CacheSetup::free(config, 3, HINTED_REQUESTS)),
     },
     Named {
         name: "cxl-cache-2-lines",
-        doc: "two caching devices and two lines: ownership, full writes, evicts, drops",
-        options: CACHE_TWO_LINES,
+        doc: "two caching devices and two lines: ownership, full writes, drops",
+        options: CACHE_LINES,
         start: |config| {
-            let setup = CacheSetup::free(config, 2, &[Op::RdOwn, Op::ItoMWr, Op::DirtyEvict]);
+            let setup = CacheSetup::free(config, 2, &[Op::RdOwn, Op::ItoMWr]);
             cache(CacheSetup { lines: 2, waiting_stores: false, ..setup })
         },
     },
     Named {
         name: "hdm-db-2",
         doc: "two hosts of a device with back-invalidation: reads, ownership, stores, evicts",
-        options: &[HDM_DB],
+        options: HDM_DB,
         start: |config| mem(MemSetup::core(config, 2)),
     },
     Named {
         name: "hdm-db-3",
         doc: "the same with three hosts",
-        options: &[HDM_DB],
+        options: HDM_DB,
         start: |config| mem(MemSetup::core(config, 3)),
     },
     Named {
         name: "hdm-db-2-all",
         doc: "two hosts, every request of CXL.mem, every write back, stores, drops",
-        options: &[HDM_DB],
+        options: HDM_DB,
         start: |config| mem(MemSetup { device: Vec::new(), ..MemSetup::everything(config, 2) }),
     },
     Named {
         name: "hdm-db-2-loads",
         doc: "two hosts whose ownership is asked for loads and stores that wait",
-        options: &[HDM_DB],
+        options: HDM_DB,
         start: |config| mem(MemSetup::waiting_accesses(config, 2)),
     },
     Named {
         name: "hdm-db-2-poison",
         doc: "two hosts of which one stores poison, and the device's own cache",
-        options: &[HDM_DB],
+        options: HDM_DB,
         start: |config| mem(MemSetup { poisoners: 0b010, device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
     },
     Named {
         name: "hdm-db-device",
         doc: "two hosts and the device's own cache",
-        options: &[HDM_DB, HDM_DB_OWN],
+        options: HDM_DB_OWN,
         start: |config| mem(MemSetup { device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
     },
     Named {
         name: "hdm-db-filter",
         doc: "two hosts, two lines, one entry of the snoop filter",
-        options: &[HDM_DB, HDM_DB_LINES],
+        options: HDM_DB_OWNERS,
         start: |config| mem(MemSetup::one_entry(config)),
     },
     Named {
         name: "hdm-db-block",
         doc: "a host owns two lines, the device takes them back with block back-invalidates",
-        options: &[HDM_DB, HDM_DB_OWN, HDM_DB_LINES, HDM_DB_BLOCKS],
+        options: HDM_DB_BLOCKS,
         start: |config| {
             let ops = [DeviceOp::ReadOwn, DeviceOp::ReadOnce];
             mem(MemSetup { device: vec![DeviceOp::Evict], ..MemSetup::blocks(config, 1, &ops) })
@@ -176,42 +170,42 @@ pub static NAMED: &[Named] = &[
     Named {
         name: "hdm-db-uio",
         doc: "two holders and reads and writes of CXL.io peers (UIO)",
-        options: &[HDM_DB],
+        options: HDM_DB_UIO,
         start: |config| mem(MemSetup::uio(config)),
     },
     Named {
         name: "hdm-d",
         doc: "a host and a device with bias flips both ways",
-        options: &[HDM_D],
+        options: HDM_D,
         start: |config| Box::new(BiasSystem::new(BiasSetup::everything(config))),
     },
     Named {
         name: "hdm-d-poison",
         doc: "the same with a device that stores and writes poison",
-        options: &[HDM_D],
+        options: HDM_D,
         start: |config| Box::new(BiasSystem::new(BiasSetup { poisoners: 0b01, ..BiasSetup::everything(config) })),
     },
-    shape!("cxl-cache-corr", CORR, Protocol::Cache(2), SHAPES_CACHE),
-    shape!("cxl-cache-coww", COWW, Protocol::Cache(2), SHAPES_CACHE),
-    shape!("cxl-cache-cowr", COWR, Protocol::Cache(2), SHAPES_CACHE),
-    shape!("cxl-cache-corw", CORW, Protocol::Cache(2), SHAPES_CACHE),
-    shape!("cxl-cache-mp", MP, Protocol::Cache(2), SHAPES_CACHE),
-    shape!("cxl-cache-sb", SB, Protocol::Cache(2), SHAPES_CACHE),
-    shape!("cxl-cache-2+2w", WW, Protocol::Cache(2), SHAPES_CACHE),
-    shape!("hdm-db-corr", CORR, Protocol::HdmDb(2), SHAPES_HDM_DB),
-    shape!("hdm-db-coww", COWW, Protocol::HdmDb(2), SHAPES_HDM_DB),
-    shape!("hdm-db-cowr", COWR, Protocol::HdmDb(2), SHAPES_HDM_DB),
-    shape!("hdm-db-corw", CORW, Protocol::HdmDb(2), SHAPES_HDM_DB),
-    shape!("hdm-db-mp", MP, Protocol::HdmDb(2), SHAPES_HDM_DB),
-    shape!("hdm-db-sb", SB, Protocol::HdmDb(2), SHAPES_HDM_DB),
-    shape!("hdm-db-2+2w", WW, Protocol::HdmDb(2), SHAPES_HDM_DB),
-    shape!("hdm-d-corr", CORR, Protocol::HdmD, SHAPES_HDM_D),
-    shape!("hdm-d-coww", COWW, Protocol::HdmD, SHAPES_HDM_D),
-    shape!("hdm-d-cowr", COWR, Protocol::HdmD, SHAPES_HDM_D),
-    shape!("hdm-d-corw", CORW, Protocol::HdmD, SHAPES_HDM_D),
-    shape!("hdm-d-mp", MP, Protocol::HdmD, SHAPES_HDM_D),
-    shape!("hdm-d-sb", SB, Protocol::HdmD, SHAPES_HDM_D),
-    shape!("hdm-d-2+2w", WW, Protocol::HdmD, SHAPES_HDM_D),
+    shape!("cxl-cache-corr", CORR, Protocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-coww", COWW, Protocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-cowr", COWR, Protocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-corw", CORW, Protocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-mp", MP, Protocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-sb", SB, Protocol::Cache(2), CACHE_CORES),
+    shape!("cxl-cache-2+2w", WW, Protocol::Cache(2), CACHE_CORES),
+    shape!("hdm-db-corr", CORR, Protocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-coww", COWW, Protocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-cowr", COWR, Protocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-corw", CORW, Protocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-mp", MP, Protocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-sb", SB, Protocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-db-2+2w", WW, Protocol::HdmDb(2), HDM_DB_CORES),
+    shape!("hdm-d-corr", CORR, Protocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-coww", COWW, Protocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-cowr", COWR, Protocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-corw", CORW, Protocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-mp", MP, Protocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-sb", SB, Protocol::HdmD, HDM_D_CORES),
+    shape!("hdm-d-2+2w", WW, Protocol::HdmD, HDM_D_CORES),
 ];
 
 /// What the device's own cache does.

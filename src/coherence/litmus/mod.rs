@@ -47,7 +47,7 @@ impl Kind {
     pub const ALL: [Kind; 3] = [Kind::CxlCache, Kind::HdmDb, Kind::HdmD];
 
     /// Options that act in it: one line, no drops, no cache of an HDM-DB device.
-    pub fn options(self) -> &'static [&'static str] {
+    pub fn options(self) -> options::Acting {
         match self {
             Kind::CxlCache => options::CACHE,
             Kind::HdmDb => options::HDM_DB,
@@ -148,7 +148,7 @@ impl Case {
     /// # Errors
     /// A word that the kind does not know, too many agents, an option that does nothing in the kind.
     pub fn start(&self) -> Result<Box<dyn Explored>, LitmusError> {
-        options::check(&self.config, &[self.kind.options()]).map_err(|e| LitmusError::Value {
+        options::check(&self.config, self.kind.options()).map_err(|e| LitmusError::Value {
             line: self.config_line,
             found: e.found,
             expected: e.expected,

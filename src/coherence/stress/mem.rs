@@ -23,6 +23,11 @@ pub struct MemRig {
 
 /// What a host asks for when it wants a copy or ownership of a line.
 pub(super) fn ask_host(host: &mut MemHost<Line>, line: LineAddr, need: Need, out: &mut Out<Line>) -> Asked {
+    let whole = matches!(need, Need::Ownership(b) if b.enables == WHOLE_LINE);
+    if host.copy(line).state == Copy4::E && host.copy(line).data.is_none() && !whole {
+        // Ownership without bytes is of no use to this access.
+        host.drop_clean(line);
+    }
     let state = host.copy(line).state;
     let (request, want) = match need {
         Need::Copy if state == Copy4::I => (HostReq::RD_SHARED, Want::Load),

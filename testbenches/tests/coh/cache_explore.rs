@@ -29,7 +29,7 @@ fn two_devices_in_the_scope_of_the_hints() {
 /// A CQID may be used again while the data of a write that has its pull is under way: answers are told apart by line.
 #[test]
 fn two_devices_and_two_lines() {
-    let setup = Setup::free(CoherenceConfig::default(), 2, &[Op::RdOwn, Op::ItoMWr, Op::DirtyEvict]);
+    let setup = Setup::free(CoherenceConfig::default(), 2, &[Op::RdOwn, Op::ItoMWr]);
     explore("two lines", Setup { lines: 2, waiting_stores: false, ..setup }, true);
 }
 

@@ -214,7 +214,7 @@ fn no_legal_program_is_blamed() {
         let options = OPTIONS.iter().map(|o| o[pick(3).saturating_sub(1) * pick(o.len())]);
         let acting = litmus::Kind::ALL.into_iter().find(|k| k.name() == kind).expect("a kind").options();
         let options: Vec<&str> =
-            options.filter(|o| o.split(' ').next().is_some_and(|name| acting.contains(&name))).collect();
+            options.filter(|o| o.split(' ').next().is_some_and(|name| acting.concat().contains(&name))).collect();
         let file =
             format!("kind = '{kind}'\nstart = '{start}'\nprograms = {programs:?}\n[config]\n{}\n", options.join("\n"));
         let found = litmus::parse(&file).and_then(|case| case.explore());

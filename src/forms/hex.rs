@@ -316,7 +316,7 @@ mod tests {
             "0: 01 23 45 67\n1:89 ab cd ef",
             "0x00: 0x0123 0x4567\n0x04: 0x89ab 0xcdef",
             "01\n234\n5\t67 8\n9abcde f\n",
-            "0123\n456789ab\ncdef",
+            "0123\n456789\nabcdef",
             "a0:01234567//\n a4: 89abcdef",
         ];
         for text in texts {

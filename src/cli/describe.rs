@@ -13,7 +13,7 @@ use scalepool_protocols::wire::{LayoutDef, Numbers};
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// Show a layout with its fields, codes, source and basis, the settings of a scenario, or anything else that `list` names.
+/// Show a layout with its fields and codes, the settings of a scenario, or anything else that `list` names.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
     /// Name of a layout, protocol, scenario, exploration or rule, as `list` shows it.

@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # The head of the save file, then the groups of the picture; a group ends at the second line with its name.
 awk '
-    NR <= 4 { print; next }
+    NR <= 5 { print; next }
     /^@/ { flags = $0; next }
     $0 == "-device.link.flit" || $0 == "-device.link.m2s_req" || $0 == "-device.link.m2s_rwd" { print flags; print; shown = !shown; next }
     shown { if (flags) print flags; flags = ""; print }

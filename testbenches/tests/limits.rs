@@ -123,7 +123,7 @@ fn wide_and_deep_inputs_are_refused_at_once() {
     text_file(dir.path(), "c.toml", case);
     is_refused(
         &within_512_mib(dir.path(), &["litmus", "c.toml"]),
-        "c.toml: line 2: found 100000 letters, expected at most 64",
+        "c.toml: line 2: found `100000 letters`, expected at most 64",
     );
     let deep = "[".repeat(100_000);
     text_file(dir.path(), "deep.jsonl", format!("{deep}\n"));
@@ -144,7 +144,7 @@ fn times_of_a_wave_are_sound() {
         scalepool(dir.path(), &["inspect", "w.vcd", "--map", "map.toml", "--json"])
     };
     assert_eq!(inspect(wave(PS, "#7\n0!\n")).0, 1, "a flit of zeros breaks rules");
-    is_refused(&inspect(wave(PS, "#-1\n0!\n")), "line 11: found time `-1`, expected a whole number");
+    is_refused(&inspect(wave(PS, "#-1\n0!\n")), "line 12: found time `-1`, expected a whole number");
     is_refused(&inspect(wave(PS, "#18446744073709552\n0!\n")), "before 2^64 fs");
     is_refused(&inspect(wave(PS, "#4\n0!\n#10\n1!\n")), "found time 4 behind time 5, expected times that never fall");
     is_refused(&inspect(wave("$timescale 0 ps $end\n", "")), "found timescale `0ps`");

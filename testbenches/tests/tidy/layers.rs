@@ -35,13 +35,12 @@ const MODEL: &[Layer] = &[
     layer("bridge"),
     layer("scenario"),
     layer("golden"),
-    // Its input is the layout table alone; a wave mapping is one more table.
+    // Its input is the layout table alone; a wave mapping is one more table. Its files are written as those of traces are.
     Layer {
         name: "export",
         never: &[
             "kernel",
             "forms",
-            "trace",
             "link",
             "memory",
             "endpoint",
@@ -178,12 +177,16 @@ fn against(order: &[Layer], modules: &[&str], file: &str, source: &str) -> Vec<S
         .collect()
 }
 
+/// Those that measure, and those whose tests wait no longer than a limit.
+const TIMED: &[&str] =
+    &["src/cli/", "testbenches/benches/", "testbenches/tests/ends.rs", "testbenches/tests/limits.rs"];
+
 /// Names that belong to some places alone: (crate, type, or module of `std`; places that may use it; why).
 const RESERVED: &[(&str, &[&str], &str)] = &[
     ("anyhow", &["src/cli/", "src/main.rs"], "libraries have typed errors"),
     ("clap", &["src/cli/"], "arguments are a matter of the command line"),
     ("indicatif", &["src/cli/"], "progress is a matter of the command line"),
-    ("Instant", &["src/cli/", "testbenches/benches/"], "results do not depend on the time of day"),
+    ("Instant", TIMED, "results do not depend on the time of day"),
     ("SystemTime", &[], "results do not depend on the time of day"),
     ("std::env", &["src/cli/", "src/main.rs", "testbenches/"], "results do not depend on the environment"),
     ("std::fs", &["src/", "testbenches/"], "codecs do no I/O"),

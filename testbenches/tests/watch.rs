@@ -1,4 +1,5 @@
-//! Healthy links of every protocol, with a line that damages flits now and then: no watcher and no decoder blames an end.
+//! Healthy links of every protocol, with a line that damages flits now and then: no watcher blames an end, and no decoder of
+//! one direction that follows a retry.
 #![forbid(unsafe_code)]
 
 #[path = "cxl68_retry/bench.rs"]
@@ -258,6 +259,8 @@ fn healthy(protocol: Protocol) {
     let mut ends = sides(protocol);
     let mut watches = Dir::ALL.map(|dir| Watch::new(&WatchConfig::new(protocol, dir)).expect("a watcher"));
     let mut decoders = Dir::ALL.map(|dir| Decoder::new(protocol.name(), dir).expect("a decoder"));
+    // In the other protocols one direction does not show where the stream goes on.
+    let follows = matches!(protocol, Protocol::Cxl68 | Protocol::Nvlink);
     let mut packets = [Packets::default(), Packets::default()];
     let mut wires: [VecDeque<Option<Vec<u8>>>; 2] = [(); 2].map(|()| VecDeque::from([const { None }; LATENCY_FLITS]));
     let mut harmed = 0;
@@ -267,7 +270,8 @@ fn healthy(protocol: Protocol) {
             let mut sent = ends[n].transmit(now);
             if let Some(unit) = &sent {
                 watches[n].unit(Way::Tx, unit, now).expect("a unit");
-                for answer in packets[n].next(protocol, unit).into_iter().flat_map(|unit| decoders[n].read(Ok(&unit))) {
+                let unit = packets[n].next(protocol, unit).filter(|_| follows);
+                for answer in unit.into_iter().flat_map(|unit| decoders[n].read(Ok(&unit))) {
                     let (form, findings) = answer.expect("a unit of the right length");
                     assert_eq!(findings.violations, [], "{} decoder, flit clock {now}: {form}", protocol.name());
                 }

@@ -357,6 +357,32 @@ class Models(unittest.TestCase):
             self.assertEqual(end.state()["halted"], "CXL68-INI-02")
         self.assertFalse(host.state()["up"])
 
+    def test_one_direction_of_a_link_that_retries_is_not_blamed(self):
+        from cocotbext.scalepool.retry import Retries
+
+        read = {"layout": "cxl256.m2s_req", "fields": {"opcode": "MemRd"}}
+        for protocol, form in (("cxl-256b", read), ("cxl-256b-lopt", read), ("cxl-68b", {"layout": "cxl68.m2s_req", "fields": {}})):
+            ends = sp.LinkEnd(protocol, "down"), sp.LinkEnd(protocol, "up")
+            decoder, retries, came = sp.Decoder(protocol, "down"), Retries(protocol), 0
+            for clock in range(3000):
+                if clock % 5 == 0 and clock < 2500:
+                    ends[0].send(form)
+                for end in ends:
+                    end.step()
+                for end, other in (ends, ends[::-1]):
+                    unit = end.sample()
+                    if unit is None:
+                        continue
+                    if end is ends[0]:
+                        for flit in decoder.feed(unit):
+                            self.assertEqual(retries.violations(flit), (), f"{protocol}, flit clock {clock}")
+                        if clock > 200 and clock % 97 == 0:
+                            unit = bytes(byte ^ (0xFF if 60 <= at < 66 else 0) for at, byte in enumerate(unit))
+                    other.drive(unit)
+                while ends[1].take() is not None:
+                    came += 1
+            self.assertEqual(came, 500, protocol)
+
 
 class Hooks(unittest.TestCase):
     def test_a_function_sees_changes_drops_and_raises(self):

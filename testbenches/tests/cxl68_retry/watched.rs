@@ -113,6 +113,8 @@ fn a_damaged_frame_voids_the_ack_and_is_said_there() {
     }
 }
 
+/// Code of 8 credits of CXL.mem (`cxl-68b` §5.4).
+const MEM_8: u8 = 12;
 /// Clocks from the input of an end to its retry machine.
 const PIPELINE: usize = 60;
 
@@ -144,7 +146,7 @@ fn a_watcher_that_knows_nothing_blames_no_legal_end() {
                 _ if clock > 1500 && clock % 40 == 0 => {
                     let more = (flits - acked).min(8);
                     acked += more;
-                    script.push_back(llcrd(more as u8, [0, 3, 3]));
+                    script.push_back(llcrd(more as u8, [0, MEM_8, MEM_8]));
                 }
                 _ => (),
             }

@@ -154,6 +154,7 @@ impl End {
 
     /// A good retryable flit in NORMAL (LRS-01).
     fn retryable(&mut self) {
+        self.fruitless = 0;
         self.local.step(Trigger::Retryable);
         self.eseq = self.after_eseq(1);
         self.num_ack += 1;
@@ -207,6 +208,7 @@ impl End {
                     let text = "Eseq of a RETRY.Ack is not the one that was asked for";
                     self.event(Severity::Protocol, finding("CXL68-LLR-14", ack.eseq, self.eseq, text));
                 }
+                self.fruitless = 0;
                 self.local.step(if ack.empty { Trigger::AckMatchEmpty } else { Trigger::AckMatch });
             }
             _ => {
@@ -244,6 +246,7 @@ impl End {
             return;
         }
         self.frames = 0;
+        self.fruitless = 0;
         self.local.step(Trigger::Retryable);
         let leaks = matches!(
             (self.config.mutant, self.local.state),

@@ -204,7 +204,7 @@ fn parse_int(text: &str) -> Option<u64> {
 /// Setting of all links: when a run is over because its link cannot work.
 pub const GIVE_UP: Key = Key {
     name: "link.give_up",
-    default: "256",
+    default: "64",
     unit: "tries",
     range: Range::Int(1, 1 << 20),
     doc: "trainings and replays in a row without one good payload unit after which the run ends (SIM-LNK-01); a UALink counts one for each replay limit of flits that were not used",

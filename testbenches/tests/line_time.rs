@@ -22,7 +22,8 @@ fn run(scenario: &str, seed: u64, set: &[&str]) -> Report {
 /// The parts of every direction are its whole, in the JSON form, which is what a user adds up.
 fn assert_sums(report: &Report, what: &str) {
     let json = report.json();
-    let directions = json["where_time_goes"]["directions"].as_object().unwrap_or_else(|| panic!("{what}: no directions"));
+    let directions =
+        json["where_time_goes"]["directions"].as_object().unwrap_or_else(|| panic!("{what}: no directions"));
     assert_eq!(directions.len(), 2, "{what}");
     for (name, time) in directions {
         let of = |key: &str| time[key].as_u64().unwrap_or_else(|| panic!("{what}: {name} has no {key}"));
@@ -57,7 +58,8 @@ fn the_parts_are_the_whole_of_every_expander() {
         for pattern in ["reads", "writes", "mix"] {
             let pattern = format!("host.pattern={pattern}");
             for more in [&[][..], &["link.ber=1e-5"], &["link.buffers=2"], &["link.credits_hold=500"]] {
-                let set: Vec<&str> = [pattern.as_str(), "host.accesses=600"].into_iter().chain(more.iter().copied()).collect();
+                let set: Vec<&str> =
+                    [pattern.as_str(), "host.accesses=600"].into_iter().chain(more.iter().copied()).collect();
                 let report = run(scenario, 3, &set);
                 let what = format!("{scenario} {set:?}");
                 assert_eq!(report.violations, [], "{what}");
@@ -88,7 +90,8 @@ fn the_parts_are_the_whole_of_every_coherent_link() {
         for mode in ["cxl-68b", "cxl-256b", "cxl-256b-lopt"] {
             let mode = format!("link.mode={mode}");
             let set = [mode.as_str(), "core.accesses=200", "link.ber=1e-6"];
-            let request = Request { scenario: scenario.into(), set: set.map(str::to_owned).into(), ..Request::default() };
+            let request =
+                Request { scenario: scenario.into(), set: set.map(str::to_owned).into(), ..Request::default() };
             // Not every scenario has every mode.
             if scenario::check(&request).is_err() {
                 continue;
@@ -120,7 +123,8 @@ fn the_parts_are_the_whole_of_every_ualink() {
         let mix = format!("traffic.mix={mix}");
         let small = ["link.pool_commands=4", "link.pool_data=8", "link.vc_commands=0", "link.vc_data=0"];
         for more in [&[][..], &["link.ber=1e-6"], &["link.authentication=auth"], &small] {
-            let set: Vec<&str> = [mix.as_str(), "traffic.operations=300"].into_iter().chain(more.iter().copied()).collect();
+            let set: Vec<&str> =
+                [mix.as_str(), "traffic.operations=300"].into_iter().chain(more.iter().copied()).collect();
             let report = run("ualink-pair", 1, &set);
             assert_eq!(report.violations, [], "{set:?}");
             assert_sums(&report, &format!("{set:?}"));
@@ -149,8 +153,8 @@ fn the_parts_are_the_whole_of_every_nvlink() {
     assert_sums(&run("nvlink-pod", 1, &["traffic.requests=20"]), "nvlink-pod");
 }
 
-/// Sheet `ualink` §15: 5 operations of 256 bytes in 21 TL flits, 628 of 640 bytes, 1023 of 1024 code words.
-const CLOSED_FORM: f64 = 1280.0 / 1344.0 * 628.0 / 640.0 * 1023.0 / 1024.0;
+/// Sheet `ualink` §15: 5 operations of 256 bytes in 21 TL flits, 628 of 640 bytes.
+const CLOSED_FORM: f64 = 1280.0 / 1344.0 * 628.0 / 640.0;
 
 #[test]
 fn a_ualink_reaches_its_closed_form_with_every_mix() {
@@ -159,10 +163,11 @@ fn a_ualink_reaches_its_closed_form_with_every_mix() {
         let report = run("ualink-pair", 1, &[&mix, "traffic.operations=4000", "accel.outstanding=4096"]);
         assert_eq!(report.violations, []);
         for (name, time) in &report.where_time_goes {
-            let offered = time.total() - time.of(Use::Idle);
-            let share = time.of(Use::Payload) as f64 / offered as f64;
-            // While the link comes up, and at both ends of the traffic, halves stay empty.
-            assert!(share > 0.98 * CLOSED_FORM && share <= CLOSED_FORM, "{mix} {name}: {share:.4} of {CLOSED_FORM:.4}");
+            // Without bringing the link up, and the first burst, which the peer's catch buffer holds up.
+            let used = [Use::Payload, Use::Headers, Use::Packing].map(|of| time.of(of));
+            let share = used[0] as f64 / used.iter().sum::<u64>() as f64;
+            assert!(share > 0.99 * CLOSED_FORM, "{mix} {name}: {share:.4} of {CLOSED_FORM:.4}: {time:?}");
+            assert!(used[2] * 100 < used[0], "{mix} {name}: 1 % is lost to packing: {time:?}");
         }
     }
 }
@@ -184,17 +189,15 @@ fn sim_lnk_01_p() {
 
 #[test]
 fn sim_lnk_01_n() {
-    let noise = |scenario: &str| if scenario == "cxlio-enumerate" { "link.ber=0.01" } else { "link.ber=0.1" };
     for (scenario, rule) in [
         ("cxl68-expander", "SIM-LNK-01"),
         ("cxl256-expander", "SIM-LNK-01"),
         ("cxl256-lopt-expander", "SIM-LNK-01"),
         ("cxl-cache-pair", "SIM-LNK-01"),
         ("ualink-pair", "SIM-LNK-01"),
-        ("cxlio-enumerate", "SIM-LNK-01"),
         ("nvlink-pair", "NVL-RPL-05"),
     ] {
-        let report = run(scenario, 1, &[noise(scenario)]);
+        let report = run(scenario, 1, &["link.ber=0.1"]);
         let first = report.violations.first().unwrap_or_else(|| panic!("{scenario} is broken"));
         assert_eq!(first.violation.rule, rule, "{scenario}: {}", first.violation);
         assert!(first.violation.text.contains("bit error rate of 1e-"), "{scenario}: {}", first.violation);

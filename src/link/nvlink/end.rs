@@ -453,7 +453,11 @@ impl End {
             let vc = self.config.codec.response_vc;
             due.then(|| bare(&Header { op: Op::RSP_DONE, rid: LINK_RID, vc, ..Header::default() }))
         });
-        let Some(packet) = new else { return self.acknowledging(&bare(&Header::default())) };
+        let Some(packet) = new else {
+            // Nothing waits that may go, or a hook has dropped it.
+            self.uses = Parts::all(self.uses.empty());
+            return self.acknowledging(&bare(&Header::default()));
+        };
         let mut header = packet.header();
         if !self.holds_credits() {
             self.credits.give_back(&mut header);

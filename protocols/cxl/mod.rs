@@ -3,6 +3,7 @@
 pub mod cxl256;
 pub mod cxl68;
 pub mod cxlio;
+pub mod filled;
 pub mod message;
 
 /// Direction of a flit on the link.

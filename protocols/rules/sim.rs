@@ -23,6 +23,12 @@ pub static RULES: &[Rule] = &[
         text: "every request is answered and every credit returned before the run ends",
     },
     Rule {
+        id: "SIM-LNK-01",
+        source: "architecture §4",
+        choice: true,
+        text: "a link brings a good payload unit before so many trainings and replays in a row (link.give_up) have been in vain",
+    },
+    Rule {
         id: "SIM-WAV-01",
         source: "architecture §6",
         choice: true,

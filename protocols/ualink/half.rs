@@ -10,6 +10,8 @@ pub const HALF_BYTES: usize = 32;
 pub const TL_SECTORS: usize = 16;
 /// Sectors of a half-flit.
 pub const HALF_SECTORS: usize = 8;
+/// Bits of a sector.
+pub const SECTOR_BITS: u32 = 32;
 /// Authentication tags of a half-flit.
 pub const TAGS: usize = 4;
 

@@ -11,7 +11,7 @@
 use super::config::UalConfig;
 use super::control::{Field, Writer};
 use super::field::TlFc;
-use super::half::{Half, MessageHalf, TAGS, TlFlit};
+use super::half::{HALF_SECTORS, Half, MessageHalf, TAGS, TlFlit};
 use super::unpack::Transfer;
 use crate::wire::FieldError;
 use std::collections::VecDeque;
@@ -65,6 +65,18 @@ const fn presence(there: bool) -> &'static str {
 struct Due {
     half: Half,
     poison: bool,
+    enables: bool,
+}
+
+/// Sectors of the last TL flit by what they hold; the rest is empty.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// Requests and responses, byte enables, tags.
+    pub fields: usize,
+    /// Data.
+    pub data: usize,
+    /// Credits and messages.
+    pub control: usize,
 }
 
 /// Makes TL flits of one direction.
@@ -75,12 +87,20 @@ pub struct TlPacker {
     due: VecDeque<Due>,
     credits: Option<TlFc>,
     messages: VecDeque<MessageHalf>,
+    filled: Filled,
 }
 
 impl TlPacker {
     /// Nothing to send.
     pub const fn new(config: UalConfig) -> TlPacker {
-        TlPacker { config, waiting: VecDeque::new(), due: VecDeque::new(), credits: None, messages: VecDeque::new() }
+        TlPacker {
+            config,
+            waiting: VecDeque::new(),
+            due: VecDeque::new(),
+            credits: None,
+            messages: VecDeque::new(),
+            filled: Filled { fields: 0, data: 0, control: 0 },
+        }
     }
 
     /// Adds a request or response behind those that wait.
@@ -137,8 +157,14 @@ impl TlPacker {
         self.waiting.len()
     }
 
+    /// What the TL flit that was packed last holds.
+    pub const fn filled(&self) -> Filled {
+        self.filled
+    }
+
     /// The next TL flit; `None` when there is nothing to send.
     pub fn pack(&mut self) -> Option<TlFlit> {
+        self.filled = Filled::default();
         if self.is_idle() {
             return None;
         }
@@ -156,9 +182,11 @@ impl TlPacker {
         };
         if let Some(tags) = tags {
             flit.halves[1] = tags;
+            self.filled.fields += HALF_SECTORS;
         } else if let Some(message) = self.messages.pop_front() {
             flit.halves[1] = message.to_half();
             flit.message[1] = true;
+            self.filled.control += HALF_SECTORS;
         } else {
             self.put_due(&mut flit, 1);
         }
@@ -170,16 +198,18 @@ impl TlPacker {
         if let Some(due) = self.due.pop_front() {
             flit.halves[n] = due.half;
             flit.message[n] = due.poison;
+            *(if due.enables { &mut self.filled.fields } else { &mut self.filled.data }) += HALF_SECTORS;
         }
     }
 
     /// A Control half, and the tags that follow it.
     fn control(&mut self, swap: bool) -> (Half, Option<Half>) {
         let mut writer = Writer::default();
-        if let Some(credits) = self.credits.take()
-            && !matches!(writer.put_last(&credits), Ok(true))
-        {
-            self.credits = Some(credits);
+        if let Some(credits) = self.credits.take() {
+            match writer.put_last(&credits) {
+                Ok(true) => self.filled.control += Field::FlowControl(credits).sectors(),
+                _ => self.credits = Some(credits),
+            }
         }
         let most = match (self.config.authentication, swap) {
             (true, true) => 0,
@@ -194,10 +224,11 @@ impl TlPacker {
             && let Some(transfer) = self.waiting.pop_front()
         {
             tags.push(transfer.auth_tag);
+            self.filled.fields += transfer.field.sectors();
             for (n, half) in transfer.data.into_iter().enumerate() {
                 self.due.push_back(Due::data(half, transfer.poisoned >> (n / 2) & 1 == 1));
             }
-            self.due.extend(transfer.enables.map(|half| Due { half, poison: false }));
+            self.due.extend(transfer.enables.map(|half| Due { half, poison: false, enables: true }));
         }
         let follow = self.config.authentication && !tags.is_empty();
         (writer.half(), follow.then(|| tag_half(&tags)))
@@ -207,7 +238,7 @@ impl TlPacker {
 impl Due {
     fn data(half: Half, poison: bool) -> Due {
         let half = if poison { MessageHalf::new(super::code::HalfType::Poison).to_half() } else { half };
-        Due { half, poison }
+        Due { half, poison, enables: false }
     }
 }
 

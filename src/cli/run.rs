@@ -4,7 +4,7 @@ use super::table::Table;
 use super::{Status, print_json};
 use crate::kernel::Time;
 use crate::scenario::observe::Outputs;
-use crate::scenario::report::{Broken, COMPARED, Report, Timing, comparison_json, comparison_row};
+use crate::scenario::report::{Broken, COMPARED, Report, TIME_HEAD, Timing, comparison_json, comparison_row};
 use crate::scenario::{self, Modes, Request, Scenario};
 use crate::trace::log::{LogFilter, LogTo};
 use clap::Args;
@@ -61,6 +61,9 @@ pub(super) struct Run {
     /// Change a setting; `describe SCENARIO` lists them. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Print where the time of each direction of the links goes; JSON always has it.
+    #[arg(long, conflicts_with = "json")]
+    where_time_goes: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -146,6 +149,9 @@ impl Run {
                 [(_, report)] => print(report, out)?,
                 modes => print_modes(modes, out)?,
             }
+            if self.where_time_goes {
+                print_times(&reports, out)?;
+            }
         }
         if !self.timing {
             let _ = writeln!(
@@ -182,6 +188,20 @@ fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     table.print(out)?;
     print_broken("", &report.violations, out)
+}
+
+/// Where the time of the lines goes: one table, a row a direction.
+fn print_times(reports: &[(&str, Report)], out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(TIME_HEAD);
+    for (mode, report) in reports {
+        for mut row in report.time_rows() {
+            if reports.len() > 1 {
+                row[0] = format!("{mode} {}", row[0]);
+            }
+            table.row(row);
+        }
+    }
+    table.print(out)
 }
 
 /// One table of all modes, then what went wrong in each.

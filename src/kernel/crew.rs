@@ -1,13 +1,14 @@
 //! Who runs the partitions: one thread after the other partition, or several threads in step.
 //!
 //! Each window is one round: the driver sets an order, every thread carries it out for its own partitions, and the driver
-//! waits until all have arrived. A waiting thread spins for a while, then yields; one that gets no order, because the
-//! simulation is stepped and its user does something else, goes to sleep until the next one.
+//! waits until all have arrived. A waiting thread spins for a while, then sleeps until it is woken. How long it spins follows
+//! from what spinning has brought: where other work keeps the cores busy, the thread that it waits for does not run until
+//! this one gives its core away.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, Thread};
 
 use super::error::{BuildError, Open};
 use super::partition::{Counts, Names, Partition, PartitionBuilder, Status};
@@ -22,6 +23,8 @@ pub(super) trait Crew {
     fn run(&mut self, end: Time);
     fn status(&self) -> Status;
     fn open(&mut self) -> Vec<Open>;
+    /// Whether every module is done.
+    fn is_done(&mut self) -> bool;
     /// Has every module leave what it has measured; the counts of the partitions.
     fn publish(&mut self) -> Vec<Counts>;
 }
@@ -62,6 +65,9 @@ impl Crew for Group {
     fn open(&mut self) -> Vec<Open> {
         self.partitions.iter().flat_map(Partition::open).collect()
     }
+    fn is_done(&mut self) -> bool {
+        self.partitions.iter().all(Partition::is_done)
+    }
     fn publish(&mut self) -> Vec<Counts> {
         self.partitions.iter().for_each(Partition::publish);
         self.partitions.iter().map(Partition::counts).collect()
@@ -73,6 +79,7 @@ impl Crew for Group {
 enum Order {
     Run(Time),
     Open,
+    IsDone,
     Publish,
     Stop,
 }
@@ -83,6 +90,7 @@ enum Answer {
     NotBuilt(u32, BuildError),
     Ran(Status),
     Open(Vec<Open>),
+    IsDone(bool),
     Counts(Vec<Counts>),
 }
 
@@ -94,6 +102,8 @@ struct Desk {
     answers: Vec<Mutex<Option<Answer>>>,
     /// Threads that have not answered yet.
     missing: AtomicUsize,
+    /// The driver, while it sleeps.
+    driver: Mutex<Option<Thread>>,
     /// A thread panicked.
     broken: AtomicBool,
 }
@@ -107,7 +117,15 @@ impl Desk {
 
     fn answer(&self, me: usize, answer: Answer) {
         *lock(&self.answers[me]) = Some(answer);
-        self.missing.fetch_sub(1, Ordering::Release);
+        if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.wake_driver();
+        }
+    }
+
+    fn wake_driver(&self) {
+        if let Some(driver) = lock(&self.driver).take() {
+            driver.unpark();
+        }
     }
 }
 
@@ -115,30 +133,42 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Spins, then rests again and again, until `ready`.
-fn wait_until(ready: impl Fn() -> bool, mut rest: impl FnMut()) {
-    /// A few microseconds: longer than most windows, shorter than a time slice.
-    const SPINS: u32 = 2_000;
-    for _ in 0..SPINS {
-        if ready() {
-            return;
-        }
-        std::hint::spin_loop();
-    }
-    while !ready() {
-        rest();
-    }
+/// Whether a thread spins before it sleeps.
+#[derive(Default)]
+struct Patience {
+    /// Spinning was in vain the last time.
+    lost: bool,
+    waits: u32,
 }
 
-/// Waits for an order: yields, and goes to sleep after a while. The driver wakes it up.
-fn wait_for_order(ready: impl Fn() -> bool) {
-    /// Longer than the driver takes between two windows.
-    const YIELDS: u32 = 1_000;
-    let mut yields = 0;
-    wait_until(ready, || {
-        yields += 1;
-        if yields < YIELDS { std::thread::yield_now() } else { std::thread::park() }
-    });
+impl Patience {
+    /// Some ten microseconds: longer than most windows, shorter than a time slice.
+    const SPINS: u32 = 2_000;
+    /// Of so many waits one spins whatever came of it before, to find out when it pays again.
+    const TRY_EVERY: u32 = 64;
+
+    /// Spins, then sleeps again and again, until `ready`. Whoever makes it ready wakes this thread; `announce` is called before it
+    /// looks for the last time.
+    fn wait_until(&mut self, ready: impl Fn() -> bool, announce: impl Fn()) {
+        self.waits = self.waits.wrapping_add(1);
+        if !self.lost || self.waits.is_multiple_of(Patience::TRY_EVERY) {
+            for _ in 0..Patience::SPINS {
+                if ready() {
+                    self.lost = false;
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+            self.lost = true;
+        }
+        loop {
+            announce();
+            if ready() {
+                return;
+            }
+            std::thread::park();
+        }
+    }
 }
 
 /// Tells the driver if the thread panics.
@@ -148,6 +178,7 @@ impl Drop for Alarm<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.broken.store(true, Ordering::Release);
+            self.0.wake_driver();
         }
     }
 }
@@ -162,9 +193,10 @@ fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u3
         }
         Err((partition, error)) => return desk.answer(me, Answer::NotBuilt(partition, error)),
     };
-    let mut done = 0;
+    let (mut done, mut patience) = (0, Patience::default());
     loop {
-        wait_for_order(|| desk.round.load(Ordering::Acquire) != done);
+        // The driver wakes it with every order.
+        patience.wait_until(|| desk.round.load(Ordering::Acquire) != done, || ());
         done += 1;
         let order = *lock(&desk.order);
         let answer = match order {
@@ -173,6 +205,7 @@ fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u3
                 Answer::Ran(group.status())
             }
             Order::Open => Answer::Open(group.open()),
+            Order::IsDone => Answer::IsDone(group.is_done()),
             Order::Publish => Answer::Counts(group.publish()),
             Order::Stop => return,
         };
@@ -186,6 +219,7 @@ pub(super) struct Threads {
     desk: Arc<Desk>,
     others: Vec<JoinHandle<()>>,
     status: Status,
+    patience: Patience,
 }
 
 impl Threads {
@@ -207,6 +241,7 @@ impl Threads {
             round: AtomicUsize::new(0),
             answers: (1..threads).map(|_| Mutex::default()).collect(),
             missing: AtomicUsize::new(threads - 1),
+            driver: Mutex::default(),
             broken: AtomicBool::new(false),
         });
         let start = |(me, share)| {
@@ -216,7 +251,7 @@ impl Threads {
         let others = shares.enumerate().map(start).collect();
         // From here on, dropping the crew sends the threads home.
         let own = Group { partitions: Vec::new(), status: Status::NONE };
-        let mut crew = Threads { own, desk, others, status: Status::NONE };
+        let mut crew = Threads { own, desk, others, status: Status::NONE, patience: Patience::default() };
         let mut outcomes = Vec::new();
         match Group::build(seed, options, own_share) {
             Ok((group, names)) => {
@@ -259,7 +294,7 @@ impl Threads {
     fn gather(&mut self) -> Vec<Answer> {
         let desk = &self.desk;
         let done = || desk.missing.load(Ordering::Acquire) == 0 || desk.broken.load(Ordering::Acquire);
-        wait_until(done, std::thread::yield_now);
+        self.patience.wait_until(done, || *lock(&desk.driver) = Some(std::thread::current()));
         if desk.broken.load(Ordering::Acquire) {
             self.give(Order::Stop);
             for other in self.others.drain(..) {
@@ -308,6 +343,13 @@ impl Crew for Threads {
             }
         }
         open
+    }
+
+    fn is_done(&mut self) -> bool {
+        self.give(Order::IsDone);
+        let own = self.own.is_done();
+        let others = self.gather();
+        own && !others.iter().any(|answer| matches!(answer, Answer::IsDone(false)))
     }
 
     fn publish(&mut self) -> Vec<Counts> {

@@ -96,6 +96,18 @@ pub enum SimError {
         /// What is open, oldest first.
         open: Vec<Open>,
     },
+    /// A module gave up what it has open.
+    #[error("given up at {since} by {rule}; open, oldest first:{}", lines(open))]
+    GivenUp {
+        /// The last instant at which a module ran.
+        at: Time,
+        /// When it gave up.
+        since: Time,
+        /// By which rule.
+        rule: &'static str,
+        /// What is open, oldest first.
+        open: Vec<Open>,
+    },
     /// Nobody will ever run again, and something is open.
     #[error("deadlock at {at}: no module has anything to do; open, oldest first:{}", lines(open))]
     Deadlock {
@@ -112,6 +124,19 @@ pub enum SimError {
         /// What is open, oldest first.
         open: Vec<Open>,
     },
+}
+
+impl SimError {
+    /// The last instant of the run.
+    pub fn at(&self) -> Time {
+        match self {
+            SimError::Build(_) => Time::ZERO,
+            SimError::Stall { at, .. }
+            | SimError::GivenUp { at, .. }
+            | SimError::Deadlock { at, .. }
+            | SimError::OpenAtLimit { at, .. } => *at,
+        }
+    }
 }
 
 /// One line an open item, as many as a person reads.

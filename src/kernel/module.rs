@@ -34,6 +34,12 @@ pub trait Module {
     /// it may go on: what is left stands for the run so far, and is replaced the next time.
     fn publish(&self) {}
 
+    /// Whether no work of others is open here: nothing waits, is under way or stays, and what the module still does is for itself,
+    /// as a link that repairs noise. A run of which that holds everywhere is over, see [`Stop::Done`](super::Stop::Done).
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// Shows named state values to `visit`, for reports.
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         let _ = visit;
@@ -109,6 +115,13 @@ impl Cx<'_> {
         self.core.progress_at.set(self.now);
         self.core.completed.set(self.core.completed.get() + 1);
     }
+
+    /// Ends the run at the end of this window: what is open here will never be done, by this rule.
+    pub fn give_up(&mut self, rule: &'static str) {
+        if self.core.given_up.get().is_none() {
+            self.core.given_up.set(Some((self.now, rule)));
+        }
+    }
 }
 
 /// A module within its partition: its clock domain, and its place in the order of elaboration there.
@@ -141,6 +154,8 @@ pub(super) struct Core {
     pub(super) domains: Vec<Domain>,
     pub(super) progress_at: Cell<Time>,
     pub(super) completed: Cell<u64>,
+    /// When a module gave up, and by which rule.
+    pub(super) given_up: Cell<Option<(Time, &'static str)>>,
     /// Links (by their place among those that start here) with items to hand over at the end of the window.
     pub(super) to_send: RefCell<Vec<u32>>,
 }

@@ -144,6 +144,7 @@ impl PartitionBuilder {
             domains: Vec::new(),
             progress_at: Cell::new(Time::ZERO),
             completed: Cell::new(0),
+            given_up: Cell::new(None),
             to_send: RefCell::default(),
         };
         let (mut modules, mut module_names) = (Vec::new(), Vec::new());
@@ -199,11 +200,14 @@ pub(super) struct Status {
     pub(super) next: Time,
     pub(super) last_event: Time,
     pub(super) progress_at: Time,
+    /// When a module gave up, and by which rule.
+    pub(super) given_up: Option<(Time, &'static str)>,
 }
 
 impl Status {
     /// Of nothing.
-    pub(super) const NONE: Status = Status { next: Time::MAX, last_event: Time::ZERO, progress_at: Time::ZERO };
+    pub(super) const NONE: Status =
+        Status { next: Time::MAX, last_event: Time::ZERO, progress_at: Time::ZERO, given_up: None };
 
     /// Of both together.
     pub(super) fn and(self, other: Status) -> Status {
@@ -211,6 +215,7 @@ impl Status {
             next: self.next.min(other.next),
             last_event: self.last_event.max(other.last_event),
             progress_at: self.progress_at.max(other.progress_at),
+            given_up: self.given_up.into_iter().chain(other.given_up).min(),
         }
     }
 }
@@ -242,7 +247,8 @@ impl Partition {
 
     /// Where the partition stands.
     pub(super) fn status(&mut self) -> Status {
-        Status { next: self.next(), last_event: self.last_event, progress_at: self.core.progress_at.get() }
+        let (progress_at, given_up) = (self.core.progress_at.get(), self.core.given_up.get());
+        Status { next: self.next(), last_event: self.last_event, progress_at, given_up }
     }
 
     /// The next instant at which a module has a reason to run, with the edges of all domains in `upcoming`.
@@ -354,6 +360,15 @@ impl Partition {
             open.extend(link.left().map(|(name, items, since)| left(&name, items, since)));
         }
         open
+    }
+
+    /// Whether every module is done: nothing is open here but what links do for themselves, and nobody else will run.
+    pub(super) fn is_done(&self) -> bool {
+        let domains = self.modules.iter().zip(&self.core.domains);
+        domains.into_iter().all(|(modules, domain)| {
+            let rests = |n: usize, m: &dyn Module| m.idle_ok().is_ok() && !domain.wheel.is_set(n as u32);
+            modules.iter().enumerate().all(|(n, module)| module.is_done() || rests(n, &**module))
+        })
     }
 
     /// Has every module leave what it has measured.

@@ -20,6 +20,10 @@ const LONGEST_WINDOW_FS: u64 = 100 * FS_PER_US;
 /// models have; basis: model.
 const STALL_LIMIT_FS: u64 = 1_000 * FS_PER_US;
 
+/// The time without progress after which a run whose work is done ends, though links do not come to rest: 100 us, many round
+/// trips; basis: model.
+const DONE_AFTER_FS: u64 = 100 * FS_PER_US;
+
 /// How to run. None of `threads`, `shuffle` and `evaluate_idle` changes any result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOptions {
@@ -58,6 +62,8 @@ pub enum Stop {
     Limit,
     /// Nobody has anything to do any more.
     Quiescent,
+    /// All work is done; links that noise keeps from coming to rest would go on for themselves.
+    Done,
 }
 
 /// What a run that ended well says about itself.
@@ -184,6 +190,8 @@ pub struct Running {
     /// End of the last window; it may be behind a limit that cut it.
     window_end: Time,
     windows: u64,
+    /// The run is over: all work is done.
+    done: bool,
     /// The run is over: nothing gets done any more.
     stalled: Option<SimError>,
 }
@@ -202,6 +210,7 @@ impl Running {
             limit: Time::ZERO,
             window_end: Time::ZERO,
             windows: 0,
+            done: false,
             stalled: None,
         }
     }
@@ -229,6 +238,9 @@ impl Running {
             if next == Time::MAX {
                 return Ok(Stop::Quiescent);
             }
+            if self.done {
+                return Ok(Stop::Done);
+            }
             if next >= limit {
                 return Ok(Stop::Limit);
             }
@@ -239,6 +251,11 @@ impl Running {
                         self.stalled = Some(stall.clone());
                         return Err(stall);
                     }
+                }
+                // Links without noise have come to rest by then, and end the run by themselves.
+                self.done = next.since_fs(self.crew.status().progress_at) > DONE_AFTER_FS && self.crew.is_done();
+                if self.done {
+                    return Ok(Stop::Done);
                 }
                 self.window_end = next.plus_fs(self.window_fs);
                 self.windows += 1;
@@ -254,12 +271,21 @@ impl Running {
     /// # Errors
     /// A stall: that is too long ago, and something is open.
     fn calm_at(&mut self, now: Time) -> Result<Time, SimError> {
+        self.given_up()?;
         let calm = self.calm.max(self.crew.status().progress_at);
         let Some(limit_fs) = self.stall_limit_fs.filter(|limit_fs| now.since_fs(calm) > *limit_fs) else {
             return Ok(calm);
         };
         let open = self.open();
         if open.is_empty() { Ok(now) } else { Err(SimError::Stall { at: now, limit_fs, open }) }
+    }
+
+    /// # Errors
+    /// A module gave up.
+    fn given_up(&mut self) -> Result<(), SimError> {
+        let status = self.crew.status();
+        let Some((since, rule)) = status.given_up else { return Ok(()) };
+        Err(SimError::GivenUp { at: status.last_event, since, rule, open: self.open() })
     }
 
     /// What is open, oldest first.
@@ -280,17 +306,21 @@ impl Running {
             return Err(stall.clone());
         }
         let status = self.crew.status();
-        let (stop, end) =
-            if status.next == Time::MAX { (Stop::Quiescent, status.last_event) } else { (Stop::Limit, self.limit) };
+        let (stop, end) = match status.next {
+            Time::MAX => (Stop::Quiescent, status.last_event),
+            _ if self.done => (Stop::Done, status.last_event),
+            _ => (Stop::Limit, self.limit),
+        };
+        self.given_up()?;
         if stop == Stop::Limit {
             self.calm_at(end)?;
         }
-        if stop == Stop::Quiescent || !self.open_at_limit_allowed {
+        if stop == Stop::Quiescent || stop == Stop::Limit && !self.open_at_limit_allowed {
             let open = self.open();
             if !open.is_empty() {
                 return Err(match stop {
                     Stop::Quiescent => SimError::Deadlock { at: end, open },
-                    Stop::Limit => SimError::OpenAtLimit { at: end, open },
+                    Stop::Limit | Stop::Done => SimError::OpenAtLimit { at: end, open },
                 });
             }
         }
@@ -301,7 +331,7 @@ impl Running {
             }
         }
         let edges = |clock: &super::Clock| match stop {
-            Stop::Quiescent => clock.first_after(end),
+            Stop::Quiescent | Stop::Done => clock.first_after(end),
             Stop::Limit => clock.first_at_or_after(end),
         };
         let sum = |count: fn(&Counts) -> u64| counts.iter().map(count).sum();

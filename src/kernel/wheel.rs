@@ -132,6 +132,14 @@ impl Wheel {
         self.timers_next.set(self.timers_next.get().min(cycle));
     }
 
+    /// Whether `module` will run at some edge.
+    pub(super) fn is_set(&self, module: u32) -> bool {
+        let (word, bit) = (&self.words[module as usize / 64], 1 << (module % 64));
+        self.wanted[module as usize].get() != NEVER
+            || word.iter().any(|slot| slot.get() & bit != 0)
+            || self.far.borrow().iter().any(|entry| entry.0.1 == module)
+    }
+
     /// The next edge at which a module runs, or [`NEVER`].
     #[inline]
     pub(super) fn next(&self) -> u64 {

@@ -149,7 +149,8 @@ impl<E: LinkEnd> External<E> {
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
         if let Some(unit) = self.feed.next().and_then(|bytes| (self.unit)(&self.end, &bytes)) {
-            self.way_out.send(self.end.hooks(), self.end.protocol(), unit, |item| self.wires.wire_out.push(cx, item));
+            let push = |item| self.wires.wire_out.push(cx, item);
+            self.way_out.send(self.end.hooks(), self.end.protocol(), unit, 0, push);
         }
     }
 }

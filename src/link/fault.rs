@@ -152,6 +152,11 @@ impl FaultyWire {
         wire
     }
 
+    /// Its bit error rate.
+    pub fn ber(&self) -> f64 {
+        self.ber
+    }
+
     /// A wire without faults.
     pub fn clean() -> FaultyWire {
         FaultyWire::new(Vec::new(), 0.0, Rng::from_seed(0))

@@ -15,6 +15,7 @@ pub mod event;
 pub mod external;
 pub mod fault;
 pub mod hook;
+pub mod line_time;
 pub mod nvlink;
 pub mod port;
 pub mod protocol;

@@ -21,6 +21,8 @@
 use super::event::{Event, Severity};
 use super::fault::{FaultyWire, OnWire as Unit};
 use super::hook::{Hooks, Way};
+use super::line_time::{LineTime, Parts, Use};
+use super::protocol::Protocol;
 use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::trace::{Body, Kind, Stamp, Tap};
 use scalepool_protocols::cxl::Dir;
@@ -56,6 +58,27 @@ pub trait LinkEnd: Clone + Send + 'static {
 
     /// The unit of this flit clock; `None`: nothing that anybody would miss.
     fn transmit(&mut self, now_flits: u64) -> Option<Self::Unit>;
+
+    /// What the flit clock of the last [`LinkEnd::transmit`] was used for.
+    fn uses(&self) -> Parts;
+
+    /// Trainings, replays and requests for them in a row, without one good unit of payload or an answer between them.
+    fn fruitless(&self) -> u32;
+
+    /// Number of the next unit that it expects, told to the peer beside the wire, where [`LinkEnd::is_done`] needs it.
+    fn expects(&self) -> u8 {
+        0
+    }
+
+    /// What the peer expects, as it was when the unit left that comes now.
+    fn peer_expects(&mut self, number: u8) {
+        let _ = number;
+    }
+
+    /// Nothing of its agents waits, is under way or stays here: what it still does is for the link itself.
+    fn is_done(&self) -> bool {
+        false
+    }
 
     /// Holds back or releases the credits of its buffers (a fault input).
     fn hold_credits(&mut self, hold: bool);
@@ -190,6 +213,8 @@ pub enum OnWire<U> {
         damaged: bool,
         /// A fault input took away the unit before it, or doubled it.
         behind_hidden: bool,
+        /// What its sender expects next, see [`LinkEnd::expects`].
+        expects: u8,
     },
     /// The sender trains the link; what comes behind belongs to the link as it is afterwards.
     Train,
@@ -209,11 +234,13 @@ pub struct PortResult<E> {
     pub damaged: u64,
     /// Times that it took the link down for training.
     pub trainings: u64,
+    /// Where the time of what it sends has gone, without what it left idle.
+    pub time: LineTime,
 }
 
 impl<E> Default for PortResult<E> {
     fn default() -> Self {
-        PortResult { end: None, violations: Vec::new(), damaged: 0, trainings: 0 }
+        PortResult { end: None, violations: Vec::new(), damaged: 0, trainings: 0, time: LineTime::default() }
     }
 }
 
@@ -246,6 +273,19 @@ pub struct PortConfig<E> {
     pub hold_credits_flits: u64,
     /// Units are used by halves: the port has two edges a flit clock.
     pub halves: bool,
+    /// Trainings and replays in vain after which the run ends, see [`LinkEnd::fruitless`].
+    pub give_up: u32,
+}
+
+/// Rule of a link that cannot work.
+pub const GIVE_UP_RULE: &str = "SIM-LNK-01";
+
+/// What a port says of a link that cannot work.
+pub fn given_up(tries: u32, ber: f64) -> Violation {
+    let found = format!("{tries} trainings or replays in a row");
+    let text =
+        format!("the link cannot work: none of them brought a good payload unit, at a bit error rate of {ber:e}");
+    Violation::at_byte(GIVE_UP_RULE, 0, found, "one good payload unit", text)
 }
 
 /// How far training is.
@@ -265,6 +305,14 @@ struct Half<U> {
     damaged: bool,
     behind_hidden: bool,
     whole_at: u64,
+}
+
+/// The rule of a 68B link that has given up by itself: RETRY_ABORT (`cxl-68b` §7.3).
+const LINK_FAILURE: &str = "CXL68-LRS-06";
+
+/// Bits of what travels in a flit clock.
+fn unit_bits(protocol: &str) -> u64 {
+    Protocol::named(protocol).map_or(0, |p| 8 * p.unit_bytes() as u64)
 }
 
 /// What the hooks of the wire make of a unit; with it whether they changed it.
@@ -293,12 +341,18 @@ impl WayOut {
         WayOut { wire, hidden: false }
     }
 
-    /// Sends a unit; `push` takes what travels of it.
+    /// Bit error rate of the wire.
+    pub fn ber(&self) -> f64 {
+        self.wire.ber()
+    }
+
+    /// Sends a unit of an end that expects this number next; `push` takes what travels of it.
     pub fn send<U: Unit>(
         &mut self,
         hooks: Option<&Hooks>,
         protocol: &'static str,
         unit: U,
+        expects: u8,
         mut push: impl FnMut(OnWire<U>),
     ) {
         for (leaves, hooked) in on_wire(hooks, Way::Tx, protocol, unit) {
@@ -306,7 +360,7 @@ impl WayOut {
             for unit in self.wire.send(leaves).into_iter().flatten() {
                 let damaged = hooked || self.wire.damaged != damaged_before;
                 let behind_hidden = std::mem::take(&mut self.hidden);
-                push(OnWire::Unit { unit, damaged, behind_hidden });
+                push(OnWire::Unit { unit, damaged, behind_hidden, expects });
                 // The second copy of a unit, and what follows it.
                 self.hidden = self.wire.unseen != unseen_before;
             }
@@ -335,6 +389,14 @@ pub struct Port<E: LinkEnd> {
     /// Edges a flit clock.
     edges: u64,
     half: Option<Half<E::Unit>>,
+    time: LineTime,
+    unit_bits: u64,
+    /// The first flit clock that is not in the account.
+    accounted: u64,
+    /// See [`PortConfig::give_up`]; `None`: it has been said.
+    give_up: Option<u32>,
+    /// Since when the link has failed or trains.
+    down_since: Option<Time>,
     shown: Vec<Option<u64>>,
     result: Arc<Mutex<PortResult<E>>>,
     busy_since: Option<Time>,
@@ -343,6 +405,7 @@ pub struct Port<E: LinkEnd> {
 impl<E: LinkEnd> Port<E> {
     /// A port; its end is in `result` when the run is looked at, broken rules as they are seen.
     pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E>>>) -> Port<E> {
+        let protocol = config.end.protocol();
         Port {
             end: config.end,
             ports,
@@ -355,6 +418,11 @@ impl<E: LinkEnd> Port<E> {
             hold_until_flits: config.hold_credits_flits,
             edges: if config.halves { 2 } else { 1 },
             half: None,
+            time: LineTime::default(),
+            unit_bits: unit_bits(protocol),
+            accounted: 0,
+            give_up: Some(config.give_up),
+            down_since: None,
             shown: vec![None; E::SIGNALS.len()],
             result,
             busy_since: None,
@@ -368,6 +436,8 @@ impl<E: LinkEnd> Port<E> {
         self.training = if peer { Training::Both } else { Training::Alone };
         self.trained_at = cx.now().plus_fs(self.retrain_fs);
         self.trainings += 1;
+        self.accounted = self.accounted.max(cx.cycle().div_ceil(self.edges));
+        self.down_since = Some(cx.now());
     }
 
     /// The peer trains: as an answer to our word, or of itself, also directly behind a training that it has finished.
@@ -378,10 +448,15 @@ impl<E: LinkEnd> Port<E> {
         }
     }
 
-    fn trained(&mut self, now: Time) {
-        if self.training == Training::Both && now >= self.trained_at {
+    fn trained(&mut self, cx: &Cx) {
+        if self.training == Training::Both && cx.now() >= self.trained_at {
             self.training = Training::Over;
             self.end.phy_up();
+            let now_flits = cx.cycle().div_ceil(self.edges);
+            let flits = now_flits.saturating_sub(self.accounted);
+            self.time.add(flits * self.unit_bits, &Parts::all(Use::Replay));
+            self.accounted = self.accounted.max(now_flits);
+            self.down_since = None;
         }
     }
 
@@ -394,7 +469,8 @@ impl<E: LinkEnd> Port<E> {
             match item {
                 OnWire::Train => self.peer_trains(cx),
                 OnWire::Over => self.end.peer_is_over(),
-                OnWire::Unit { unit, damaged, mut behind_hidden } => {
+                OnWire::Unit { unit, damaged, mut behind_hidden, expects } => {
+                    self.end.peer_expects(expects);
                     for (unit, hooked) in on_wire(self.end.hooks(), Way::Rx, self.end.protocol(), unit) {
                         self.arrival(unit, damaged || hooked, std::mem::take(&mut behind_hidden), at);
                     }
@@ -477,13 +553,35 @@ impl<E: LinkEnd> Port<E> {
     }
 
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
-        if let Some(unit) = self.end.transmit(at.cycle / self.edges) {
-            self.way_out.send(self.end.hooks(), self.end.protocol(), unit, |item| self.ports.wire_out.push(cx, item));
+        let sent = self.end.transmit(at.cycle / self.edges);
+        self.time.add(self.unit_bits, &self.end.uses());
+        self.accounted = at.cycle / self.edges + 1;
+        if let Some(unit) = sent {
+            let (end, wire_out) = (&self.end, &mut self.ports.wire_out);
+            let push = |item| wire_out.push(cx, item);
+            self.way_out.send(end.hooks(), end.protocol(), unit, end.expects(), push);
         }
         let events = self.end.take_events();
         self.report(events, false, at);
         if self.end.take_retrain_request() {
             self.train(cx, false);
+        }
+        self.judge(cx, at);
+    }
+
+    /// Ends the run where the link cannot work.
+    fn judge(&mut self, cx: &mut Cx, at: Stamp) {
+        let tries = self.end.fruitless();
+        if let Some(rule) = self.end.halted() {
+            self.down_since.get_or_insert(cx.now());
+            if rule == LINK_FAILURE {
+                cx.give_up(rule);
+            }
+        } else if self.give_up.take_if(|most| tries >= *most).is_some() {
+            self.down_since.get_or_insert(cx.now());
+            let violation = given_up(tries, self.way_out.ber());
+            self.report(vec![Event { severity: Severity::Uncorrectable, unit: 0, violation }], false, at);
+            cx.give_up(GIVE_UP_RULE);
         }
     }
 
@@ -511,10 +609,10 @@ impl<E: LinkEnd> Module for Port<E> {
         if let Some(hooks) = self.end.hooks() {
             hooks.instant(now_flits, at.t_fs);
         }
-        self.trained(cx.now());
+        self.trained(cx);
         self.end.hold_credits(now_flits < self.hold_until_flits);
         self.arrivals(cx, at);
-        self.trained(cx.now());
+        self.trained(cx);
         self.deliver(cx);
         let is_flit_edge = at.cycle.is_multiple_of(self.edges);
         if is_flit_edge {
@@ -552,7 +650,7 @@ impl<E: LinkEnd> Module for Port<E> {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let since = self.busy_since.unwrap_or(Time::ZERO);
+        let since = self.down_since.or(self.busy_since).unwrap_or(Time::ZERO);
         match self.end.halted() {
             Some(rule) => Err(Pending::new(format!("the link has stopped ({rule})"), since)),
             None if self.end.is_quiet() => Ok(()),
@@ -565,6 +663,11 @@ impl<E: LinkEnd> Module for Port<E> {
         result.end = Some(self.end.clone());
         result.damaged = self.way_out.damaged(&self.end);
         result.trainings = self.trainings;
+        result.time = self.time;
+    }
+
+    fn is_done(&self) -> bool {
+        self.training == Training::Over && self.end.is_done()
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -198,7 +198,16 @@ impl Live {
     /// # Errors
     /// None that a built run makes.
     pub fn report(&mut self) -> Result<Report, RunError> {
-        (self.report)(&self.request, &self.settings, self.running.report())
+        let ended = self.running.report();
+        let given_up = match &ended {
+            Err(SimError::GivenUp { rule, .. }) => Some(*rule),
+            _ => None,
+        };
+        let mut report = (self.report)(&self.request, &self.settings, ended)?;
+        if let Some(rule) = given_up {
+            report.put_first(rule, self.settings.real("link.ber"));
+        }
+        Ok(report)
     }
 
     /// Runs to the end of the request and ends all outputs.

@@ -1,6 +1,9 @@
 //! What a run says: the figures of `run --json` and of the summary table.
 
 use crate::forms::violation;
+use crate::kernel::{Clock, RunReport, SimError, Stop};
+use crate::link::line_time::{LineTime, Use};
+use crate::link::port::GIVE_UP_RULE;
 use scalepool_protocols::wire::Violation;
 use serde_json::{Map, Value, json};
 
@@ -95,6 +98,8 @@ pub struct Report {
     pub errors_repaired: u64,
     /// Flit clocks in which a message waited for a credit.
     pub credit_stalls: u64,
+    /// Where the time of each direction of the links has gone, of all links together. Directions that a caller drives are left out.
+    pub where_time_goes: Vec<(String, LineTime)>,
     /// Figures of a fabric, if there is one.
     pub fabric: Option<FabricFigures>,
     /// Further counts of the scenario, by group.
@@ -106,6 +111,52 @@ pub struct Report {
     /// What the caller should know and no figure says; in no form of the report.
     pub remarks: Vec<String>,
 }
+
+/// Flit clocks from the start to the end of a run, of (numerator, denominator) fs each.
+pub fn flit_clocks((num, den): (u64, u64), ended: &Result<RunReport, SimError>) -> u64 {
+    let Ok(clock) = Clock::new(num, den, 0) else { return 0 };
+    match ended {
+        Ok(report) if report.stop == Stop::Limit => clock.first_at_or_after(report.end),
+        Ok(report) => clock.first_after(report.end),
+        Err(error) => clock.first_after(error.at()),
+    }
+}
+
+/// The time of a direction, of the accounts of its ports, each over so many bit times.
+pub fn direction(name: &str, ports: impl IntoIterator<Item = LineTime>, line_bits: u64) -> (String, LineTime) {
+    let (mut all, mut bits) = (LineTime::default(), 0);
+    for time in ports {
+        all.merge(&time);
+        bits += line_bits;
+    }
+    (name.to_owned(), all.of_line(bits))
+}
+
+/// Uses of the time that is offered to a line, in the order of reports; with idle it is all.
+const OFFERED: [Use; 6] = [Use::Payload, Use::Headers, Use::Packing, Use::Credits, Use::Control, Use::Replay];
+
+/// The form of `run --json` of a direction: bit times.
+fn time_json(time: &LineTime) -> Value {
+    let mut map = Map::new();
+    map.insert("line".into(), json!(time.total()));
+    map.insert("idle".into(), json!(time.of(Use::Idle)));
+    map.insert("offered".into(), json!(time.total() - time.of(Use::Idle)));
+    map.extend(OFFERED.map(|of| (of.name().into(), json!(time.of(of)))));
+    Value::Object(map)
+}
+
+/// Head of the table of `--where-time-goes`; shares of the time of the line.
+pub const TIME_HEAD: [&str; 9] = [
+    "direction",
+    "offered [%]",
+    "payload [%]",
+    "headers [%]",
+    "packing [%]",
+    "credits [%]",
+    "control [%]",
+    "replay [%]",
+    "idle [%]",
+];
 
 impl FabricFigures {
     /// Keys of the JSON form and their values.
@@ -154,8 +205,35 @@ impl Report {
         map.insert("counts".into(), counts(&self.counts));
         let coverage = self.coverage.iter().map(|(g, met, of)| (g.clone(), json!({"met": met, "of": of}))).collect();
         map.insert("coverage".into(), Value::Object(coverage));
+        let directions = self.where_time_goes.iter().map(|(name, time)| (name.clone(), time_json(time))).collect();
+        map.insert("where_time_goes".into(), json!({"unit": "bit times", "directions": Value::Object(directions)}));
         map.insert("violations".into(), violations.collect());
         map
+    }
+
+    /// Moves the first finding of a rule in front of all others, and says with it at which bit error rate the links ran.
+    pub fn put_first(&mut self, rule: &str, ber: f64) {
+        let Some(at) = self.violations.iter().position(|b| b.violation.rule == rule) else { return };
+        let mut first = self.violations.remove(at);
+        if rule != GIVE_UP_RULE {
+            first.violation.text += &format!(", at a bit error rate of {ber:e}");
+        }
+        self.violations.insert(0, first);
+    }
+
+    /// Rows of the table of `--where-time-goes`, see [`TIME_HEAD`].
+    pub fn time_rows(&self) -> Vec<[String; 9]> {
+        let row = |(name, time): &(String, LineTime)| {
+            let percent = |bits: u64| match time.total() {
+                0 => "-".to_owned(),
+                all => format!("{:.2}", 100.0 * bits as f64 / all as f64),
+            };
+            let [payload, headers, packing, credits, control, replay] = OFFERED.map(|of| percent(time.of(of)));
+            let idle = time.of(Use::Idle);
+            let offered = percent(time.total() - idle);
+            [name.clone(), offered, payload, headers, packing, credits, control, replay, percent(idle)]
+        };
+        self.where_time_goes.iter().map(row).collect()
     }
 
     /// Rows of the summary table: name, value.

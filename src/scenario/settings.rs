@@ -201,6 +201,15 @@ fn parse_int(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
+/// Setting of all links: when a run is over because its link cannot work.
+pub const GIVE_UP: Key = Key {
+    name: "link.give_up",
+    default: "64",
+    unit: "tries",
+    range: Range::Int(1, 1 << 20),
+    doc: "trainings and replays in a row without one good payload unit after which the run ends (SIM-LNK-01); a UALink counts one for each replay limit of flits that were not used",
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;

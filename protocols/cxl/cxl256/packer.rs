@@ -17,6 +17,7 @@ use super::mode::Mode;
 use super::slot::{self, SlotFormat, SlotKind};
 use super::stream::{Counts, LINE_SLOTS, Message, trailer};
 use crate::cxl::Dir;
+use crate::cxl::filled::Filled;
 use std::collections::VecDeque;
 
 /// A message that must not be sent.
@@ -87,6 +88,8 @@ pub fn admit(mode: Mode, dir: Dir, config: &Cxl256Config, message: &Message) -> 
 #[derive(Debug, Clone, Copy)]
 struct Owed {
     bits: u128,
+    /// Data, or else a trailer.
+    is_data: bool,
     /// The last slot of a message with all its data.
     completes: bool,
 }
@@ -105,6 +108,8 @@ struct Taken {
 /// Slots of a flit without header, credits, CRC and FEC; empty slots are 0.
 pub type Slots = [u128; SLOTS];
 
+/// Bits of the code of a slot (`cxl-256b` §3).
+const CODE_BITS: u32 = 4;
 /// Slots of a group: A to C have four, D has the last three (`cxl-256b` §5.3).
 const GROUP_SLOTS: usize = 4;
 /// Slot that the halves of a latency-optimised flit both count (`cxl-256b` §5.3).
@@ -124,6 +129,7 @@ pub struct Packer {
     config: Cxl256Config,
     queues: [VecDeque<Message>; 12],
     owed: VecDeque<Owed>,
+    filled: Filled,
     /// Data messages that were active in the flit before.
     last_active: usize,
     /// Messages in the last group of the flit before.
@@ -142,6 +148,7 @@ impl Packer {
             config,
             queues: Default::default(),
             owed: VecDeque::new(),
+            filled: Filled::default(),
             last_active: 0,
             last_group: [0; 12],
             turn: Class::ALL.into_iter().filter(may_go).collect(),
@@ -168,6 +175,18 @@ impl Packer {
         self.owed.is_empty() && self.queues.iter().all(VecDeque::is_empty)
     }
 
+    /// What the flit that was packed last holds.
+    pub fn filled(&self) -> Filled {
+        self.filled
+    }
+
+    /// The next slot that is owed.
+    fn next_owed(&mut self) -> Option<u128> {
+        let owed = self.owed.pop_front()?;
+        *(if owed.is_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
+        Some(owed.bits)
+    }
+
     /// Data and trailer slots owed.
     pub fn owed_slots(&self) -> usize {
         self.owed.len()
@@ -181,9 +200,10 @@ impl Packer {
     /// Fills the G slots of a flit from slot `from` on with what is owed, and nothing else. For a flit whose slots before
     /// are not of this packer: windows and active messages count as they did for the flit packed last.
     pub fn pack_owed(&mut self, slots: &mut Slots, from: usize) {
+        self.filled = Filled::default();
         for (n, slot) in slots.iter_mut().enumerate().skip(from) {
             if self.mode.slot_kind(n) == SlotKind::G {
-                *slot = self.owed.pop_front().map_or(0, |owed| owed.bits);
+                *slot = self.next_owed().unwrap_or(0);
             }
         }
     }
@@ -191,6 +211,7 @@ impl Packer {
     /// Packs the next flit and takes its messages off the queues, one credit each off `credits` (by [`Class::index`]);
     /// `None`: nothing waits that may go.
     pub fn pack(&mut self, credits: &mut [u16; 12]) -> Option<Slots> {
+        self.filled = Filled::default();
         if self.is_empty() {
             return None;
         }
@@ -205,8 +226,8 @@ impl Packer {
                 barred.clear();
             }
             let is_g = self.mode.slot_kind(n) == SlotKind::G;
-            if is_g && let Some(owed) = self.owed.pop_front() {
-                *slot = owed.bits;
+            if is_g && let Some(owed) = self.next_owed() {
+                *slot = owed;
                 used = true;
             } else if let Some((format, plan)) = self.choose(n, &taken, credits, &barred) {
                 *slot = self.fill(n, format, plan, &mut taken, credits);
@@ -330,6 +351,7 @@ impl Packer {
         credits: &mut [u16; 12],
     ) -> u128 {
         let mut bits = u128::from(format.code);
+        self.filled.messages += CODE_BITS;
         let mut served = [false; 12];
         let mut with_data = Vec::new();
         for (k, place) in format.places().enumerate().filter(|(k, _)| plan >> k & 1 == 1) {
@@ -339,6 +361,7 @@ impl Packer {
             credits[i] = credits[i].saturating_sub(1);
             taken.counts[n][i] += 1;
             served[i] = true;
+            self.filled.messages += place.kept;
             bits = place.insert(bits, message.bits);
             with_data.extend(message.data.is_some().then_some(message));
         }
@@ -364,8 +387,8 @@ impl Packer {
                 Class::S2mDrs => shared.filter(|_| n == 0),
                 _ => announced(message).map(|t| t.slot(&data)),
             };
-            let line = (0..LINE_SLOTS).map(|k| Owed { bits: data.slot(k), completes: false });
-            self.owed.extend(line.chain(own.map(|bits| Owed { bits, completes: false })));
+            let line = (0..LINE_SLOTS).map(|k| Owed { bits: data.slot(k), is_data: true, completes: false });
+            self.owed.extend(line.chain(own.map(|bits| Owed { bits, is_data: false, completes: false })));
             if let Some(last) = self.owed.back_mut() {
                 last.completes = true;
             }

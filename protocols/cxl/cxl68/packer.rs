@@ -15,6 +15,7 @@ use super::header::FlitHeader;
 use super::message::{Class, D2hData, H2dData, S2mDrs};
 use super::slot::{self, Content, SlotFormat};
 use super::stream::{Message, Size};
+use crate::cxl::filled::Filled;
 use crate::wire::Wire;
 use std::collections::VecDeque;
 
@@ -139,13 +140,21 @@ struct Taken {
     be: bool,
 }
 
+/// A chunk that is owed.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    bits: u128,
+    is_data: bool,
+}
+
 /// Packs the messages of one direction.
 #[derive(Debug, Clone)]
 pub struct Packer {
     dir: Dir,
     config: Cxl68Config,
     queues: [VecDeque<Message>; 10],
-    chunks: VecDeque<u128>,
+    chunks: VecDeque<Chunk>,
+    filled: Filled,
     /// Classes of this direction, the one served longest ago first.
     turn: Vec<Class>,
 }
@@ -158,6 +167,7 @@ impl Packer {
             config,
             queues: Default::default(),
             chunks: VecDeque::new(),
+            filled: Filled::default(),
             turn: Class::ALL.into_iter().filter(|c| c.dir() == dir).collect(),
         }
     }
@@ -186,6 +196,11 @@ impl Packer {
         self.chunks.is_empty() && self.queues.iter().all(VecDeque::is_empty)
     }
 
+    /// What the flit that was packed last holds.
+    pub fn filled(&self) -> Filled {
+        self.filled
+    }
+
     /// Chunks owed.
     pub fn rollover(&self) -> usize {
         self.chunks.len()
@@ -200,6 +215,7 @@ impl Packer {
     ///
     /// `max_all_data` bounds the all-data flits that may follow (`cxl-68b` §7.1: a run that cannot finish is not begun).
     pub fn pack(&mut self, credits: &mut [u16; 10], max_all_data: usize) -> Packed {
+        self.filled = Filled::default();
         if self.in_data_run() {
             return Packed::AllData(core::array::from_fn(|_| self.next_chunk()));
         }
@@ -222,7 +238,9 @@ impl Packer {
     }
 
     fn next_chunk(&mut self) -> u128 {
-        self.chunks.pop_front().unwrap_or(0)
+        let Some(chunk) = self.chunks.pop_front() else { return 0 };
+        *(if chunk.is_data { &mut self.filled.data } else { &mut self.filled.trailers }) += u128::BITS;
+        chunk.bits
     }
 
     /// The format for a slot and the places it uses, bit n for place n.
@@ -298,6 +316,7 @@ impl Packer {
             credits[i] -= 1;
             taken.per_class[i] += 1;
             served[i] = true;
+            self.filled.messages += place.class.def().bits;
             let mut bits = message.bits;
             if place.class == Class::M2sReq && !self.config.send_address_bit_5 {
                 bits &= !ADDRESS_BIT_5;
@@ -310,7 +329,8 @@ impl Packer {
                 taken.header = true;
                 taken.sz = data.size == Size::Line;
                 taken.be = data.byte_enables.is_some();
-                self.chunks.extend((0..data.chunks()).map(|k| data.chunk(k)));
+                let is_data = |k: usize| k < data.size.chunks();
+                self.chunks.extend((0..data.chunks()).map(|k| Chunk { bits: data.chunk(k), is_data: is_data(k) }));
             }
         }
         // Served classes go to the end of the turn, in the order they had.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::kernel::time::FS_PER_US;
 
 #[test]
 fn a_module_runs_when_it_asked_to() {
@@ -288,4 +289,78 @@ fn a_panic_of_a_module_is_passed_on_by_every_thread() {
         let panic = std::panic::catch_unwind(run).unwrap_err();
         assert_eq!(panic.downcast_ref::<i32>(), Some(&broken));
     }
+}
+
+/// A link that noise keeps busy, and a worker that has something open until a cycle.
+struct Noisy(bool);
+
+impl Module for Noisy {
+    fn eval(&mut self, _: &mut Cx) -> Next {
+        Next::Busy
+    }
+    fn idle_ok(&self) -> Result<(), Pending> {
+        Err(Pending::new("a retry", Time::ZERO))
+    }
+    fn is_done(&self) -> bool {
+        self.0
+    }
+}
+
+#[test]
+fn a_run_whose_work_is_done_ends_though_a_link_does_not_rest() {
+    struct Worker;
+    impl Module for Worker {
+        fn eval(&mut self, cx: &mut Cx) -> Next {
+            if cx.cycle() == 7 {
+                cx.progress();
+                return Next::Idle;
+            }
+            // It sleeps with nothing open, and will go on.
+            Next::At(cx.in_cycles(7))
+        }
+    }
+    let build = |noisy: bool| {
+        let mut sim = Simulation::new(1);
+        sim.partition(move |p| {
+            let clock = p.clock("clk", period(FS_PER_US))?;
+            p.module("noisy", clock, |_| Noisy(noisy))?;
+            p.module("worker", clock, |_| Worker)
+        });
+        sim
+    };
+    let options = RunOptions { stall_limit_fs: Some(1_000 * FS_PER_US), ..RunOptions::default() };
+    let report = build(true).run(&options, |_| ()).unwrap();
+    assert_eq!(report.stop, Stop::Done);
+    assert!((107..=307).contains(&(report.end.as_fs() / FS_PER_US)), "100 us behind the last progress: {}", report.end);
+    // In steps it is the same.
+    let mut running = build(true).start(&options).unwrap();
+    let stops = (1..=400).map(|n| running.run_until(Time::from_fs(n * FS_PER_US), |_| ()).unwrap());
+    assert_eq!(stops.last(), Some(Stop::Done));
+    assert_eq!(running.report().unwrap(), report);
+    // A link with work in it stalls.
+    assert!(matches!(build(false).run(&options, |_| ()), Err(SimError::Stall { .. })));
+}
+
+#[test]
+fn a_module_that_gives_up_ends_the_run_by_its_rule() {
+    struct Lost;
+    impl Module for Lost {
+        fn eval(&mut self, cx: &mut Cx) -> Next {
+            if cx.cycle() >= 5 {
+                cx.give_up("SIM-LNK-01");
+            }
+            Next::Busy
+        }
+        fn idle_ok(&self) -> Result<(), Pending> {
+            Err(Pending::new("the link cannot work", Time::from_fs(5_000)))
+        }
+    }
+    let mut sim = Simulation::new(1);
+    sim.partition(|p| {
+        let clock = p.clock("clk", period(1_000))?;
+        p.module("link", clock, |_| Lost)
+    });
+    let error = sim.run(&RunOptions::default(), |_| ()).unwrap_err();
+    let SimError::GivenUp { since, rule, open, .. } = &error else { panic!("{error}") };
+    assert_eq!((since.as_fs(), *rule, open.len()), (5_000, "SIM-LNK-01", 1));
 }

@@ -14,6 +14,7 @@ use super::credit::CreditBook;
 use super::end::put_header;
 use crate::link::event::{Event, Severity, finding};
 use crate::link::hook::{HookPoint, Hooks, Way};
+use crate::link::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::control::{self, InitParam};
 use scalepool_protocols::cxl::cxl256::crd::Crd;
@@ -63,6 +64,8 @@ pub struct Cachemem {
     poison: VecDeque<u8>,
     events: Vec<Event>,
     stats: CachememStats,
+    /// What the place of the last flit was used for.
+    uses: Parts,
     hooks: Hooks,
 }
 
@@ -86,6 +89,7 @@ impl Cachemem {
             poison: VecDeque::new(),
             events: Vec::new(),
             stats: CachememStats::default(),
+            uses: Parts::default(),
             hooks: Hooks::default(),
             config,
         }
@@ -350,6 +354,25 @@ impl Cachemem {
         Urgent { flit, follows: Some(self.fill(&rest, &leaving.crd())) }
     }
 
+    /// Parts of the flit that was packed last. What is empty waits for a place, for a credit, or for nothing.
+    fn parts(&self) -> Parts {
+        let filled = self.packer.filled();
+        let waits = |class: &Class| self.packer.waiting(*class) > 0;
+        let empty = if self.packer.owed_slots() > 0
+            || Class::ALL.iter().any(|c| waits(c) && self.credits.spend[c.index()] > 0)
+        {
+            Use::Packing
+        } else if Class::ALL.iter().any(waits) {
+            Use::Credits
+        } else {
+            Use::Idle
+        };
+        Parts::all(empty)
+            .with(Use::Headers, framing_bits(self.config.mode) + filled.messages + filled.trailers)
+            .with(Use::Payload, filled.data)
+            .with(Use::Control, CRD_BITS)
+    }
+
     /// A flit with a control slot alone.
     fn control_flit(&self, slot: Result<u128, FieldError>) -> Flit {
         debug_assert!(slot.is_ok(), "the fields of a control slot are of its width");
@@ -361,9 +384,11 @@ impl Cachemem {
 
 impl Client for Cachemem {
     fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
+        self.uses = Parts::all(Use::Idle);
         if self.halted.is_some() {
             return None;
         }
+        self.uses = Parts::all(Use::Control);
         if !self.init_sent {
             self.init_sent = true;
             let direct_p2p = self.config.codec.direct_p2p;
@@ -380,10 +405,12 @@ impl Client for Cachemem {
         if let Some(slots) = self.packer.pack(&mut self.credits.spend) {
             let crd = if self.holds_credits() { Crd::default() } else { self.credits.take() };
             self.stats.sent_protocol += 1;
+            self.uses = self.parts();
             return Some(self.fill(&slots, &crd));
         }
         let forced = self.credits.forced_at(&self.config.credit_return).is_some_and(|at| at <= now_flits);
         if !forced || self.holds_credits() {
+            self.uses = Parts::all(if self.packer.is_empty() { Use::Idle } else { Use::Credits });
             return None;
         }
         let crd = self.credits.take_alone(!self.config.ide_active);
@@ -392,6 +419,10 @@ impl Client for Cachemem {
         }
         self.stats.sent_credits += 1;
         Some(self.fill(&[0; SLOTS], &crd))
+    }
+
+    fn uses(&self) -> Parts {
+        self.uses
     }
 
     fn receive(&mut self, flit: &Flit, part: Part, _now_flits: u64) {
@@ -464,6 +495,14 @@ impl Client for Cachemem {
     fn attach_hooks(&mut self, hooks: &Hooks) {
         self.hooks = hooks.clone();
     }
+}
+
+/// Bits of the CRD field (`cxl-256b` §1).
+const CRD_BITS: u32 = 16;
+
+/// Bits of a flit that are neither slots nor credits: header, CRC and FEC (`cxl-256b` §1).
+const fn framing_bits(mode: Mode) -> u32 {
+    if mode.is_lopt() { 8 * 20 } else { 8 * 16 }
 }
 
 /// Highest index of a Poison slot (`cxl-256b` §6).

@@ -9,6 +9,7 @@
 
 use crate::link::event::Event;
 use crate::link::hook::Hooks;
+use crate::link::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, lopt_io, standard_io};
 
@@ -49,6 +50,11 @@ pub struct Urgent {
 pub trait Client {
     /// The next payload flit, with its Flit Type and body; number, CRC and FEC are added below. `None`: nothing to send.
     fn transmit(&mut self, now_flits: u64) -> Option<Flit>;
+
+    /// What the place was used for for which [`Client::transmit`] was asked last. A client that keeps no account sends payload.
+    fn uses(&self) -> Parts {
+        Parts::all(Use::Payload)
+    }
 
     /// Takes payload that came well: each flit once, in the order of the numbers.
     fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64);

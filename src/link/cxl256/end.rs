@@ -15,6 +15,7 @@ use super::receiver::{Receiver, is_payload};
 use super::transmitter::{Heard, Transmitter};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::hook::{HookPoint, Hooks, Passed, Way};
+use crate::link::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, Flit, crc_parts, lopt, lopt_io, standard_io};
@@ -84,6 +85,10 @@ pub struct End<C: Client> {
     received: u64,
     events: Vec<Event>,
     stats: Stats,
+    /// What the flit clock of the last flit was used for.
+    uses: Parts,
+    /// Replays and trainings since the last good payload, see [`End::fruitless`].
+    fruitless: u32,
     hooks: Hooks,
 }
 
@@ -115,6 +120,8 @@ impl<C: Client> End<C> {
             received: 0,
             events: Vec::new(),
             stats: Stats::default(),
+            uses: Parts::default(),
+            fruitless: 0,
             hooks: Hooks::default(),
         }
     }
@@ -196,6 +203,16 @@ impl<C: Client> End<C> {
     /// Counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// What the flit clock of the last [`End::transmit`] was used for.
+    pub fn uses(&self) -> Parts {
+        self.uses
+    }
+
+    /// Replays and requests for training in a row, without good payload or a new acknowledgement between them.
+    pub fn fruitless(&self) -> u32 {
+        self.fruitless
     }
 
     /// Receive side of the sequence numbers.
@@ -306,6 +323,7 @@ impl<C: Client> End<C> {
             self.event(Severity::Protocol, found);
         }
         if is_payload(header.flit_type) {
+            self.fruitless = 0;
             self.ack_waits_since.get_or_insert(now_flits);
         }
         if header.command != ReplayCommand::Explicit && !self.acks_held {
@@ -349,7 +367,11 @@ impl<C: Client> End<C> {
     }
 
     fn acknowledged(&mut self, header: &FlitHeader) {
+        let before = self.transmitter.acknowledged();
         let heard = self.transmitter.heard(header.command, header.seq, &self.link);
+        if self.transmitter.acknowledged() != before {
+            self.fruitless = 0;
+        }
         if heard == Heard::OutOfWindow {
             let text = "the Ack or Nak names a flit that is not awaiting one";
             let found = finding("CXL256-RTY-04", header.seq, "one that is not acknowledged yet, or the last", text);
@@ -360,8 +382,12 @@ impl<C: Client> End<C> {
 
     fn act_on(&mut self, heard: Heard) {
         match heard {
-            Heard::Replay => self.stats.replays += 1,
+            Heard::Replay => {
+                self.stats.replays += 1;
+                self.fruitless += 1;
+            }
             Heard::Train => {
+                self.fruitless += u32::from(!self.train_wanted);
                 self.stats.trainings += u64::from(!self.train_wanted);
                 self.train_wanted = true;
             }
@@ -388,6 +414,7 @@ impl<C: Client> End<C> {
             None if self.halted.is_none() && self.transmitter.has_room(&self.link, nak) => self.new_payload(now_flits),
             None => (Flit::ZERO, [false; 2]),
         };
+        self.uses = self.uses_of(&flit, replayed.is_some() || spoilt.contains(&true), nak, now_flits);
         let header = self.transmitter.header(&flit, &mut self.receiver, &self.link);
         if header.command != ReplayCommand::Explicit {
             self.tells_ack(now_flits);
@@ -403,6 +430,26 @@ impl<C: Client> End<C> {
             self.stats.spoilt += 1;
         }
         flit
+    }
+
+    /// What this flit is for.
+    fn uses_of(&self, flit: &Flit, again: bool, nak: bool, now_flits: u64) -> Parts {
+        if again {
+            return Parts::all(Use::Replay);
+        }
+        if is_payload(flit.header().flit_type) {
+            return self.client.uses();
+        }
+        if self.transmitter.in_handshake() {
+            return Parts::all(Use::Control);
+        }
+        let was_asked = self.halted.is_none() && self.transmitter.has_room(&self.link, nak);
+        let wants = |end: &Self| end.client.wakes_at(now_flits).is_some_and(|at| at <= now_flits + 1);
+        Parts::all(match was_asked {
+            true => self.client.uses().empty(),
+            false if wants(self) => Use::Replay,
+            false => Use::Idle,
+        })
     }
 
     /// An Ack or Nak goes out with the number of all payload that came well.

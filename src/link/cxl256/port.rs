@@ -15,6 +15,7 @@ use crate::link::classes::ByClass;
 use crate::link::cxlio::{FlitEnd, Port as _};
 use crate::link::event::{Event, finding};
 use crate::link::hook::Hooks;
+use crate::link::line_time::Parts;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
@@ -136,6 +137,10 @@ impl<C: Client> Client for Watched<C> {
         self.layer.transmit(now_flits)
     }
 
+    fn uses(&self) -> Parts {
+        self.layer.uses()
+    }
+
     fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64) {
         if part != Part::Even {
             self.taken.push(*flit);
@@ -201,6 +206,7 @@ pub struct PortEnd<C: Layer> {
     pub sent: u64,
     /// Flit clocks in which something waited and had no credit, while nothing else could be sent.
     pub credit_stalls: u64,
+    uses: Parts,
 }
 
 impl PortEnd<Cachemem> {
@@ -214,7 +220,7 @@ impl<C: Layer> PortEnd<C> {
     /// An end that has sent nothing, with the direction of its transmitter.
     pub fn new(link: LinkConfig, dir: Dir, layer: C) -> PortEnd<C> {
         let client = Watched { layer, taken: Vec::new(), count: 0 };
-        PortEnd { end: End::new(link, client), dir, sent: 0, credit_stalls: 0 }
+        PortEnd { end: End::new(link, client), dir, sent: 0, credit_stalls: 0, uses: Parts::default() }
     }
 
     /// What stands above the numbers.
@@ -314,13 +320,23 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
         let due =
             |end: &End<Watched<C>>| now_flits == 0 || end.wakes_at(now_flits - 1).is_some_and(|at| at <= now_flits);
         if !due(&self.end) {
+            self.uses = Parts::default();
             return None;
         }
         let lacks_credit = self.layer().lacks_credit();
         let flit = self.end.transmit(now_flits);
         self.sent += 1;
+        self.uses = self.end.uses();
         self.credit_stalls += u64::from(lacks_credit && flit.header().flit_type == FlitType::Nop);
         Some(WireFlit { mode: self.end.link().mode, flit })
+    }
+
+    fn uses(&self) -> Parts {
+        self.uses
+    }
+
+    fn fruitless(&self) -> u32 {
+        self.end.fruitless()
     }
 
     fn hold_credits(&mut self, hold: bool) {

@@ -5,6 +5,7 @@ use super::event::{Event, finding};
 use super::retry::Local;
 use crate::link::classes::ByClass;
 use crate::link::hook::Hooks;
+use crate::link::line_time::Parts;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
@@ -46,6 +47,26 @@ impl LinkEnd for End {
 
     fn transmit(&mut self, now_flits: u64) -> Option<Unit> {
         End::transmit(self, now_flits)
+    }
+
+    fn uses(&self) -> Parts {
+        End::uses(self)
+    }
+
+    fn fruitless(&self) -> u32 {
+        End::fruitless(self)
+    }
+
+    fn expects(&self) -> u8 {
+        self.eseq()
+    }
+
+    fn peer_expects(&mut self, number: u8) {
+        End::peer_expects(self, number);
+    }
+
+    fn is_done(&self) -> bool {
+        End::is_done(self)
     }
 
     fn hold_credits(&mut self, hold: bool) {

@@ -11,6 +11,7 @@ use super::port::{Channel, Port};
 use super::tlp::Form;
 use crate::link::cxl256::client::{Client, Part};
 use crate::link::event::Event;
+use crate::link::line_time::{Parts, Stream, Use};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, body_byte, body_bytes};
@@ -25,6 +26,9 @@ use std::ops::Range;
 
 /// TLP bytes of the even half of a latency-optimised flit (`cxl-256b` §1.5).
 const EVEN_TLP_BYTES: usize = 120;
+/// Header, CRC and FEC of a standard flit (`cxl-256b` §1); the latency-optimised one has four more bytes, which its map takes
+/// from the TLPs.
+const FRAMING_BITS: u32 = 8 * 16;
 /// DLLP that says nothing, for payload flits.
 const NOTHING: [u8; DLLP_BYTES] = [DllpType::NOP.0, 0, 0, 0];
 
@@ -40,6 +44,10 @@ pub struct FlitEnd {
     flit: FlitConfig,
     /// Bytes of the TLP that has begun.
     stream: VecDeque<u8>,
+    /// What they are for.
+    stream_uses: Stream,
+    /// What the place of the last flit was used for.
+    uses: Parts,
     reader: Reader,
     /// TLPs that started in each group of the flit that is being read.
     starts: [usize; 2],
@@ -60,6 +68,8 @@ impl FlitEnd {
             channel: Channel::new(config, Form::Flit { pbr })?,
             flit,
             stream: VecDeque::new(),
+            stream_uses: Stream::default(),
+            uses: Parts::default(),
             reader: Reader::new(pbr),
             starts: [0; 2],
             dllp_since: None,
@@ -82,6 +92,7 @@ impl FlitEnd {
     fn fill(&mut self) -> Option<Vec<u8>> {
         let (mut region, mut used) = (Vec::with_capacity(tlp_bytes(self.flit.mode)), false);
         let mut starts = [0; 2];
+        let mut parts = Parts::default();
         while region.len() < tlp_bytes(self.flit.mode) {
             let group = usize::from(region.len() >= GROUP_BYTES);
             if self.stream.is_empty()
@@ -89,13 +100,25 @@ impl FlitEnd {
                 && let Some(tlp) = self.channel.next_tlp()
             {
                 starts[group] += 1;
+                let of_tlp = Parts::all(Use::Headers).with(Use::Payload, 8 * tlp.payload().len() as u32);
+                self.stream_uses.push(8 * tlp.bytes().len() as u32, &of_tlp);
                 self.stream.extend(tlp.into_bytes());
             }
             // A NOP is one DW of zeros.
             let dw = self.stream.len().min(DW_BYTES);
             used |= dw > 0;
+            self.stream_uses.take(8 * dw as u32, &mut parts);
             region.extend(self.stream.drain(..dw));
             region.resize(region.len() + DW_BYTES - dw, 0);
+        }
+        let empty = match self.lacks_credit() {
+            true => Use::Credits,
+            false if self.channel.can_send() => Use::Packing,
+            false => Use::Idle,
+        };
+        self.uses = parts.and_empty(empty);
+        if used {
+            self.uses = self.uses.with(Use::Headers, FRAMING_BITS).with(Use::Control, 8 * DLLP_BYTES as u32);
         }
         used.then_some(region)
     }
@@ -199,6 +222,7 @@ impl Client for FlitEnd {
                     return None;
                 }
                 self.dllp_since = None;
+                self.uses = Parts::all(Use::Control);
                 vec![0; tlp_bytes(self.flit.mode)]
             }
         };
@@ -208,6 +232,10 @@ impl Client for FlitEnd {
         debug_assert!(fits.is_ok(), "a type of a table has two bits");
         flit.set_body(self.flit.mode, region.into_iter().chain(NOTHING));
         Some(flit)
+    }
+
+    fn uses(&self) -> Parts {
+        self.uses
     }
 
     fn receive(&mut self, flit: &Flit, part: Part, now_flits: u64) {
@@ -267,6 +295,7 @@ impl Client for FlitEnd {
     fn link_reset(&mut self) {
         self.channel.reset();
         self.stream.clear();
+        self.stream_uses.clear();
         self.reader = Reader::new(self.flit.mode == Mode::Pbr);
         (self.starts, self.dllp_since, self.resumed) = ([0; 2], None, true);
     }

@@ -11,9 +11,10 @@ use super::sequence::{Heard, Receiver, Sender, Verdict};
 use super::tlp::Form;
 use crate::link::arbmux::cxl68::Client;
 use crate::link::event::{Severity, finding};
+use crate::link::line_time::{Parts, Stream, Use};
 use scalepool_protocols::check::pcie;
 use scalepool_protocols::cxl::cxl68::pid;
-use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, Unit};
+use scalepool_protocols::cxl::cxl68::unit::{PAYLOAD_BYTES, UNIT_BYTES, Unit};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::{DllpType, FcType};
 use scalepool_protocols::cxl::cxlio::dllp::{Dllp, DllpAckNak, DllpFc};
@@ -31,10 +32,16 @@ pub struct NonFlitEnd {
     deframer: Deframer,
     /// Bytes of packets that have begun.
     stream: VecDeque<u8>,
+    /// What they are for.
+    stream_uses: Stream,
+    /// What the place of the last unit was used for.
+    uses: Parts,
     /// The packet at the end of `stream` is a TLP.
     tail_is_tlp: bool,
     /// The last unit ended with a TLP: its receiver waits for what follows.
     owes_token: bool,
+    /// Replays and trainings since a TLP or an acknowledgement came well.
+    fruitless: u32,
     /// New TLPs that go nullified before they go well: a fault.
     nullify: u32,
     train_wanted: bool,
@@ -58,8 +65,11 @@ impl NonFlitEnd {
             channel: Channel::new(config, Form::NonFlit)?,
             replay,
             stream: VecDeque::new(),
+            stream_uses: Stream::default(),
+            uses: Parts::default(),
             tail_is_tlp: false,
             owes_token: false,
+            fruitless: 0,
             nullify: 0,
             train_wanted: false,
             resumed: false,
@@ -72,6 +82,11 @@ impl NonFlitEnd {
         self.nullify += tlps;
     }
 
+    /// Replays and trainings in a row, without a good TLP or a new acknowledgement between them.
+    pub fn fruitless(&self) -> u32 {
+        self.fruitless
+    }
+
     /// TLPs that wait for their Ack.
     pub fn unacknowledged(&self) -> usize {
         self.sender.unacknowledged()
@@ -81,13 +96,19 @@ impl NonFlitEnd {
 
     fn put_dllp(&mut self, dllp: Dllp) {
         self.channel.stats.dllps_sent += 1;
-        self.stream.extend(framing::frame_dllp(dllp));
+        self.put(framing::frame_dllp(dllp), &Parts::all(Use::Control));
     }
 
-    fn put_tlp(&mut self, number: u16, tlp: &[u8]) {
+    fn put(&mut self, bytes: impl IntoIterator<Item = u8>, parts: &Parts) {
+        let before = self.stream.len();
+        self.stream.extend(bytes);
+        self.stream_uses.push(8 * (self.stream.len() - before) as u32, parts);
+    }
+
+    fn put_tlp(&mut self, number: u16, tlp: &[u8], parts: &Parts) {
         // Longer ones were refused.
         if let Some((token, lcrc)) = framing::frame_tlp(number, tlp) {
-            self.stream.extend(token.iter().chain(tlp).chain(&lcrc));
+            self.put(token.iter().chain(tlp).chain(&lcrc).copied(), parts);
         }
     }
 
@@ -97,7 +118,7 @@ impl NonFlitEnd {
         let number = self.sender.next_number();
         if let Some((token, _)) = framing::frame_tlp(number, &tlp) {
             let lcrc = pcie::lcrc_nullified(number, &tlp);
-            self.stream.extend(token.iter().chain(&tlp).chain(&lcrc).chain(&EDB));
+            self.put(token.into_iter().chain(tlp).chain(lcrc).chain(EDB), &Parts::all(Use::Replay));
         }
     }
 
@@ -117,20 +138,22 @@ impl NonFlitEnd {
         if let Some((number, tlp)) = self.sender.next_replayed(now) {
             let tlp = tlp.to_vec();
             self.channel.stats.replayed += 1;
-            self.put_tlp(number, &tlp);
+            self.put_tlp(number, &tlp, &Parts::all(Use::Replay));
             return Some(true);
         }
         if !self.sender.has_room() {
             return None;
         }
-        let tlp = self.channel.next_tlp()?.into_bytes();
+        let tlp = self.channel.next_tlp()?;
+        let parts = Parts::all(Use::Headers).with(Use::Payload, 8 * tlp.payload().len() as u32);
+        let tlp = tlp.into_bytes();
         let nullified = self.nullify > 0;
         if nullified {
             self.nullify -= 1;
             self.put_nullified(tlp.clone());
         }
         let number = self.sender.keep(tlp.clone(), now);
-        self.put_tlp(number, &tlp);
+        self.put_tlp(number, &tlp, &parts);
         Some(true)
     }
 
@@ -149,7 +172,10 @@ impl NonFlitEnd {
 
     fn act_on(&mut self, heard: Heard) {
         match heard {
-            Heard::Replay => self.channel.stats.replays += 1,
+            Heard::Replay => {
+                self.channel.stats.replays += 1;
+                self.fruitless += 1;
+            }
             Heard::Train => self.ask_for_training(),
             Heard::OutOfWindow => self.channel.stats.bad_acks += 1,
             Heard::Fine => (),
@@ -158,6 +184,7 @@ impl NonFlitEnd {
 
     fn ask_for_training(&mut self) {
         self.channel.stats.trainings += u64::from(!self.train_wanted);
+        self.fruitless += u32::from(!self.train_wanted);
         self.train_wanted = true;
     }
 
@@ -170,7 +197,10 @@ impl NonFlitEnd {
         }
         match framed {
             Framed::Good(number, tlp) if !edb => match self.receiver.good(number, now) {
-                Verdict::Take => self.channel.arrived(tlp.to_vec()),
+                Verdict::Take => {
+                    self.fruitless = 0;
+                    self.channel.arrived(tlp.to_vec());
+                }
                 Verdict::Duplicate => self.channel.stats.duplicates += 1,
                 Verdict::Ahead => (),
             },
@@ -201,7 +231,11 @@ impl NonFlitEnd {
         let fc = DllpFc::from_bits(bits);
         match DllpType(dllp.0[0]) {
             code @ (DllpType::Ack | DllpType::Nak) => {
+                let before = self.sender.unacknowledged();
                 let heard = self.sender.heard(DllpAckNak::from_bits(bits).seq, code == DllpType::Nak, now);
+                if self.sender.unacknowledged() < before {
+                    self.fruitless = 0;
+                }
                 self.act_on(heard);
             }
             _ if FcType(dllp.0[0] >> 4).name().is_some() => {
@@ -242,15 +276,27 @@ impl Client for NonFlitEnd {
             let Some(is_tlp) = self.next_packet(now) else { break };
             self.tail_is_tlp = is_tlp;
         }
+        let empty = match self.lacks_credit() {
+            true => Use::Credits,
+            false if self.channel.can_send() => Use::Replay,
+            false => Use::Idle,
+        };
+        self.uses = Parts::all(empty);
         if self.stream.is_empty() && !self.owes_token {
             return None;
         }
         self.owes_token = self.stream.len() == PAYLOAD_BYTES && self.tail_is_tlp;
         let mut payload = [IDL; PAYLOAD_BYTES];
         let here = self.stream.len().min(PAYLOAD_BYTES);
+        self.uses = Parts::all(empty).with(Use::Headers, 8 * (UNIT_BYTES - PAYLOAD_BYTES) as u32);
+        self.stream_uses.take(8 * here as u32, &mut self.uses);
         payload.iter_mut().zip(self.stream.drain(..here)).for_each(|(to, from)| *to = from);
         self.channel.stats.flits += 1;
         Some(Unit::plain(pid::IO, &payload))
+    }
+
+    fn uses(&self) -> Parts {
+        self.uses
     }
 
     fn receive(&mut self, unit: &Unit, now: u64) {
@@ -271,6 +317,7 @@ impl Client for NonFlitEnd {
 
     fn phy_down(&mut self) {
         self.stream.clear();
+        self.stream_uses.clear();
         self.owes_token = false;
         self.deframer.restart();
         self.train_wanted = false;

@@ -8,9 +8,10 @@ use super::receiver::Receiver;
 use super::transmitter::{Outcome, Transmitter};
 use crate::link::event::{Event, Severity};
 use crate::link::hook::{HookPoint, Hooks, Passed, Way};
+use crate::link::line_time::{Parts, Use};
 use scalepool_protocols::nvlink::check;
 use scalepool_protocols::nvlink::stream::{AeMemory, Decoded};
-use scalepool_protocols::nvlink::{Ae, Header, Op, Packet, Vc};
+use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, Header, Op, Packet, Vc};
 use scalepool_protocols::wire::{Violation, Wire};
 use std::collections::VecDeque;
 
@@ -70,8 +71,13 @@ pub struct End {
     taken: Option<Vec<(u16, Packet)>>,
     events: Vec<Event>,
     stats: Stats,
+    /// What the flits of the last packet are for.
+    uses: Parts,
     hooks: Hooks,
 }
+
+/// Bits of a flit.
+const FLIT_BITS: u32 = 8 * FLIT_BYTES as u32;
 
 impl End {
     /// An end after reset, with its receive buffers.
@@ -96,6 +102,7 @@ impl End {
             taken: None,
             events: Vec::new(),
             stats: Stats::default(),
+            uses: Parts::default(),
             hooks: Hooks::default(),
         }
     }
@@ -221,6 +228,20 @@ impl End {
         &self.transmitter
     }
 
+    /// What the flits of the packet are for that was begun last.
+    pub fn uses(&self) -> Parts {
+        self.uses
+    }
+
+    /// No message waits, is under way to the peer or stays here: what the link still does is for itself.
+    pub fn is_done(&self) -> bool {
+        self.queues.iter().all(VecDeque::is_empty)
+            && self.inboxes.iter().all(VecDeque::is_empty)
+            && self.under_way.is_empty()
+            && self.credits.is_said()
+            && self.transmitter.unacknowledged_flits() == 0
+    }
+
     /// Too many replays have failed.
     pub fn is_down(&self) -> bool {
         self.down
@@ -235,6 +256,7 @@ impl End {
             && (self.credits_held || !self.credits.is_pending())
             && self.transmitter.unacknowledged_flits() == 0
             && !self.transmitter.is_replaying()
+            && !self.transmitter.awaits_answer()
             && self.receiver.is_quiet()
     }
 
@@ -419,6 +441,7 @@ impl End {
 
     /// The packet that goes now, with everything but its CRC.
     fn next_packet(&mut self, credits_waited: bool) -> Packet {
+        self.uses = Parts::all(Use::Replay);
         if self.down {
             return bare(&Header::default());
         }
@@ -431,6 +454,7 @@ impl End {
             return bare(&Header { op: Op::REPLAY_INIT, ackid, ..Header::default() });
         }
         if let Some(header) = self.credits.next_init() {
+            self.uses = Parts::all(Use::Control);
             return self.acknowledging(&bare(&header));
         }
         if let Some(packet) = self.transmitter.next_again() {
@@ -439,13 +463,21 @@ impl End {
             let again = self.hooks_packet((HookPoint::ReplayOut, Way::Tx), packet);
             return self.acknowledging(&again.unwrap_or_else(|| bare(&Header::default())));
         }
+        self.uses = Parts::all(self.waits_for());
         let new = self.next_message().or_else(|| {
             let due = credits_waited && !self.holds_credits() && self.transmitter.has_room(1, &self.config);
             self.stats.carriers += u64::from(due);
+            if due {
+                self.uses = Parts::all(Use::Control);
+            }
             let vc = self.config.codec.response_vc;
             due.then(|| bare(&Header { op: Op::RSP_DONE, rid: LINK_RID, vc, ..Header::default() }))
         });
-        let Some(packet) = new else { return self.acknowledging(&bare(&Header::default())) };
+        let Some(packet) = new else {
+            // Nothing waits that may go, or a hook has dropped it.
+            self.uses = Parts::all(self.uses.empty());
+            return self.acknowledging(&bare(&Header::default()));
+        };
         let mut header = packet.header();
         if !self.holds_credits() {
             self.credits.give_back(&mut header);
@@ -455,6 +487,18 @@ impl End {
         self.transmitter.keep(packet);
         self.stats.sent_packets += 1;
         self.acknowledging(&packet)
+    }
+
+    /// What a flit clock is lost to in which no message goes.
+    fn waits_for(&self) -> Use {
+        let waiting = || self.queues.iter().filter_map(VecDeque::front);
+        let has_room =
+            |m: &Message| m.packet(true).is_ok_and(|p| self.transmitter.has_room(p.flits().len(), &self.config));
+        match waiting().next() {
+            None => Use::Idle,
+            Some(_) if waiting().any(has_room) => Use::Credits,
+            Some(_) => Use::Replay,
+        }
     }
 
     /// The next message that has credit, the channels in turn.
@@ -471,6 +515,7 @@ impl End {
                 continue;
             }
             self.ae_sent.update(&packet);
+            self.uses = Parts::all(Use::Headers).with(Use::Payload, FLIT_BITS * u32::from(message.data_flits()));
             self.queues[at].pop_front();
             self.turn = (at + 1) % Vc::COUNT;
             return self.hooks_packet((HookPoint::PackerOut, Way::Tx), packet);

@@ -13,6 +13,9 @@
 //!
 //! * A receiver that hunts does not move its acknowledgement on, but states it in every header: that is what makes the
 //!   "three identical acks". Otherwise a new one is stated in two headers, and `ackv` is 0.
+//! * A receiver whose hunt a REPLAY_INIT has ended says so in two headers without acknowledgement, and a sender that has
+//!   begun a replay of nothing waits for them, or for the time-out: that replay has not failed, so it is no try. On a wire
+//!   the IDLE flits of an end at rest say it; they are not modelled, see [`port`].
 //! * REPLAY_INIT with another identifier is ignored, and so is everything behind it: it begins a replay of packets that are
 //!   here already, or of a peer that has lost count. One ahead of us is an event.
 //! * While it hunts, a receiver takes each flit for a header without payload before it, and hears the acknowledgement of an

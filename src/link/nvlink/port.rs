@@ -18,8 +18,10 @@ use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::fault::FaultyWire;
 use crate::link::hook::{Hooks, Way};
+use crate::link::line_time::LineTime;
+use crate::link::port::{GIVE_UP_RULE, given_up};
 use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
-use scalepool_protocols::nvlink::{Header, Vc};
+use scalepool_protocols::nvlink::{FLIT_BYTES, Header, Vc};
 use scalepool_protocols::wire::Wire;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -71,6 +73,8 @@ pub struct PortResult {
     pub stalled_windows: u64,
     /// The link is down.
     pub down: bool,
+    /// Where the time of what it sends has gone, without what it left idle.
+    pub time: LineTime,
     /// Credits to spend, headers and data flits, of each of [`CHANNELS`].
     pub spend: [[u64; 2]; 3],
     /// Credits that the peer has to spend, as far as this end knows.
@@ -94,6 +98,11 @@ impl PortResult {
         found
     }
 }
+
+/// The rule by which a link is down.
+const LINK_FAILURE: &str = "NVL-RPL-05";
+/// Bits of a flit.
+const FLIT_BITS: u64 = 8 * FLIT_BYTES as u64;
 
 /// Most messages a channel that wait in the end; the rest waits in the producer's channel.
 const QUEUE_DEPTH: usize = 2;
@@ -128,6 +137,8 @@ pub struct PortConfig {
     pub dir: &'static str,
     /// Hooks of the end.
     pub hooks: Hooks,
+    /// Replays in vain after which the run ends.
+    pub give_up: u32,
 }
 
 /// A link end with its place in a simulation.
@@ -143,6 +154,11 @@ pub struct Port {
     /// The packet that goes, and the clock at which its last flit has gone.
     under_way: Option<OnWire>,
     packet_ends: u64,
+    time: LineTime,
+    /// See [`PortConfig::give_up`]; `None`: it has been said.
+    give_up: Option<u32>,
+    /// Since when the link is down.
+    down_since: Option<Time>,
     shown: [Option<u64>; SIGNALS.len()],
     mine: PortResult,
     result: Arc<Mutex<PortResult>>,
@@ -164,6 +180,9 @@ impl Port {
             stalled_window: None,
             under_way: None,
             packet_ends: 0,
+            time: LineTime::default(),
+            give_up: Some(config.give_up),
+            down_since: None,
             shown: [None; SIGNALS.len()],
             mine: PortResult::default(),
             result,
@@ -261,10 +280,32 @@ impl Port {
                 break;
             }
         }
+        self.time.add((self.packet_ends - at.cycle) * FLIT_BITS, &self.end.uses());
         let waits = CHANNELS.iter().any(|&vc| self.end.waiting(vc) > 0);
         self.mine.credit_stalls += u64::from(waits && self.end.stats().sent_packets == packets);
         self.under_way = Some(OnWire { flits, damaged: hooked || self.wire.damaged != damaged_before });
         self.report(false, at);
+    }
+
+    /// Ends the run where the link cannot work.
+    fn judge(&mut self, cx: &mut Cx) {
+        let tries = self.end.transmitter().fruitless();
+        if self.end.is_down() {
+            if self.down_since.replace(self.down_since.unwrap_or(cx.now())).is_none() {
+                cx.give_up(LINK_FAILURE);
+            }
+        } else if self.give_up.take_if(|most| tries >= *most).is_some() {
+            let violation = given_up(tries, self.wire.ber());
+            self.ports.packets.record(
+                Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() },
+                Kind::Violation,
+                0,
+                0,
+                || Body::Violation(violation.clone()),
+            );
+            self.mine.violations.push(Event { severity: Severity::Uncorrectable, unit: 0, violation });
+            cx.give_up(GIVE_UP_RULE);
+        }
     }
 
     fn show(&mut self, at: Stamp) {
@@ -331,6 +372,7 @@ impl Module for Port {
                 self.begin(at);
             }
         }
+        self.judge(cx);
         self.show(at);
         let quiet = self.end.is_quiet();
         self.busy_since = if quiet { None } else { self.busy_since.or(Some(cx.now())) };
@@ -345,7 +387,7 @@ impl Module for Port {
     fn idle_ok(&self) -> Result<(), Pending> {
         let since = self.busy_since.unwrap_or(Time::ZERO);
         if self.end.is_down() {
-            return Err(Pending::new("the link is down (NVL-RPL-05)", since));
+            return Err(Pending::new("the link is down (NVL-RPL-05)", self.down_since.unwrap_or(since)));
         }
         if self.end.is_quiet() {
             return Ok(());
@@ -365,10 +407,15 @@ impl Module for Port {
             stats: *self.end.stats(),
             damaged: self.wire.damaged,
             down: self.end.is_down(),
+            time: self.time,
             spend: CHANNELS.map(|vc| both(credits.available(vc))),
             granted: CHANNELS.map(|vc| both(credits.granted(vc))),
             ..self.mine.clone()
         };
+    }
+
+    fn is_done(&self) -> bool {
+        !self.end.is_down() && self.under_way.is_none() && self.end.is_done()
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

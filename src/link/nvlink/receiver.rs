@@ -7,7 +7,8 @@ use super::{IDS, steps};
 use scalepool_protocols::nvlink::{Header, MAX_FLITS, NvlConfig, Op, Packet};
 use scalepool_protocols::wire::Wire;
 
-/// Headers in which a new acknowledgement is stated: fewer than begin a replay, more than one wrong bit can spoil.
+/// Headers in which a new acknowledgement is stated, and in which the end of a hunt is: fewer than begin a replay, more than
+/// one wrong bit can spoil.
 const ACK_COPIES: u8 = 2;
 
 /// What a flit led to.
@@ -46,6 +47,8 @@ pub struct Receiver {
     accepted: u16,
     anything: bool,
     ack_copies: u8,
+    /// Headers that are still due to say that a hunt is over.
+    found_copies: u8,
 }
 
 impl Receiver {
@@ -60,6 +63,7 @@ impl Receiver {
             accepted: IDS - 1,
             anything: false,
             ack_copies: 0,
+            found_copies: 0,
         }
     }
 
@@ -78,15 +82,18 @@ impl Receiver {
         &self.payload
     }
 
-    /// Nothing is open, nothing is missing.
+    /// Nothing is open, nothing is missing, and the peer has been told so.
     pub fn is_quiet(&self) -> bool {
-        !self.hunting && self.open.is_none() && self.owed == 0 && self.ack_copies == 0
+        !self.hunting && self.open.is_none() && self.owed == 0 && self.ack_copies == 0 && self.found_copies == 0
     }
 
     /// The acknowledgement for the next header, if one is due.
     pub fn ack(&mut self) -> Option<u16> {
         let due = self.hunting || self.ack_copies > 0;
         self.ack_copies = self.ack_copies.saturating_sub(1);
+        if !due {
+            self.found_copies = self.found_copies.saturating_sub(1);
+        }
         due.then_some(self.accepted)
     }
 
@@ -156,7 +163,9 @@ impl Receiver {
             self.hunt();
             return Heard { ahead: ahead < IDS / 2, ..Heard::default() };
         }
-        self.hunting = false;
+        if std::mem::take(&mut self.hunting) {
+            self.found_copies = ACK_COPIES;
+        }
         Heard { from_the_start: !self.anything, ..Heard::default() }
     }
 }

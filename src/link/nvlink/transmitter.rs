@@ -38,6 +38,8 @@ pub struct Transmitter {
     again: Option<usize>,
     inits: u8,
     tries: u8,
+    /// Replays since something was accepted, answered or not.
+    fruitless: u32,
     /// Flit clocks without progress.
     waited_flits: u32,
     last_ack: Option<u16>,
@@ -111,11 +113,25 @@ impl Transmitter {
         self.kept.front().map_or(self.next, |kept| kept.first)
     }
 
-    /// A header without acknowledgement: the peer hears us.
+    /// A header without acknowledgement: the peer does not hunt. So the last replay has not failed, whatever has hit what came
+    /// behind its REPLAY_INIT; where nothing is kept, that is all that it could reach.
     pub fn no_ack(&mut self) {
-        if self.kept.is_empty() {
-            (self.tries, self.deaf) = (0, false);
+        if self.deaf || self.kept.is_empty() {
+            (self.tries, self.deaf, self.equal_acks) = (0, false, 0);
         }
+        if self.kept.is_empty() {
+            (self.waited_flits, self.fruitless) = (0, 0);
+        }
+    }
+
+    /// Replays in a row without a packet that was accepted or, where nothing is kept, an answer.
+    pub fn fruitless(&self) -> u32 {
+        self.fruitless
+    }
+
+    /// A replay of nothing has begun, and the peer has not said whether it has found the stream again.
+    pub fn awaits_answer(&self) -> bool {
+        self.deaf && self.kept.is_empty()
     }
 
     /// An acknowledgement.
@@ -141,6 +157,7 @@ impl Transmitter {
         self.again = self.again.map(|at| at.saturating_sub(gone)).filter(|&at| at < self.kept.len());
         if gone > 0 {
             (self.tries, self.waited_flits, self.deaf, self.acked) = (0, 0, false, true);
+            self.fruitless = 0;
             (self.last_ack, self.equal_acks) = (Some(id), 1);
         }
         if left > 0 { Outcome::Wrong } else { Outcome::Fine }
@@ -171,6 +188,7 @@ impl Transmitter {
             return Outcome::Down;
         }
         self.tries += 1;
+        self.fruitless += 1;
         self.inits = config.replay_inits;
         self.again = (!self.kept.is_empty()).then_some(0);
         Outcome::Replay

@@ -22,6 +22,8 @@ pub struct LinkKind {
     pub ber: f64,
     /// Percent of the time in which the consumer of a port takes nothing.
     pub stall_percent: u64,
+    /// Replays in vain after which the run ends.
+    pub give_up: u32,
     /// Messages that a channel between a port and its user holds.
     pub channel_depth: u32,
 }
@@ -105,6 +107,7 @@ impl Socket {
                 stall: Stall::new(kind.stall_percent, bind.rng_for("stall")),
                 dir: self.dir,
                 hooks: self.hooks,
+                give_up: kind.give_up,
             };
             let ports = Ports {
                 tx: [in0, in1, in2].map(|end| bind.attach(end)),

@@ -2,12 +2,18 @@
 
 use crate::link::event::Event;
 use crate::link::hook::Hooks;
+use crate::link::line_time::{Parts, Use};
 use scalepool_protocols::ualink::half::TlFlit;
 
 /// A transaction layer over a UALink.
 pub trait Client {
     /// The next TL flit; `None`: nothing to send at this place.
     fn transmit(&mut self, now_flits: u64) -> Option<TlFlit>;
+
+    /// What the place was used for for which [`Client::transmit`] was asked last. A client that keeps no account sends payload.
+    fn uses(&self) -> Parts {
+        Parts::all(Use::Payload)
+    }
 
     /// Takes a TL flit: each once, in order.
     fn receive(&mut self, flit: &TlFlit, now_flits: u64);

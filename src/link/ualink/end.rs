@@ -8,9 +8,10 @@ use super::replay::{Head, Replay, Says, Taken};
 use super::state::{Arrived, Fault, LinkState, Sends, State};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::hook::{HookPoint, Hooks, Passed, Way};
+use crate::link::line_time::{Parts, Stream, Use};
 use scalepool_protocols::ualink::code::FlitOp;
-use scalepool_protocols::ualink::flit::{Flit, Payload, map};
-use scalepool_protocols::ualink::half::TlFlit;
+use scalepool_protocols::ualink::flit::{Flit, Payload, SECTORS, map};
+use scalepool_protocols::ualink::half::{SECTOR_BITS, TL_SECTORS, TlFlit};
 use scalepool_protocols::ualink::header::{CommandHeader, ExplicitHeader, Header};
 use scalepool_protocols::ualink::segment::{Packer, Piece, Place, Source, Unpacker};
 use scalepool_protocols::wire::Violation;
@@ -92,6 +93,12 @@ pub struct End<C> {
     repaired_at: Option<u64>,
     events: Vec<Event>,
     stats: Stats,
+    /// What the sectors of TL flits are for that have begun and not gone.
+    tl_uses: Stream,
+    /// What the last flit time was used for.
+    uses: Parts,
+    /// Flits in a row that were not used.
+    unused: u64,
     hooks: Hooks,
 }
 
@@ -99,12 +106,24 @@ pub struct End<C> {
 /// (`ualink` §1, §6).
 const TL_FLIT: u32 = NOMINAL_RATE as u32 / 10;
 
+/// Bits of a TL flit.
+const TL_BITS: u32 = SECTOR_BITS * TL_SECTORS as u32;
+/// Flit header, segment headers and CRC of a DL flit (`ualink` §2).
+const FRAMING_BITS: u32 = 8 * 12;
+
 /// Where the packer finds what to send.
 struct Feed<'a, C> {
     client: &'a mut C,
     messages: &'a mut Messages,
     now_flits: u64,
     taken: u64,
+    /// DL messages.
+    words: usize,
+    /// TL flits that begin.
+    begun: usize,
+    tl_uses: &'a mut Stream,
+    /// Why a place stayed empty.
+    empty: Use,
     /// As the end has it.
     allowance: &'a mut u32,
     hooks: &'a Hooks,
@@ -112,17 +131,26 @@ struct Feed<'a, C> {
 
 impl<C: Client> Source for Feed<'_, C> {
     fn message(&mut self, _segment: usize) -> Option<u32> {
-        self.messages.next_word(self.now_flits)
+        let word = self.messages.next_word(self.now_flits);
+        self.words += usize::from(word.is_some());
+        word
     }
 
     fn tl_flit(&mut self, _segment: usize, _place: Place) -> Option<TlFlit> {
         if !self.messages.channels().may_send(TL_CHANNEL) || *self.allowance < TL_FLIT {
+            self.empty = Use::Control;
             return None;
         }
-        let flit = self.client.transmit(self.now_flits)?;
+        let Some(flit) = self.client.transmit(self.now_flits) else {
+            self.empty = self.client.uses().empty();
+            return None;
+        };
         self.taken += 1;
         *self.allowance -= TL_FLIT;
-        hooks_tl_flit(self.hooks, (HookPoint::PackerIn, Way::Tx), flit)
+        let flit = hooks_tl_flit(self.hooks, (HookPoint::PackerIn, Way::Tx), flit)?;
+        self.begun += 1;
+        self.tl_uses.push(TL_BITS, &self.client.uses());
+        Some(flit)
     }
 }
 
@@ -144,6 +172,9 @@ impl<C: Client> End<C> {
             repaired_at: None,
             events: Vec::new(),
             stats: Stats::default(),
+            tl_uses: Stream::default(),
+            uses: Parts::default(),
+            unused: 0,
             hooks: Hooks::default(),
             config,
         }
@@ -165,6 +196,18 @@ impl<C: Client> End<C> {
     /// State of the link.
     pub fn state(&self) -> State {
         self.state.state()
+    }
+
+    /// What the last flit time was used for, in bits of a flit.
+    pub fn uses(&self) -> Parts {
+        self.uses
+    }
+
+    /// Replays in vain: how often the flits of which none was used would have made up the number after which a replay is
+    /// asked for again (`ualink` §7).
+    pub fn fruitless(&self) -> u32 {
+        let limit = u64::from(self.config.replay.replay_limit_flits).max(1);
+        u32::try_from(self.unused / limit).unwrap_or(u32::MAX)
     }
 
     /// Replay machine.
@@ -245,6 +288,7 @@ impl<C: Client> End<C> {
         self.stats.downs += 1;
         self.replay = Replay::new(self.config.replay);
         (self.packer, self.unpacker) = (Packer::default(), Unpacker::default());
+        self.tl_uses.clear();
         self.contain = false;
         self.messages.link_down();
         self.client.link_down();
@@ -259,6 +303,7 @@ impl<C: Client> End<C> {
     /// What goes out in this flit time.
     pub fn transmit(&mut self, now_flits: u64) -> OnLine {
         let sends = self.state.sends();
+        self.uses = Parts::all(Use::Control);
         let fresh_allowed = match sends {
             Sends::RemoteFault => return OnLine::RemoteFault,
             Sends::Idle => return OnLine::Idle,
@@ -273,21 +318,40 @@ impl<C: Client> End<C> {
         // What a flit time did not use is lost, but for the part of a TL flit: the clock above waits for nobody.
         *allowance = *allowance % TL_FLIT + own.min(peer);
         let mut tl_sent = 0;
+        let (mut parts, tl_uses) = (None, &mut self.tl_uses);
         let replayed_before = self.replay.stats().replayed;
         let sent = self.replay.transmit(|| {
             if !fresh_allowed {
                 return None;
             }
-            let idle = packer.carry() == 0;
-            let mut feed = Feed { client, messages, now_flits, taken: 0, allowance, hooks };
+            let carried = packer.carry();
+            let idle = carried == 0;
+            let (words, begun, empty) = (0, 0, Use::Idle);
+            let mut feed =
+                Feed { client, messages, now_flits, taken: 0, words, begun, tl_uses, empty, allowance, hooks };
             let payload = packer.pack(&mut feed);
             tl_sent = feed.taken;
+            let mut uses = Parts::all(feed.empty);
+            if !idle || payload.headers != Payload::ZERO.headers {
+                uses = uses.with(Use::Headers, FRAMING_BITS).with(Use::Control, SECTOR_BITS * feed.words as u32);
+                let sectors = carried + TL_SECTORS * feed.begun - packer.carry();
+                debug_assert!(sectors + feed.words <= SECTORS, "they are in one payload");
+                feed.tl_uses.take(SECTOR_BITS * sectors as u32, &mut uses);
+            }
+            parts = Some(uses);
             let payload = (!idle || payload.headers != Payload::ZERO.headers).then_some(payload)?;
             let payload = hooks_payload(hooks, (HookPoint::PackerOut, Way::Tx), payload)?;
             Some(hooks_payload(hooks, (HookPoint::ReplayIn, Way::Tx), payload).unwrap_or(payload))
         });
         self.stats.tl_sent += tl_sent;
         let again = self.replay.stats().replayed > replayed_before;
+        let waits = !self.client.is_quiet();
+        self.uses = match parts {
+            Some(parts) => parts,
+            None if !fresh_allowed => Parts::all(Use::Control),
+            // Nothing was asked for because the replay buffer is full.
+            None => Parts::all(if again || waits { Use::Replay } else { Use::Idle }),
+        };
         let payload = match sent.payload {
             Some(payload) if again => hooks_payload(&self.hooks, (HookPoint::ReplayOut, Way::Tx), payload),
             payload => payload,
@@ -378,6 +442,7 @@ impl<C: Client> End<C> {
         };
         let is_bad = head.is_none();
         let received = self.replay.receive(head);
+        self.unused = if received.taken == Taken::Dropped { self.unused + 1 } else { 0 };
         if is_bad {
             self.repaired_at = Some(now_flits);
         }

@@ -6,9 +6,10 @@ use crate::coherence::message::Dir;
 use crate::kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use crate::link::event::Event;
 use crate::link::fault::{Fault, FaultyWire};
+use crate::link::line_time::LineTime;
 use crate::link::port::{OnWire, Port, PortConfig, PortResult, Ports};
 use crate::scenario::ports::SimPort;
-use crate::scenario::settings::Settings;
+use crate::scenario::settings::{GIVE_UP, Settings};
 use crate::trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,6 +37,8 @@ pub(super) struct PortSummary {
     pub counted: (u64, u64, u64),
     /// Its link layer has stopped.
     pub halted: bool,
+    /// Where the time of what it sends has gone.
+    pub time: LineTime,
 }
 
 /// Reads both ports of a strand when the run is over.
@@ -89,6 +92,7 @@ struct Parts<E: Counted> {
     ber: f64,
     retrain_fs: u64,
     hold_credits_flits: u64,
+    give_up: u32,
 }
 
 impl Strand {
@@ -139,6 +143,7 @@ impl Strand {
             ber: settings.real("link.ber"),
             retrain_fs: settings.int("link.retrain_fs"),
             hold_credits_flits: settings.int("link.credits_hold"),
+            give_up: settings.int(GIVE_UP.name) as u32,
         };
         let summary = move || [0, 1].map(|n| summary(&names[n], &read[n]));
         Ok(Strand { build: Box::new(move |p| parts.build(p)), summary: Box::new(summary), ports })
@@ -165,6 +170,7 @@ impl<E: Counted> Parts<E> {
                     retrain_fs: self.retrain_fs,
                     hold_credits_flits: hold,
                     halves,
+                    give_up: self.give_up,
                 };
                 let ports = Ports {
                     agents: vec![Box::new(port.attach(bind))],
@@ -191,5 +197,6 @@ fn summary<E: Counted>(place: &str, result: &Mutex<PortResult<E>>) -> PortSummar
         damaged: port.damaged,
         counted: port.end.as_ref().map_or((0, 0, 0), Counted::counted),
         halted: port.end.as_ref().is_some_and(|end| end.halted().is_some()),
+        time: port.time,
     }
 }

@@ -1,7 +1,7 @@
 //! Settings. Numbers without another source are of the model (basis: model).
 
 use super::stimulus::PATTERNS;
-use crate::scenario::settings::{Key, ON_OFF, Range};
+use crate::scenario::settings::{GIVE_UP, Key, ON_OFF, Range};
 
 const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
     Key { name, default, unit, range, doc }
@@ -15,6 +15,7 @@ macro_rules! table {
             key("link.rate_gtps", "32", "GT/s per lane", Range::Words(&["8", "16", "32", "64"]), "line rate (cxl-68b §1.3, cxl-256b §9)"),
             key("link.width", "16", "lanes", Range::Words(&["1", "2", "4", "8", "16"]), "lanes (cxl-68b §1.3)"),
             key("link.ber", "0", "errors per bit", Range::Real(0.0, 0.1), "bit error rate of both directions, before FEC"),
+            GIVE_UP,
             key(
                 "link.fault",
                 "",

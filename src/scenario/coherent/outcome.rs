@@ -10,8 +10,8 @@ use crate::coherence::clocked::node::{NodeResult, ORDER};
 use crate::coherence::clocked::switch::{SwitchResult, Table};
 use crate::coherence::content::Line;
 use crate::coherence::event::Event;
-use crate::kernel::{RunReport, SimError, Time};
-use crate::scenario::report::{Broken, Report, Spread};
+use crate::kernel::{RunReport, SimError};
+use crate::scenario::report::{Broken, Report, Spread, direction, flit_clocks};
 use crate::scenario::settings::Settings;
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::wire::{At, Violation};
@@ -138,6 +138,7 @@ impl Outcome<'_> {
         let stops =
             |rule: &str| ["COH-INV", "COH-PSN"].iter().any(|area| rule.starts_with(area)) || rule == "COH-UIO-01";
         let stopped = nodes.iter().any(|n| n.events.iter().any(|(_, e)| stops(e.rule)));
+        let line_bits = flit_clocks(self.spec.unit_time_fs, &ended) * 8 * self.spec.unit_bytes as u64;
         let ended_well = ended.is_ok();
         let end = match ended {
             Ok(report) => report.end,
@@ -153,11 +154,12 @@ impl Outcome<'_> {
                 if !stopped {
                     violations.push(Broken { place: "simulation".into(), violation });
                 }
-                match e {
-                    SimError::Stall { at, .. } | SimError::Deadlock { at, .. } | SimError::OpenAtLimit { at, .. } => at,
-                    SimError::Build(_) => Time::ZERO,
-                }
+                e.at()
             }
+        };
+        let of_direction = |(n, name)| {
+            let ports = self.ports.iter().skip(n).step_by(2).map(|port| port.time);
+            direction(name, ports, line_bits)
         };
         let clock_fs = self.settings.int("host.clock_fs");
         let time_fs = end.as_fs();
@@ -211,6 +213,7 @@ impl Outcome<'_> {
             retries,
             errors_repaired: if ended_well && !halted { damaged } else { 0 },
             credit_stalls: stalls,
+            where_time_goes: ["down", "up"].into_iter().enumerate().map(of_direction).collect(),
             fabric: None,
             counts,
             coverage: groups(&nodes.iter().flat_map(|n| n.met.iter().copied()).collect()),

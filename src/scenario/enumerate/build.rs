@@ -22,7 +22,7 @@ use crate::scenario::expander::device::{self as mem_device, Device, DeviceConfig
 use crate::scenario::expander::host::{
     self as mem_host, Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource,
 };
-use crate::scenario::settings::Settings;
+use crate::scenario::settings::{GIVE_UP, Settings};
 use crate::scenario::stimulus::{self, LineAccess, Mix, Region};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::cxl::cxl256::Mode;
@@ -129,6 +129,7 @@ struct Side<E: HasIo> {
     ber: f64,
     retrain_fs: u64,
     hold_credits_flits: u64,
+    give_up: u32,
     flits: Tap,
     signals: Tap,
     result: Arc<Mutex<PortResult<WithIo<E>>>>,
@@ -195,6 +196,7 @@ impl<E: HasIo> Side<E> {
                 retrain_fs: self.retrain_fs,
                 hold_credits_flits: self.hold_credits_flits,
                 halves: self.pace.halves,
+                give_up: self.give_up,
             };
             Port::new(config, ports, self.result)
         })
@@ -255,6 +257,7 @@ pub(super) fn build<E: HasIo>(
     let (down_out, down_in) = sim.link::<OnWire<E::Unit>>("wire.down", latency_fs)?;
     let (up_out, up_in) = sim.link::<OnWire<E::Unit>>("wire.up", latency_fs)?;
     let (ber, retrain_fs) = (plan.ber, settings.int("link.retrain_fs"));
+    let give_up = settings.int(GIVE_UP.name) as u32;
     let config = root_config(settings, &plan);
     let form = message_form(plan.flits);
     let ids = match plan.flits {
@@ -279,6 +282,7 @@ pub(super) fn build<E: HasIo>(
         ber,
         retrain_fs,
         hold_credits_flits: 0,
+        give_up,
         flits: taps.host_flits,
         signals: taps.host_signals,
         result: host_result,
@@ -323,6 +327,7 @@ pub(super) fn build<E: HasIo>(
         ber,
         retrain_fs,
         hold_credits_flits: settings.int("link.credits_hold"),
+        give_up,
         flits: taps.device_flits,
         signals: taps.device_signals,
         result: device_result,

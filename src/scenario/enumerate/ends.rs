@@ -17,6 +17,7 @@ use crate::link::cxl256::port::{self as port256, Layer, PortEnd, Signal};
 use crate::link::cxlio::{FlitEnd, Form, NonFlitEnd, Port as IoPort, Tlp};
 use crate::link::event::{Event, Severity};
 use crate::link::hook::Hooks;
+use crate::link::line_time::Parts;
 use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
@@ -203,6 +204,9 @@ pub trait Beside: Client68 + Clone + Send + 'static {
     /// Holds back or releases credits.
     fn hold_credits(&mut self, hold: bool);
 
+    /// See [`LinkEnd::fruitless`].
+    fn fruitless(&self) -> u32;
+
     /// Hooks of the link, if it has some.
     fn hooks(&self) -> Option<&Hooks> {
         None
@@ -273,6 +277,10 @@ impl Beside for PidLog {
     }
 
     fn hold_credits(&mut self, _: bool) {}
+
+    fn fruitless(&self) -> u32 {
+        0
+    }
 }
 
 impl Beside for End68 {
@@ -312,6 +320,10 @@ impl Beside for End68 {
 
     fn hold_credits(&mut self, hold: bool) {
         End68::hold_credits(self, hold);
+    }
+
+    fn fruitless(&self) -> u32 {
+        End68::fruitless(self)
     }
 
     fn hooks(&self) -> Option<&Hooks> {
@@ -374,6 +386,14 @@ impl<C: Beside> LinkEnd for Units<C> {
         self.sent += u64::from(unit.is_some());
         self.credit_stalls += u64::from(unit.is_none() && self.mux.io.lacks_credit());
         unit
+    }
+
+    fn uses(&self) -> Parts {
+        self.mux.uses()
+    }
+
+    fn fruitless(&self) -> u32 {
+        self.mux.cachemem.fruitless().max(self.mux.io.fruitless())
     }
 
     fn hooks(&self) -> Option<&Hooks> {
@@ -562,6 +582,14 @@ impl<E: HasIo> LinkEnd for WithIo<E> {
         self.fed = false;
         self.try_push();
         if self.is_over() { None } else { self.end.transmit(now_flits) }
+    }
+
+    fn uses(&self) -> Parts {
+        if self.is_over() { Parts::default() } else { self.end.uses() }
+    }
+
+    fn fruitless(&self) -> u32 {
+        self.end.fruitless()
     }
 
     fn hooks(&self) -> Option<&Hooks> {

@@ -1,6 +1,6 @@
 //! Settings of the scenario: defaults, units, ranges.
 
-use crate::scenario::settings::{Key, ON_OFF, Range};
+use crate::scenario::settings::{GIVE_UP, Key, ON_OFF, Range};
 
 const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
     Key { name, default, unit, range, doc }
@@ -21,6 +21,7 @@ pub static KEYS: &[Key] = &[
     key("link.width", "16", "lanes", Range::Words(&["1", "2", "4", "8", "16"]), "lanes (cxl-68b §1.3)"),
     key("link.mode", "cxl-68b", "-", Range::Words(MODES), "best mode of the host's port (cxl-io §7)"),
     key("link.ber", "0", "errors per bit", Range::Real(0.0, 0.01), "bit error rate of both directions"),
+    GIVE_UP,
     key(
         "link.fault",
         "",

@@ -298,9 +298,7 @@ fn build_on<E: HasIo>(ends: [E; 2], plan: Plan, request: &Request, settings: &Se
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),
         ports: Vec::new(),
-        report: Box::new(move |request, _, ended| {
-            outcome::report(request, mode, pace.unit_bytes_per_s(), clock_fs, ended, &results)
-        }),
+        report: Box::new(move |request, _, ended| outcome::report(request, mode, pace, clock_fs, ended, &results)),
         chart: None,
     })
 }

@@ -4,14 +4,14 @@ use super::build::{DEVICE_LINK, HOST_LINK, Results};
 use super::ends::{EndFigures, HasIo, WithIo};
 use super::function;
 use super::root;
-use super::{NAME, RunError};
+use super::{NAME, Pace, RunError};
 use crate::endpoint::event::Event;
 use crate::endpoint::tlp::TlpError;
-use crate::kernel::{SimError, Time};
+use crate::kernel::SimError;
 use crate::link::cxlio::Stats;
 use crate::link::port::PortResult;
 use crate::scenario::Request;
-use crate::scenario::report::{Broken, Report, Spread};
+use crate::scenario::report::{Broken, Report, Spread, direction, flit_clocks};
 use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
 use scalepool_protocols::wire::{Violation, Wire};
 use std::sync::{Mutex, PoisonError};
@@ -40,7 +40,7 @@ fn read<T: Clone>(result: &Mutex<T>) -> T {
 pub(super) fn report<E: HasIo>(
     request: &Request,
     mode: ConnectedMode,
-    unit_bytes_per_s: f64,
+    pace: Pace,
     clock_fs: u64,
     outcome: Result<crate::kernel::RunReport, SimError>,
     results: &Results<E>,
@@ -66,14 +66,12 @@ pub(super) fn report<E: HasIo>(
     }
     violations.extend(root.broken.clone());
     violations.extend(mem.broken.clone());
+    let line_bits = flit_clocks((pace.num, pace.den), &outcome) * 8 * pace.unit_bytes as u64;
     let ended_well = outcome.is_ok();
     let end = match outcome {
         Ok(report) => report.end,
         Err(e) => {
-            let at = match &e {
-                SimError::Stall { at, .. } | SimError::Deadlock { at, .. } | SimError::OpenAtLimit { at, .. } => *at,
-                SimError::Build(_) => Time::ZERO,
-            };
+            let at = e.at();
             let violation = Violation::at_byte("SIM-E2E-03", 0, "open work", "none", e.to_string());
             violations.push(Broken { place: "simulation".into(), violation });
             at
@@ -149,12 +147,17 @@ pub(super) fn report<E: HasIo>(
         flits: vec![("down".into(), figures[0].units), ("up".into(), figures[1].units)],
         messages: messages.collect(),
         goodput_bytes_per_s: goodput,
-        efficiency: goodput / unit_bytes_per_s,
+        efficiency: goodput / pace.unit_bytes_per_s(),
         latency_cycles: Spread::of(root.latency_cycles),
         latency_fs: Spread::of(root.latency_fs),
         retries: of_io(|s| s.replays) + of_ends(|f| f.replays),
         errors_repaired: if ended_well { ports.iter().map(|p| p.damaged).sum() } else { 0 },
         credit_stalls: of_ends(|f| f.credit_stalls),
+        where_time_goes: ["down", "up"]
+            .into_iter()
+            .zip(&ports)
+            .map(|(name, port)| direction(name, [port.time], line_bits))
+            .collect(),
         fabric: None,
         counts,
         coverage: host.coverage(device),

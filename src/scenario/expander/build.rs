@@ -13,7 +13,7 @@ use crate::link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
 use crate::memory::cache::Cache;
 use crate::memory::store::{Background, Store};
 use crate::scenario::Request;
-use crate::scenario::settings::Settings;
+use crate::scenario::settings::{GIVE_UP, Settings};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::M2sReq;
@@ -113,6 +113,7 @@ struct Side<E: Reported> {
     ber: f64,
     retrain_fs: u64,
     hold_credits_flits: u64,
+    give_up: u32,
     halves: bool,
     flits: Tap,
     signals: Tap,
@@ -152,6 +153,7 @@ impl<E: Reported> Side<E> {
                 retrain_fs: self.retrain_fs,
                 hold_credits_flits: self.hold_credits_flits,
                 halves: self.halves,
+                give_up: self.give_up,
             };
             Port::new(config, ports, self.result)
         })
@@ -205,6 +207,7 @@ pub(super) fn build<E: Reported>(
     let results = Results::default();
     let [down_faults, up_faults] = faults;
     let (ber, retrain_fs) = (settings.real("link.ber"), settings.int("link.retrain_fs"));
+    let give_up = settings.int(GIVE_UP.name) as u32;
     let [own, device_id] = link.port_ids;
 
     let config = HostConfig {
@@ -229,6 +232,7 @@ pub(super) fn build<E: Reported>(
         ber,
         retrain_fs,
         hold_credits_flits: 0,
+        give_up,
         halves: link.halves,
         flits: taps.host_flits,
         signals: taps.host_signals,
@@ -263,6 +267,7 @@ pub(super) fn build<E: Reported>(
         ber,
         retrain_fs,
         hold_credits_flits: settings.int("link.credits_hold"),
+        give_up,
         halves: link.halves,
         flits: taps.device_flits,
         signals: taps.device_signals,

@@ -1,6 +1,6 @@
 //! Settings of every mode. Numbers without another source are of the model (basis: model).
 
-use super::super::settings::{Key, ON_OFF, Range};
+use super::super::settings::{GIVE_UP, Key, ON_OFF, Range};
 
 const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
     Key { name, default, unit, range, doc }
@@ -18,6 +18,7 @@ macro_rules! table {
             key("link.mode", $mode, "-", MODES, "flit mode, with or without `cxl-`; other modes have settings of their own"),
             key("link.mdh", "on", "-", ON_OFF, "allow several data headers in one slot (cxl-68b §5.3, cxl-256b §5.3)"),
             key("link.ber", "0", "errors per bit", Range::Real(0.0, 0.1), "bit error rate of both directions, before FEC"),
+            GIVE_UP,
             key(
                 "link.fault",
                 "",

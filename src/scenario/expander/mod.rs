@@ -112,10 +112,11 @@ fn build<E: Reported>(mut link: Link<E>, request: &Request, settings: &Settings)
     let stimulus = program.accesses.digest.to_vec();
     let clock_fs = settings.int("host.clock_fs");
     let unit_bytes_per_s = link.unit_bytes_per_s();
+    let unit = (link.unit_bytes, link.unit_time_fs);
     let (sim, results) = build::build(request, settings, link, faults, program, taps, feeds.clone())
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let report = move |request: &Request, _: &Settings, ended: Ended| {
-        outcome::Run { request, clock_fs, unit_bytes_per_s, feeds: &feeds }.report(ended, &results)
+        outcome::Run { request, clock_fs, unit_bytes_per_s, unit, feeds: &feeds }.report(ended, &results)
     };
     Ok(Built {
         sim,

@@ -3,10 +3,10 @@
 use super::build::{DEVICE_PORT, HOST_PORT, Results};
 use super::host::HostResult;
 use super::links::Reported;
-use crate::kernel::{RunReport, SimError, Stop, Time};
+use crate::kernel::{RunReport, SimError, Stop};
 use crate::link::external::Feed;
 use crate::link::port::PortResult;
-use crate::scenario::report::{Broken, Report, Spread};
+use crate::scenario::report::{Broken, Report, Spread, direction, flit_clocks};
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::wire::{At, Violation};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +18,8 @@ pub(super) struct Run<'a> {
     pub clock_fs: u64,
     /// Rate of whole units in one direction.
     pub unit_bytes_per_s: f64,
+    /// Bytes of a unit, and its time as a fraction \[fs\], (numerator, denominator).
+    pub unit: (usize, (u64, u64)),
     /// What a caller drove in place of host and device.
     pub feeds: &'a [Option<Feed>; 2],
 }
@@ -55,6 +57,7 @@ impl Run<'_> {
             violations.extend(of_port);
         }
         violations.extend(host.broken.clone());
+        let line_bits = flit_clocks(self.unit.1, &outcome) * 8 * self.unit.0 as u64;
         let ended_well = outcome.is_ok();
         let end = match outcome {
             Ok(report) => {
@@ -69,10 +72,7 @@ impl Run<'_> {
             }
             Err(e) => {
                 violations.push(open_work("simulation", "open work".into(), "none".into(), e.to_string()));
-                match e {
-                    SimError::Stall { at, .. } | SimError::Deadlock { at, .. } | SimError::OpenAtLimit { at, .. } => at,
-                    SimError::Build(_) => Time::ZERO,
-                }
+                e.at()
             }
         };
         let time_fs = end.as_fs();
@@ -92,6 +92,7 @@ impl Run<'_> {
             *units = feed.as_ref().map_or(*units, Feed::sent);
         }
         let [down, up] = units;
+        let of_model = ["down", "up"].into_iter().zip(&ports).zip(self.feeds).filter(|(_, feed)| feed.is_none());
         Ok(Report {
             remarks: Vec::new(),
             scenario: self.request.scenario.clone(),
@@ -107,6 +108,7 @@ impl Run<'_> {
             retries: figures.retries,
             errors_repaired: if repaired { ports.iter().map(|p| p.damaged).sum() } else { 0 },
             credit_stalls: figures.credit_stalls,
+            where_time_goes: of_model.map(|((name, port), _)| direction(name, [port.time], line_bits)).collect(),
             fabric: None,
             counts: of_host.into_iter().chain(figures.counts).map(|(k, v)| (k.to_owned(), v)).collect(),
             coverage: figures.coverage,

@@ -19,7 +19,7 @@ pub mod pod;
 pub mod program;
 pub mod traffic;
 
-use super::settings::{Key, Range, Settings};
+use super::settings::{GIVE_UP, Key, Range, Settings};
 use crate::kernel::{BuildError, Clock, Simulation};
 use crate::link::nvlink::wiring::{LinkKind, Socket};
 use crate::link::nvlink::{Buffers, LinkConfig};
@@ -127,6 +127,7 @@ pub(super) fn link_kind(settings: &Settings, generation: &Generation) -> LinkKin
         config: LinkConfig::of(generation),
         buffers: Buffers::of_default_channels(headers, data_flits),
         ber: settings.real("link.ber"),
+        give_up: settings.int(GIVE_UP.name) as u32,
         stall_percent: settings.int("link.stall"),
         channel_depth: CHANNEL_DEPTH,
     }

@@ -2,12 +2,13 @@
 
 use super::gpu::GpuResult;
 use super::ledger::{self, Ledger};
-use crate::kernel::{RunReport, SimError, Stop, Time};
+use crate::kernel::{RunReport, SimError, Stop};
+use crate::link::line_time::LineTime;
 use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::{CHANNELS, PortResult};
 use crate::link::nvlink::wiring::Socket;
 use crate::scenario::ports::SimPort;
-use crate::scenario::report::{Broken, FabricFigures, Report, Spread};
+use crate::scenario::report::{Broken, FabricFigures, Report, Spread, direction, flit_clocks};
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::nvlink::{FLIT_BYTES, Op};
 use scalepool_protocols::wire::Violation;
@@ -83,6 +84,7 @@ impl Run<'_> {
         let gpus: Vec<GpuResult> = results.gpus.iter().map(|g| read(g)).collect();
         let links: Vec<[PortResult; 2]> = results.links.iter().map(|l| [read(&l[0].1), read(&l[1].1)]).collect();
         let ports = || links.iter().flatten();
+        let clocks = flit_clocks((self.flit_fs, 1), &outcome);
         let at_rest = outcome.as_ref().is_ok_and(|report| report.stop == Stop::Quiescent);
         let mut violations = Vec::new();
         for (names, ends) in results.links.iter().zip(&links) {
@@ -114,10 +116,7 @@ impl Run<'_> {
             Err(SimError::Build(e)) => return Err(RunError::Build(SimError::Build(e))),
             Err(e) => {
                 violations.push(open_work("simulation", "open work".into(), "none".into(), &e.to_string()));
-                match e {
-                    SimError::Stall { at, .. } | SimError::Deadlock { at, .. } | SimError::OpenAtLimit { at, .. } => at,
-                    SimError::Build(_) => Time::ZERO,
-                }
+                e.at()
             }
         };
         let last = gpus.iter().map(|g| g.last_cycle).max().unwrap_or(0);
@@ -127,6 +126,10 @@ impl Run<'_> {
         let goodput = if work_fs == 0 { 0.0 } else { bytes as f64 / (work_fs as f64 / 1e15) };
         let capacity = self.directions as f64 * FLIT_BYTES as f64 * 1e15 / self.flit_fs as f64;
         let sum = |count: fn(&PortResult) -> u64| ports().map(count).sum::<u64>();
+        // A packet is counted when it begins, so the last one may end behind the run.
+        let line_bits = |time: LineTime| time.total().max(clocks * 8 * FLIT_BYTES as u64);
+        let times =
+            |name: &str, n: usize| direction(name, links.iter().map(|l| l[n].time.of_line(line_bits(l[n].time))), 0);
         let side = |n: usize| links.iter().map(|l| l[n].stats.sent_flits).sum::<u64>();
         let sent = |op: Op| gpus.iter().filter_map(|g| g.sent.get(&op.0)).sum::<u64>();
         let repaired = ended_well && ports().all(|p| !p.down);
@@ -158,6 +161,7 @@ impl Run<'_> {
             retries: sum(|p| p.stats.replays),
             errors_repaired: if repaired { sum(|p| p.damaged) } else { 0 },
             credit_stalls: sum(|p| p.credit_stalls),
+            where_time_goes: vec![times("down", 0), times("up", 1)],
             fabric,
             counts,
             coverage: vec![("operation".into(), met, OPERATIONS.len() as u64)],

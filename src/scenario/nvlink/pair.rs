@@ -13,7 +13,7 @@ use crate::kernel::{Rng, SimError};
 use crate::link::nvlink::wiring;
 use crate::scenario::drive::Built;
 use crate::scenario::faults::faults;
-use crate::scenario::settings::SettingError;
+use crate::scenario::settings::{GIVE_UP, SettingError};
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::nvlink::FLIT_BYTES;
 
@@ -29,6 +29,7 @@ pub static KEYS: &[Key] = &[
     LATENCY,
     key("link.skew_fs", "0", "fs", Range::Int(0, 1 << 40), "added latency of each link over the one before"),
     BER,
+    GIVE_UP,
     key(
         "link.fault",
         "",

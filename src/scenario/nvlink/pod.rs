@@ -22,7 +22,7 @@ use crate::link::nvlink::port::CHANNELS;
 use crate::link::nvlink::wiring;
 use crate::scenario::drive::{Built, Ended};
 use crate::scenario::report::{Broken, FabricFigures};
-use crate::scenario::settings::SettingError;
+use crate::scenario::settings::{GIVE_UP, SettingError};
 use crate::scenario::{Request, RunError};
 use std::collections::BTreeMap;
 
@@ -45,6 +45,7 @@ pub static KEYS: &[Key] = &[
     key("pod.switches", "0", "switches", Range::Int(0, 18), "number of switches; 0 = as few as have enough ports"),
     LATENCY,
     BER,
+    GIVE_UP,
     STALL,
     HEADERS,
     DATA_FLITS,

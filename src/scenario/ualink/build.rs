@@ -21,7 +21,7 @@ use crate::link::ualink::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIG
 use crate::link::ualink::tl::{Counts, Tl, TlConfig};
 use crate::link::ualink::upli::{self, Ordering, UpliConfig};
 use crate::scenario::ports::SimPort;
-use crate::scenario::settings::{SettingError, Settings};
+use crate::scenario::settings::{GIVE_UP, SettingError, Settings};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::ualink::code::DeviceType;
 use scalepool_protocols::ualink::config::UalConfig;
@@ -62,6 +62,7 @@ pub struct Design {
     /// Beats of 64 bytes of an operation, for what is offered.
     pub beats: u64,
     ber: f64,
+    give_up: u32,
     /// Of accelerator 0 on its first port, and of its peer there.
     faults: [Vec<Fault>; 2],
     pipeline_fs: u64,
@@ -229,6 +230,7 @@ impl Design {
             interval_cycles: settings.int("traffic.interval_cycles"),
             beats: u64::from(bytes / 64),
             ber: settings.real("link.ber"),
+            give_up: settings.int(GIVE_UP.name) as u32,
             faults,
             pipeline_fs: settings.int("link.pipeline_fs"),
             propagation_fs: settings.int("link.propagation_fs"),
@@ -304,6 +306,7 @@ pub struct PortParts {
     faults: Vec<Fault>,
     outage: Option<(Time, Time)>,
     ber: f64,
+    give_up: u32,
     stall_percent: u64,
     wire_out: LinkOutEnd<OnWire>,
     wire_in: LinkInEnd<OnWire>,
@@ -341,6 +344,7 @@ impl PortParts {
             faults,
             outage: None,
             ber: design.ber,
+            give_up: design.give_up,
             stall_percent: design.stall_percent,
             wire_out,
             wire_in,
@@ -362,7 +366,8 @@ impl PortParts {
         let wire = FaultyWire::new(self.faults, self.ber, bind.rng_for(&self.name));
         let stalls = bind.rng_for(&format!("{}:stalls", self.name));
         let mut port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result)
-            .with_stalls(self.stall_percent, stalls);
+            .with_stalls(self.stall_percent, stalls)
+            .giving_up_after(self.give_up);
         port.attach_hooks(&self.hooks);
         match self.outage {
             Some((from, until)) => port.with_outage(from, until),

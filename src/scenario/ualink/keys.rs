@@ -1,6 +1,6 @@
 //! Settings of the UALink scenarios. Numbers without another source are of the model (basis: model).
 
-use crate::scenario::settings::{Key, Range};
+use crate::scenario::settings::{GIVE_UP, Key, Range};
 
 const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
     Key { name, default, unit, range, doc }
@@ -24,12 +24,13 @@ const UPLI_DOC: &str =
     "accelerators reach their ports over UPLIs, signal by signal, with a monitor on each (ualink §12)";
 
 /// Keys of both scenarios.
-const COMMON: [Key; 37] = [
+const COMMON: [Key; 38] = [
     key("link.rate_gtps", "212.5", "Gb/s per lane", Range::Words(&["106.25", "212.5"]), "line rate (ualink §1)"),
     key("link.width", "4", "lanes", Range::Words(&["1", "2", "4"]), "lanes (ualink §1)"),
     key("link.mode", "ualink", "-", Range::Words(&["ualink"]), "protocol"),
     key("link.interleave", "4", "code words", Range::Words(&["1", "2", "4"]), "FEC interleave (ualink §13)"),
     key("link.ber", "0", "errors per bit", Range::Real(0.0, 0.1), "bit error rate of all wires"),
+    GIVE_UP,
     key(
         "link.fault",
         "",
@@ -185,7 +186,7 @@ const COMMON: [Key; 37] = [
 ];
 
 /// Settings of `ualink-pair`.
-pub static PAIR_KEYS: &[Key] = &join::<37, 3, 40>(
+pub static PAIR_KEYS: &[Key] = &join::<38, 3, 41>(
     COMMON,
     [
         key("traffic.operations", "5000", "operations", Range::Int(1, 1 << 24), "operations of each accelerator"),
@@ -201,7 +202,7 @@ pub static PAIR_KEYS: &[Key] = &join::<37, 3, 40>(
 );
 
 /// Settings of `ualink-pod`.
-pub static POD_KEYS: &[Key] = &join::<37, 8, 45>(
+pub static POD_KEYS: &[Key] = &join::<38, 8, 46>(
     COMMON,
     [
         key("upli.model", "off", "-", ON_OFF, UPLI_DOC),

@@ -5,11 +5,12 @@ use super::build::{Design, Results};
 use super::check::{Ledger, conservation};
 use super::station::StationResult;
 use crate::fabric::ualink_switch::core::CoreStats;
-use crate::kernel::{RunReport, SimError, Stop, Time};
+use crate::kernel::{RunReport, SimError, Stop};
 use crate::link::ualink::tl::port::PortResult;
-use crate::scenario::report::{Broken, FabricFigures, Report, Spread};
+use crate::scenario::report::{Broken, FabricFigures, Report, Spread, direction, flit_clocks};
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
+use scalepool_protocols::ualink::flit::FLIT_BYTES;
 use scalepool_protocols::wire::{At, LayoutDef, Violation, Wire};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -71,6 +72,7 @@ pub fn report(
     let ports: Vec<(&str, PortResult)> =
         results.ports.iter().map(|(end, port)| (end.name.as_str(), copy(port))).collect();
     let ended_well = outcome.is_ok();
+    let line_bits = flit_clocks(design.line.code_word_fs(), &outcome) * 8 * FLIT_BYTES as u64;
     let at_rest = outcome.as_ref().is_ok_and(|report| report.stop == Stop::Quiescent);
     let mut violations: Vec<Broken> = Vec::new();
     for (name, port) in &ports {
@@ -116,10 +118,7 @@ pub fn report(
         Ok(report) => report.end,
         Err(SimError::Build(e)) => return Err(RunError::Build(SimError::Build(e))),
         Err(e) => {
-            let at = match &e {
-                SimError::Stall { at, .. } | SimError::Deadlock { at, .. } | SimError::OpenAtLimit { at, .. } => *at,
-                SimError::Build(_) => Time::ZERO,
-            };
+            let at = e.at();
             violations.push(open_work("simulation", "open work".into(), "none", e.to_string()));
             at
         }
@@ -130,10 +129,16 @@ pub fn report(
     let sum_ports = |of: &dyn Fn(&PortResult) -> u64| ports.iter().map(|(_, port)| of(port)).sum::<u64>();
     let flits_of =
         |of: &str| ports.iter().filter(|(name, _)| name.starts_with(of)).map(|(_, port)| port.flits).sum::<u64>();
-    let flits = match design.switches {
-        0 => [("down", "accel[0]"), ("up", "accel[1]")].map(|(dir, of)| (dir.to_owned(), flits_of(of))).into(),
-        _ => vec![("to switch".to_owned(), flits_of("accel")), ("from switch".to_owned(), flits_of("switch"))],
+    let times_of = |of: &str| {
+        let ports = ports.iter().filter(|(name, _)| name.starts_with(of));
+        ports.map(|(_, port)| port.time).collect::<Vec<_>>()
     };
+    let places = match design.switches {
+        0 => [("down", "accel[0]"), ("up", "accel[1]")],
+        _ => [("to switch", "accel"), ("from switch", "switch")],
+    };
+    let flits = places.map(|(dir, of)| (dir.to_owned(), flits_of(of))).into();
+    let places = places.into_iter();
     let bytes = sum(&|a| a.bytes);
     // From the first operation on: the time in which links come up is no traffic.
     let active_cycles = cycles.saturating_sub(design.start_cycle);
@@ -202,6 +207,7 @@ pub fn report(
         retries: sum_ports(&|p| p.replays),
         errors_repaired: if ended_well && downs == 0 { sum_ports(&|p| p.damaged) } else { 0 },
         credit_stalls: sum_ports(&|p| p.tl.credit_stalls),
+        where_time_goes: places.map(|(name, of)| direction(name, times_of(of), line_bits)).collect(),
         fabric,
         counts,
         coverage: vec![("field types".to_owned(), met, FIELDS.len() as u64)],

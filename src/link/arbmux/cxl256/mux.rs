@@ -9,6 +9,7 @@ use crate::link::arbmux::state::{Ask, Instance, State, resolve_phy};
 use crate::link::cxl256::client::{Client, Part, Urgent};
 use crate::link::event::{Event, Severity};
 use crate::link::hook::Hooks;
+use crate::link::line_time::{Parts, Use};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
@@ -90,6 +91,8 @@ pub struct ArbMux<I, C> {
     events: Vec<Event>,
     moves: Vec<(Instance, Move)>,
     stats: ArbMuxStats,
+    /// What the place of the last flit was used for.
+    uses: Parts,
 }
 
 impl<I: Client, C: Client> ArbMux<I, C> {
@@ -107,6 +110,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             events: Vec::new(),
             moves: Vec::new(),
             stats: ArbMuxStats::default(),
+            uses: Parts::default(),
         }
     }
 
@@ -229,9 +233,15 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         if !self.may_send(instance) {
             return None;
         }
-        let flit = self.client_mut(instance).transmit(now)?;
-        self.stats.sent[instance.index()] += 1;
-        Some(flit)
+        let client = self.client_mut(instance);
+        let flit = client.transmit(now);
+        let uses = client.uses();
+        // Of two that send nothing the one that wants to tells why.
+        if flit.is_some() || self.uses.empty() == Use::Idle {
+            self.uses = uses;
+        }
+        self.stats.sent[instance.index()] += u64::from(flit.is_some());
+        flit
     }
 
     // ---- receiver ------------------------------------------------------------------------------------------------
@@ -279,6 +289,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
 
 impl<I: Client, C: Client> Client for ArbMux<I, C> {
     fn transmit(&mut self, now_flits: u64) -> Option<Flit> {
+        self.uses = Parts::all(Use::Idle);
         if !self.up {
             return None;
         }
@@ -288,6 +299,7 @@ impl<I: Client, C: Client> Client for ArbMux<I, C> {
             self.follow(instance);
         }
         if let Some(flit) = self.almp() {
+            self.uses = Parts::all(Use::Control);
             return Some(flit);
         }
         let [first, second] = self.arbiter.order();
@@ -296,6 +308,10 @@ impl<I: Client, C: Client> Client for ArbMux<I, C> {
             return Some(flit);
         }
         self.payload(second, now_flits)
+    }
+
+    fn uses(&self) -> Parts {
+        self.uses
     }
 
     /// An ALMP acts when all of its flit is there.

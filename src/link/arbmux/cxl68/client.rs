@@ -1,6 +1,7 @@
 //! What sits above an ARB/MUX: link layers that make and take units.
 
 use crate::link::cxl68::End;
+use crate::link::line_time::Parts;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use std::collections::VecDeque;
 
@@ -8,6 +9,10 @@ use std::collections::VecDeque;
 pub trait Client {
     /// The unit for this place, `None`: nothing to send. Called only while the vLSM is Active.
     fn transmit(&mut self, now: u64) -> Option<Unit>;
+    /// What the place was used for for which [`Client::transmit`] was asked last.
+    fn uses(&self) -> Parts {
+        Parts::default()
+    }
     /// Takes a unit of its protocol.
     fn receive(&mut self, unit: &Unit, now: u64);
     /// The vLSM has left Active for training: units on the wire are lost.
@@ -25,6 +30,10 @@ pub trait Client {
 impl Client for End {
     fn transmit(&mut self, now: u64) -> Option<Unit> {
         End::transmit(self, now)
+    }
+
+    fn uses(&self) -> Parts {
+        End::uses(self)
     }
 
     fn receive(&mut self, unit: &Unit, now: u64) {

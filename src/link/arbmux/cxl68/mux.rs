@@ -7,6 +7,7 @@ use super::vlsm::{Entry, Finding, Vlsm};
 use crate::link::arbmux::arbiter::Arbiter;
 use crate::link::arbmux::state::{Ask, Instance, State, resolve_phy};
 use crate::link::cxl68::{Event, Severity};
+use crate::link::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -84,6 +85,8 @@ pub struct ArbMux<I, C> {
     events: Vec<Event>,
     moves: Vec<(Instance, Move)>,
     stats: ArbMuxStats,
+    /// What the flit clock of the last unit was used for.
+    uses: Parts,
 }
 
 impl<I: Client, C: Client> ArbMux<I, C> {
@@ -104,6 +107,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             events: Vec::new(),
             moves: Vec::new(),
             stats: ArbMuxStats::default(),
+            uses: Parts::default(),
         };
         mux.set_weights(config.weights);
         mux
@@ -266,8 +270,14 @@ impl<I: Client, C: Client> ArbMux<I, C> {
 
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
+    /// What the flit clock of the last [`ArbMux::transmit`] was used for.
+    pub fn uses(&self) -> Parts {
+        self.uses
+    }
+
     /// The unit of this flit clock; `None`: nothing to send, the physical layer fills with NULL.
     pub fn transmit(&mut self, now: u64) -> Option<Unit> {
+        self.uses = Parts::all(Use::Idle);
         if !self.up || self.retrain_wanted {
             return None;
         }
@@ -278,6 +288,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
                 self.follow(instance);
             }
             if let Some(unit) = self.almp() {
+                self.uses = Parts::all(Use::Control);
                 return Some(unit);
             }
         }
@@ -307,9 +318,15 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         if !self.may_send(instance) {
             return None;
         }
-        let unit = self.client(instance).transmit(now)?;
-        self.stats.sent[instance.index()] += 1;
-        Some(unit)
+        let client = self.client(instance);
+        let unit = client.transmit(now);
+        let uses = client.uses();
+        // Of two that send nothing the one that wants to tells why.
+        if unit.is_some() || self.uses.empty() == Use::Idle {
+            self.uses = uses;
+        }
+        self.stats.sent[instance.index()] += u64::from(unit.is_some());
+        unit
     }
 
     // ---- receiver ------------------------------------------------------------------------------------------------

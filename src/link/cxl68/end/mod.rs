@@ -13,6 +13,7 @@ use super::event::Event;
 use super::mutant::Mutant;
 use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
 use crate::link::hook::{HookPoint, Hooks, Passed, Way};
+use crate::link::line_time::Parts;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
 use scalepool_protocols::cxl::cxl68::message::Class;
@@ -155,6 +156,12 @@ pub struct End {
     stats: Stats,
     coverage: Coverage,
     last_enables: u64,
+    /// What the flit clock of the last unit was used for.
+    uses: Parts,
+    /// Requests for a retry and for training since the last good payload, see [`End::fruitless`].
+    fruitless: u32,
+    /// Number of the next retryable flit that the peer expects, as it was when its last unit left.
+    peer_expects: u8,
     hooks: Hooks,
 }
 
@@ -197,6 +204,9 @@ impl End {
             stats: Stats::default(),
             coverage: Coverage::new(),
             last_enables: u64::MAX,
+            uses: Parts::default(),
+            fruitless: 0,
+            peer_expects: 0,
             hooks: Hooks::default(),
             config,
         })
@@ -400,6 +410,30 @@ impl End {
             && self.remote == Remote::Normal
             && (self.credits.pending() == 0 || self.credits_held)
             && self.unpacker.rollover() == 0
+    }
+
+    /// What the flit clock of the last [`End::transmit`] was used for.
+    pub fn uses(&self) -> Parts {
+        self.uses
+    }
+
+    /// Requests for a retry and for training in a row, without a good retryable flit or an answer between them.
+    pub fn fruitless(&self) -> u32 {
+        self.fruitless
+    }
+
+    /// The peer's number of the next retryable flit, told beside the wire.
+    pub fn peer_expects(&mut self, number: u8) {
+        self.peer_expects = number;
+    }
+
+    /// No message waits, is under way to the peer or was received and not taken: what the link still does is for itself.
+    pub fn is_done(&self) -> bool {
+        self.is_up()
+            && self.packer.is_empty()
+            && self.inbox.is_empty()
+            && self.unpacker.rollover() == 0
+            && self.peer_expects == self.buffer.wr_ptr()
     }
 
     /// The flit clock at which [`End::transmit`] has something to do if nothing else happens; `None`: never.

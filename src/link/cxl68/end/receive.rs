@@ -154,6 +154,7 @@ impl End {
 
     /// A good retryable flit in NORMAL (LRS-01).
     fn retryable(&mut self) {
+        self.fruitless = 0;
         self.local.step(Trigger::Retryable);
         self.eseq = self.after_eseq(1);
         self.num_ack += 1;
@@ -217,6 +218,7 @@ impl End {
                     let text = "RETRY.Ack repeats another Eseq than the RETRY.Req had";
                     self.event(Severity::Protocol, finding("CXL68-LLR-14", ack.eseq, self.eseq, text));
                 }
+                self.fruitless = 0;
                 self.local.step(if ack.empty { Trigger::AckMatchEmpty } else { Trigger::AckMatch });
             }
             _ => {
@@ -254,6 +256,7 @@ impl End {
             return;
         }
         self.frames = 0;
+        self.fruitless = 0;
         self.local.step(Trigger::Retryable);
         let leaks = matches!(
             (self.config.mutant, self.local.state),

@@ -8,6 +8,7 @@ use crate::link::cxl68::event::{Severity, finding};
 use crate::link::cxl68::mutant::Mutant;
 use crate::link::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
 use crate::link::hook::{HookPoint, Way};
+use crate::link::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, ReqCount, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
@@ -16,6 +17,11 @@ use scalepool_protocols::cxl::cxl68::packer::Packed;
 use scalepool_protocols::cxl::cxl68::pid::{self};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::wire::Wire;
+
+/// Protocol ID and CRC of a unit (`cxl-68b` §1.2).
+const FRAME_BITS: u32 = 32;
+/// Header of a protocol flit (`cxl-68b` §2).
+const HEADER_BITS: u32 = 32;
 
 impl End {
     pub(super) fn note_waiting(&mut self, now: u64) {
@@ -31,6 +37,7 @@ impl End {
     pub fn transmit(&mut self, now: u64) -> Option<Unit> {
         self.hooks.clock(now);
         self.note_waiting(now);
+        self.uses = Parts::all(Use::Idle);
         if self.halted.is_some() || self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return None;
         }
@@ -71,6 +78,7 @@ impl End {
         }
         if let Some(unit) = self.sequence.pop_front() {
             self.stats.sent_retry += 1;
+            self.uses = Parts::all(Use::Replay);
             if self.sequence.is_empty() {
                 self.end_sequence();
             }
@@ -88,6 +96,7 @@ impl End {
         }
         if !self.init.sent {
             self.init.sent = true;
+            self.uses = Parts::all(Use::Control);
             return self.store(self.init_flit(), 0, 0);
         }
         if !self.init.received {
@@ -104,6 +113,7 @@ impl End {
 
     fn retry_idle(&mut self) -> Unit {
         self.stats.sent_retry += 1;
+        self.uses = Parts::all(if self.is_up() { Use::Replay } else { Use::Control });
         let unit = control_unit(Control::by_name("RETRY.Idle"));
         if self.config.mutant == Some(Mutant::IdleStored) && self.buffer.num_free() > 2 {
             self.buffer.store(Stored { unit, rollover_after: 0, acks: 0 });
@@ -162,6 +172,7 @@ impl End {
                 self.local.step(Trigger::RetryLimit);
                 self.retrain_wanted = true;
                 self.stats.reinits += 1;
+                self.fruitless += 1;
             }
             return;
         }
@@ -176,6 +187,7 @@ impl End {
         self.frame(last);
         self.answers = None;
         self.stats.retries += 1;
+        self.fruitless += 1;
     }
 
     fn frame(&mut self, last: Control) {
@@ -217,6 +229,7 @@ impl End {
         }
         self.run = (flit.rollover_after > 3).then_some(next);
         self.stats.replayed += 1;
+        self.uses = Parts::all(Use::Replay);
         self.hooks_unit(HookPoint::ReplayOut, Way::Tx, flit.unit)
     }
 
@@ -224,6 +237,7 @@ impl End {
         let flit = self.buffer.replay()?;
         self.run = (flit.rollover_after > 3).then_some(self.buffer.rd_ptr());
         self.stats.replayed += 1;
+        self.uses = Parts::all(Use::Replay);
         if self.config.mutant == Some(Mutant::ReplayedAkDecrements) {
             self.num_ack = self.num_ack.saturating_sub(flit.acks.into());
         }
@@ -234,6 +248,8 @@ impl End {
     fn new_flit(&mut self, now: u64) -> Option<Unit> {
         let free = self.buffer.num_free();
         let floor = if self.config.mutant == Some(Mutant::LastEntryUsed) { 0 } else { 1 };
+        // Unless something goes: the retry buffer is full.
+        self.uses = Parts::all(if self.packer.is_empty() { Use::Idle } else { Use::Replay });
         if free <= floor {
             return None;
         }
@@ -241,6 +257,7 @@ impl End {
             let mut none = [0; 10];
             let Packed::AllData(slots) = self.packer.pack(&mut none, 0) else { return None };
             self.stats.sent_all_data += 1;
+            self.uses = self.parts(FRAME_BITS);
             let unit = self.packed(Unit::from_slots(pid::CACHEMEM, &slots))?;
             return self.store(unit, self.packer.rollover(), 0);
         }
@@ -267,10 +284,29 @@ impl End {
                 self.protocol_flit(header, slots, ak, now)
             }
             Packed::AllData(_) | Packed::Nothing => {
+                self.uses = Parts::all(if waited { Use::Credits } else { Use::Idle });
                 self.stats.credit_stalls += u64::from(waited && self.init.received);
                 (self.viral_to_signal).then(|| self.llcrd(now)).flatten()
             }
         }
+    }
+
+    /// Parts of the flit that was packed last, with so many bits of framing. What is empty waits for a place, for a credit, or
+    /// for nothing.
+    fn parts(&self, framing: u32) -> Parts {
+        let filled = self.packer.filled();
+        let waits = |class: &Class| self.packer.waiting(*class) > 0;
+        let empty =
+            if self.packer.rollover() > 0 || Class::ALL.iter().any(|c| waits(c) && self.credits.spend[c.index()] > 0) {
+                Use::Packing
+            } else if Class::ALL.iter().any(waits) {
+                Use::Credits
+            } else {
+                Use::Idle
+            };
+        Parts::all(empty)
+            .with(Use::Headers, framing + filled.messages + filled.trailers)
+            .with(Use::Payload, filled.data)
     }
 
     fn count_messages(&mut self, before: &[usize; 10]) {
@@ -291,6 +327,7 @@ impl End {
         }
         slots[0] |= header.to_bits().ok()?;
         self.stats.sent_protocol += 1;
+        self.uses = self.parts(FRAME_BITS + HEADER_BITS);
         // A flit without either leaves the flush timer running.
         if ak || header.rsp_crd | header.req_crd | header.data_crd != 0 {
             self.restart_timer(now);
@@ -333,6 +370,7 @@ impl End {
         // The first credits are all that our buffers hold; when they are out, headers carry the returns.
         self.first_credits_sent |= self.credits.pending() == 0;
         self.stats.sent_llcrd += 1;
+        self.uses = Parts::all(Use::Control);
         self.restart_timer(now);
         self.store(control_unit(Some(Control::LlcrdAcknowledge(llcrd))), 0, acks as u8)
     }

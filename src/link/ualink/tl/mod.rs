@@ -7,8 +7,8 @@
 //!
 //! A walk through one TL flit: [`Tl::send`] puts a transaction into the queue of its class and channel. When the packer owes
 //! at most one data half, a Control half is due: the next request and the next response that credits can pay for are paid,
-//! take their form on the wire, and go in as far as there is room; requests and responses go first in turn, so that neither
-//! waits for the other; a flow-control field fills what is left, or takes its place when the peer runs dry. On the other side
+//! take their form on the wire, and go in as far as there is room, one request and one response in turn, so that a Control
+//! half has data behind it wherever something waits that brings some, and neither class waits for the other; a flow-control field fills what is left, or takes its place when the peer runs dry. On the other side
 //! the unpacker gives transactions back; they are charged to the stock, uncompressed, and wait in [`Tl::take`]; what takes
 //! them returns their [`Held`] when it needs the buffers no more.
 //!
@@ -32,6 +32,7 @@ pub use credit::{Counts, Held, Kind, Target, TlClass};
 use super::client::Client;
 use crate::link::event::{Event, Severity};
 use crate::link::hook::Hooks;
+use crate::link::line_time::Parts;
 use credit::{Purse, Stock};
 use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::compress::Compressor;
@@ -94,6 +95,8 @@ pub struct Tl {
     units: u64,
     events: Vec<Event>,
     stats: TlStats,
+    /// What the place of the last TL flit was used for.
+    uses: Parts,
     hooks: Hooks,
 }
 
@@ -119,6 +122,7 @@ impl Tl {
             units: 0,
             events: Vec::new(),
             stats: TlStats::default(),
+            uses: Parts::default(),
             hooks: Hooks::default(),
             config,
         }
@@ -188,6 +192,10 @@ impl Client for Tl {
     fn transmit(&mut self, now_flits: u64) -> Option<TlFlit> {
         self.dropping = false;
         self.next_flit(now_flits)
+    }
+
+    fn uses(&self) -> Parts {
+        self.uses
     }
 
     fn receive(&mut self, flit: &TlFlit, _now_flits: u64) {

@@ -16,10 +16,13 @@ use crate::kernel::{Cx, LinkIn, LinkOut, Pending, Rng, Time};
 use crate::link::event::{Event, Severity};
 use crate::link::fault::FaultyWire;
 use crate::link::hook::{Hooks, Way};
+use crate::link::line_time::{LineTime, Parts, Use};
+use crate::link::port::{GIVE_UP_RULE, given_up};
 use crate::link::ualink::line::{CodeWord, Line};
 use crate::link::ualink::state::{Fault, State};
 use crate::link::ualink::{End, EndConfig, OnLine, Stats};
 use crate::trace::{Body, Kind, Stamp, Tap};
+use scalepool_protocols::ualink::flit::FLIT_BYTES;
 use scalepool_protocols::wire::Violation;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -61,6 +64,8 @@ pub struct PortResult {
     pub astray: u64,
     /// Flits kept for replay.
     pub kept: usize,
+    /// Where the time of what it sends has gone, without what it left idle.
+    pub time: LineTime,
 }
 
 /// Most broken rules that a port keeps one by one.
@@ -108,8 +113,14 @@ pub struct LinkPort {
     violations: Vec<Event>,
     busy_since: Option<Time>,
     stall: Stall,
+    time: LineTime,
+    /// Replays in vain after which the run ends; `None`: never, or it has been said.
+    give_up: Option<u32>,
     result: Arc<Mutex<PortResult>>,
 }
+
+/// Bits of a flit.
+const FLIT_BITS: u64 = 8 * FLIT_BYTES as u64;
 
 impl LinkPort {
     /// A port after reset; `dir` is the direction of what it receives, in traces. Its counters are in `result` when it
@@ -136,6 +147,8 @@ impl LinkPort {
             violations: Vec::new(),
             busy_since: None,
             stall: Stall::default(),
+            time: LineTime::default(),
+            give_up: None,
             result,
         }
     }
@@ -144,6 +157,13 @@ impl LinkPort {
     #[must_use]
     pub fn with_outage(mut self, from: Time, until: Time) -> LinkPort {
         self.outage = Some((from, until));
+        self
+    }
+
+    /// Ends the run after so many replays in vain.
+    #[must_use]
+    pub fn giving_up_after(mut self, replays: u32) -> LinkPort {
+        self.give_up = Some(replays);
         self
     }
 
@@ -268,9 +288,12 @@ impl LinkPort {
     /// Sends one item, if this code word carries one and there is anything to say.
     pub fn transmit(&mut self, cx: &mut Cx) {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        if self.is_busy() && self.line.code_word(at.cycle) == CodeWord::Flit {
+        if self.is_busy() && self.line.code_word(at.cycle) != CodeWord::Flit {
+            self.time.add(FLIT_BITS, &Parts::all(Use::Control));
+        } else if self.is_busy() {
             self.answer = false;
             let item = self.end.transmit(at.cycle);
+            self.time.add(FLIT_BITS, &self.end.uses());
             let waits = !self.end.is_quiet();
             match item {
                 OnLine::Flit(flit) => {
@@ -284,6 +307,13 @@ impl LinkPort {
                 item => self.wires.wire_out.push(cx, OnWire { item, waits }),
             }
             self.report(at);
+        }
+        let tries = self.end.fruitless();
+        if self.give_up.take_if(|most| tries >= *most).is_some() {
+            let violation = given_up(tries, self.wire.ber());
+            self.wires.signals.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            self.violations.push(Event { severity: Severity::Uncorrectable, unit: 0, violation });
+            cx.give_up(GIVE_UP_RULE);
         }
         self.show(at);
         self.busy_since = if self.is_busy() { self.busy_since.or(Some(cx.now())) } else { None };
@@ -338,6 +368,7 @@ impl LinkPort {
             damaged: self.wire.damaged + self.wire.unseen,
             astray: tl.purse().total().total() - tl.purse().has().total(),
             kept: self.end.replay().unacknowledged(),
+            time: self.time,
         };
     }
 

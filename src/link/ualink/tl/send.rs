@@ -3,9 +3,10 @@
 use super::credit::TlClass;
 use super::transfer::{class_of, response, vchan};
 use super::{CATCH, Tl, VCS};
+use crate::link::line_time::{Parts, Use};
 use scalepool_protocols::ualink::compress::Compressed;
 use scalepool_protocols::ualink::control::Field;
-use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, TAGS, TlFlit};
+use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TlFlit};
 use scalepool_protocols::ualink::pack::PackError;
 use scalepool_protocols::ualink::unpack::Transfer;
 
@@ -96,6 +97,7 @@ impl Tl {
             self.stats.empty_flits += 1;
             flit = Some(TlFlit::default());
         }
+        self.uses = self.parts(blocked, now_flits);
         if flit.is_some() {
             self.stats.flits += 1;
             for (level, fields) in self.catch[PEER].iter_mut().zip(fields) {
@@ -103,6 +105,23 @@ impl Tl {
             }
         }
         flit
+    }
+
+    /// Parts of the TL flit that was packed last. What is empty waits for a place, for a credit or the peer's catch buffer, or
+    /// for nothing.
+    fn parts(&self, blocked: bool, now_flits: u64) -> Parts {
+        let filled = self.packer.filled();
+        let waits = TlClass::ALL.into_iter().any(|class| self.waiting(class) > 0);
+        let bits = |sectors: usize| SECTOR_BITS * sectors as u32;
+        Parts::all(match waits || self.packer.owed_halves() > 0 {
+            _ if !self.is_open() => Use::Control,
+            true if blocked || self.stalled_at == Some(now_flits) => Use::Credits,
+            true => Use::Packing,
+            false => Use::Idle,
+        })
+        .with(Use::Headers, bits(filled.fields))
+        .with(Use::Payload, bits(filled.data))
+        .with(Use::Control, bits(filled.control))
     }
 
     /// Credits, then message 0x01, and nothing else before.
@@ -145,19 +164,23 @@ impl Tl {
         };
         let mut chosen = Chosen::default();
         let (mut fields, mut blocked) = ([0; 2], false);
-        for class in order {
-            while chosen.count() < most {
-                let Some(next) = self.prepare(class, now_flits) else { break };
-                if chosen.end_with(&next.field) > room {
-                    break;
+        // One of each class in turn: a half of one class alone would leave the half behind it empty, or have no data.
+        let mut open = [true; 2];
+        for class in order.into_iter().cycle() {
+            if chosen.count() >= most || open == [false; 2] {
+                break;
+            }
+            let n = class.index();
+            let fits =
+                open[n] && self.prepare(class, now_flits).is_some_and(|next| chosen.end_with(&next.field) <= room);
+            let caught = fits && self.catch[PEER][n] + fields[n] < CATCH[n];
+            blocked |= fits && !caught;
+            match self.ready[n].take_if(|_| caught) {
+                Some(next) => {
+                    fields[n] += 1;
+                    chosen.add(next);
                 }
-                if self.catch[PEER][class.index()] + fields[class.index()] >= CATCH[class.index()] {
-                    blocked = true;
-                    break;
-                }
-                let Some(next) = self.ready[class.index()].take() else { break };
-                fields[class.index()] += 1;
-                chosen.add(next);
+                None => open[n] = false,
             }
         }
         if chosen.count() > 0 {

@@ -322,19 +322,23 @@ fn a_run_whose_work_is_done_ends_though_a_link_does_not_rest() {
     let build = |noisy: bool| {
         let mut sim = Simulation::new(1);
         sim.partition(move |p| {
-            let clock = p.clock("clk", period(FS_PER_US))?;
+            let clock = p.clock("clk", period(time::FS_PER_US))?;
             p.module("noisy", clock, |_| Noisy(noisy))?;
             p.module("worker", clock, |_| Worker)
         });
         sim
     };
-    let options = RunOptions { stall_limit_fs: Some(1_000 * FS_PER_US), ..RunOptions::default() };
+    let options = RunOptions { stall_limit_fs: Some(1_000 * time::FS_PER_US), ..RunOptions::default() };
     let report = build(true).run(&options, |_| ()).unwrap();
     assert_eq!(report.stop, Stop::Done);
-    assert!((107..=307).contains(&(report.end.as_fs() / FS_PER_US)), "100 us behind the last progress: {}", report.end);
+    assert!(
+        (107..=307).contains(&(report.end.as_fs() / time::FS_PER_US)),
+        "100 us behind the last progress: {}",
+        report.end
+    );
     // In steps it is the same.
     let mut running = build(true).start(&options).unwrap();
-    let stops = (1..=400).map(|n| running.run_until(Time::from_fs(n * FS_PER_US), |_| ()).unwrap());
+    let stops = (1..=400).map(|n| running.run_until(Time::from_fs(n * time::FS_PER_US), |_| ()).unwrap());
     assert_eq!(stops.last(), Some(Stop::Done));
     assert_eq!(running.report().unwrap(), report);
     // A link with work in it stalls.

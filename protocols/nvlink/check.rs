@@ -25,7 +25,7 @@ pub fn packet(decoded: &Decoded, config: &NvlConfig) -> Findings {
             n => ("NVL-CRC-02", format!("{n} flits of the packet before and the header")),
         };
         let [is, expected] = [decoded.packet.crc(), decoded.expected_crc].map(|crc| format!("{crc:#09x}"));
-        found.broken(rule, CRC_LSB as usize / 8, is, expected, format!("the CRC over {covered} does not fit"));
+        found.broken(rule, CRC_LSB as usize / 8, is, expected, format!("the CRC does not match {covered}"));
         return found;
     }
     let mut of_header = Vec::new();
@@ -36,7 +36,13 @@ pub fn packet(decoded: &Decoded, config: &NvlConfig) -> Findings {
     let header = decoded.packet.header();
     if let Some(vc) = config.vc_of(header.op).filter(|vc| *vc != header.vc) {
         let (is, expected) = (format!("{:?}", header.vc), format!("{vc:?}"));
-        found.broken("NVL-OPC-02", byte_of("vc"), is, expected, format!("channel of {:?}", header.op));
+        found.broken(
+            "NVL-OPC-02",
+            byte_of("vc"),
+            is,
+            expected,
+            format!("{:?} travels on a channel that is not its own", header.op),
+        );
     }
     found
 }
@@ -45,25 +51,25 @@ fn lengths(decoded: &Decoded, config: &NvlConfig, found: &mut Findings) {
     let header = decoded.packet.header();
     let (len, follow) = (usize::from(header.len), decoded.packet.payload().len());
     if len >= MAX_FLITS {
-        found.broken("NVL-PKT-01", byte_of("len"), len, "at most 17", "flits behind the header");
+        found.broken("NVL-PKT-01", byte_of("len"), len, "at most 17", "the header announces too many flits");
     }
     if len != follow {
-        found.broken("NVL-PKT-04", byte_of("len"), len, follow, "`len` is the number of flits that follow");
+        found.broken("NVL-PKT-04", byte_of("len"), len, follow, "`len` is not the number of flits that follow");
     }
     let Some(has_data) = header.op.has_data() else { return };
     let data = if has_data { usize::from(header.size) + 1 } else { 0 };
     let announced = usize::from(header.ae) + usize::from(header.be) + data;
     if len != announced {
-        let text = format!("`len` of {:?}: AE, BE and {data} data flits", header.op);
+        let text = format!("`len` of {:?} does not count its AE, BE and {data} data flits", header.op);
         found.broken("NVL-PKT-04", byte_of("len"), len, announced, text);
     }
     if header.be && !(1..=MAX_BE_DATA_FLITS).contains(&data) {
         let (is, expected) = (format!("{} bytes", data * FLIT_BYTES), "16 to 128 bytes");
-        found.broken("NVL-PKT-03", byte_of("be"), is, expected, "data beside byte enables");
+        found.broken("NVL-PKT-03", byte_of("be"), is, expected, "byte enables travel with too much data, or none");
     }
     let bare = header.op.class() == Some(Class::Link) || !has_data && !config.ae_without_data;
     if header.ae && bare {
-        let text = format!("nothing follows {:?}", header.op);
+        let text = format!("{:?} announces an AE flit although it has none", header.op);
         found.broken("NVL-PKT-04", byte_of("ae"), 1, 0, text);
     }
 }
@@ -75,7 +81,13 @@ fn extensions(decoded: &Decoded, found: &mut Findings) {
     Ae::DEF.check(ae, &mut of_ae);
     // The low half of an AE is zero. Where the flit behind it looks like one and it does not, the two changed places.
     if !of_ae.is_empty() && parts.be.is_some_and(|be| be as u64 == 0 && be != 0) {
-        found.broken("NVL-PKT-02", FLIT_BYTES, "BE, AE", "AE, BE", "order of the flits behind the header");
+        found.broken(
+            "NVL-PKT-02",
+            FLIT_BYTES,
+            "BE, AE",
+            "AE, BE",
+            "the flits behind the header stand in the wrong order",
+        );
     }
     found.violations.extend(of_ae.into_iter().map(|v| v.in_unit(|bit| FLIT_BYTES + bit as usize / 8)));
 }

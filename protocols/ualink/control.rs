@@ -232,14 +232,14 @@ impl Control {
                 4 * sector,
                 format!("a {kind:?} that ends in sector {sector}"),
                 if kind == FieldType::Request { "its end in sector 3 or 7" } else { "its end in an odd sector" },
-                "a field stands where it may not",
+                "a field is not allowed at this position",
             )),
             kind => self.violations.push(Violation::at_byte(
                 "UAL-TLF-03",
                 4 * sector,
                 format!("type {}", kind.0),
-                "0 to 5",
-                format!("sector {sector} ends a field of an undefined type"),
+                "a type from 0 to 5",
+                format!("the field that ends in sector {sector} has an undefined type"),
             )),
         }
     }

@@ -201,7 +201,7 @@ pub(super) fn finding(
 /// The type field is that of the layout; `lsb` is its place.
 fn own_type(kind: FieldType, own: FieldType, lsb: u32, found: &mut Vec<Violation>) {
     if kind != own && kind.name().is_some() {
-        found.push(finding("UAL-TLF-03", (lsb, 4), kind.0, own.0, "the type is that of another field"));
+        found.push(finding("UAL-TLF-03", (lsb, 4), kind.0, own.0, "the type code is that of another field"));
     }
 }
 
@@ -228,7 +228,7 @@ fn response(bits: u128, found: &mut Vec<Violation>) {
     let rsp = TlRsp::from_bits(bits);
     own_type(rsp.ftype, FieldType::Response, 60, found);
     if rsp.rdwr == RdWr::Write && (rsp.len, rsp.offset, rsp.last) != (0, 0, false) {
-        let text = "ualink.tl_rsp: LEN, OFFSET and LAST of a write response";
+        let text = "ualink.tl_rsp: LEN, OFFSET and LAST are not 0 in a write response";
         found.push(finding("UAL-FLD-02", (36, 10), "not 0", "0", text));
     }
 }
@@ -243,7 +243,7 @@ fn compressed_request(bits: u128, found: &mut Vec<Violation>) {
             (22, 14),
             format!("beat {} of its region", beats - 1),
             "at most beat 3",
-            "ualink.tl_creq: the transfer crosses a border of 256 bytes",
+            "ualink.tl_creq: the transfer crosses a boundary of 256 bytes",
         ));
     }
 }
@@ -256,7 +256,7 @@ fn multi(bits: u128, found: &mut Vec<Violation>) {
     let rsp = TlCrspMulti::from_bits(bits);
     own_type(rsp.ftype, FieldType::CompressedMulti, 28, found);
     if rsp.rdwr == RdWr::Write && rsp.len != 0 {
-        found.push(finding("UAL-FLD-05", (2, 2), rsp.len, 0, "ualink.tl_crsp_multi: LEN of a write response"));
+        found.push(finding("UAL-FLD-05", (2, 2), rsp.len, 0, "ualink.tl_crsp_multi: LEN is not 0 in a write response"));
     }
 }
 
@@ -264,7 +264,13 @@ fn flow_control(bits: u128, found: &mut Vec<Violation>) {
     let fc = TlFc::from_bits(bits);
     own_type(fc.ftype, FieldType::FlowControl, 28, found);
     if bits != 0 && fc.ftype == FieldType::FlowControl && fc.is_empty() {
-        found.push(finding("UAL-TLF-04", (0, 28), format!("{bits:#x}"), 0, "ualink.tl_fc: a NOP is all zero"));
+        found.push(finding(
+            "UAL-TLF-04",
+            (0, 28),
+            format!("{bits:#x}"),
+            0,
+            "ualink.tl_fc: a flow-control field without credits is not all 0",
+        ));
     }
 }
 

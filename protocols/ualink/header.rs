@@ -76,17 +76,17 @@ fn explicit_op(bits: u128, found: &mut Vec<Violation>) {
         found.push(wrong_op(
             header.op.0.into(),
             "0 or 1",
-            "ualink.fh_explicit: the code belongs to the command format",
+            "ualink.fh_explicit: the op code belongs to a command header",
         ));
     } else if header.op == FlitOp::Replayed && !header.payload {
-        found.push(wrong_op(1, "0", "ualink.fh_explicit: a NOP is never replayed"));
+        found.push(wrong_op(1, "0", "ualink.fh_explicit: a NOP is marked as replayed"));
     }
 }
 
 fn command_op(bits: u128, found: &mut Vec<Violation>) {
     let op = CommandHeader::from_bits(bits).op;
     if !op.is_command() && op.name().is_some() {
-        found.push(wrong_op(op.0.into(), "2 or 3", "ualink.fh_command: the code belongs to the explicit format"));
+        found.push(wrong_op(op.0.into(), "2 or 3", "ualink.fh_command: the op code belongs to an explicit header"));
     }
 }
 

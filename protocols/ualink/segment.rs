@@ -207,15 +207,15 @@ impl Reading<'_> {
             let byte = segment_header_byte(segment);
             if !start {
                 if indicators != 0 {
-                    let text = format!("indicators of TL Flit[{}], which does not start", place as u8);
+                    let text = format!("message indicators are set for TL Flit[{}], which does not start", place as u8);
                     self.out.violations.push(Violation::at_byte("UAL-SEG-02", byte, indicators, 0, text));
                 }
                 if place == Place::First {
                     at = at.max(half);
                 }
             } else if at >= end {
-                let text = format!("TL Flit[{}] has no sector to start in", place as u8);
-                self.out.violations.push(Violation::at_byte("UAL-SEG-07", byte, "a start", "none", text));
+                let text = format!("TL Flit[{}] starts although it has no sector to start in", place as u8);
+                self.out.violations.push(Violation::at_byte("UAL-SEG-07", byte, "a start bit", "none", text));
             } else {
                 at = self.go_on(Piece::new(segment, place, indicators), at, end);
             }
@@ -265,7 +265,7 @@ impl Reading<'_> {
                 sector_byte(n, 0),
                 format!("{:#010x}", u32::from_le_bytes(self.payload.sectors[n])),
                 "0",
-                format!("sector {n} belongs to no TL flit and no message"),
+                format!("sector {n} is not 0 although it belongs to no TL flit and no message"),
             ));
         }
     }

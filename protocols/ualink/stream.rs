@@ -135,7 +135,7 @@ impl Unpacker {
         if !decoded.crc_ok() {
             let word = |crc: u32| format!("{crc:#010x}");
             let (found, expected) = (word(unit.crc()), word(decoded.expected_crc));
-            let text = "the CRC does not fit";
+            let text = "the CRC does not match the bytes of the flit";
             decoded.violations.push(Violation::at_byte("UAL-CRC-01", map::CRC.start, found, expected, text));
         }
         if decoded.crc_ok() {
@@ -208,7 +208,7 @@ fn no_payload(decoded: &mut Decoded) {
     let header = (0..SEGMENTS).find(|&n| payload.headers[n] != 0).map(segment_header_byte);
     let sector = payload.sectors.iter().position(|s| *s != [0; 4]).map(|n| sector_byte(n, 0));
     if let Some(byte) = header.or(sector) {
-        let text = "a NOP carries no sectors";
+        let text = "a NOP carries sectors of a TL flit";
         decoded.violations.push(Violation::at_byte("UAL-SEG-12", byte, "not 0", "0", text));
     }
 }

@@ -134,7 +134,7 @@ impl TlUnpacker {
                     HALF_BYTES,
                     "a message",
                     "tags",
-                    "a message stands where authentication tags belong",
+                    "a message half replaces authentication tags",
                 ));
                 HalfRole::Message(MessageHalf::from_half(&flit.halves[1]))
             }
@@ -170,7 +170,7 @@ impl TlUnpacker {
                             "UAL-CAC-01",
                             at,
                             format!("way {} of row {}", req.cway, self.cache.row(req.src, req.dst)),
-                            "a way that was loaded",
+                            "a way that a CLOAD has filled",
                             "a compressed request names a way of the address cache that was never loaded",
                         ));
                     }
@@ -192,7 +192,11 @@ impl TlUnpacker {
                 0,
                 format!("{transactions} requests and responses"),
                 format!("at most {most}"),
-                if swap { "a swap flit has no room for tags" } else { "more requests and responses than tags" },
+                if swap {
+                    "a TL flit with swapped halves holds transactions although it has no room for tags"
+                } else {
+                    "the Control half holds more transactions than there are tags for"
+                },
             ));
         }
         violations.extend_from_slice(&control.violations);
@@ -210,7 +214,7 @@ impl TlUnpacker {
         let index = transfer.data.len();
         if index == 2 * open.owed.beats {
             if poison {
-                broken("poison", "byte enables", "poison stands in place of byte enables");
+                broken("poison", "byte enables", "poison replaces byte enables");
             }
             transfer.enables = Some(*half);
             return HalfRole::Enables;
@@ -219,7 +223,7 @@ impl TlUnpacker {
         let first_was = transfer.poisoned & bit != 0;
         if index % 2 == 1 && first_was != poison {
             let (found, expected) = if poison { ("poison", "data") } else { ("data", "poison") };
-            broken(found, expected, "poison stands for one half of a beat alone");
+            broken(found, expected, "poison replaces only one half of a beat");
         }
         if poison {
             transfer.poisoned |= bit;
@@ -236,7 +240,7 @@ impl TlUnpacker {
         match message.kind {
             HalfType::Poison if data => return self.data(half, n, true, violations),
             HalfType::Poison => {
-                let text = "poison stands where no data is due";
+                let text = "poison is sent where no data is due";
                 violations.push(Violation::at_byte("UAL-SQN-09", at, "poison", "no poison", text));
             }
             kind if kind.name().is_none() => {
@@ -257,7 +261,7 @@ impl TlUnpacker {
         }
         if half[8 * used..].iter().any(|&b| b != 0) {
             let at = HALF_BYTES + 8 * used;
-            violations.push(Violation::at_byte("UAL-SQN-04", at, "not 0", "0", "an unused tag is not 0"));
+            violations.push(Violation::at_byte("UAL-SQN-04", at, "not 0", "0", "a tag without a transaction is not 0"));
         }
         HalfRole::Tags
     }
@@ -270,8 +274,8 @@ fn nothing(half: &Half, violations: &mut Vec<Violation>) {
     }
     let second = control::read(half);
     let (rule, text) = match second.violations.is_empty() {
-        true => ("UAL-TLF-05", "a second Control half stands in the upper half"),
-        false => ("UAL-SQN-01", "an upper half to which nothing is owed is not 0"),
+        true => ("UAL-TLF-05", "the upper half is a second Control half"),
+        false => ("UAL-SQN-01", "the upper half is not 0 although nothing is owed to it"),
     };
     violations.push(Violation::at_byte(rule, HALF_BYTES, "not 0", "0", text));
 }

@@ -1046,7 +1046,7 @@ fn a_wave_is_inspected() {
     assert_eq!((status, err.as_str()), (1, ""));
     for line in [
         "36.125000 ns device.link #16 protocol\n",
-        "  broken: 36.125000 ns device.link.flit.raw[535:528] CXL68-CRC-01 at byte 66: CRC does not fit: found ",
+        "  broken: 36.125000 ns device.link.flit.raw[535:528] CXL68-CRC-01 at byte 66: the CRC does not match the bytes of the flit: found ",
         "  cxl68.m2s_req opcode=MemRd ",
         "device.link  93     93     1\n",
     ] {

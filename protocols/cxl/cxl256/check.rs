@@ -62,16 +62,16 @@ fn receive(decoded: &Decoded, found: &mut Findings) -> bool {
         let word = |value: u64| format!("{value:#0digits$x}");
         let (is, expected) = (word(crc.found(&received.flit)), word(crc.expected(&received.flit)));
         let text = if crc.half.is_empty() {
-            "CRC does not fit".into()
+            "the CRC does not match the bytes of the flit".into()
         } else {
-            format!("CRC of the {} half does not fit", crc.half)
+            format!("the CRC of the {} half does not match its bytes", crc.half)
         };
         found.broken(crc.rule, crc.bytes.start, is, expected, text);
     }
     if received.suspect {
         let at = flit::lopt::CRC_EVEN.start;
-        let text = "the even half was good before the FEC and is not behind it";
-        found.broken("CXL256-LOP-04", at, "a spoilt even half", "a good one", text);
+        let text = "the even half was good as received and is bad after the FEC repair";
+        found.broken("CXL256-LOP-04", at, "a bad even half", "a good one", text);
     }
     decoded.is_good()
 }
@@ -79,7 +79,7 @@ fn receive(decoded: &Decoded, found: &mut Findings) -> bool {
 fn header(decoded: &Decoded, found: &mut Findings) {
     let header = &decoded.header;
     if header.dllp_type && header.flit_type != FlitType::Io {
-        let text = "the DLLP type bit belongs to CXL.io flits";
+        let text = "the DLLP type bit is set in a flit that is not CXL.io";
         found.broken("CXL256-HDR-03", 0, 1, 0, text);
     }
     if header.names_zero() {
@@ -118,13 +118,13 @@ fn io(decoded: &Decoded, tlps: &[Found], found: &mut Findings) {
 
 fn nop(decoded: &Decoded, found: &mut Findings) {
     let end = flit::body_bytes(decoded.mode) - flit::DLLP_BYTES;
-    zero(decoded, 0..end, "CXL256-TYP-01", "a NOP carries nothing but a DLLP", found);
+    zero(decoded, 0..end, "CXL256-TYP-01", "a NOP flit holds something other than a DLLP", found);
 }
 
 fn almp(decoded: &Decoded, found: &mut Findings) {
     let start = flit::standard::HEADER.end;
     let end = flit::body_bytes(decoded.mode);
-    zero(decoded, almp::ALMP_BYTES..end, "CXL256-ALM-01", "an ALMP is zero behind its four bytes", found);
+    zero(decoded, almp::ALMP_BYTES..end, "CXL256-ALM-01", "a byte behind the four bytes of an ALMP is not 0", found);
     let bytes = decoded.flit().0[start..].first_chunk().expect("the flit is longer");
     let word = u32::from_le_bytes(*bytes);
     let mut of_message = Vec::new();
@@ -133,14 +133,20 @@ fn almp(decoded: &Decoded, found: &mut Findings) {
     if almp::def(word).name == L0p::DEF.name {
         let l0p = L0p::from_bits(word.into());
         if l0p.instance_id != 4 {
-            found.broken("CXL256-ALM-02", start + 3, l0p.instance_id, 4, "an L0p ALMP is about the link");
+            found.broken(
+                "CXL256-ALM-02",
+                start + 3,
+                l0p.instance_id,
+                4,
+                "the L0p ALMP names a vLSM instead of the link",
+            );
         }
         return;
     }
     let almp = Almp::from_bits(word.into());
     if almp.code != almp::VLSM_CODE {
         let (is, expected) = (format!("{:#04x}", almp.code), "0x08 or 0x01");
-        found.broken("CXL256-ALM-01", start + 1, is, expected, "message code of an ALMP");
+        found.broken("CXL256-ALM-01", start + 1, is, expected, "the ALMP has an unknown message code");
     }
     let misused = match almp.state {
         VlsmState::Dapm => (!almp.request).then_some("Request"),
@@ -149,7 +155,8 @@ fn almp(decoded: &Decoded, found: &mut Findings) {
     };
     if let Some(expected) = misused {
         let is = if almp.request { "Request" } else { "Status" };
-        found.broken("CXL256-ALM-02", start + 2, is, expected, "this vLSM state travels in the other kind");
+        let text = format!("the vLSM state {:?} does not travel in a {is}", almp.state);
+        found.broken("CXL256-ALM-02", start + 2, is, expected, text);
     }
 }
 
@@ -161,9 +168,9 @@ fn slots(decoded: &Decoded, config: &Cxl256Config, found: &mut Findings) {
         found.broken(
             "CXL256-TYP-03",
             at,
-            "the mark of an Empty flit",
-            "none",
-            "a flit with content is marked as Empty",
+            "credit code 01",
+            "another code",
+            "the credit field marks the flit as Empty although it has content",
         );
     }
     let mut counts = [Counts::default(); SLOTS];
@@ -182,20 +189,31 @@ fn slots(decoded: &Decoded, config: &Cxl256Config, found: &mut Findings) {
                     (_, SlotKind::Hs) => "CXL256-SLT-03",
                 };
                 let code = super::slot::code(bits);
-                found.broken(rule, at, format!("{code:#x}"), "a listed code", "reserved slot format");
+                found.broken(
+                    rule,
+                    at,
+                    format!("{code:#x}"),
+                    "a code of the table",
+                    "the slot has a reserved format code",
+                );
             }
             Role::Unused if bits != 0 => {
-                let text = format!("slot {n} beside a control slot");
-                found.broken("CXL256-CTL-03", at, "bits that are set", 0, text);
+                let text = format!("slot {n} of a control flit is not 0");
+                found.broken("CXL256-CTL-03", at, "set bits", 0, text);
             }
             _ => (),
         }
     }
     if decoded.active > MAX_ACTIVE {
-        active(decoded.active, MAX_ACTIVE, "active data messages in one flit", found);
+        active(decoded.active, MAX_ACTIVE, "too many data messages are active in one flit", found);
     }
     if decoded.active_in_two > MAX_ACTIVE_IN_TWO {
-        active(decoded.active_in_two, MAX_ACTIVE_IN_TWO, "active data messages in two flits", found);
+        active(
+            decoded.active_in_two,
+            MAX_ACTIVE_IN_TWO,
+            "too many data messages are active in two neighbouring flits",
+            found,
+        );
     }
     windows(decoded, &counts, found);
     groups(decoded, found);
@@ -211,7 +229,7 @@ fn control(decoded: &Decoded, n: usize, kind: Option<&'static ControlKind>, bits
     let at = slot_byte(decoded.mode, n, 0);
     let slot_kind = decoded.mode.slot_kind(n);
     if !kind.may_stand_in(slot_kind) {
-        let text = format!("{} in a slot of this kind", kind.name);
+        let text = format!("{} stands in a slot that may not hold it", kind.name);
         found.broken("CXL256-CTL-02", at, "an HS slot", "an H slot", text);
     }
     let mut of_slot = Vec::new();
@@ -222,7 +240,13 @@ fn control(decoded: &Decoded, n: usize, kind: Option<&'static ControlKind>, bits
         let message = usize::from(Poison::from_bits(bits).message);
         if message > 7 || message >= open {
             let expected = format!("below {}", open.min(8));
-            found.broken("CXL256-CTL-06", at + 2, message, expected, "the data message that is poisoned");
+            found.broken(
+                "CXL256-CTL-06",
+                at + 2,
+                message,
+                expected,
+                "the Poison slot names a data message that is not open",
+            );
         }
     }
 }
@@ -247,7 +271,7 @@ fn messages(
         by_config(&place, format, place.extract(bits), config, &mut of_message);
         found.violations.extend(of_message.into_iter().map(|v| v.in_unit(|bit| byte_of(place.lsb + bit))));
         if place.class.dir() != decoded.dir && !(config.direct_p2p && place.class.is_mem()) {
-            let text = format!("{} in this direction", place.class.def(format.routing).name);
+            let text = format!("{} travels in the wrong direction", place.class.def(format.routing).name);
             let (is, expected) = (decoded.dir.name(), place.class.dir().name());
             found.broken("CXL256-SLT-04", byte_of(place.lsb), is, expected, text);
         }
@@ -259,19 +283,25 @@ fn messages(
     let at = slot_byte(mode, n, 0);
     let owed = decoded.owed_slots[n];
     if format.places().next().is_some_and(|p| !p.is_valid(bits)) {
-        let text = format!("the first message of {}", format.name);
+        let text = format!("the first message of a slot of format {} is not valid", format.name);
         found.broken("CXL256-PCK-03", at, "Valid = 0", "Valid = 1", text);
     }
     if headers > 1 && !config.mdh {
-        found.broken("CXL256-PCK-04", at, headers, 1, "data headers in one slot while MDH is disabled");
+        found.broken("CXL256-PCK-04", at, headers, 1, "the slot holds several data headers although MDH is disabled");
     }
     if headers > 0 && format.kind != SlotKind::G && owed > MAX_OWED_IN_SHORT_SLOT {
         let (is, expected) = (format!("{owed} data slots owed"), format!("at most {MAX_OWED_IN_SHORT_SLOT}"));
-        found.broken("CXL256-PCK-02", at, is, expected, format!("a data header in {}", format.name));
+        found.broken(
+            "CXL256-PCK-02",
+            at,
+            is,
+            expected,
+            format!("a data header stands in a slot of format {} although too many data slots are owed", format.name),
+        );
     }
     let behind = decoded.owed_slots.get(n + 1).copied().filter(|&behind| headers > 0 && behind > MAX_OWED);
     if let Some(behind) = behind {
-        let text = "data slots outstanding behind a data header";
+        let text = "too many data slots are owed behind this data header";
         found.broken("CXL256-DAT-05", at, behind, format!("at most {MAX_OWED}"), text);
     }
 }
@@ -293,7 +323,7 @@ fn by_config(place: &Place, format: &SlotFormat, message: u128, config: &Cxl256C
             at: At::Bits { lsb: opcode.lsb, width: opcode.width },
             found: format!("{code:#x}"),
             expected: "a code of the later revision".into(),
-            text: format!("{}: this opcode is withdrawn", class.def(format.routing).name),
+            text: format!("{}: the opcode is withdrawn in the later revision", class.def(format.routing).name),
         });
     }
 }
@@ -313,7 +343,8 @@ fn windows(decoded: &Decoded, counts: &[Counts; SLOTS], found: &mut Findings) {
             };
             let max = class.max_per_window();
             if is > usize::from(max) && in_slots(group.clone()) > 0 {
-                let text = format!("{}: messages in 128 bytes", class.def(decoded.mode.routing()).name);
+                let text =
+                    format!("{}: 128 bytes hold too many of these messages", class.def(decoded.mode.routing()).name);
                 let at = slot_byte(decoded.mode, group.start, 0);
                 found.broken("CXL256-PCK-07", at, is, format!("at most {max}"), text);
             }
@@ -338,7 +369,7 @@ fn groups(decoded: &Decoded, found: &mut Findings) {
                     continue;
                 }
                 if free == Some(place.class) {
-                    let text = format!("an earlier place of slot {n} is free");
+                    let text = format!("the message stands behind a free place of slot {n}");
                     found.lint(
                         "CXL256-PCK-01",
                         slot_byte(mode, n, place.lsb as usize / 8),
@@ -350,16 +381,19 @@ fn groups(decoded: &Decoded, found: &mut Findings) {
                 let before =
                     short.filter(|(_, f, bits)| f.places().any(|p| p.class == place.class && !p.is_valid(*bits)));
                 if let Some((m, f, _)) = before {
-                    let text = format!("{} stands in slot {n}", place.class.def(format.routing).name);
-                    let is = format!("{} with a place of its kind free", f.name);
-                    found.broken("CXL256-PCK-05", slot_byte(mode, m, 0), is, "no such place", text);
+                    let text = format!(
+                        "{} stands in slot {n} although slot {m} has a free place for it",
+                        place.class.def(format.routing).name
+                    );
+                    let is = format!("{} with a free place", f.name);
+                    found.broken("CXL256-PCK-05", slot_byte(mode, m, 0), is, "no free place", text);
                 }
             }
             if !format.any_valid(bits) {
                 // A short slot may be empty because it could not hold what comes behind.
                 hole = hole.or((format.kind == SlotKind::G).then_some(n));
             } else if let Some(hole) = hole {
-                let text = format!("messages in slot {n} while slot {hole} is empty");
+                let text = format!("slot {n} holds messages although slot {hole} is empty");
                 found.lint("CXL256-PCK-01", at, "a gap", "the first free slot", text);
             }
             // A slot of zeros is empty; its code names no kind.
@@ -375,11 +409,11 @@ pub fn intent(mode: Mode, n: usize, meant_data: bool, seen: &Role) -> Option<Vio
     let at = slot_byte(mode, n, 0);
     match (meant_data, seen) {
         (true, Role::Format(_) | Role::Reserved) => {
-            let text = "data in a slot, and none is owed";
+            let text = "data is sent in a slot in which none is owed";
             Some(Violation::at_byte("CXL256-DAT-02", at, "data", "messages", text))
         }
         (false, Role::Data | Role::Trailer) => {
-            let text = "messages in a slot that is owed to data";
+            let text = "messages are sent in a slot that is owed to data";
             Some(Violation::at_byte("CXL256-DAT-02", at, "messages", "data", text))
         }
         _ => None,
@@ -401,6 +435,11 @@ pub fn zero_extension(place: &Place, format: &SlotFormat, message: u128) -> Resu
         at: At::Bits { lsb: place.kept, width: def.bits - place.kept },
         found: format!("{:#x}", message >> place.kept),
         expected: "0".into(),
-        text: format!("{}: {} drops bits of {}", def.name, format.name, dropped.join(", ")),
+        text: format!(
+            "{}: a slot of format {} drops bits of {} that are not 0",
+            def.name,
+            format.name,
+            dropped.join(", ")
+        ),
     })
 }

@@ -24,7 +24,7 @@ const CODE_BYTE: [usize; 4] = [2, 3, 3, 3];
 pub fn unit(decoded: &Decoded, config: &Cxl68Config) -> Findings {
     let mut found = Findings::default();
     if let Some(log) = decoded.pid.log {
-        let expected = if log.is_unexpected() { "ID of an enabled protocol" } else { "two equal valid bytes" };
+        let expected = if log.is_unexpected() { "the ID of an enabled protocol" } else { "two equal valid bytes" };
         found.broken(log.rule(), 0, format!("{:#06x}", decoded.unit.pid()), expected, log.text());
     }
     match &decoded.kind {
@@ -34,7 +34,13 @@ pub fn unit(decoded: &Decoded, config: &Cxl68Config) -> Findings {
         _ if decoded.crc_ok == Some(false) => {
             let (crc, expected) = (decoded.unit.tail(), decoded.unit.expected_crc());
             let at = map::TAIL.start;
-            found.broken("CXL68-CRC-01", at, format!("{crc:#06x}"), format!("{expected:#06x}"), "CRC does not fit");
+            found.broken(
+                "CXL68-CRC-01",
+                at,
+                format!("{crc:#06x}"),
+                format!("{expected:#06x}"),
+                "the CRC does not match the bytes of the flit",
+            );
         }
         Kind::AllData => (),
         Kind::Control(control) => self::control(decoded, control, &mut found),
@@ -52,22 +58,22 @@ pub fn intent(kind: &Kind, rollover: usize) -> Option<Violation> {
             "CXL68-FLT-02",
             map::SLOT0.start,
             owed,
-            "more than 3",
-            "an all-data flit is known by the rollover count alone",
+            "more than 3 chunks owed",
+            "an all-data flit is sent that no receiver takes for one, because too few chunks are owed",
         )),
         Kind::Protocol(_) if rollover > 3 => Some(Violation::at_byte(
             "CXL68-PCK-04",
             map::SLOT0.start,
             owed,
-            "at most 3",
-            "a protocol flit where an all-data flit is due",
+            "at most 3 chunks owed",
+            "a protocol flit is sent where an all-data flit is due",
         )),
         Kind::Control(_) if rollover > 3 => Some(Violation::at_byte(
             "CXL68-PCK-15",
             map::SLOT0.start,
             owed,
-            "at most 3",
-            "a control flit inside a data run",
+            "at most 3 chunks owed",
+            "a control flit is sent inside a data run",
         )),
         _ => None,
     }
@@ -81,7 +87,7 @@ fn tail_is_zero(decoded: &Decoded, found: &mut Findings) {
             at,
             format!("{:#06x}", decoded.unit.tail()),
             0,
-            "the tail of ALMP and NULL is zero",
+            "the last two bytes of an ALMP or NULL unit are not 0",
         );
     }
 }
@@ -90,7 +96,13 @@ fn null(decoded: &Decoded, found: &mut Findings) {
     tail_is_zero(decoded, found);
     if let Some(at) = decoded.unit.payload().iter().position(|&b| b != 0) {
         let byte = decoded.unit.payload()[at];
-        found.broken("CXL68-NUL-01", map::SLOT0.start + at, format!("{byte:#04x}"), 0, "the payload of NULL is zero");
+        found.broken(
+            "CXL68-NUL-01",
+            map::SLOT0.start + at,
+            format!("{byte:#04x}"),
+            0,
+            "the payload of a NULL unit is not 0",
+        );
     }
 }
 
@@ -101,13 +113,19 @@ fn almp(decoded: &Decoded, found: &mut Findings) {
     for n in 1..4 {
         if word(n) != word(0) {
             let (a, b) = (format!("{:#010x}", word(n)), format!("{:#010x}", word(0)));
-            found.broken("CXL68-ALM-01", map::SLOT0.start + 4 * n, a, b, "the four copies of an ALMP are equal");
+            found.broken("CXL68-ALM-01", map::SLOT0.start + 4 * n, a, b, "the four copies of an ALMP differ");
         }
     }
     if let Some(at) = payload[16..].iter().position(|&b| b != 0) {
         let at = 16 + at;
         let byte = format!("{:#04x}", payload[at]);
-        found.broken("CXL68-ALM-01", map::SLOT0.start + at, byte, 0, "an ALMP is zero behind its copies");
+        found.broken(
+            "CXL68-ALM-01",
+            map::SLOT0.start + at,
+            byte,
+            0,
+            "a byte behind the four copies of an ALMP is not 0",
+        );
     }
     let bits = u128::from(word(0));
     let almp = Almp::from_bits(bits);
@@ -120,7 +138,7 @@ fn almp(decoded: &Decoded, found: &mut Findings) {
             map::SLOT0.start + 1,
             format!("{:#04x}", almp.code),
             "0x08",
-            "message code of an ALMP",
+            "the ALMP has an unknown message code",
         );
     }
     let misused = match almp.state {
@@ -130,7 +148,8 @@ fn almp(decoded: &Decoded, found: &mut Findings) {
     };
     if let Some(expected) = misused {
         let is = if almp.request { "Request" } else { "Status" };
-        found.broken("CXL68-ALM-02", map::SLOT0.start + 2, is, expected, "this vLSM state travels in the other kind");
+        let text = format!("the vLSM state {:?} does not travel in a {is}", almp.state);
+        found.broken("CXL68-ALM-02", map::SLOT0.start + 2, is, expected, text);
     }
 }
 
@@ -138,10 +157,24 @@ fn control(decoded: &Decoded, control: &Control, found: &mut Findings) {
     let slot = decoded.unit.slot(0);
     if let Control::Reserved(slot) = control {
         let code = format!("LLCTRL {:#x}, SubType {:#x}", slot >> 32 & 0xf, slot >> 36 & 0xf);
-        found.broken("CXL68-CTL-02", map::SLOT0.start + 4, code, "a listed pair", "reserved kind of control flit");
+        found.broken(
+            "CXL68-CTL-02",
+            map::SLOT0.start + 4,
+            code,
+            "a pair of the table",
+            "the control flit is of a reserved kind",
+        );
     } else if !Control::static_bits_ok(slot) {
-        let bits = format!("CTL_FMT {:#x}, bits 63:40 {:#x}", slot >> 5 & 7, slot >> 40 & 0xff_ffff);
-        found.broken("CXL68-CTL-05", map::SLOT0.start, bits, "as LLCTRL asks", "static bits of a control flit");
+        let (ctl_fmt, static_bits) = (slot >> 5 & 7, slot >> 40 & 0xff_ffff);
+        let ide = matches!(control, Control::IdeIdle(_) | Control::IdeStart(_) | Control::IdeTmac(_));
+        let (is, expected, text) = if ide || static_bits == 0 {
+            let text = "the CTL_FMT field does not have the code of this kind of control flit";
+            (format!("CTL_FMT {ctl_fmt:#x}"), format!("CTL_FMT {:#x}", u8::from(ide)), text)
+        } else {
+            let text = "bits 63:40 of this control flit must be 0";
+            (format!("{static_bits:#x}"), "0".into(), text)
+        };
+        found.broken("CXL68-CTL-05", map::SLOT0.start, is, expected, text);
     }
 }
 
@@ -156,8 +189,8 @@ fn protocol(decoded: &Decoded, header: &FlitHeader, config: &Cxl68Config, found:
                     "CXL68-SLT-01",
                     CODE_BYTE[n],
                     format!("{code:#x}"),
-                    "a listed code",
-                    "reserved slot format",
+                    "a code of the table",
+                    "the slot has a reserved format code",
                 );
             }
             Role::Data | Role::ByteEnables if code != 0 => {
@@ -166,7 +199,7 @@ fn protocol(decoded: &Decoded, header: &FlitHeader, config: &Cxl68Config, found:
                     CODE_BYTE[n],
                     format!("{code:#x}"),
                     "G0",
-                    "owed data comes before messages",
+                    "the slot names a message format although it holds owed data",
                 );
             }
             Role::Format(format) => {
@@ -181,7 +214,7 @@ fn protocol(decoded: &Decoded, header: &FlitHeader, config: &Cxl68Config, found:
             map::SLOT0.start,
             format!("{} chunks owed", decoded.rollover_after),
             format!("at most {MAX_ROLLOVER}"),
-            "at most four all-data flits follow one another",
+            "so many chunks are owed that a fifth all-data flit would follow",
         );
     }
     tight(decoded, found);
@@ -216,7 +249,7 @@ fn slot(
         *seen += 1;
         if *seen > class.max_per_flit() {
             let rule = if decoded.dir == Dir::Up { "CXL68-PCK-01" } else { "CXL68-PCK-02" };
-            let text = format!("{}: messages in one flit", class.def().name);
+            let text = format!("{}: the flit holds too many of these messages", class.def().name);
             found.broken(rule, at, *seen, format!("at most {}", class.max_per_flit()), text);
         }
         if !class.has_data() {
@@ -224,27 +257,51 @@ fn slot(
         }
         in_slot += 1;
         if !header.sz && !class.may_be_32_bytes() {
-            let text = format!("{}: 32 B transfers are not legal", class.def().name);
+            let text = format!("{}: a 32 B transfer is not legal for this message", class.def().name);
             found.broken("CXL68-HDR-03", map::SLOT0.start, "Sz = 0", "Sz = 1", text);
         }
         if header.be && !class.may_have_byte_enables() {
-            let text = format!("{}: byte enables are not legal", class.def().name);
+            let text = format!("{}: byte enables are not legal for this message", class.def().name);
             found.broken("CXL68-HDR-04", map::SLOT0.start, "BE = 1", "BE = 0", text);
         }
         if *data_headers > 0 || in_slot > 1 && !format.mdh {
-            found.broken("CXL68-PCK-12", at, "a second data header", "one a flit", "data headers outside one MDH slot");
+            found.broken(
+                "CXL68-PCK-12",
+                at,
+                "a second one",
+                "one per flit",
+                "the flit holds several data headers that do not share one MDH slot",
+            );
         }
     }
     *data_headers += in_slot;
     if format.mdh && format.places().iter().any(|p| p.is_valid(slot)) {
         if !config.mdh {
-            found.broken("CXL68-PCK-14", slot_byte, format.name, "no MDH slot", "MDH while it is disabled");
+            found.broken(
+                "CXL68-PCK-14",
+                slot_byte,
+                format.name,
+                "a format with one data header",
+                "the slot holds multiple data headers although MDH is disabled",
+            );
         }
         if in_slot < 2 {
-            found.broken("CXL68-PCK-13", slot_byte, in_slot, "at least 2", "data headers in an MDH slot");
+            found.broken(
+                "CXL68-PCK-13",
+                slot_byte,
+                in_slot,
+                "at least 2 data headers",
+                "the MDH slot holds fewer than two data headers",
+            );
         } else if !header.sz || header.be {
             let is = format!("Sz = {}, BE = {}", u8::from(header.sz), u8::from(header.be));
-            found.broken("CXL68-PCK-13", map::SLOT0.start, is, "Sz = 1, BE = 0", "transfers of an MDH slot");
+            found.broken(
+                "CXL68-PCK-13",
+                map::SLOT0.start,
+                is,
+                "Sz = 1, BE = 0",
+                "the data headers of an MDH slot announce 32 B or byte enables",
+            );
         }
     }
 }
@@ -263,7 +320,8 @@ fn tight(decoded: &Decoded, found: &mut Findings) {
             } else {
                 used = true;
                 if free[place.class.index()] {
-                    let text = format!("{}: an earlier place of slot {n} is free", place.class.def().name);
+                    let text =
+                        format!("{}: the message stands behind a free place of slot {n}", place.class.def().name);
                     let at = Unit::slot_byte(n) + place.lsb as usize / 8;
                     found.lint("CXL68-PCK-10", at, "a gap", "the first free place", text);
                 }
@@ -271,7 +329,7 @@ fn tight(decoded: &Decoded, found: &mut Findings) {
         }
         match (used, empty_slot) {
             (true, Some(earlier)) => {
-                let text = format!("messages in slot {n} while slot {earlier} is empty");
+                let text = format!("slot {n} holds messages although slot {earlier} is empty");
                 found.lint("CXL68-PCK-10", Unit::slot_byte(n), "a gap", "the first free slot", text);
             }
             // Slot 0 holds no data, and a generic slot may be empty because it could not hold what comes behind.

@@ -115,10 +115,14 @@ impl PidLog {
     /// Text of the log.
     pub const fn text(self) -> &'static str {
         match self {
-            PidLog::CorrectableFraming => "correctable protocol ID framing error",
-            PidLog::UnexpectedDropped | PidLog::UnexpectedHalf => "unexpected protocol ID, unit dropped",
-            PidLog::UncorrectableInvalid => "uncorrectable protocol ID framing error, both bytes invalid",
-            PidLog::UncorrectableMismatch => "uncorrectable protocol ID framing error, bytes differ",
+            PidLog::CorrectableFraming => {
+                "one byte of the protocol ID is invalid; the other one is used (correctable framing error)"
+            }
+            PidLog::UnexpectedDropped | PidLog::UnexpectedHalf => {
+                "the protocol ID is unexpected, because its protocol is not enabled; the unit is dropped"
+            }
+            PidLog::UncorrectableInvalid => "both bytes of the protocol ID are invalid (uncorrectable framing error)",
+            PidLog::UncorrectableMismatch => "the bytes of the protocol ID differ (uncorrectable framing error)",
         }
     }
 }

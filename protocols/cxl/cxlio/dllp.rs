@@ -161,7 +161,7 @@ impl Dllp {
                 at: At::Bits { lsb: 24, width: 8 },
                 found: format!("{:#04x}", self.0[0]),
                 expected: "a DLLP type".into(),
-                text: "the first byte is no type of a DLLP".into(),
+                text: "the first byte is not a DLLP type".into(),
             }),
         }
     }
@@ -180,7 +180,7 @@ fn own_type(def: &LayoutDef, bits: u128, own: &[DllpType], found: &mut Vec<Viola
             at: At::Bits { lsb: 24, width: 8 },
             found: format!("{code:?}"),
             expected: format!("{own:?}"),
-            text: format!("{}: this type has other content", def.name),
+            text: format!("{}: the DLLP type has other content", def.name),
         });
     }
 }
@@ -201,7 +201,7 @@ fn marker(def: &LayoutDef, bits: u128, expected: u128, found: &mut Vec<Violation
             at: At::Bits { lsb: 31, width: 1 },
             found: (bits >> 31).to_string(),
             expected: expected.to_string(),
-            text: format!("{}: the marker bit belongs to the other form", def.name),
+            text: format!("{}: the marker bit is that of the other form", def.name),
         });
     }
 }

@@ -386,7 +386,7 @@ fn base(def: &LayoutDef, bits: u128, bases: &[Base], found: &mut Vec<Violation>)
         at: At::Bits { lsb: def.bits - 8, width: 8 },
         found: format!("{code:?}"),
         expected: format!("a type of {bases:?}"),
-        text: format!("{}: this type has another header base", def.name),
+        text: format!("{}: the TLP type has another header base", def.name),
     });
 }
 
@@ -419,7 +419,7 @@ fn pasid(bits: u128, found: &mut Vec<Violation>) {
             at: At::Bits { lsb: 8, width: 22 },
             found: format!("PASID {:#x}, ER {}, PMR {}", ohc.pasid, u8::from(ohc.er), u8::from(ohc.pmr)),
             expected: "0".into(),
-            text: "cxlio.ohc_a1: PASID, ER and PMR are reserved while PV is 0".into(),
+            text: "cxlio.ohc_a1: PASID, ER or PMR is set although PV is 0".into(),
         });
     }
 }
@@ -433,7 +433,7 @@ fn pth(bits: u128, found: &mut Vec<Violation>) {
             at: At::Bits { lsb: 30, width: 2 },
             found: format!("{class:?}"),
             expected: "3".into(),
-            text: "cxlio.pth: the first byte is none of a PBR header".into(),
+            text: "cxlio.pth: the first byte is not that of a PBR TLP header".into(),
         });
     }
 }

@@ -307,8 +307,8 @@ fn shape(def: &LayoutDef, bits: u128, shapes: &[Shape], found: &mut Vec<Violatio
     let byte0 = (bits >> (def.bits - 8)) as u8;
     let (rule, text) = match Shape::of(byte0) {
         Some(shape) if shapes.contains(&shape) => return,
-        Some(_) => ("CXLIO-NFM-03", "this type has another header"),
-        None => ("CXLIO-NFM-02", "Fmt and Type are no TLP"),
+        Some(_) => ("CXLIO-NFM-03", "the TLP type has another header"),
+        None => ("CXLIO-NFM-02", "Fmt and Type name no TLP"),
     };
     found.push(Violation {
         rule,

@@ -193,7 +193,7 @@ pub fn check(found: &[Found], region: &[u8], pbr: bool, violations: &mut Vec<Vio
 /// PLC-04: judges the TLP region of a NOP flit, which carries none. Places are bytes of the region.
 pub fn check_nop(region: &[u8], violations: &mut Vec<Violation>) {
     if let Some(at) = region.iter().position(|&b| b != 0) {
-        let text = "TLP bytes of a flit of type NOP";
+        let text = "a flit of type NOP carries TLP bytes";
         violations.push(Violation::at_byte("CXLIO-PLC-04", at, format!("{:#04x}", region[at]), 0, text));
     }
 }
@@ -210,7 +210,7 @@ fn check_starts(pieces: impl Iterator<Item = Piece>, found: &mut Vec<Violation>)
                 at: At::Byte(piece.at),
                 found: format!("a ninth TLP in group {group}"),
                 expected: format!("at most {STARTS_PER_GROUP}"),
-                text: "TLPs that start in one group of a flit".into(),
+                text: "too many TLPs start in one group of a flit".into(),
             });
         }
     }

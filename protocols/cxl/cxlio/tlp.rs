@@ -255,14 +255,14 @@ pub fn check(tlp: &Parts, found: &mut Vec<Violation>) {
     for (n, prefix) in tlp.prefixes.chunks(DW_BYTES).enumerate() {
         if FmType(prefix[0]).name().is_none() {
             let is = format!("{:#04x}", prefix[0]);
-            broken("CXLIO-FMT-03", DW_BYTES * n, is, "8d, 8e or 8f", "a local prefix of a reserved type");
+            broken("CXLIO-FMT-03", DW_BYTES * n, is, "8d, 8e or 8f", "the local prefix has a reserved type");
         }
     }
     let header_at = tlp.prefixes.len() + tlp.pth.len();
     let ohc_at = header_at + tlp.header.len();
     let base = tlp.size.base;
     if matches!(base, Base::Io | Base::Cfg) && tlp.ohc[0].is_empty() {
-        let text = "an I/O request needs OHC-A2, a configuration request OHC-A3";
+        let text = "an I/O request lacks OHC-A2, or a configuration request OHC-A3";
         broken("CXLIO-FMT-08", header_at + 1, "no OHC-A".into(), "OHC-A", text);
     }
     if let (Base::Mem32 | Base::Mem64, Some((_, bits))) = (base, tlp.ohc_bits(0)) {
@@ -273,7 +273,13 @@ pub fn check(tlp: &Parts, found: &mut Vec<Violation>) {
         };
         let flags = [("NW", ohc.nw), ("ER", ohc.pv && ohc.er), ("PMR", ohc.pv && ohc.pmr)];
         for (name, _) in flags.into_iter().filter(|&(_, set)| set && !translation) {
-            broken("CXLIO-FMT-10", ohc_at, format!("{name} = 1"), "0", "a flag of translation and page requests");
+            broken(
+                "CXLIO-FMT-10",
+                ohc_at,
+                format!("{name} = 1"),
+                "0",
+                "the flag is set although the request is of a kind that has none",
+            );
         }
     }
     if !tlp.pth.is_empty() {

@@ -284,7 +284,7 @@ pub const GIVE_UP_RULE: &str = "SIM-LNK-01";
 pub fn given_up(tries: u32, ber: f64) -> Violation {
     let found = format!("{tries} trainings or replays in a row");
     let text =
-        format!("the link cannot work: none of them brought a good payload unit, at a bit error rate of {ber:e}");
+        format!("the link cannot work: no training or replay brought a good payload unit, at a bit error rate of {ber:e}");
     Violation::at_byte(GIVE_UP_RULE, 0, found, "one good payload unit", text)
 }
 

@@ -395,7 +395,7 @@ fn the_random_designs_do_something() {
         let outcome = run(&design, false, &options).0;
         lines += outcome.log.iter().map(|log| log.lines().count()).sum::<usize>();
         match outcome.end {
-            Ok(RunReport { stop: Stop::Quiescent, .. }) => quiescent += 1,
+            Ok(RunReport { stop: Stop::Quiescent | Stop::Done, .. }) => quiescent += 1,
             Ok(RunReport { stop: Stop::Limit, .. }) => limit += 1,
             Err(SimError::Deadlock { .. }) => deadlock += 1,
             Err(SimError::OpenAtLimit { .. }) => open += 1,

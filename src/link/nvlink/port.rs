@@ -415,7 +415,7 @@ impl Module for Port {
     }
 
     fn is_done(&self) -> bool {
-        !self.end.is_down() && self.under_way.is_none() && self.end.is_done()
+        !self.end.is_down() && self.end.is_done()
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -36,6 +36,10 @@ fn check_text(text: impl BufRead) -> Result<(), String> {
     })
 }
 
+/// Keywords that cannot stand in a declaration.
+const KEYWORDS: [&str; 8] =
+    ["$comment", "$date", "$enddefinitions", "$scope", "$timescale", "$upscope", "$var", "$version"];
+
 enum Fault {
     /// The system cannot read on.
     Read(io::Error),
@@ -117,6 +121,17 @@ impl<R: BufRead> Words<R> {
         }
         Err(found("the end of the file", "`$end`"))
     }
+
+    /// The words of a declaration; the one at `code` is an identifier, which may be spelled as anything. A keyword among
+    /// the others tells that `$end` is missing: a reader takes what follows for a part of this declaration.
+    fn declaration(&mut self, code: Option<usize>) -> Result<Vec<String>, Fault> {
+        let all = self.to_end()?;
+        let mut others = all.iter().enumerate().filter(|(at, _)| Some(*at) != code);
+        match others.find(|(_, word)| KEYWORDS.contains(&word.as_str())) {
+            Some((_, keyword)) => Err(found(format!("`{keyword}` in a declaration"), "`$end` before it")),
+            None => Ok(all),
+        }
+    }
 }
 
 /// What has been seen.
@@ -145,10 +160,10 @@ impl Checker {
 
     fn keyword<R: BufRead>(&mut self, words: &mut Words<R>) -> Result<(), Fault> {
         match &words.word[..] {
-            b"$timescale" => self.timescale(&words.to_end()?.concat()),
-            b"$var" => self.variable(&words.to_end()?),
+            b"$timescale" => self.timescale(&words.declaration(None)?.concat()),
+            b"$var" => self.variable(&words.declaration(Some(2))?),
             b"$scope" => {
-                words.to_end()?;
+                words.declaration(None)?;
                 self.depth += 1;
                 if self.depth > MAX_DEPTH {
                     return Err(found("a deeper scope", format!("at most {MAX_DEPTH} scopes in one another")));
@@ -157,9 +172,10 @@ impl Checker {
             }
             b"$upscope" => {
                 self.depth = self.depth.saturating_sub(1);
-                words.to_end().map(drop)
+                words.declaration(None).map(drop)
             }
-            b"$comment" | b"$date" | b"$version" | b"$enddefinitions" => words.to_end().map(drop),
+            b"$enddefinitions" => words.declaration(None).map(drop),
+            b"$comment" | b"$date" | b"$version" => words.to_end().map(drop),
             _ => Ok(()),
         }
     }
@@ -220,6 +236,7 @@ mod tests {
     fn a_sound_file_passes() {
         let body = "#0\n$dumpvars\n0!\nb101 #7\nr1.5 $x\nsa_b #-1\n$end\n$comment #-3 $end\n#5\n1!\n#5\n0!\n#18446744073709551\n";
         assert_eq!(with("", body), Ok(()));
+        assert_eq!(with("$timescale 1ps $end\n$var wire 1 $var clk $end", "#0\n1$var\n"), Ok(()));
         for scale in ["1 fs", "10\nns", "100 s"] {
             assert_eq!(with(&format!("$timescale {scale} $end"), "#0\n"), Ok(()), "{scale}");
         }
@@ -246,7 +263,10 @@ mod tests {
         assert!(var("-1").contains("found width `-1`"));
         assert!(refused(&"$var wire 1048576 ! d $end\n".repeat(257), "").contains("268435456 bits in all of them"));
         assert!(refused(&"$scope module m $end\n".repeat(1001), "").contains("at most 1000 scopes"));
-        assert!(refused("$scope module", "").contains("found the end of the file, expected `$end`"));
+        let (scope, end) = ("$scope module m", "found the end of the file, expected `$end`");
+        assert_eq!(check_text(scope.as_bytes()), Err(format!("line 1: {end}")));
+        assert_eq!(refused(scope, ""), "line 4: found `$enddefinitions` in a declaration, expected `$end` before it");
+        assert!(refused("$var wire 1 ! clk\n$var wire 1 # rst $end", "").contains("found `$var` in a declaration"));
         assert!(refused(&"x".repeat(MAX_WORD_BYTES + 1), "").contains("found a longer word"));
     }
 }

@@ -519,7 +519,7 @@ impl<D: Content, B: Backing<D>> Home<D, B> {
             Op::RdOwnNoData => return send(Answer::GoErr, 0),
             Op::CLFlush => return send(go, 0),
             Op::CleanEvictNoData => return send(Answer::GoI, 0),
-            Op::CleanEvict => return send(Answer::GoDrop, 0),
+            Op::CleanEvict => return send(Answer::GoDrop, uqid(slot, port)),
             Op::WrInv => Answer::Pull,
             _ => Answer::GoErrPull,
         };

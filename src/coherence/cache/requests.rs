@@ -116,7 +116,7 @@ pub fn never(op: Op, answer: Answer) -> Option<&'static str> {
     }
 }
 
-/// Whether RspData of an H2D Rsp is a GO state; otherwise it is a UQID, or means nothing (ExtCmp).
-pub fn is_go(opcode: H2dRspOpcode) -> bool {
-    opcode == H2dRspOpcode::GO
+/// Whether RspData of an H2D Rsp is a UQID (COH-IDS-05): of a GO it is a state, and of ExtCmp it means nothing.
+pub fn names_uqid(opcode: H2dRspOpcode) -> bool {
+    ![H2dRspOpcode::GO, H2dRspOpcode::ExtCmp].contains(&opcode)
 }

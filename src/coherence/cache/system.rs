@@ -939,11 +939,11 @@ impl CacheSystem {
     }
 }
 
-/// The same message where its device is on another port: its UQID says so. RspData of a pull is a UQID, of a GO a state.
+/// The same message where its device is on another port: its UQID says so.
 fn on_port(msg: &mut Msg<Token>, port: u16) {
     match msg {
         Msg::H2dReq { uqid, .. } | Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => *uqid = *uqid & !15 | port,
-        Msg::H2dRsp { opcode, rsp_data, .. } if !requests::is_go(*opcode) => *rsp_data = *rsp_data & !15 | port,
+        Msg::H2dRsp { opcode, rsp_data, .. } if requests::names_uqid(*opcode) => *rsp_data = *rsp_data & !15 | port,
         _ => {}
     }
 }
@@ -962,18 +962,25 @@ impl super::home::Transaction<Token> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coherence::config::{ErrorAnswer, ErrorRange};
     use crate::coherence::explore::system::{orbits, reachable};
 
     fn drops() -> CoherenceConfig {
         CoherenceConfig { silent_drop_e: true, ..CoherenceConfig::default() }
     }
 
-    /// The form does not depend on which port an open snoop or pull was sent to, nor on early data at the home.
+    /// The form does not depend on which port an open snoop or pull was sent to, nor on early data at the home, nor on
+    /// RspData that names nobody.
     #[test]
     fn every_renaming_of_a_state_has_one_form() {
         let two = reachable(&CacheSystem::new(Setup::free(CoherenceConfig::default(), 2, ALL_REQUESTS)));
         let left = orbits(&two, 2, |s, order| s.renamed(order));
         println!("two devices: {} states, {left} without names", two.len());
+        // Every answer is an error, and the copy is there from the start: its CleanEvict is answered too.
+        let range = ErrorRange { first: 0, last: 63, answer: ErrorAnswer::GoError };
+        let refusing = CoherenceConfig { error_ranges: vec![range], ..CoherenceConfig::default() };
+        let start = CacheSystem::new(Setup::free(refusing, 2, ALL_REQUESTS)).start_at(&[At::I, At::E]);
+        orbits(&reachable(&start), 2, |s, order| s.renamed(order));
         let menu = [Op::RdShared, Op::RdOwn, Op::DirtyEvict];
         let three = reachable(&CacheSystem::new(Setup { waiting_stores: false, ..Setup::free(drops(), 3, &menu) }));
         let left = orbits(&three, 3, |s, order| s.renamed(order));

@@ -8,13 +8,13 @@
 use super::coverage::Point;
 use super::node::Watch;
 use crate::coherence::agent::{Effect, Port};
-use crate::coherence::cache::requests::is_go;
+use crate::coherence::cache::requests::names_uqid;
 use crate::coherence::chart::{Chart, Passing};
 use crate::coherence::content::{Line, LineAddr};
 use crate::coherence::event::Event;
 use crate::coherence::message::{Class, Msg};
 use crate::trace::Stamp;
-use scalepool_protocols::cxl::cxl256::code::{H2dRspOpcode, M2sReqOpcode};
+use scalepool_protocols::cxl::cxl256::code::M2sReqOpcode;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -75,8 +75,7 @@ impl Sequence {
             Msg::M2sReq { line, tag, .. } | Msg::M2sRwd { line, tag, .. } => (Some(Id::Tag(tag)), Some(line)),
             Msg::S2mBisnp { line, bi_tag, .. } => (Some(Id::BiTag(bi_tag)), Some(line)),
             Msg::H2dRsp { opcode, rsp_data, cqid } => {
-                let pulls = !is_go(opcode) && opcode != H2dRspOpcode::ExtCmp;
-                (pulls.then_some(Id::Uqid(rsp_data)), known(Id::Cqid(cqid)))
+                (names_uqid(opcode).then_some(Id::Uqid(rsp_data)), known(Id::Cqid(cqid)))
             }
             Msg::H2dData { cqid, .. } => (None, known(Id::Cqid(cqid))),
             Msg::D2hRsp { uqid, .. } | Msg::D2hData { uqid, .. } => (None, known(Id::Uqid(uqid))),

@@ -156,9 +156,11 @@ impl LineTime {
         self.bits.iter().sum()
     }
 
-    /// The account of a line of so many bit times: what is not in it yet is idle.
+    /// The account of a line of so many bit times: what nothing was sent in is idle. How often an end at rest was asked all the
+    /// same does not count.
     pub fn of_line(mut self, line_bits: u64) -> LineTime {
-        self.bits[Use::Idle as usize] += line_bits.saturating_sub(self.total());
+        self.bits[Use::Idle as usize] = 0;
+        self.bits[Use::Idle as usize] = line_bits.saturating_sub(self.total());
         self
     }
 }

@@ -283,8 +283,9 @@ pub const GIVE_UP_RULE: &str = "SIM-LNK-01";
 /// What a port says of a link that cannot work.
 pub fn given_up(tries: u32, ber: f64) -> Violation {
     let found = format!("{tries} trainings or replays in a row");
-    let text =
-        format!("the link cannot work: no training or replay brought a good payload unit, at a bit error rate of {ber:e}");
+    let text = format!(
+        "the link cannot work: no training or replay brought a good payload unit, at a bit error rate of {ber:e}"
+    );
     Violation::at_byte(GIVE_UP_RULE, 0, found, "one good payload unit", text)
 }
 

@@ -396,7 +396,11 @@ package scalepool_dpi_pkg;
     // * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
     // * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
     // * `selective_nak`: the 256B modes, true or false (false)
-    // * `reaction_flits`: cxl-68b and ualink, passive: depth of the pipeline of the end that is watched (0)
+    // * `reaction_flits`: cxl-68b and ualink, passive: units that the end which is watched may go on for, before it shows that
+    //   something has come (4096); the depth of its pipeline makes the watcher strict
+    //
+    // A passive cxl-68b end does not hold the one that it watches to a number that is left out: `retry_entries` is then what its
+    // INIT.Param names, and no time-out, limit or flush timer is judged.
     //
     // `ualink` has none of the others. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
     // fault; an end sends them until it is up.
@@ -463,16 +467,18 @@ package scalepool_dpi_pkg;
         output string json
     );
 
-    // Takes the oldest event: `{"unit":..,"port":"rx","severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`.
-    // SP_EMPTY if none waits.
+    // Takes the oldest event: `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`.
+    // `by` is who has broken the rule: `peer` by what it sent to this end, `end` the one that a passive end watches, `line` where a
+    // unit was damaged or lost under way, which the link repairs. SP_EMPTY if none waits.
     import "DPI-C" sp_dpi_link_event = function int sp_link_event(
         input longint unsigned link,
         output string json
     );
 
-    // State and counters as a JSON object: flit clocks, what waits, what was compared; of an active end whether it is `up`,
-    // `quiet`, `halted` (a rule id) and whether it asks for training (`wants_training`); answers of hooks that were not
-    // allowed (`bad_answers`, the first one as `bad_answer`).
+    // State and counters as a JSON object: flit clocks, what waits, what was compared; the rule id that has stopped the link
+    // (`halted`, null as long as none has); of an active end whether it is `up`, which a link that has stopped is not, `quiet`, and
+    // whether it asks for training (`wants_training`); answers of hooks that were not allowed (`bad_answers`, the first one as
+    // `bad_answer`).
     import "DPI-C" sp_dpi_link_state = function int sp_link_state(
         input longint unsigned link,
         output string json

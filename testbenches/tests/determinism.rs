@@ -106,7 +106,10 @@ fn every_mode_gives_the_same_bytes() {
         let compare = |mode: &str, other: Outcome| {
             for ((what, a), (_, b)) in plain.iter().zip(&other) {
                 let at = a.iter().zip(b).position(|(x, y)| x != y).unwrap_or(a.len().min(b.len()));
-                assert!(a == b, "{} {what}: {mode} differs at byte {at}", case.name);
+                let near = |bytes: &[u8]| {
+                    String::from_utf8_lossy(&bytes[at.saturating_sub(40)..(at + 40).min(bytes.len())]).into_owned()
+                };
+                assert!(a == b, "{} {what}: {mode} differs at byte {at}: {} {}", case.name, near(a), near(b));
             }
         };
         compare("two threads", outcome(case, 2, Modes::default(), true, dir.path()));

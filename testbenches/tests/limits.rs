@@ -208,16 +208,6 @@ fn a_key_twice_is_no_equal_trace() {
     assert_eq!(scalepool(dir.path(), &["diff", "a.jsonl", "a.jsonl"]).0, 0);
 }
 
-/// Of memory that nobody has written nothing depends.
-#[test]
-fn a_run_under_valgrind() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let mut valgrind = Command::new("valgrind");
-    valgrind.args(["-q", "--error-exitcode=9", PROGRAM, "run", "ualink-pair", "--set", "traffic.operations=5"]);
-    let (status, _, err) = ended(valgrind.current_dir(dir.path()), &["valgrind"]);
-    assert_eq!(status, 0, "{err}");
-}
-
 // ---- files -------------------------------------------------------------------------------------------------------------
 
 const RUN: [&str; 4] = ["run", "cxl68-expander", "--set", "host.accesses=4"];

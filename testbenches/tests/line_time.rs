@@ -195,7 +195,7 @@ fn sim_lnk_01_n() {
         ("cxl256-lopt-expander", "SIM-LNK-01"),
         ("cxl-cache-pair", "SIM-LNK-01"),
         ("ualink-pair", "SIM-LNK-01"),
-        ("nvlink-pair", "NVL-RPL-05"),
+        ("nvlink-pair", "SIM-LNK-01"),
     ] {
         let report = run(scenario, 1, &["link.ber=0.1"]);
         let first = report.violations.first().unwrap_or_else(|| panic!("{scenario} is broken"));

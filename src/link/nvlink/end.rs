@@ -65,6 +65,8 @@ pub struct End {
     credits_held: bool,
     down: bool,
     received: u64,
+    /// Flits that came behind the last good header.
+    flits_since_good: u64,
     /// Identifier of the last flit of the packet that was accepted last.
     last_taken: u16,
     /// Packets accepted since they were asked for last, with the identifier of their last flit; `None`: nobody asks.
@@ -98,6 +100,7 @@ impl End {
             credits_held: false,
             down: false,
             received: 0,
+            flits_since_good: 0,
             last_taken: super::IDS - 1,
             taken: None,
             events: Vec::new(),
@@ -228,6 +231,12 @@ impl End {
         &self.transmitter
     }
 
+    /// What has failed in a row: replays, or times of a replay in which no good header has come at all.
+    pub fn fruitless(&self) -> u32 {
+        let silent = self.flits_since_good / u64::from(self.config.timeout_flits.max(1));
+        self.transmitter.fruitless().max(u32::try_from(silent).unwrap_or(u32::MAX))
+    }
+
     /// What the flits of the packet are for that was begun last.
     pub fn uses(&self) -> Parts {
         self.uses
@@ -284,6 +293,8 @@ impl End {
         for packet in heard.confirmed.iter().chain(&heard.single) {
             self.accepted(packet);
         }
+        let is_good = heard.confirmed.is_some() || heard.single.is_some();
+        self.flits_since_good = if is_good { 0 } else { self.flits_since_good + 1 };
         self.stats.bad_headers += u64::from(heard.bad);
         if heard.too_long {
             self.protocol(

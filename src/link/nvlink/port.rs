@@ -289,7 +289,7 @@ impl Port {
 
     /// Ends the run where the link cannot work.
     fn judge(&mut self, cx: &mut Cx) {
-        let tries = self.end.transmitter().fruitless();
+        let tries = self.end.fruitless();
         if self.end.is_down() {
             if self.down_since.replace(self.down_since.unwrap_or(cx.now())).is_none() {
                 cx.give_up(LINK_FAILURE);

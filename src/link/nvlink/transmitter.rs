@@ -113,14 +113,13 @@ impl Transmitter {
         self.kept.front().map_or(self.next, |kept| kept.first)
     }
 
-    /// A header without acknowledgement: the peer does not hunt. So the last replay has not failed, whatever has hit what came
-    /// behind its REPLAY_INIT; where nothing is kept, that is all that it could reach.
+    /// A header without acknowledgement: the peer does not hunt, or did not when it sent that. So the last replay has not
+    /// failed, whatever has hit what came behind its REPLAY_INIT; where nothing is kept, that is all that it could reach. It
+    /// begins no other replay: one within a replay would give the peer packets twice.
     pub fn no_ack(&mut self) {
-        if self.deaf || self.kept.is_empty() {
-            (self.tries, self.deaf, self.equal_acks) = (0, false, 0);
-        }
+        self.tries = 0;
         if self.kept.is_empty() {
-            (self.waited_flits, self.fruitless) = (0, 0);
+            (self.deaf, self.waited_flits, self.fruitless) = (false, 0, 0);
         }
     }
 

@@ -43,7 +43,7 @@ fn our_own_ends_break_nothing_whatever_the_wires_do() {
                 assert_eq!(other, None, "seed {seed}, flit clock {now}");
             }
         }
-        assert!(delivered > 100, "seed {seed}: {delivered} messages");
+        assert!(delivered > 50, "seed {seed}: {delivered} messages");
     }
 }
 

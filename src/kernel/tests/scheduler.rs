@@ -1,5 +1,4 @@
 use super::*;
-use crate::kernel::time::FS_PER_US;
 
 #[test]
 fn a_module_runs_when_it_asked_to() {

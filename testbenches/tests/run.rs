@@ -411,7 +411,7 @@ fn inspect_keeps_its_feet_and_its_inputs() {
     let (status, out, err) = inspect("damaged.fst", "trace.jsonl");
     assert_eq!((status, out.as_str()), (2, ""), "{err}");
     assert!(err.contains("damaged.fst: found a damaged FST"), "{err}");
-    assert_eq!(names(dir.path()), ["damaged.fst", "map.toml", "w.fst"], "something is left behind");
+    assert_eq!(names(dir.path()), ["damaged.fst", "map.toml", "w.fst", "w.gtkw"], "something is left behind");
     for input in ["w.fst", "map.toml"] {
         let (status, _, err) = inspect("w.fst", input);
         assert_eq!(status, 2, "{err}");

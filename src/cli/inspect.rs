@@ -74,25 +74,43 @@ Those of the benches of this repository are in testbenches/maps/.";
 
 impl Inspect {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
-        if is_fst(&self.wave) {
-            if env::var_os(INNER).is_none() {
-                return self.run_apart();
-            }
+        if let Some(given) = env::var_os(INNER) {
             // A signal that ends the process outside ends this one.
             rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+            let open = |_| File::options().write(true).open(&given).map_err(FileError::of(Path::new(&given)));
+            let trace = self.trace.as_ref().map(open).transpose()?;
+            return self.print_all(&self.inspection(trace)?, out);
         }
+        let traces: Vec<&Path> = self.trace.as_deref().into_iter().collect();
+        output::check_apart(&traces, &[], &[&self.wave, &self.map])?;
+        let (mut part, file) = self.trace.as_deref().map(Part::create).transpose()?.unzip();
+        let keep = |part: &mut Option<Part>| part.as_mut().map_or(Ok(()), Part::keep);
+        if is_fst(&self.wave) {
+            let status = self.run_apart(part.as_ref().map_or(Path::new(""), Part::written_at))?;
+            if !matches!(status, Status::Refused) {
+                keep(&mut part)?;
+            }
+            return Ok(status);
+        }
+        let inspection = self.inspection(file)?;
+        keep(&mut part)?;
+        self.print_all(&inspection, out)
+    }
+
+    /// Reads map and wave and writes the trace.
+    fn inspection(&self, trace: Option<File>) -> anyhow::Result<Inspection> {
         let map_path = self.map.display().to_string();
         // An error of the system alone would be taken for one of stdout.
         let text = read_text(&self.map, MAP_BYTES).map_err(|e| anyhow!("{map_path}: cannot be read: {e}"))?;
         let map = Map::read(&text, &map_path)?;
-        let traces: Vec<&Path> = self.trace.as_deref().into_iter().collect();
-        output::check_apart(&traces, &[], &[&self.wave, &self.map])?;
-        let trace = self.trace.as_deref().map(Part::create).transpose()?;
         let inspection = beside_stdout(|| inspect(&self.wave, map, &map_path))??;
-        if let Some((mut part, file)) = trace {
-            write_trace(file, &inspection).map_err(FileError::of(part.path()))?;
-            part.keep()?;
+        if let (Some(file), Some(path)) = (trace, &self.trace) {
+            write_trace(file, &inspection).map_err(FileError::of(path))?;
         }
+        Ok(inspection)
+    }
+
+    fn print_all(&self, inspection: &Inspection, out: &mut dyn Write) -> anyhow::Result<Status> {
         for seen in inspection.seen.iter().filter(|seen| self.all || !is_idle(seen)) {
             let name = &inspection.map.interface[seen.interface].name;
             if self.json {
@@ -113,16 +131,17 @@ impl Inspect {
     }
 }
 
-/// Set for the process that reads an FST.
+/// Set for the process that reads an FST, to the file for its trace: the process outside has made it, and removes it when
+/// the reader breaks down.
 const INNER: &str = "SCALEPOOL_INSPECT_INNER";
 
 impl Inspect {
     /// The same in a process of its own. A damaged FST can ask its reader for any amount of memory, at which the system ends
     /// the process, and nothing in it can turn that into an error.
-    fn run_apart(&self) -> anyhow::Result<Status> {
+    fn run_apart(&self, trace: &Path) -> anyhow::Result<Status> {
         let program = env::current_exe().context("the program cannot be found again")?;
         let mut inner = Command::new(program);
-        inner.args(env::args_os().skip(1)).env(INNER, "1").stdin(Stdio::null()).stderr(Stdio::piped());
+        inner.args(env::args_os().skip(1)).env(INNER, trace).stdin(Stdio::null()).stderr(Stdio::piped());
         let ended = inner.spawn()?.wait_with_output()?;
         let status = match ended.status.code() {
             Some(0) => Status::Good,

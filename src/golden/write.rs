@@ -30,7 +30,6 @@ pub fn write_set(spec: &Spec, dir: &Path, progress: Progress) -> Result<Manifest
     // It goes with all that is in it, which is the new set, and in the end the replaced one.
     let scratch = Scratch::beside(parent).map_err(SetError::io("create a folder in", parent))?;
     let (new, old) = (scratch.path().join("new"), scratch.path().join("old"));
-    fs::create_dir(&new).map_err(SetError::io("create", &new))?;
     let manifest = fill(spec, &new, progress)?;
     together(|| replace(&target, &new, &old))?;
     Ok(manifest)
@@ -106,14 +105,16 @@ pub(super) fn files_of(dir: &Path) -> Result<Vec<String>, SetError> {
     Ok(files)
 }
 
-/// Writes the set into an empty folder.
+/// Writes the set into a folder, which is made with its first file.
 fn fill(spec: &Spec, dir: &Path, progress: Progress) -> Result<Manifest, SetError> {
     let put = |path: &str, text: &str| {
         let path = dir.join(path);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(SetError::io("create", folder))?;
-        }
-        fs::write(&path, text).map_err(SetError::io("write", &path))
+        together(|| {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder).map_err(SetError::io("create", folder))?;
+            }
+            fs::write(&path, text).map_err(SetError::io("write", &path))
+        })
     };
     let sources = spec.sources();
     let mut files = Vec::new();

@@ -11,6 +11,7 @@ pub mod enumerate;
 pub mod expander;
 pub mod faults;
 mod flit_link;
+pub mod memory;
 pub mod nvlink;
 pub mod observe;
 pub mod ports;

@@ -86,36 +86,52 @@ pub fn end_by_signal(end: impl FnOnce()) {
     end();
 }
 
-/// Does several renames that belong together; a signal waits for their end.
-pub fn together<T>(renames: impl FnOnce() -> T) -> T {
+/// Does several changes of files that belong together; a signal waits for their end.
+pub fn together<T>(changes: impl FnOnce() -> T) -> T {
     let _unkept = unkept();
-    renames()
+    changes()
 }
 
-/// A path in [`UNKEPT`] while it lives.
-struct Listed(PathBuf);
+/// A temporary file or folder: in [`UNKEPT`] from when it is made until it is removed or kept.
+///
+/// Whoever makes or removes one holds the lock meanwhile, so a signal finds it listed, or not there.
+struct Listed<T: AsRef<Path>>(Option<T>);
 
-impl Listed {
-    fn new(path: &Path) -> Listed {
-        unkept().insert(path.to_owned());
-        Listed(path.to_owned())
+impl<T: AsRef<Path>> Listed<T> {
+    /// Lists what was made under this lock.
+    fn new(unkept: &mut BTreeSet<PathBuf>, made: T) -> Listed<T> {
+        unkept.insert(made.as_ref().to_owned());
+        Listed(Some(made))
+    }
+
+    /// Lists it no more. `None` when that was done before.
+    fn take(&mut self, unkept: &mut BTreeSet<PathBuf>) -> Option<T> {
+        let made = self.0.take()?;
+        unkept.remove(made.as_ref());
+        Some(made)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.as_ref().map_or(Path::new(""), AsRef::as_ref)
     }
 }
 
-impl Drop for Listed {
+impl<T: AsRef<Path>> Drop for Listed<T> {
     fn drop(&mut self) {
-        unkept().remove(&self.0);
+        // What was taken is the taker's, who may hold the lock.
+        if self.0.is_some() {
+            let mut unkept = unkept();
+            drop(self.take(&mut unkept));
+        }
     }
 }
 
 /// Temporary names begin with it.
 const PREFIX: &str = ".scalepool.";
 
-/// A new temporary folder, which is removed with all that is in it when it is dropped.
-pub struct Scratch {
-    folder: TempDir,
-    _listed: Listed,
-}
+/// A new temporary folder, which is removed with all that is in it when it is dropped. What is written into it is written
+/// in [`together`], so that nothing is added while a signal has it removed.
+pub struct Scratch(Listed<TempDir>);
 
 impl Scratch {
     /// Makes it in a folder that is there.
@@ -125,21 +141,21 @@ impl Scratch {
     pub fn beside(parent: &Path) -> io::Result<Scratch> {
         // Those of a folder of the user: his mask takes from them.
         let permissions = fs::Permissions::from_mode(0o777);
+        let mut unkept = unkept();
         let folder = Builder::new().prefix(PREFIX).permissions(permissions).tempdir_in(parent)?;
-        let listed = Listed::new(folder.path());
-        Ok(Scratch { folder, _listed: listed })
+        Ok(Scratch(Listed::new(&mut unkept, folder)))
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        self.0.path()
     }
 }
 
 /// A file under a temporary name beside its place; removed unless it is kept.
 pub struct Part {
     /// The temporary name; `None` when the file has its own: it was kept, or it is a pipe or a device.
-    part: Option<(TempPath, Listed)>,
+    part: Option<Listed<TempPath>>,
     path: PathBuf,
     /// The file that gets replaced: the path with links followed.
     place: PathBuf,
@@ -159,12 +175,13 @@ impl Part {
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         // Those of a file of the user: his mask takes from them.
         let permissions = fs::Permissions::from_mode(0o666);
+        let mut unkept = unkept();
         let new = Builder::new().prefix(PREFIX).suffix(".part").permissions(permissions).tempfile_in(folder_of(&place));
         // The message of the crate names the temporary file.
         let plain = |e: io::Error| e.raw_os_error().map_or(e, io::Error::from_raw_os_error);
         let (file, temporary) = new.map_err(plain).map_err(FileError::of(path))?.into_parts();
-        let listed = Listed::new(&temporary);
-        Ok((Part { part: Some((temporary, listed)), path: path.to_owned(), place }, file))
+        let part = Some(Listed::new(&mut unkept, temporary));
+        Ok((Part { part, path: path.to_owned(), place }, file))
     }
 
     /// Its place, as it was given.
@@ -172,15 +189,19 @@ impl Part {
         &self.path
     }
 
+    /// Where it is written until it is kept.
+    pub fn written_at(&self) -> &Path {
+        self.part.as_ref().map_or(&self.path, Listed::path)
+    }
+
     /// Gives the file its name.
     ///
     /// # Errors
     /// As the system says.
     pub fn keep(&mut self) -> Result<(), FileError> {
-        let Some((temporary, listed)) = self.part.take() else { return Ok(()) };
-        together(|| temporary.persist(&self.place)).map_err(|e| FileError::of(&self.path)(e.error))?;
-        drop(listed);
-        Ok(())
+        let mut unkept = unkept();
+        let Some(temporary) = self.part.take().and_then(|mut part| part.take(&mut unkept)) else { return Ok(()) };
+        temporary.persist(&self.place).map_err(|e| FileError::of(&self.path)(e.error))
     }
 
     /// Writes a whole file.

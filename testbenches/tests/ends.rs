@@ -17,7 +17,7 @@ const CYCLES_UALINK: u64 = 10_000;
 /// Cycles between two looks at the time.
 const STEP: u64 = 1;
 /// Longest time of a run; all settings at their upper ends together simulate a thousand links for seconds of their time.
-const LONGEST: Duration = Duration::from_secs(10);
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// Values at the ends of a range; of words all.
 fn ends(key: &Key) -> Vec<String> {
@@ -46,7 +46,10 @@ fn wrong(scenario: &Scenario, set: &[String]) -> Option<String> {
             live.run_until(Some(live.cycle() + STEP), &mut |_| ())?;
         }
         let found = live.report()?.violations;
-        let stalled = found.iter().find(|broken| broken.violation.rule == "SIM-E2E-03");
+        // A time-out shorter than the way isolates an accelerator: work that it gives up is a named reason too.
+        let is_isolated = |text: String| text.contains("the originator is isolated");
+        let stalls = found.iter().filter(|broken| broken.violation.rule == "SIM-E2E-03");
+        let stalled = stalls.into_iter().find(|broken| !is_isolated(broken.violation.to_string()));
         Ok(stalled.map(|broken| format!("{}: {}", broken.place, broken.violation)))
     };
     match catch_unwind(AssertUnwindSafe(run)) {

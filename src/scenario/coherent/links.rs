@@ -8,9 +8,9 @@ use crate::link::cxl68::timing::LineRate;
 use crate::link::cxl256::cachemem::Cachemem;
 use crate::link::cxl256::config::{CachememConfig, flit_time_fs};
 use crate::link::cxl256::port::PortEnd;
-use crate::scenario::RunError;
 use crate::scenario::flit_link::flit_link;
 use crate::scenario::settings::Settings;
+use crate::scenario::{RunError, memory};
 use crate::trace::Hub;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -103,6 +103,10 @@ fn cxl68(settings: &Settings) -> Result<Line<End68>, RunError> {
     let width = Width::new(width as u8).ok_or_else(|| settings.refuse("link.width", width))?;
     let rate_gtps = settings.int("link.rate_gtps") as u32;
     let line = LineRate { rate_gtps, width, sync_headers: false, skip_ordered_sets: false };
+    // Every host has a link to every device.
+    let sides = settings.iter().filter(|(key, _)| ["hosts", "devices"].contains(key));
+    let links: u64 = sides.map(|(key, _)| settings.int(key)).product();
+    memory::check_68b(settings, links, line.unit_time_fs())?;
     let end = |dir| End68::new(EndConfig::cachemem(dir, Cxl68Config::default(), settings.int("link.buffers") as u16));
     let spec = Spec { form: Form::Cxl68, unit_bytes: UNIT_BYTES, unit_time_fs: line.unit_time_fs(), halves: false };
     Ok(Line { ends: [end(Dir::Down)?, end(Dir::Up)?], spec })

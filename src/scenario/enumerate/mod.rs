@@ -27,7 +27,7 @@ use super::drive::Built;
 use super::faults::faults;
 use super::flit_link::flit_link;
 use super::settings::{SettingError, Settings};
-use super::{Request, RunError};
+use super::{Request, RunError, memory};
 use crate::endpoint::config_space::ConfigSpace;
 use crate::endpoint::config_space::port::port as root_port;
 use crate::endpoint::config_space::type3::{Type3Config, type3};
@@ -186,6 +186,9 @@ fn plan(settings: &Settings) -> Result<Plan, RunError> {
     device.trained(&of_port, mode);
     let (forms, flits) = forms(mode);
     let pace = Pace::new(&line, flits);
+    if flits.is_none() {
+        memory::check_68b(settings, 1, (pace.num, pace.den))?;
+    }
     let faults = faults(settings, pace.unit_bytes)?;
     Ok(Plan { pace, forms, mode, flits, faults, ber: settings.real("link.ber"), port, device })
 }

@@ -21,6 +21,7 @@ use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::CHANNELS;
 use crate::link::nvlink::wiring;
 use crate::scenario::drive::{Built, Ended};
+use crate::scenario::memory as memory_of;
 use crate::scenario::report::{Broken, FabricFigures};
 use crate::scenario::settings::{GIVE_UP, SettingError};
 use crate::scenario::{Request, RunError};
@@ -177,6 +178,12 @@ pub fn build_with(request: &Request, settings: &Settings, mutants: Mutants) -> R
         _ => NumberType::F32,
     };
     let blocks = settings.int("collective.bytes").div_ceil(u64::from(shape.members) * gang::BLOCK_BYTES);
+    if way.is_some() {
+        // A vector each, and their sum.
+        let bytes = u128::from(blocks) * u128::from(shape.members) * u128::from(gang::BLOCK_BYTES);
+        let text = format!("the vectors of {} GPUs and their sum", shape.members);
+        memory_of::check("collective.bytes", &text, bytes * (u128::from(shape.members) + 1))?;
+    }
     let vectors = way.map(|way| (way, Arc::new(Vectors::new(request.seed, shape.members.into(), blocks, number, way))));
     let mut hub = Hub::default();
     let mut results = Results::default();

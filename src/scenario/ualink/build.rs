@@ -20,6 +20,7 @@ use crate::link::ualink::tl::fault::parse;
 use crate::link::ualink::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
 use crate::link::ualink::tl::{Counts, Tl, TlConfig};
 use crate::link::ualink::upli::{self, Ordering, UpliConfig};
+use crate::scenario::memory;
 use crate::scenario::ports::SimPort;
 use crate::scenario::settings::{GIVE_UP, SettingError, Settings};
 use crate::trace::{Hub, PlaceKind, Tap};
@@ -214,7 +215,7 @@ impl Design {
         for text in settings.list("link.tamper") {
             flips.push(port::parse(text).ok_or_else(|| settings.refuse("link.tamper", text))?);
         }
-        Ok(Design {
+        let design = Design {
             accel_clock_fs: settings.int("accel.clock_fs"),
             line,
             accelerators,
@@ -253,7 +254,22 @@ impl Design {
             denied,
             switch_latency_fs: if pod { settings.int("switch.latency_fs") } else { 0 },
             egress_queue: if pod { count("switch.egress_queue") } else { 0 },
-        })
+        };
+        design.check_memory()?;
+        Ok(design)
+    }
+
+    /// Refuses more flits under way than there is memory for.
+    fn check_memory(&self) -> Result<(), SettingError> {
+        /// Bytes of a flit under way beside its own: what else the wire keeps of it.
+        const BESIDE_BYTES: usize = 64;
+        let (links, ends) = match self.switches {
+            0 => (self.links as u64, 2),
+            switches => (u64::from(self.accelerators) * switches as u64, 1),
+        };
+        let key = if self.pipeline_fs > self.propagation_fs { "link.pipeline_fs" } else { "link.propagation_fs" };
+        let unit_time = self.line.code_word_fs();
+        memory::check_wires(key, 2 * links, self.wire_fs(ends), unit_time, FLIT_BYTES + BESIDE_BYTES)
     }
 
     /// Ports of an accelerator.

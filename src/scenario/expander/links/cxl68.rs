@@ -4,8 +4,8 @@ use super::{Figures, Link, Reported};
 use crate::link::cxl68::end::{End, EndConfig};
 use crate::link::cxl68::retry::LRSM;
 use crate::link::cxl68::timing::LineRate;
-use crate::scenario::RunError;
 use crate::scenario::settings::Settings;
+use crate::scenario::{RunError, memory};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::lanes::Width;
@@ -35,6 +35,7 @@ pub(in super::super) fn cxl68(settings: &Settings) -> Result<Link<End>, RunError
         llcrd_flush_flits: settings.int("link.flush_flits") as u16,
         ..Cxl68Config::default()
     };
+    memory::check_68b(settings, 1, line.unit_time_fs())?;
     let end = |dir| End::new(EndConfig::mem(dir, config, settings.int("link.buffers") as u16));
     Ok(Link {
         host: end(Dir::Down)?,

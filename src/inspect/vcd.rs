@@ -108,7 +108,7 @@ impl<R: BufRead> Words<R> {
     }
 
     /// All words up to `$end`.
-    fn to_end(&mut self) -> Result<Vec<String>, Fault> {
+    fn words_to_end(&mut self) -> Result<Vec<String>, Fault> {
         let mut all = Vec::new();
         while let Some(word) = self.next()? {
             if word == "$end" {
@@ -125,7 +125,7 @@ impl<R: BufRead> Words<R> {
     /// The words of a declaration; the one at `code` is an identifier, which may be spelled as anything. A keyword among
     /// the others tells that `$end` is missing: a reader takes what follows for a part of this declaration.
     fn declaration(&mut self, code: Option<usize>) -> Result<Vec<String>, Fault> {
-        let all = self.to_end()?;
+        let all = self.words_to_end()?;
         let mut others = all.iter().enumerate().filter(|(at, _)| Some(*at) != code);
         match others.find(|(_, word)| KEYWORDS.contains(&word.as_str())) {
             Some((_, keyword)) => Err(found(format!("`{keyword}` in a declaration"), "`$end` before it")),
@@ -175,7 +175,7 @@ impl Checker {
                 words.declaration(None).map(drop)
             }
             b"$enddefinitions" => words.declaration(None).map(drop),
-            b"$comment" | b"$date" | b"$version" => words.to_end().map(drop),
+            b"$comment" | b"$date" | b"$version" => words.words_to_end().map(drop),
             _ => Ok(()),
         }
     }

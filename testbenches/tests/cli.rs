@@ -504,7 +504,8 @@ fn choices_of_the_flit_commands() {
     for (protocol, dir, choice, default, flit, rule) in rows {
         let with = |value: &str| {
             let set = format!("{choice}={value}");
-            let (_, encoded) = batch(&["flit", "encode", protocol, "--dir", dir, "--set", &set], &[flit.clone()]);
+            let (_, encoded) =
+                batch(&["flit", "encode", protocol, "--dir", dir, "--set", &set], std::slice::from_ref(&flit));
             let hex = encoded[0]["hex"].as_str().unwrap_or_else(|| panic!("{encoded:?}")).to_owned();
             let (_, out, _) = seen(run(&["flit", "decode", protocol, "--dir", dir, "--set", &set, &hex]));
             let decoded: Value = serde_json::from_str(out.trim()).unwrap();
@@ -516,7 +517,7 @@ fn choices_of_the_flit_commands() {
             (found.contains(&rule.to_owned()), encoded)
         };
         assert_eq!((with("on").0, with("off").0), (false, true), "{protocol} {choice}");
-        let (_, plain) = batch(&["flit", "encode", protocol, "--dir", dir], &[flit.clone()]);
+        let (_, plain) = batch(&["flit", "encode", protocol, "--dir", dir], std::slice::from_ref(&flit));
         assert_eq!(plain, with(default).1, "{protocol} {choice}: {default} is the default");
     }
     let (status, _, err) = seen(run(&["flit", "decode", "cxl-io", "--dir", "up", "--set", "fast_go=on", "00"]));

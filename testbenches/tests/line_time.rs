@@ -36,7 +36,7 @@ fn assert_sums(report: &Report, what: &str) {
     assert_eq!(json["where_time_goes"]["unit"], Value::from("bit times"));
 }
 
-fn times<'a>(report: &'a Report) -> impl Iterator<Item = &'a LineTime> {
+fn times(report: &Report) -> impl Iterator<Item = &LineTime> {
     report.where_time_goes.iter().map(|(_, time)| time)
 }
 

@@ -120,7 +120,7 @@ impl Meant {
         if let Some(fields) = form.get("header") {
             header = FlitHeader::from_bits(message::fields_from_json(FlitHeader::DEF, own.to_bits()?, fields)?);
         }
-        if !form.get("header").is_some_and(|fields| fields.get("seq").is_some()) {
+        if form.get("header").is_none_or(|fields| fields.get("seq").is_none()) {
             header.seq = header.first_seq();
         }
         if header.flit_type != flit_type {

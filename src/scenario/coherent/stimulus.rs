@@ -201,7 +201,7 @@ impl Pattern {
             "walk" if n % 8 == 7 => store(line),
             "walk" => load(line),
             "false-sharing" => store(self.acts.below(lines)),
-            "private" if n % 4 == 0 => store(lines * device + line),
+            "private" if n.is_multiple_of(4) => store(lines * device + line),
             "private" => load(lines * device + line),
             _ => {
                 let line = self.acts.below(lines);

@@ -89,7 +89,7 @@ impl System for Swap {
 
     fn is_idle(&self) -> bool {
         // The old question, whether something can move, is always answered with yes.
-        !(!self.done[1 - self.holder] && self.may_store != Chance::First)
+        self.done[1 - self.holder] || self.may_store == Chance::First
     }
 }
 

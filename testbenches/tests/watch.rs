@@ -52,7 +52,7 @@ trait Side {
     fn transmit(&mut self, now: u64) -> Option<Vec<u8>>;
     fn receive(&mut self, unit: &[u8], now: u64);
     /// Flits that went again.
-    fn replays(&self) -> u64;
+    fn flits_again(&self) -> u64;
     /// Messages that came.
     fn came(&self) -> u64;
 }
@@ -80,7 +80,7 @@ impl Side for Side68 {
         self.0.receive(&Unit::from_bytes(unit).expect("a unit"), now);
     }
 
-    fn replays(&self) -> u64 {
+    fn flits_again(&self) -> u64 {
         self.0.stats().replayed
     }
 
@@ -112,7 +112,7 @@ impl Side for Side256 {
         self.0.receive(&Flit::from_bytes(unit).expect("a flit"), now);
     }
 
-    fn replays(&self) -> u64 {
+    fn flits_again(&self) -> u64 {
         self.0.stats().replays
     }
 
@@ -146,7 +146,7 @@ impl Side for SideNvl {
         self.0.receive(&nvlink::Flit(unit.try_into().expect("a flit")));
     }
 
-    fn replays(&self) -> u64 {
+    fn flits_again(&self) -> u64 {
         self.0.stats().replayed
     }
 
@@ -184,7 +184,7 @@ impl Side for SideUal {
         self.0.receive(&OnLine::of_bytes(unit).expect("a unit"), now);
     }
 
-    fn replays(&self) -> u64 {
+    fn flits_again(&self) -> u64 {
         self.0.replay().stats().replayed
     }
 
@@ -293,7 +293,7 @@ fn healthy(protocol: Protocol) {
             }
         }
     }
-    let replayed: u64 = ends.iter().map(|end| end.replays()).sum();
+    let replayed: u64 = ends.iter().map(|end| end.flits_again()).sum();
     let came: u64 = ends.iter().map(|end| end.came()).sum();
     assert!(harmed > 100 && replayed > 100 && came > 2000, "{harmed} damaged, {replayed} again, {came} messages");
 }

@@ -69,7 +69,7 @@ pub unsafe extern "C" fn sp_decoder_new(
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
         let stream = caller.place("stream", stream)?;
-        let decoder = Decoder::new(&caller.text("protocol", protocol, protocol_length)?, dir_of(dir)?)?;
+        let decoder = Decoder::following(&caller.text("protocol", protocol, protocol_length)?, dir_of(dir)?)?;
         new(Way::Decode(decoder), &stream)
     })
 }

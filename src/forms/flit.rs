@@ -46,6 +46,19 @@ impl Decoder {
     /// # Errors
     /// No such protocol.
     pub fn with_options(protocol: &str, dir: Dir, options: &Options) -> Result<Decoder, FormError> {
+        Decoder::build(protocol, dir, options, false)
+    }
+
+    /// The decoder beside a link that retries: of `cxl-68b` it follows the retry from INIT.Param on, so that a stream that goes
+    /// on at an older flit is read as it is meant. [`Decoder::new`] takes the units as they stand, one behind the other.
+    ///
+    /// # Errors
+    /// No such protocol.
+    pub fn following(protocol: &str, dir: Dir) -> Result<Decoder, FormError> {
+        Decoder::build(protocol, dir, &Options::default(), true)
+    }
+
+    fn build(protocol: &str, dir: Dir, options: &Options, follows: bool) -> Result<Decoder, FormError> {
         // Counts the flits that could be read.
         let mut read = 0..u64::MAX;
         let mut next = move || read.next().unwrap_or(u64::MAX);
@@ -53,6 +66,13 @@ impl Decoder {
             flit_ual::PROTOCOL => {
                 let decoder = flit_ual::Decoder::with_config(dir, options.ualink);
                 return Ok(Decoder(Reader::Waiting(Box::new(decoder))));
+            }
+            flit68::PROTOCOL if !follows => {
+                let mut decoder = flit68::Decoder::with_config(dir, options.cxl68);
+                Box::new(move |bytes| {
+                    let (decoded, findings) = decoder.read(&Unit::from_bytes(bytes)?);
+                    Ok((flit68::to_json(&decoded, &findings, next()), findings))
+                })
             }
             flit68::PROTOCOL => {
                 let mut decoder = flit68::Follower::with_config(dir, options.cxl68);

@@ -257,7 +257,7 @@ impl Stream {
     fn decode(&mut self, judged: Option<&Judged>) {
         let mut begins = self.resets.iter().map(|(_, units)| *units).peekable();
         // There is a decoder for every protocol that a checked map can name.
-        let fresh = || Decoder::new(&self.protocol, self.dir).ok();
+        let fresh = || Decoder::following(&self.protocol, self.dir).ok();
         let (mut decoder, mut waiting, mut answers) = (None, VecDeque::new(), Vec::new());
         let mut first = 0;
         for n in 0..self.units.len() {

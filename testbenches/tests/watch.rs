@@ -258,7 +258,7 @@ fn healthy(protocol: Protocol) {
     let mut rng = Rng::from_seed(17);
     let mut ends = sides(protocol);
     let mut watches = Dir::ALL.map(|dir| Watch::new(&WatchConfig::new(protocol, dir)).expect("a watcher"));
-    let mut decoders = Dir::ALL.map(|dir| Decoder::new(protocol.name(), dir).expect("a decoder"));
+    let mut decoders = Dir::ALL.map(|dir| Decoder::following(protocol.name(), dir).expect("a decoder"));
     // In the other protocols one direction does not show where the stream goes on.
     let follows = matches!(protocol, Protocol::Cxl68 | Protocol::Nvlink);
     let mut packets = [Packets::default(), Packets::default()];

@@ -118,7 +118,7 @@ pub struct Transaction<D> {
     pub line: LineAddr,
     /// Who asked.
     pub port: Port,
-    /// For what.
+    /// What the transaction does for its requester.
     pub task: Task<D>,
     /// How far it is.
     pub phase: Phase,

@@ -87,7 +87,7 @@ impl fmt::Display for Awaited {
 pub struct Wait {
     /// Column of who waits.
     pub agent: usize,
-    /// For what.
+    /// The request, load or store that is not finished yet.
     pub awaited: Awaited,
     /// Line; `None`: the whole cache.
     pub line: Option<LineAddr>,

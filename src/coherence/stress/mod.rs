@@ -49,7 +49,7 @@ pub enum Protocol {
 /// A run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stress {
-    /// Who.
+    /// Protocol of the agents that are stressed.
     pub protocol: Protocol,
     /// All choices come from it.
     pub seed: u64,

@@ -3,13 +3,26 @@
 use crate::root;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
-/// The folder of the shared library: cargo puts it beside the tests that depend on it.
-fn library() -> PathBuf {
-    let mut folder = std::env::current_exe().expect("a test has a path");
-    folder.pop();
-    assert!(folder.join("libscalepool.so").is_file(), "no libscalepool.so beside the test");
-    folder
+/// The folder of the shared library. Cargo links no cdylib for the tests of its package, so the first test asks for one,
+/// with the packages and the profile of the tests, so that only the link is left to do.
+fn library() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let test = std::env::current_exe().expect("a test has a path");
+        let folder = test.ancestors().nth(2).expect("a test lies in target/PROFILE/deps");
+        let target = folder.parent().expect("a profile has a folder in the target folder");
+        let profile = match folder.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let mut build = Command::new(env!("CARGO"));
+        build.current_dir(root()).args(["build", "--quiet", "--workspace", "--lib", "--profile", profile]);
+        assert_good(&run(build.arg("--target-dir").arg(target)), "build of the shared library");
+        assert!(folder.join("libscalepool.so").is_file(), "no libscalepool.so in {}", folder.display());
+        folder.to_owned()
+    })
 }
 
 fn run(command: &mut Command) -> Output {

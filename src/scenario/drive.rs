@@ -7,12 +7,12 @@
 //! before anything is simulated; records leave after every window; when the run is over the files get their names.
 
 use super::observe::{Observer, OutputError, Outputs};
-use super::ports::SimPort;
 use super::report::Report;
 use super::settings::Settings;
 use super::{Request, RunError};
 use crate::coherence::chart::Chart;
 use crate::kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
+use crate::link::sim_port::SimPort;
 use crate::trace::{Header, Hub};
 use sha2::{Digest, Sha256};
 

@@ -14,10 +14,8 @@ mod flit_link;
 pub mod memory;
 pub mod nvlink;
 pub mod observe;
-pub mod ports;
 pub mod report;
 pub mod settings;
-pub mod stimulus;
 pub mod ualink;
 
 use crate::kernel::Time;
@@ -101,7 +99,7 @@ pub struct Request {
     pub outputs: Outputs,
     /// Test modes of the kernel; they change no result.
     pub modes: Modes,
-    /// Port whose end is not built: a caller drives its units, see [`ports`].
+    /// Port whose end is not built: a caller drives its units, see [`sim_port`](crate::link::sim_port).
     pub external: Option<String>,
 }
 
@@ -179,10 +177,10 @@ pub enum RunError {
     Setting(#[from] SettingError),
     /// The stimulus.
     #[error(transparent)]
-    Stimulus(#[from] stimulus::TraceError),
+    Stimulus(#[from] crate::nodes::stimulus::TraceError),
     /// A generated stimulus.
     #[error(transparent)]
-    Parameter(#[from] stimulus::ParameterError),
+    Parameter(#[from] crate::nodes::stimulus::ParameterError),
     /// The cache of the host.
     #[error(transparent)]
     Cache(#[from] crate::memory::cache::CacheConfigError),

@@ -4,7 +4,7 @@ use crate::forms::violation;
 use crate::kernel::{Clock, RunReport, SimError, Stop};
 use crate::link::line_time::{LineTime, Use};
 use crate::link::port::GIVE_UP_RULE;
-use scalepool_protocols::wire::Violation;
+pub use crate::nodes::Broken;
 use serde_json::{Map, Value, json};
 
 /// Spread of a set of latencies.
@@ -36,15 +36,6 @@ impl Spread {
         let mean = (self.mean * 1000.0).round() / 1000.0;
         json!({"min": self.min, "mean": mean, "p50": self.p50, "p99": self.p99, "max": self.max})
     }
-}
-
-/// A broken rule, and where it was seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
-    /// Module.
-    pub place: String,
-    /// Rule, byte, found, expected.
-    pub violation: Violation,
 }
 
 /// How fast the simulator was; never part of what has to be reproducible.

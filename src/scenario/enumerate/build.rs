@@ -16,14 +16,12 @@ use crate::kernel::{
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::port::{Agent, Channels, OnWire, Port, PortConfig, PortResult, Ports};
 use crate::memory::store::{Background, Store};
+use crate::nodes::cxl::host::{self as mem_host, Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
+use crate::nodes::cxl::memory::{self as mem_device, Device, DeviceConfig};
+use crate::nodes::cxl::transaction_layouts;
+use crate::nodes::stimulus::{self, LineAccess, Mix, Region};
 use crate::scenario::RunError;
-use crate::scenario::expander::build::transaction_layouts;
-use crate::scenario::expander::device::{self as mem_device, Device, DeviceConfig};
-use crate::scenario::expander::host::{
-    self as mem_host, Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource,
-};
 use crate::scenario::settings::{GIVE_UP, Settings};
-use crate::scenario::stimulus::{self, LineAccess, Mix, Region};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::message::{Form as MessageForm, Message};

@@ -1,10 +1,10 @@
 //! The stimulus of a run: the trace of a program or generated accesses, as lines of the device.
 
 use super::super::settings::Settings;
-use super::super::stimulus::{self, Access, LineAccess, Mix, Op, Region};
 use super::super::{Request, RunError};
-use super::host::LineSource;
 use crate::memory::LINE_BYTES;
+use crate::nodes::cxl::host::LineSource;
+use crate::nodes::stimulus::{self, Access, LineAccess, Mix, Op, Region};
 use sha2::{Digest, Sha256};
 
 /// Latest time of an access \[fs\], 2.5 hours: the half of what 64 bits hold, so what follows it has a time too.

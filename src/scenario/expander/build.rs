@@ -1,8 +1,6 @@
 //! Host, link and device as partitions of a simulation.
 
 use super::accesses::Accesses;
-use super::device::{self, Device, DeviceConfig};
-use super::host::{self, Host, HostChannels, HostConfig, HostPorts, HostResult};
 use super::links::{Link, Reported};
 use crate::kernel::{
     Binder, BuildError, Clock, InEnd, LinkInEnd, LinkOutEnd, Module, OutEnd, PartitionBuilder, Simulation,
@@ -12,13 +10,14 @@ use crate::link::fault::{Fault, FaultyWire};
 use crate::link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
 use crate::memory::cache::Cache;
 use crate::memory::store::{Background, Store};
+use crate::nodes::cxl::host::{self, Host, HostChannels, HostConfig, HostPorts, HostResult};
+use crate::nodes::cxl::memory::{self as device, Device, DeviceConfig};
+use crate::nodes::cxl::transaction_layouts;
 use crate::scenario::Request;
 use crate::scenario::settings::{GIVE_UP, Settings};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::cxl68::message::M2sReq;
-use scalepool_protocols::cxl::message::{Class, Form, Message};
-use scalepool_protocols::wire::{LayoutDef, Wire};
+use scalepool_protocols::cxl::message::Message;
 use std::sync::{Arc, Mutex};
 
 /// Messages between an agent and its link end; channels are one flit clock or agent clock long.
@@ -61,26 +60,6 @@ impl Taps {
             device_signals: hub.tap(DEVICE_PORT, PlaceKind::Values(E::SIGNALS)),
         }
     }
-}
-
-/// Messages of a CXL.mem transaction, for waves.
-pub(in crate::scenario) fn transaction_layouts(form: Form) -> &'static [&'static LayoutDef] {
-    match form {
-        Form::Cxl68 => const { &mem_layouts(Form::Cxl68) },
-        Form::Hbr => const { &mem_layouts(Form::Hbr) },
-        Form::Pbr => const { &mem_layouts(Form::Pbr) },
-    }
-}
-
-const fn mem_layouts(form: Form) -> [&'static LayoutDef; 4] {
-    const CLASSES: [Class; 4] = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
-    let mut layouts = [M2sReq::DEF; 4];
-    let mut n = 0;
-    while n < CLASSES.len() {
-        layouts[n] = form.layout(CLASSES[n]).expect("every form has CXL.mem");
-        n += 1;
-    }
-    layouts
 }
 
 /// Results of all modules, there when the simulation is over.

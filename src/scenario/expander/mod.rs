@@ -10,28 +10,25 @@
 //! answers; DRS and its data travel up; the core checks the bytes and the tag is free again.
 
 mod accesses;
-pub(in crate::scenario) mod build;
-pub(in crate::scenario) mod device;
-pub(in crate::scenario) mod host;
+mod build;
 mod keys;
 mod links;
 mod outcome;
 
 use super::drive::{Built, Ended};
 use super::faults::faults;
-use super::ports::SimPort;
 use super::settings::{SettingError, Settings};
 use super::{Request, RunError, Scenario};
 use crate::kernel::SimError;
 use crate::link::external::Feed;
+use crate::link::sim_port::SimPort;
 use crate::memory::LINE_BYTES;
 use crate::memory::cache::{Cache, CacheConfig};
-use crate::trace::{Body, Hub};
+use crate::trace::Hub;
 use accesses::accesses;
 use build::{DEVICE_PORT, HOST_PORT, Program, Taps};
 use links::{Link, Reported};
 use scalepool_protocols::cxl::cxl256::Mode;
-use scalepool_protocols::cxl::message::{Form, Message};
 
 /// The scenario over 68B flits. Its mode is the default of `link.mode`.
 pub const CXL68: Scenario = Scenario {
@@ -67,13 +64,6 @@ pub const CXL_PBR: Scenario = Scenario {
 
 /// A settling limit above all time-outs of the link: 4096 flits at the slowest line rate take 2.3 ms.
 const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
-
-/// A message as traces show it.
-fn shown(message: &Message, form: Form) -> Body {
-    let data = message.data().map(|d| d.line.to_vec());
-    // What the link cannot carry is refused by its end and reported there.
-    message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
-}
 
 /// The program of the host.
 fn program(request: &Request, settings: &Settings) -> Result<Program, RunError> {

@@ -1,11 +1,11 @@
 //! Results of all modules to the report of a run.
 
 use super::build::{DEVICE_PORT, HOST_PORT, Results};
-use super::host::HostResult;
 use super::links::Reported;
 use crate::kernel::{RunReport, SimError, Stop};
 use crate::link::external::Feed;
 use crate::link::port::PortResult;
+use crate::nodes::cxl::host::HostResult;
 use crate::scenario::report::{Broken, Report, Spread, direction, flit_clocks};
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::wire::{At, Violation};

@@ -3,14 +3,14 @@
 //! Modelled: reads, posted and non-posted writes with byte enables, atomics, FLUSH, all checked byte for byte; litmus tests
 //! of order (NVL-T12). Two partitions, one a GPU; one clock, that of the flits, the reference. Left out: a switch.
 
-use super::gpu::{GpuConfig, Mutant};
-use super::litmus::Litmus;
 use super::outcome::{Results, Run};
-use super::program::Program;
-use super::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use super::*;
 use crate::kernel::{Rng, SimError};
 use crate::link::nvlink::wiring;
+use crate::nodes::nvlink::gpu::{GpuConfig, Mutant};
+use crate::nodes::nvlink::litmus::Litmus;
+use crate::nodes::nvlink::program::Program;
+use crate::nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use crate::scenario::drive::Built;
 use crate::scenario::faults::faults;
 use crate::scenario::settings::{GIVE_UP, SettingError};
@@ -108,7 +108,9 @@ pub fn build_with(request: &Request, settings: &Settings, mutant: Mutant) -> Res
 
 /// Refuses sizes that are no whole units.
 pub(super) fn check_sizes(settings: &Settings) -> Result<(), SettingError> {
-    for (key, unit) in [("traffic.bytes", FLIT_BYTES as u64), ("traffic.region_bytes", gang::BLOCK_BYTES)] {
+    for (key, unit) in
+        [("traffic.bytes", FLIT_BYTES as u64), ("traffic.region_bytes", crate::nodes::nvlink::gang::BLOCK_BYTES)]
+    {
         if !settings.int(key).is_multiple_of(unit) {
             return Err(SettingError::Together { key, text: format!("expected a multiple of {unit} bytes") });
         }

@@ -4,12 +4,8 @@
 //! CRC, credits and replay. A partition a GPU and a switch; one clock, that of the flits, the reference. Left out: several
 //! stages, link failures.
 
-use super::collective::{AllReduce, Vectors, Way};
-use super::gpu::{GpuConfig, Mutant};
 use super::outcome::{Results, Run, read};
 use super::pair::check_sizes;
-use super::program::Program;
-use super::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use super::*;
 use crate::fabric::nvlink_switch::reduction::NumberType;
 use crate::fabric::nvlink_switch::{
@@ -20,6 +16,10 @@ use crate::kernel::{Rng, SimError};
 use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::CHANNELS;
 use crate::link::nvlink::wiring;
+use crate::nodes::nvlink::collective::{AllReduce, Vectors, Way};
+use crate::nodes::nvlink::gpu::{GpuConfig, Mutant};
+use crate::nodes::nvlink::program::Program;
+use crate::nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use crate::scenario::drive::{Built, Ended};
 use crate::scenario::memory as memory_of;
 use crate::scenario::report::{Broken, FabricFigures};
@@ -177,10 +177,12 @@ pub fn build_with(request: &Request, settings: &Settings, mutants: Mutants) -> R
         "bf16" => NumberType::Bf16,
         _ => NumberType::F32,
     };
-    let blocks = settings.int("collective.bytes").div_ceil(u64::from(shape.members) * gang::BLOCK_BYTES);
+    let blocks =
+        settings.int("collective.bytes").div_ceil(u64::from(shape.members) * crate::nodes::nvlink::gang::BLOCK_BYTES);
     if way.is_some() {
         // A vector each, and their sum.
-        let bytes = u128::from(blocks) * u128::from(shape.members) * u128::from(gang::BLOCK_BYTES);
+        let bytes =
+            u128::from(blocks) * u128::from(shape.members) * u128::from(crate::nodes::nvlink::gang::BLOCK_BYTES);
         let text = format!("the vectors of {} GPUs and their sum", shape.members);
         memory_of::check("collective.bytes", &text, bytes * (u128::from(shape.members) + 1))?;
     }

@@ -9,16 +9,9 @@
 //! signal by signal over the UPLI where that is on; the port protects it where that is on and packs it into TL flits and DL flits; a switch takes it out, looks its destination up and packs it again; the
 //! completer writes the bytes; the response goes the same way back and frees the tag.
 
-mod accelerator;
 mod build;
-pub mod check;
-pub mod completer;
-mod guard;
 mod keys;
-mod port;
 mod result;
-mod station;
-mod traffic;
 
 pub use keys::{PAIR_KEYS, POD_KEYS};
 

@@ -31,8 +31,12 @@ const MODEL: &[Layer] = &[
     layer("endpoint"),
     // Messages and states: it knows no flit.
     Layer { name: "coherence", never: &["link"] },
+    // What stands at the ends of links.
+    layer("nodes"),
     layer("fabric"),
     layer("bridge"),
+    // Parts joined by data: descriptions, their kinds, and what is built from them.
+    layer("system"),
     layer("scenario"),
     layer("golden"),
     // Its input is the layout table alone; a wave mapping is one more table. Its files are written as those of traces are.
@@ -45,8 +49,10 @@ const MODEL: &[Layer] = &[
             "memory",
             "endpoint",
             "coherence",
+            "nodes",
             "fabric",
             "bridge",
+            "system",
             "scenario",
             "golden",
         ],
@@ -65,8 +71,10 @@ const MODEL: &[Layer] = &[
             "memory",
             "endpoint",
             "coherence",
+            "nodes",
             "fabric",
             "bridge",
+            "system",
             "scenario",
             "golden",
             "export",

@@ -7,10 +7,14 @@
 pub mod host;
 pub mod memory;
 
+use crate::memory::store::Background;
 use crate::trace::Body;
 use scalepool_protocols::cxl::cxl68::message::M2sReq;
 use scalepool_protocols::cxl::message::{Class, Form, Message};
 use scalepool_protocols::wire::{LayoutDef, Wire};
+
+/// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
+pub const BACKGROUND: Background = Background::OwnAddress;
 
 /// A message as traces show it.
 fn shown(message: &Message, form: Form) -> Body {

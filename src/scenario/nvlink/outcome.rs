@@ -148,6 +148,8 @@ impl Run<'_> {
         let delivered = |n: usize| ports().map(|p| p.delivered[n]).sum::<u64>();
         Ok(Report {
             remarks: Vec::new(),
+            components: Vec::new(),
+            links: Vec::new(),
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,
             cycles: time_fs / self.flit_fs,

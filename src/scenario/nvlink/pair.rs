@@ -11,7 +11,7 @@ use crate::nodes::nvlink::gpu::{GpuConfig, Mutant};
 use crate::nodes::nvlink::litmus::Litmus;
 use crate::nodes::nvlink::program::Program;
 use crate::nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
-use crate::scenario::drive::Built;
+use crate::scenario::drive::{Built, identity};
 use crate::scenario::faults::faults;
 use crate::scenario::settings::{GIVE_UP, SettingError};
 use crate::scenario::{Request, RunError};
@@ -93,12 +93,13 @@ pub fn build_with(request: &Request, settings: &Settings, mutant: Mutant) -> Res
     Ok(Built {
         sim,
         hub,
-        settings,
+        identity: identity(request, &settings),
+        ber: settings.real("link.ber"),
         clock_fs: flit_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),
         ports: results.ports(),
-        report: Box::new(move |request, _, ended| {
+        report: Box::new(move |request, ended| {
             let run = Run { request, flit_fs, directions, own: Default::default(), extra: Default::default() };
             run.report(ended, &results)
         }),

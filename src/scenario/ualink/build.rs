@@ -15,6 +15,7 @@ use crate::link::ualink::tl::fault::parse;
 use crate::link::ualink::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
 use crate::link::ualink::tl::{Counts, Tl, TlConfig};
 use crate::link::ualink::upli::{self, Ordering, UpliConfig};
+use crate::memory::limit;
 use crate::nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
 use crate::nodes::ualink::completer::Responses;
 use crate::nodes::ualink::guard::Guard;
@@ -269,7 +270,7 @@ impl Design {
         };
         let key = if self.pipeline_fs > self.propagation_fs { "link.pipeline_fs" } else { "link.propagation_fs" };
         let unit_time = self.line.code_word_fs();
-        memory::check_wires(key, 2 * links, self.wire_fs(ends), unit_time, FLIT_BYTES + BESIDE_BYTES)
+        memory::refuse(key, limit::above_on_wires(2 * links, self.wire_fs(ends), unit_time, FLIT_BYTES + BESIDE_BYTES))
     }
 
     /// Ports of an accelerator.

@@ -15,7 +15,7 @@ mod result;
 
 pub use keys::{PAIR_KEYS, POD_KEYS};
 
-use super::drive::Built;
+use super::drive::{Built, identity};
 use super::settings::Settings;
 use super::{Request, RunError};
 use crate::kernel::SimError;
@@ -57,12 +57,13 @@ fn build(scenario: usize, request: &Request, settings: &Settings) -> Result<Buil
     Ok(Built {
         sim,
         hub,
-        settings: settings.clone(),
+        identity: identity(request, settings),
+        ber: settings.real("link.ber"),
         clock_fs: design.accel_clock_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),
         ports: results.ports.iter().map(|(port, _)| port.clone()).collect(),
-        report: Box::new(move |request, _, ended| result::report(NAMES[scenario], request, &design, ended, &results)),
+        report: Box::new(move |request, ended| result::report(NAMES[scenario], request, &design, ended, &results)),
         chart: None,
     })
 }

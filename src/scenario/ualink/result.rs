@@ -194,6 +194,8 @@ pub fn report(
     let met = fields.iter().filter(|&&n| n > 0).count() as u64;
     Ok(Report {
         remarks: Vec::new(),
+        components: Vec::new(),
+        links: Vec::new(),
         scenario: scenario.into(),
         seed: request.seed,
         cycles,

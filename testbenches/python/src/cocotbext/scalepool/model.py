@@ -79,14 +79,14 @@ class Model(Hooked):
 
         >>> model = Model('scenario = "cxl68-expander"')
         >>> model.ports()
-        ['host.link', 'device.link']
-        >>> model.watch("host.link", "tx")
+        ['host.cxl', 'device.cxl']
+        >>> model.watch("host.cxl", "tx")
         >>> model.step(100)
         True
-        >>> len(model.sample("host.link", "tx").unit)
+        >>> len(model.sample("host.cxl", "tx").unit)
         68
 
-    With `external = "device.link"` in the text the end that stands there is yours: drive its units, sample what comes to it.
+    With `external = "device.cxl"` in the text the end that stands there is yours: drive its units, sample what comes to it.
     For ends of a link without a system around them there is `Model.link`.
     """
 

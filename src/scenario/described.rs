@@ -179,6 +179,10 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     if ending.at_rest {
         violations.extend(of_links().flat_map(|link| link.astray.iter().cloned()));
     }
+    // What is lost with a link is told by its ends.
+    if ending.well && of_links().all(|link| link.is_whole) {
+        violations.extend(figures.lost(&ending));
+    }
     if let Err(e) = &ended {
         let violation = Violation::at_byte("SIM-E2E-03", 0, "open work", "none", e.to_string());
         violations.push(Broken { place: "simulation".into(), violation });
@@ -186,7 +190,12 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     let time_fs = ending.at.as_fs();
     let (num, den) = figures.reference.period();
     let bytes: u64 = of_components().map(|component| component.bytes).sum();
-    let goodput = if time_fs == 0 { 0.0 } else { bytes as f64 / (time_fs as f64 / 1e15) };
+    // From the first request to the last answer: the time in which links come up is no traffic.
+    let asking = || of_components().filter(|component| !component.latency_fs.is_empty());
+    let from_fs = asking().map(|component| component.from_fs).min().unwrap_or(0);
+    let to_fs = asking().map(|component| component.to_fs.unwrap_or(time_fs)).max().unwrap_or(time_fs);
+    let active_fs = to_fs.saturating_sub(from_fs);
+    let goodput = if active_fs == 0 { 0.0 } else { bytes as f64 / (active_fs as f64 / 1e15) };
     let asked = figures.asked_bytes_per_s;
     let direction = |n: usize| {
         let mut all = LineTime::default();

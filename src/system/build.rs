@@ -1,13 +1,20 @@
 //! A system to a simulation: wires first, then a partition for each component with its link ends.
 
 use super::kind::{
-    Clocks, Ending, LinkEndSite, LinkMeasured, LinkSite, Measured, Node, NodeError, Offer, Site, SitePort,
+    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measured, Member, Node, NodeError, Offer,
+    Role, Site, SitePort,
 };
 use super::system::System;
 use crate::kernel::{BuildError, Clock, Simulation};
 use crate::link::sim_port::SimPort;
+use crate::link::ualink::upli::Ordering;
+use crate::nodes::Broken;
+use crate::nodes::nvlink::ledger;
+use crate::nodes::ualink::check::conservation;
 use crate::trace::Hub;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// A system that is built and has not run.
 pub struct Assembly {
@@ -35,6 +42,17 @@ pub struct Figures {
     links: Vec<(String, Box<dyn Fn(&Ending) -> LinkMeasured>)>,
     /// Rate of the ports of all components that ask \[B/s\].
     pub asked_bytes_per_s: f64,
+    fabrics: Vec<Fabric>,
+}
+
+/// Nodes that links join, directly or over switches.
+#[derive(Default)]
+struct Fabric {
+    ledgers: Vec<Ledger>,
+    /// Pairs between which nothing may come.
+    denied: Vec<(u16, u16)>,
+    /// A link of it promises no order but that of a channel inside 256 bytes.
+    relaxed: bool,
 }
 
 impl Figures {
@@ -43,10 +61,80 @@ impl Figures {
         self.components.iter().map(|(path, measure)| (path.as_str(), measure())).collect()
     }
 
+    /// Messages that one node has sent and another has not taken, or the other way round.
+    pub fn lost(&self, ending: &Ending) -> Vec<Broken> {
+        self.fabrics.iter().flat_map(|fabric| fabric.lost(ending)).collect()
+    }
+
     /// Of links, by path.
     pub fn links(&self, ending: &Ending) -> Vec<(&str, LinkMeasured)> {
         self.links.iter().map(|(path, measure)| (path.as_str(), measure(ending))).collect()
     }
+}
+
+/// Most messages out of place that a report names one by one.
+const MOST_FOUND: usize = 100;
+
+impl Fabric {
+    fn lost(&self, ending: &Ending) -> Vec<Broken> {
+        let (mut ualink, mut nvlink) = (Vec::new(), Vec::new());
+        for ledger in &self.ledgers {
+            match ledger {
+                Ledger::Ualink(result) => ualink.push(locked(result)),
+                Ledger::Nvlink(result) => nvlink.push(locked(result)),
+            }
+        }
+        let mut broken = Vec::new();
+        // What is lost in isolation is told by its originator.
+        if ualink.iter().all(|node| node.dummies + node.late == 0) {
+            let ledgers: Vec<_> = ualink.iter().map(|node| &node.ledger).collect();
+            let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
+            let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest).into_iter().take(MOST_FOUND);
+            broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));
+        }
+        if ending.at_rest {
+            let ledgers: Vec<_> = nvlink.iter().map(|node| &node.ledger).collect();
+            broken.extend(ledger::compare(&ledgers, |_, _, _| Default::default()));
+        }
+        broken
+    }
+}
+
+fn locked<T: Clone>(result: &Mutex<T>) -> T {
+    result.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// The fabric of each component, and its place in it: nodes are numbered in the order of the description.
+fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
+    let mut root: Vec<usize> = (0..system.components.len()).collect();
+    fn top(root: &mut [usize], mut n: usize) -> usize {
+        while root[n] != n {
+            root[n] = root[root[n]];
+            n = root[n];
+        }
+        n
+    }
+    let role = |n: usize| system.components[n].ports.first().map(|port| port.decl.role);
+    let is_joined = |n: usize| matches!(role(n), Some(Role::Node | Role::Switch));
+    for link in &system.links {
+        let [a, b] = link.ports.map(|(component, _)| component);
+        if is_joined(a) && is_joined(b) {
+            let (a, b) = (top(&mut root, a), top(&mut root, b));
+            root[a.max(b)] = a.min(b);
+        }
+    }
+    let mut counts = vec![0u16; root.len()];
+    let mut all = vec![Member::default(); root.len()];
+    let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
+    for n in (0..root.len()).filter(|&n| role(n) == Some(Role::Node)) {
+        all[n].own = counts[tops[n]];
+        counts[tops[n]] += 1;
+    }
+    for n in 0..root.len() {
+        all[n].nodes = counts[tops[n]];
+    }
+    let fabrics = (0..root.len()).map(|n| is_joined(n).then_some(tops[n])).collect();
+    (fabrics, all)
 }
 
 /// Why a system cannot be built.
@@ -76,6 +164,8 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     if stimulus.is_some() && takers != 1 {
         return Err(AssemblyError::Stimulus { found: takers });
     }
+    let (of_fabric, members) = members(&system);
+    let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { folder, clocks, components, links, .. } = system;
@@ -87,34 +177,51 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         components: Vec::new(),
         links: Vec::new(),
         asked_bytes_per_s: 0.0,
+        fabrics: Vec::new(),
     };
     // Which component stands at the other end of each link end.
     let at: Vec<[usize; 2]> = links.iter().map(|link| link.ports.map(|(component, _)| component)).collect();
+    let of_ports =
+        |ports: [(usize, usize); 2]| ports.map(|(component, port)| components[component].ports[port].decl.role);
+    let roles: Vec<[Role; 2]> = links.iter().map(|link| of_ports(link.ports)).collect();
     let mut ends: Vec<[Option<Box<dyn LinkEndSite>>; 2]> = Vec::new();
     for link in links {
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
-        let built = link.config.build(&mut sim, &LinkSite { path: &link.path, ports, external })?;
+        let n = ends.len();
+        let members = at[n].map(|component| members[component]);
+        let site = LinkSite { path: &link.path, ports, roles: roles[n], members, external };
+        let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));
         figures.links.push((link.path, built.measure));
     }
     let (mut ports, mut digest) = (Vec::new(), Vec::new());
-    for component in components {
+    for (n, component) in components.into_iter().enumerate() {
         let (clock_name, clock) = clocks[component.clock].clone();
         let site_port = |port: &super::system::JoinedPort| SitePort {
             path: port.path.clone(),
             link: facts[port.link],
             peer: offers[at[port.link][1 - port.end]],
+            peer_member: members[at[port.link][1 - port.end]],
+            peer_role: roles[port.link][1 - port.end],
         };
         let site_ports: Vec<SitePort> = component.ports.iter().map(site_port).collect();
         if component.config.asks() {
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
         }
         let stimulus = stimulus.clone().filter(|_| component.config.takes_stimulus());
-        let site = Site { path: &component.path, clock, ports: &site_ports, stimulus, folder: folder.clone() };
-        let node = component.config.elaborate(&site, &mut hub)?;
-        let Node { place, measure, digest: own } = node;
+        let (member, folder) = (members[n], folder.clone());
+        let site = Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, folder };
+        let denied = component.config.denied();
+        let Node { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;
         digest.extend(own);
+        if let Some(fabric) = of_fabric[n].map(|top| fabrics.entry(top).or_default()) {
+            fabric.denied.extend(denied);
+            fabric.ledgers.extend(ledger);
+            let is_relaxed =
+                site_ports.iter().any(|port| matches!(port.link.carried, Carried::Ualink { strict: false, .. }));
+            fabric.relaxed |= is_relaxed;
+        }
         figures.components.push((component.path.clone(), measure));
         let mut own_ends = Vec::new();
         for port in &component.ports {
@@ -135,5 +242,6 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
             core.map_or(Ok(()), |core| place(p, core, plugs))
         });
     }
+    figures.fabrics = fabrics.into_values().collect();
     Ok(Assembly { sim, hub, ports, canonical, digest, figures })
 }

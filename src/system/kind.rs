@@ -16,13 +16,23 @@ use crate::kernel::{
 };
 use crate::link::line_time::LineTime;
 use crate::link::sim_port::SimPort;
+use crate::link::{nvlink, ualink};
 use crate::nodes::Broken;
+use crate::nodes::nvlink::gpu::GpuResult;
+use crate::nodes::ualink::accelerator::AcceleratorResult;
 use crate::trace::Hub;
 use scalepool_protocols::cxl::message::{Form, Message};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 /// All kinds of components.
-pub static COMPONENTS: &[ComponentKind] = &[kinds::cxl_host::KIND, kinds::cxl_memory::KIND];
+pub static COMPONENTS: &[ComponentKind] = &[
+    kinds::cxl_host::KIND,
+    kinds::cxl_memory::KIND,
+    kinds::ualink_accelerator::KIND,
+    kinds::ualink_switch::KIND,
+    kinds::nvlink_gpu::KIND,
+];
 
 /// All kinds of links.
 pub static LINKS: &[LinkKind] = &[
@@ -30,6 +40,8 @@ pub static LINKS: &[LinkKind] = &[
     kinds::cxl_links::CXL_256B,
     kinds::cxl_links::CXL_256B_LOPT,
     kinds::cxl_links::CXL_256B_PBR,
+    kinds::ualink_link::KIND,
+    kinds::nvlink_link::KIND,
 ];
 
 /// Which side of a link a port can be.
@@ -39,6 +51,10 @@ pub enum Role {
     Host,
     /// The one that answers: the downstream side of CXL.
     Device,
+    /// An accelerator or a GPU.
+    Node,
+    /// A switch.
+    Switch,
 }
 
 impl Role {
@@ -47,6 +63,8 @@ impl Role {
         match self {
             Role::Host => "host",
             Role::Device => "device",
+            Role::Node => "node",
+            Role::Switch => "switch",
         }
     }
 }
@@ -71,15 +89,58 @@ pub struct Offer {
     pub memory_bytes: Option<u64>,
 }
 
+/// What a link carries, as its components have to know it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Carried {
+    /// CXL.mem and CXL.cache.
+    Cxl {
+        /// How messages are spelled.
+        form: Form,
+        /// Identifiers of host and device in port based routing, else 0.
+        port_ids: [u16; 2],
+    },
+    /// UALink transactions.
+    Ualink {
+        /// Time of a code word as a fraction \[fs\].
+        code_word_fs: (u64, u64),
+        /// Lanes.
+        lanes: u16,
+        /// All requests and all responses of a pair and port keep their order.
+        strict: bool,
+    },
+    /// NVLink packets.
+    Nvlink {
+        /// Clock of flits.
+        flit_clock: Clock,
+    },
+}
+
 /// What a link tells the components at its ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkFacts {
-    /// How it spells messages.
-    pub form: Form,
-    /// Identifiers of host and device in port based routing, else 0.
-    pub port_ids: [u16; 2],
+    /// What it carries.
+    pub carried: Carried,
     /// Rate of whole units in one direction \[B/s\].
     pub unit_bytes_per_s: f64,
+}
+
+impl LinkFacts {
+    /// Form of messages and port identifiers of a CXL link.
+    pub fn cxl(&self) -> (Form, [u16; 2]) {
+        match self.carried {
+            Carried::Cxl { form, port_ids } => (form, port_ids),
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+}
+
+/// The place of a component among those that links of a protocol join, over switches or directly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Member {
+    /// Its number among the nodes, in the order of the description; of a switch 0.
+    pub own: u16,
+    /// Nodes in all.
+    pub nodes: u16,
 }
 
 /// A port of a component that is joined to a link.
@@ -91,6 +152,10 @@ pub struct SitePort {
     pub link: LinkFacts,
     /// What is at its other end.
     pub peer: Offer,
+    /// Who that is.
+    pub peer_member: Member,
+    /// Its side of the link.
+    pub peer_role: Role,
 }
 
 /// Where a component stands.
@@ -100,6 +165,10 @@ pub struct Site<'a> {
     pub path: &'a str,
     /// Its clock.
     pub clock: Clock,
+    /// Its place among those that it can reach.
+    pub member: Member,
+    /// Seed of the run.
+    pub seed: u64,
     /// Its ports, in the order of their declarations.
     pub ports: &'a [SitePort],
     /// File of a stimulus that the command line names for it.
@@ -112,6 +181,10 @@ pub struct Site<'a> {
 pub enum Plug {
     /// Messages of CXL.mem and CXL.cache: to the link, from the link.
     Cxl(OutEnd<Message>, InEnd<Message>),
+    /// The end itself, to be bound by a module on the clock of flits.
+    Ualink(Box<ualink::wiring::Socket>, ClockId),
+    /// Channels of packets, and the clock of flits.
+    Nvlink(nvlink::wiring::Plug, ClockId),
 }
 
 /// Clocks of a partition: one domain for each clock, whoever asks for it.
@@ -144,6 +217,17 @@ pub struct Node {
     pub measure: Box<dyn Fn() -> Measured>,
     /// Bytes that name its stimulus where the description does not say it all.
     pub digest: Vec<u8>,
+    /// What it has sent and taken, to be compared with what others have.
+    pub ledger: Option<Ledger>,
+}
+
+/// What a node has sent and taken.
+#[derive(Clone)]
+pub enum Ledger {
+    /// Of a UALink accelerator.
+    Ualink(Arc<Mutex<AcceleratorResult>>),
+    /// Of an NVLink GPU.
+    Nvlink(Arc<Mutex<GpuResult>>),
 }
 
 /// Figures of a component.
@@ -159,6 +243,10 @@ pub struct Measured {
     pub latency_fs: Vec<u64>,
     /// Checks that failed.
     pub broken: Vec<Broken>,
+    /// Time before its first request \[fs\].
+    pub from_fs: u64,
+    /// When its work was done \[fs\], if that is not the end of the run.
+    pub to_fs: Option<u64>,
 }
 
 /// Why a component cannot be made of a sound description.
@@ -173,6 +261,14 @@ pub enum NodeError {
     /// A cache.
     #[error(transparent)]
     Cache(#[from] crate::memory::cache::CacheConfigError),
+    /// Links that lead to the wrong nodes.
+    #[error("{path}: {text}")]
+    Joined {
+        /// The component.
+        path: String,
+        /// What was found and what was expected.
+        text: String,
+    },
 }
 
 /// A component with its configuration.
@@ -190,12 +286,17 @@ pub trait Component: Send {
         Vec::new()
     }
 
+    /// Pairs of nodes between which nothing may come: from and to.
+    fn denied(&self) -> Vec<(u16, u16)> {
+        Vec::new()
+    }
+
     /// Whether it takes the file of a stimulus.
     fn takes_stimulus(&self) -> bool {
         false
     }
 
-    /// Rate of its ports against which the bytes that it moves are judged; 0: it asks for nothing.
+    /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.
     fn asks(&self) -> bool {
         false
     }
@@ -328,6 +429,10 @@ pub struct LinkSite<'a> {
     pub path: &'a str,
     /// Paths of its ports.
     pub ports: [&'a str; 2],
+    /// Sides of its ports.
+    pub roles: [Role; 2],
+    /// Who stands at its ends.
+    pub members: [Member; 2],
     /// Whether a caller drives the end.
     pub external: [bool; 2],
 }

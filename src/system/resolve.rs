@@ -539,14 +539,23 @@ impl<'a> Resolver<'a> {
             }
         }
         let ends = match decls.map(|decl| decl.role) {
-            [Role::Host, Role::Device] => ends,
-            [Role::Device, Role::Host] => [ends[1], ends[0]],
-            [role, _] => {
-                let [a, b] = &names;
+            _ if ends[0].0 == ends[1].0 => {
                 let text = format!(
-                    "found `{a}` and `{b}`, which are both the {} side, expected a host and a device",
-                    role.name()
+                    "found both ends at `{}`, expected two components",
+                    self.components[ends[0].0].instance.path
                 );
+                self.problems.add(at, key, text);
+                return None;
+            }
+            [Role::Host, Role::Device] | [Role::Node, Role::Node | Role::Switch] => ends,
+            [Role::Device, Role::Host] | [Role::Switch, Role::Node] => [ends[1], ends[0]],
+            roles => {
+                let ([a, b], [role, other]) = (&names, roles.map(Role::name));
+                let expected = match roles {
+                    [Role::Switch, _] => "a node at one end: switches are not joined to each other",
+                    _ => "a host and a device",
+                };
+                let text = format!("found `{a}`, a {role}, and `{b}`, a {other}, expected {expected}");
                 self.problems.add(at, key, text);
                 return None;
             }

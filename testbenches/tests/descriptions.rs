@@ -358,3 +358,74 @@ fn settings_that_are_refused() {
     let error = scenario::run(&missing, &mut |_| ()).expect_err("it is refused").to_string();
     assert!(error.starts_with("nowhere.toml:1:1: the file cannot be read: "), "{error}");
 }
+
+/// A description of the repository.
+fn example(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("systems").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn count(report: &Report, component: &str, name: &str) -> u64 {
+    report.json()["components"][component][name].as_u64().unwrap_or_else(|| panic!("{component} counts no {name}"))
+}
+
+#[test]
+fn examples_run_clean() {
+    let report = run(&example("host_and_memory.toml"), &["host.accesses=500"]).expect("it runs");
+    assert_eq!((report.violations.as_slice(), count(&report, "host", "line accesses")), (&[][..], 500));
+    let report = run(&example("pod.toml"), &["link.ber=1e-6"]).expect("it runs");
+    assert_eq!(report.violations, []);
+    assert_eq!((report.components.len(), report.links.len()), (6, 8));
+    for accel in 0..4 {
+        assert_eq!(count(&report, &format!("accel[{accel}]"), "operations"), 200);
+    }
+    assert!(count(&report, "switch[1]", "relayed requests") > 0, "both switches are used");
+    let report = run(&example("side_by_side.toml"), &[]).expect("it runs");
+    assert_eq!(report.violations, []);
+    assert_eq!(count(&report, "accel[1]", "operations"), 300);
+    assert!(count(&report, "gpu[0]", "payload [bytes]") > 0 && count(&report, "gpu[1]", "answers") > 0);
+}
+
+#[test]
+fn a_denied_route_and_a_fault_are_seen_in_a_described_pod() {
+    let text = example("pod.toml").replace("ports = 4", "ports = 4\ndeny = [\"0:3\"]");
+    let report = run(&text, &["component.accel.timeout=2000000"]).expect("it runs");
+    assert!(count(&report, "switch[0]", "denied") > 0);
+    assert!(!report.violations.is_empty(), "nobody answers what is denied");
+    let clean = run(&example("pod.toml"), &[]).expect("it runs");
+    let faulty = run(&example("pod.toml"), &["link.fabric[0].fault=noise:3000,up:noise:3000"]).expect("it runs");
+    assert_eq!((faulty.violations.as_slice(), clean.retries), (&[][..], 0));
+    assert!(faulty.retries > 0);
+}
+
+#[test]
+fn fabrics_that_lead_astray_are_refused() {
+    let refused = |text: String| run(&text, &[]).expect_err("it is refused").to_string();
+    let swapped = example("pod.toml")
+        .replace("count = 2\nports = 4", "count = 1\nports = 4")
+        .replace("ports = 2", "ports = 1")
+        .replace(
+            "between = [\"accel[i].port[k]\", \"switch[k].port[i]\"]",
+            "between = [\"accel[i].port[0]\", \"switch[0].port[i]\"]",
+        );
+    assert_eq!(run(&swapped, &[]).expect("it runs").violations, []);
+    let crossed = swapped.replace(
+        "[link.fabric]\nkind = \"ualink\"\nbetween = [\"accel[i].port[0]\", \"switch[0].port[i]\"]",
+        "[link.a]\nkind = \"ualink\"\nbetween = [\"accel[0].port[0]\", \"switch[0].port[1]\"]\n\
+         [link.b]\nkind = \"ualink\"\nbetween = [\"accel[1].port[0]\", \"switch[0].port[0]\"]\n\
+         [link.c]\nkind = \"ualink\"\nbetween = [\"accel[2].port[0]\", \"switch[0].port[2]\"]\n\
+         [link.fabric]\nkind = \"ualink\"\nbetween = [\"accel[3].port[0]\", \"switch[0].port[3]\"]",
+    );
+    let found = refused(crossed);
+    assert!(found.contains("switch[0]: found accelerator 1 at switch[0].port[0], expected accelerator 0"), "{found}");
+    let ring = example("side_by_side.toml")
+        .replace("kind = \"ualink.accelerator\"\ncount = 2", "kind = \"ualink.accelerator\"\ncount = 3\nports = 2")
+        .replace(
+            "between = [\"accel[0].port[0]\", \"accel[1].port[0]\"]",
+            "between = [\"accel[0].port[0]\", \"accel[1].port[1]\"]\n[link.ual2]\nkind = \"ualink\"\n\
+             between = [\"accel[1].port[0]\", \"accel[2].port[1]\"]\n[link.ual3]\nkind = \"ualink\"\n\
+             between = [\"accel[2].port[0]\", \"accel[0].port[1]\"]",
+        );
+    let found = refused(ring);
+    assert!(found.contains("accel[0]: found a link to another accelerator among 3, expected a switch"), "{found}");
+}

@@ -16,10 +16,12 @@
 //! after each of the others at most once. Work is done for those ports alone that have any.
 
 pub mod core;
+mod place;
 pub mod route;
 pub mod slice;
 
 pub use self::core::{Core, CoreModule, Grant};
+pub use place::place_switch;
 pub use route::{Refused, Routes};
 pub use slice::Slice;
 

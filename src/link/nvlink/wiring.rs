@@ -32,8 +32,8 @@ pub struct LinkKind {
 pub struct Socket {
     wire_out: LinkOutEnd<OnWire>,
     wire_in: LinkInEnd<OnWire>,
-    packets: Tap,
-    signals: Tap,
+    /// Received packets, and signals.
+    taps: Option<[Tap; 2]>,
     /// Direction of what it receives.
     dir: &'static str,
     name: String,
@@ -59,15 +59,14 @@ pub struct Plug {
 ///
 /// # Errors
 /// Names of the kernel's grammar that are used twice; a latency of 0.
-pub fn link(sim: &mut Simulation, hub: &mut Hub, names: [&str; 2], latency_fs: u64) -> Result<[Socket; 2], BuildError> {
+pub fn link(sim: &mut Simulation, names: [&str; 2], latency_fs: u64) -> Result<[Socket; 2], BuildError> {
     let [first, second] = names;
     let (down_out, down_in) = sim.link::<OnWire>(&format!("{first}.wire"), latency_fs)?;
     let (up_out, up_in) = sim.link::<OnWire>(&format!("{second}.wire"), latency_fs)?;
-    let mut socket = |name: &str, wire_out, wire_in, dir| Socket {
+    let socket = |name: &str, wire_out, wire_in, dir| Socket {
         wire_out,
         wire_in,
-        packets: hub.tap(name, shows(dir)),
-        signals: hub.tap(name, PlaceKind::Values(SIGNALS)),
+        taps: None,
         dir,
         name: name.to_owned(),
         faults: Vec::new(),
@@ -89,12 +88,18 @@ impl Socket {
         &self.name
     }
 
+    /// Takes its places in traces.
+    pub fn tap(&mut self, hub: &mut Hub) {
+        self.taps = Some([hub.tap(&self.name, shows(self.dir)), hub.tap(&self.name, PlaceKind::Values(SIGNALS))]);
+    }
+
     /// Puts the port into a partition, on a clock of flits.
     ///
     /// # Errors
     /// A name used twice.
     pub fn place(self, p: &mut PartitionBuilder, clock: ClockId, kind: &LinkKind) -> Result<Plug, BuildError> {
         let name = self.name;
+        let [packets, signals] = self.taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
         let mut channel =
             |what: &str, n: usize| p.channel::<Message>(&format!("{name}.{what}[{n}]"), kind.channel_depth, 1);
         let [(tx0, in0), (tx1, in1), (tx2, in2)] = three(|n| channel("tx", n))?;
@@ -114,8 +119,8 @@ impl Socket {
                 rx: [out0, out1, out2].map(|end| bind.attach(end)),
                 wire_out: bind.attach(self.wire_out),
                 wire_in: bind.attach(self.wire_in),
-                packets: self.packets,
-                signals: self.signals,
+                packets,
+                signals,
             };
             Port::new(config, ports, self.result)
         })?;

@@ -25,6 +25,7 @@ pub mod state;
 mod tests;
 pub mod tl;
 pub mod upli;
+pub mod wiring;
 
 pub use config::EndConfig;
 pub use end::{CONTROL_BYTES, End, OnLine, Stats};

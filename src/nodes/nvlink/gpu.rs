@@ -16,11 +16,16 @@ use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use crate::link::nvlink::Message;
 use crate::link::nvlink::port::body_of;
 use crate::nodes::Broken;
-use crate::trace::{Kind, Stamp, Tap};
-use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
-use scalepool_protocols::wire::Violation;
+use crate::trace::{Kind, PlaceKind, Stamp, Tap};
+use scalepool_protocols::nvlink::{Ae, Class, Header, NvlConfig, Op};
+use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Messages of a transaction, for waves.
+const LAYOUTS: &[&LayoutDef] = &[Header::DEF, Ae::DEF];
+/// What a GPU shows in a wave.
+pub const SHOWS: PlaceKind = PlaceKind::Messages(LAYOUTS);
 
 /// Deliberate mistakes of a GPU, for tests of the rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -12,3 +12,34 @@ pub mod guard;
 pub mod port;
 pub mod station;
 pub mod traffic;
+
+use crate::kernel::{BuildError, InEnd, OutEnd, PartitionBuilder};
+use scalepool_protocols::ualink::unpack::Transfer;
+
+/// Transactions in a channel between an accelerator and its port.
+const CHANNEL_DEPTH: u32 = 16;
+
+/// The two ends of an accelerator's channels with a port: to it and from it, by class.
+pub type Ends = (OutEnds, InEnds);
+/// Channels that are read, by class.
+pub type InEnds = [InEnd<Transfer>; 2];
+/// Channels that are written, by class.
+pub type OutEnds = [OutEnd<Transfer>; 2];
+
+/// Channels of both classes away from an accelerator and towards it: its ends, and those of the other side.
+///
+/// # Errors
+/// A name that is used twice.
+pub fn channels(
+    p: &mut PartitionBuilder,
+    name: &str,
+    kind: &str,
+    n: usize,
+) -> Result<(Ends, (InEnds, OutEnds)), BuildError> {
+    let mut channel = |what: &str| p.channel::<Transfer>(&format!("{name}.{kind}{what}[{n}]"), CHANNEL_DEPTH, 1);
+    let (req_out, req_tx) = channel("tx_requests")?;
+    let (rsp_out, rsp_tx) = channel("tx_responses")?;
+    let (req_rx, req_in) = channel("rx_requests")?;
+    let (rsp_rx, rsp_in) = channel("rx_responses")?;
+    Ok((([req_out, rsp_out], [req_in, rsp_in]), ([req_tx, rsp_tx], [req_rx, rsp_rx])))
+}

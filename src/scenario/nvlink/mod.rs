@@ -15,10 +15,9 @@ use super::settings::{GIVE_UP, Key, Range, Settings};
 use crate::kernel::{BuildError, Clock, Simulation};
 use crate::link::nvlink::wiring::{LinkKind, Socket};
 use crate::link::nvlink::{Buffers, LinkConfig};
-use crate::nodes::nvlink::gpu::{Gpu, GpuConfig, GpuResult, LinkEnds};
-use crate::trace::{Hub, PlaceKind};
-use scalepool_protocols::nvlink::{Ae, C2C, C2C_RATE, GENERATIONS, Generation, Header};
-use scalepool_protocols::wire::{LayoutDef, Wire};
+use crate::nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds};
+use crate::trace::Hub;
+use scalepool_protocols::nvlink::{C2C, C2C_RATE, GENERATIONS, Generation};
 use std::sync::{Arc, Mutex};
 
 pub(super) const fn key(
@@ -87,8 +86,6 @@ const ANSWER_QUEUE: usize = 256;
 /// Time without progress after which a run is over: above 8 replays of 2000 ns each.
 pub(super) const STALL_LIMIT_FS: u64 = 200_000_000_000;
 
-const LAYOUTS: &[&LayoutDef] = &[Header::DEF, Ae::DEF];
-
 /// Word of `link.generation` for NVLink-C2C.
 const C2C_WORD: &str = "c2c";
 
@@ -135,7 +132,7 @@ pub(super) fn add_gpu(
     sockets: Vec<Socket>,
 ) -> Arc<Mutex<GpuResult>> {
     let name = format!("gpu[{}]", config.id);
-    let tap = hub.tap(&format!("{name}.core"), PlaceKind::Messages(LAYOUTS));
+    let tap = hub.tap(&format!("{name}.core"), gpu::SHOWS);
     let result: Arc<Mutex<GpuResult>> = Arc::default();
     let shared = result.clone();
     sim.partition(move |p| {

@@ -135,7 +135,8 @@ fn simulation(
     for n in 0..settings.int("link.count") {
         let names = [0, 1].map(|gpu| format!("gpu[{gpu}].link[{n}]"));
         let latency_fs = settings.int("link.latency_fs") + n * settings.int("link.skew_fs");
-        let mut ends = wiring::link(&mut sim, hub, [&names[0], &names[1]], latency_fs)?;
+        let mut ends = wiring::link(&mut sim, [&names[0], &names[1]], latency_fs)?;
+        ends.iter_mut().for_each(|end| end.tap(hub));
         if n == 0 {
             ends[1].hold_credits_flits = settings.int("link.credits_hold");
             for (end, faults) in ends.iter_mut().zip(&mut faults) {

@@ -326,7 +326,9 @@ fn simulation(
         for link in 0..shape.links {
             let (switch, ports) = (link % shape.switches, &mut of_switches[link % shape.switches]);
             let names = [format!("gpu[{id}].link[{link}]"), format!("switch[{switch}].port[{}]", ports.len())];
-            let [mut near, mut far] = wiring::link(&mut sim, hub, [&names[0], &names[1]], latency_fs)?;
+            let [mut near, mut far] = wiring::link(&mut sim, [&names[0], &names[1]], latency_fs)?;
+            near.tap(hub);
+            far.tap(hub);
             results.add([&mut near, &mut far]);
             routes[switch].add(id, ports.len());
             ports.push(far);

@@ -1,20 +1,18 @@
 //! Settings to a built simulation.
 
 use crate::fabric::ualink_switch::core::CoreStats;
-use crate::fabric::ualink_switch::{Core, CoreModule, FromCore, Routes, SLICE_PORTS, Slice, ToCore};
-use crate::kernel::{
-    BuildError, Clock, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Rng, Simulation, Time,
-};
-use crate::link::fault::{Fault, FaultyWire};
-use crate::link::hook::Hooks;
+use crate::fabric::ualink_switch::{Core, Routes, place_switch};
+use crate::kernel::{BuildError, Clock, ClockId, LinkInEnd, LinkOutEnd, PartitionBuilder, Rng, Simulation, Time};
+use crate::link::fault::Fault;
 use crate::link::sim_port::SimPort;
 use crate::link::ualink::EndConfig;
 use crate::link::ualink::line::{LaneRate, Line, Width};
 use crate::link::ualink::security::{Protection, SecurityConfig};
 use crate::link::ualink::tl::fault::parse;
-use crate::link::ualink::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
-use crate::link::ualink::tl::{Counts, Tl, TlConfig};
+use crate::link::ualink::tl::port::{OnWire, PortResult};
+use crate::link::ualink::tl::{Counts, TlConfig};
 use crate::link::ualink::upli::{self, Ordering, UpliConfig};
+use crate::link::ualink::wiring::{self, Socket, SocketKind};
 use crate::memory::limit;
 use crate::nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
 use crate::nodes::ualink::completer::Responses;
@@ -22,17 +20,14 @@ use crate::nodes::ualink::guard::Guard;
 use crate::nodes::ualink::port::{self, Port, Tamper};
 use crate::nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use crate::nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
+use crate::nodes::ualink::{Ends, InEnds, OutEnds, channels};
 use crate::scenario::memory;
 use crate::scenario::settings::{GIVE_UP, SettingError, Settings};
-use crate::trace::{Hub, PlaceKind, Tap};
+use crate::trace::{Hub, Tap};
 use scalepool_protocols::ualink::code::DeviceType;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
-use scalepool_protocols::ualink::unpack::Transfer;
 use std::sync::{Arc, Mutex};
-
-/// Transactions in a channel between an accelerator and its port.
-const CHANNEL_DEPTH: u32 = 16;
 
 /// Everything that the settings say.
 #[derive(Debug, Clone)]
@@ -310,93 +305,29 @@ pub struct Results {
     pub stations: Vec<(String, Arc<Mutex<StationResult>>)>,
 }
 
-/// A link end that is still to be built.
-pub struct PortParts {
-    /// Module name.
-    pub name: String,
-    /// Data link layer.
-    pub end: EndConfig,
-    /// Transaction layer.
-    pub tl: TlConfig,
-    /// Direction of what it receives, in traces.
-    pub dir: &'static str,
-    faults: Vec<Fault>,
-    outage: Option<(Time, Time)>,
-    ber: f64,
-    give_up: u32,
-    stall_percent: u64,
-    wire_out: LinkOutEnd<OnWire>,
-    wire_in: LinkInEnd<OnWire>,
-    flits: Tap,
-    signals: Tap,
-    result: Arc<Mutex<PortResult>>,
-    hooks: Hooks,
-}
-
-impl PortParts {
-    #[allow(clippy::too_many_arguments)]
-    fn new(
-        name: String,
+impl Results {
+    /// A link end with its place in traces.
+    fn socket(
+        &mut self,
+        name: &str,
         design: &Design,
-        end: EndConfig,
-        tl: TlConfig,
+        configs: (EndConfig, TlConfig),
         dir: &'static str,
-        faults: Vec<Fault>,
-        (wire_out, wire_in): (LinkOutEnd<OnWire>, LinkInEnd<OnWire>),
+        wires: (LinkOutEnd<OnWire>, LinkInEnd<OnWire>),
         hub: &mut Hub,
-        results: &mut Vec<(SimPort, Arc<Mutex<PortResult>>)>,
-    ) -> PortParts {
-        let result = Arc::new(Mutex::new(PortResult::default()));
-        let place = SimPort::new(name.clone(), "ualink", FLIT_BYTES);
-        let hooks = place.hooks.clone();
-        results.push((place, result.clone()));
-        let flits = hub.tap(&name, PlaceKind::Flits { protocol: "ualink", dir });
-        let signals = hub.tap(&name, PlaceKind::Values(SIGNALS));
-        let end = EndConfig { codec: design.tl.codec, ..end };
-        PortParts {
-            name,
-            end,
-            tl,
-            dir,
-            faults,
-            outage: None,
-            ber: design.ber,
-            give_up: design.give_up,
-            stall_percent: design.stall_percent,
-            wire_out,
-            wire_in,
-            flits,
-            signals,
-            result,
-            hooks,
-        }
-    }
-
-    /// The link end, as a part of the module that binds it.
-    pub fn bind(self, bind: &mut crate::kernel::Binder) -> LinkPort {
-        let wires = PortWires {
-            wire_out: bind.attach(self.wire_out),
-            wire_in: bind.attach(self.wire_in),
-            flits: self.flits,
-            signals: self.signals,
-        };
-        let wire = FaultyWire::new(self.faults, self.ber, bind.rng_for(&self.name));
-        let stalls = bind.rng_for(&format!("{}:stalls", self.name));
-        let mut port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result)
-            .with_stalls(self.stall_percent, stalls)
-            .giving_up_after(self.give_up);
-        port.attach_hooks(&self.hooks);
-        match self.outage {
-            Some((from, until)) => port.with_outage(from, until),
-            None => port,
-        }
+    ) -> Socket {
+        let kind = SocketKind { ber: design.ber, give_up: design.give_up, stall_percent: design.stall_percent };
+        let (mut socket, port, result) = Socket::new(name, configs, dir, kind, wires);
+        socket.tap(hub);
+        self.ports.push((port, result));
+        socket
     }
 }
 
 /// An accelerator that is still to be built.
 struct AcceleratorParts {
     config: AcceleratorConfig,
-    ports: Vec<PortParts>,
+    ports: Vec<Socket>,
     security: SecurityConfig,
     seed: u64,
     flips: Vec<(u64, u32)>,
@@ -414,11 +345,8 @@ struct StationParts {
     result: Arc<Mutex<StationResult>>,
 }
 
-/// The two ends of an accelerator's channels with a port: to it and from it, by class.
-type Ends = ([OutEnd<Transfer>; 2], [InEnd<Transfer>; 2]);
-
 impl AcceleratorParts {
-    fn new(design: &Design, own: u16, seed: u64, ports: Vec<PortParts>, hub: &mut Hub, results: &mut Results) -> Self {
+    fn new(design: &Design, own: u16, seed: u64, ports: Vec<Socket>, hub: &mut Hub, results: &mut Results) -> Self {
         let place = format!("accel[{own}]");
         let rng = Rng::for_name(seed, &format!("{place}:operations"));
         let config = AcceleratorConfig {
@@ -467,7 +395,7 @@ impl AcceleratorParts {
         for (n, parts) in ports.into_iter().enumerate() {
             let ((to_port, from_port), (tx, rx)) = channels(p, &name, "", n)?;
             ends.push((to_port, from_port));
-            let port_name = parts.name.clone();
+            let port_name = parts.name().to_owned();
             let guard = (security.protection != Protection::Off).then(|| Guard::new(security, own, n, seed));
             let flips = if n == 0 { flips.clone() } else { Vec::new() };
             p.module(&port_name, flit, |bind| Port {
@@ -511,24 +439,6 @@ impl AcceleratorParts {
     }
 }
 
-type InEnds = [InEnd<Transfer>; 2];
-type OutEnds = [OutEnd<Transfer>; 2];
-
-/// Channels of both classes away from an accelerator and towards it: its ends, and those of the other side.
-fn channels(
-    p: &mut PartitionBuilder,
-    name: &str,
-    kind: &str,
-    n: usize,
-) -> Result<(Ends, (InEnds, OutEnds)), BuildError> {
-    let mut channel = |what: &str| p.channel::<Transfer>(&format!("{name}.{kind}{what}[{n}]"), CHANNEL_DEPTH, 1);
-    let (req_out, req_tx) = channel("tx_requests")?;
-    let (rsp_out, rsp_tx) = channel("tx_responses")?;
-    let (req_rx, req_in) = channel("rx_requests")?;
-    let (rsp_rx, rsp_in) = channel("rx_responses")?;
-    Ok((([req_out, rsp_out], [req_in, rsp_in]), ([req_tx, rsp_tx], [req_rx, rsp_rx])))
-}
-
 /// Builds the simulation.
 ///
 /// # Errors
@@ -554,10 +464,9 @@ fn pair(
     let latency_fs = design.wire_fs(2);
     let mut wires = [Vec::new(), Vec::new()];
     for n in 0..design.links {
-        let (down_out, down_in) = sim.link::<OnWire>(&format!("wire.down[{n}]"), latency_fs)?;
-        let (up_out, up_in) = sim.link::<OnWire>(&format!("wire.up[{n}]"), latency_fs)?;
-        wires[0].push((down_out, up_in));
-        wires[1].push((up_out, down_in));
+        let names = [format!("wire.down[{n}]"), format!("wire.up[{n}]")];
+        let ends = wiring::wires(sim, names.each_ref().map(String::as_str), latency_fs)?;
+        wires.iter_mut().zip(ends).for_each(|(wires, end)| wires.push(end));
     }
     for ((own, dir), wires) in [(0, "up"), (1, "down")].into_iter().zip(wires) {
         let mut ports = Vec::new();
@@ -569,9 +478,10 @@ fn pair(
             };
             let name = format!("accel[{own}].port[{n}]");
             let faults = if n == 0 { design.faults[usize::from(own)].clone() } else { Vec::new() };
-            let port = PortParts::new(name, design, end, design.tl, dir, faults, wires, hub, &mut results.ports);
-            let outage = if (own, n) == (0, 0) { design.outage } else { None };
-            ports.push(PortParts { outage, ..port });
+            let mut port = results.socket(&name, design, (end, design.tl), dir, wires, hub);
+            port.faults = faults;
+            port.outage = if (own, n) == (0, 0) { design.outage } else { None };
+            ports.push(port);
         }
         let parts = AcceleratorParts::new(design, own, seed, ports, hub, results);
         let (core, flit) = (Clock::with_period_fs(design.accel_clock_fs)?, design.flit_clock()?);
@@ -586,9 +496,6 @@ fn pair(
 
 /// Partitions of accelerators; those of switches come on top.
 const GROUPS: usize = 8;
-/// Batches between a slice and the core of a switch: one a cycle is sent, and one is taken.
-const BATCHES: u32 = 4;
-
 /// Accelerators around switches; each switch is a partition, the accelerators are up to eight.
 fn pod(
     design: &Design,
@@ -598,25 +505,28 @@ fn pod(
     results: &mut Results,
 ) -> Result<(), BuildError> {
     let latency_fs = design.wire_fs(1);
-    let mut switch_ports: Vec<Vec<PortParts>> = (0..design.switches).map(|_| Vec::new()).collect();
+    let mut switch_ports: Vec<Vec<Socket>> = (0..design.switches).map(|_| Vec::new()).collect();
     let mut groups: Vec<Vec<AcceleratorParts>> = (0..GROUPS).map(|_| Vec::new()).collect();
     for own in 0..design.accelerators {
         let mut ports = Vec::new();
         for (switch, ends) in switch_ports.iter_mut().enumerate() {
-            let (up_out, up_in) = sim.link::<OnWire>(&format!("wire.up[{own}][{switch}]"), latency_fs)?;
-            let (down_out, down_in) = sim.link::<OnWire>(&format!("wire.down[{own}][{switch}]"), latency_fs)?;
+            let names = [format!("wire.up[{own}][{switch}]"), format!("wire.down[{own}][{switch}]")];
+            let [near, far] = wiring::wires(sim, names.each_ref().map(String::as_str), latency_fs)?;
             let faults = if (own, switch) == (0, 0) { design.faults.clone() } else { [Vec::new(), Vec::new()] };
             let [mine, peers] = faults;
             let end = EndConfig::accelerator(design.line, own);
-            let (name, wires) = (format!("accel[{own}].port[{switch}]"), (up_out, down_in));
-            let port = PortParts::new(name, design, end, design.tl, "up", mine, wires, hub, &mut results.ports);
-            let outage = if (own, switch) == (0, 0) { design.outage } else { None };
-            ports.push(PortParts { outage, ..port });
+            let name = format!("accel[{own}].port[{switch}]");
+            let mut port = results.socket(&name, design, (end, design.tl), "up", near, hub);
+            port.faults = mine;
+            port.outage = if (own, switch) == (0, 0) { design.outage } else { None };
+            ports.push(port);
             let end = EndConfig::switch_port(design.line, own);
             let TlConfig { role, isolates, .. } = TlConfig::switch_port();
             let tl = TlConfig { role, isolates, ..design.tl };
-            let (name, wires) = (format!("switch[{switch}].port[{own}]"), (down_out, up_in));
-            ends.push(PortParts::new(name, design, end, tl, "down", peers, wires, hub, &mut results.ports));
+            let name = format!("switch[{switch}].port[{own}]");
+            let mut port = results.socket(&name, design, (end, tl), "down", far, hub);
+            port.faults = peers;
+            ends.push(port);
         }
         let group = usize::from(own) * GROUPS / usize::from(design.accelerators);
         groups[group].push(AcceleratorParts::new(design, own, seed, ports, hub, results));
@@ -640,41 +550,8 @@ fn pod(
         results.switches.push(result.clone());
         sim.partition(move |p| {
             let flit = p.clock("flit", flit)?;
-            switch(p, n, ports, flit, middle, result)
+            place_switch(p, &format!("switch[{n}]"), ports, flit, middle, result)
         });
     }
     Ok(())
-}
-
-/// Slices and core of a switch.
-fn switch(
-    p: &mut PartitionBuilder,
-    n: usize,
-    ports: Vec<PortParts>,
-    flit: ClockId,
-    middle: Core,
-    result: Arc<Mutex<CoreStats>>,
-) -> Result<(), BuildError> {
-    let (mut to_core, mut from_core) = (Vec::new(), Vec::new());
-    let mut ports = ports.into_iter().peekable();
-    for slice in 0.. {
-        if ports.peek().is_none() {
-            break;
-        }
-        let mine: Vec<PortParts> = ports.by_ref().take(SLICE_PORTS).collect();
-        let name = format!("switch[{n}].slice[{slice}]");
-        let (slice_tx, core_rx) = p.channel::<Vec<ToCore>>(&format!("{name}.to_core"), BATCHES, 1)?;
-        let (core_tx, slice_rx) = p.channel::<Vec<FromCore>>(&format!("{name}.from_core"), BATCHES, 1)?;
-        to_core.push(core_rx);
-        from_core.push(core_tx);
-        p.module(&name, flit, |bind| {
-            let links = mine.into_iter().map(|parts| parts.bind(bind)).collect();
-            Slice::new((slice * SLICE_PORTS) as u16, links, bind.attach(slice_rx), bind.attach(slice_tx))
-        })?;
-    }
-    p.module(&format!("switch[{n}].core"), flit, |bind| {
-        let rx = to_core.into_iter().map(|end| bind.attach(end)).collect();
-        let tx = from_core.into_iter().map(|end| bind.attach(end)).collect();
-        CoreModule::new(middle, rx, tx, result)
-    })
 }

@@ -83,6 +83,7 @@ impl Component for CxlHost {
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let (name, port) = (format!("{}.core", site.path), &site.ports[0]);
+        let (form, port_ids) = port.link.cxl();
         let file = site.stimulus.clone().or_else(|| self.stimulus.file_in(&site.folder));
         let accesses = accesses(&self.stimulus, file, port.peer.memory_bytes, site.clock.period())?;
         // Generated accesses are there to load the link, so no cache stands in their way.
@@ -94,10 +95,10 @@ impl Component for CxlHost {
             cache: has_cache.then(|| Cache::new(self.cache_config())).transpose()?,
             outstanding: self.outstanding,
             background: BACKGROUND,
-            ports: HostPorts { own: port.link.port_ids[0], device: port.link.port_ids[1] },
-            form: port.link.form,
+            ports: HostPorts { own: port_ids[0], device: port_ids[1] },
+            form,
         };
-        let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(port.link.form)));
+        let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
         let result: Arc<Mutex<HostResult>> = Arc::default();
         let shared = result.clone();
         Ok(Node {
@@ -110,6 +111,7 @@ impl Component for CxlHost {
             }),
             measure: Box::new(move || measured(&result.lock().unwrap_or_else(PoisonError::into_inner))),
             digest: accesses.digest.to_vec(),
+            ledger: None,
         })
     }
 }
@@ -127,6 +129,7 @@ fn measured(host: &HostResult) -> Measured {
         latency_cycles: host.latency_cycles.clone(),
         latency_fs: host.latency_fs.clone(),
         broken: host.broken.clone(),
+        ..Measured::default()
     }
 }
 

@@ -47,14 +47,15 @@ impl Component for Memory {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
-        let (name, link) = (format!("{}.mem", site.path), site.ports[0].link);
-        let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(link.form)));
+        let name = format!("{}.mem", site.path);
+        let (form, port_ids) = site.ports[0].link.cxl();
+        let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
         let config = DeviceConfig {
             store: Store::new(BACKGROUND),
             latency_cycles: self.latency_cycles,
             queue: self.queue,
-            port: link.port_ids[1],
-            form: link.form,
+            port: port_ids[1],
+            form,
         };
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
@@ -63,11 +64,15 @@ impl Component for Memory {
             }),
             measure: Box::new(Measured::default),
             digest: Vec::new(),
+            ledger: None,
         })
     }
 }
 
 /// The channels of the only port.
 pub(super) fn messages(plugs: Vec<Plug>) -> Option<(OutEnd<Message>, InEnd<Message>)> {
-    plugs.into_iter().map(|Plug::Cxl(tx, rx)| (tx, rx)).next()
+    match plugs.into_iter().next()? {
+        Plug::Cxl(tx, rx) => Some((tx, rx)),
+        _ => unreachable!("a port takes the links that it declares"),
+    }
 }

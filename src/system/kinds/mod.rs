@@ -6,3 +6,8 @@
 pub mod cxl_host;
 pub mod cxl_links;
 pub mod cxl_memory;
+pub mod nvlink_gpu;
+pub mod nvlink_link;
+pub mod ualink_accelerator;
+pub mod ualink_link;
+pub mod ualink_switch;

@@ -8,7 +8,7 @@ use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit
 use crate::link::cxl256::end::Stats;
 use crate::link::cxl256::port::PortEnd;
 use crate::system::field::{Config, Range, config};
-use crate::system::kind::{BuiltLink, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::system::kind::{BuiltLink, Carried, Link, LinkFacts, LinkKind, LinkSite, link};
 use crate::system::quantity::Unit;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::class::Class;
@@ -77,7 +77,7 @@ impl Cxl256Link {
 
     fn facts(&self, mode: Mode, port_ids: [u16; 2]) -> LinkFacts {
         let unit_bytes_per_s = unit_bytes_per_s(FLIT_BYTES, self.unit_time_fs());
-        LinkFacts { form: mode.routing().into(), port_ids, unit_bytes_per_s }
+        LinkFacts { carried: Carried::Cxl { form: mode.routing().into(), port_ids }, unit_bytes_per_s }
     }
 
     fn config(&self, mode: Mode) -> LinkConfig {

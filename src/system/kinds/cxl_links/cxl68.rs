@@ -8,7 +8,7 @@ use crate::link::cxl68::retry::LRSM;
 use crate::link::cxl68::timing::LineRate;
 use crate::memory::limit;
 use crate::system::field::{Config, Range, config};
-use crate::system::kind::{BuiltLink, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::system::kind::{BuiltLink, Carried, Link, LinkFacts, LinkKind, LinkSite, link};
 use crate::system::quantity::Unit;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
@@ -63,7 +63,7 @@ impl Cxl68Link {
 impl Link for Cxl68Link {
     fn facts(&self) -> LinkFacts {
         let rate = unit_bytes_per_s(UNIT_BYTES, self.line_rate().unit_time_fs());
-        LinkFacts { form: Form::Cxl68, port_ids: [0, 0], unit_bytes_per_s: rate }
+        LinkFacts { carried: Carried::Cxl { form: Form::Cxl68, port_ids: [0, 0] }, unit_bytes_per_s: rate }
     }
 
     fn check(&self) -> Vec<(&'static str, String)> {

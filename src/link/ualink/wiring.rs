@@ -1,0 +1,114 @@
+//! Link ends with their wires, put into a simulation: the same for an accelerator and for a switch.
+
+use super::EndConfig;
+use super::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
+use super::tl::{Tl, TlConfig};
+use crate::kernel::{Binder, BuildError, LinkInEnd, LinkOutEnd, Simulation, Time};
+use crate::link::fault::{Fault, FaultyWire};
+use crate::link::hook::Hooks;
+use crate::link::sim_port::SimPort;
+use crate::trace::{Hub, PlaceKind, Tap};
+use scalepool_protocols::ualink::flit::FLIT_BYTES;
+use std::sync::{Arc, Mutex};
+
+/// What all link ends of a simulation have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct SocketKind {
+    /// Bit error rate.
+    pub ber: f64,
+    /// Replays in vain after which the run ends.
+    pub give_up: u32,
+    /// Percent of flit clocks in which received transactions of a class wait.
+    pub stall_percent: u64,
+}
+
+/// One end of a link before it has a place.
+pub struct Socket {
+    name: String,
+    end: EndConfig,
+    tl: TlConfig,
+    dir: &'static str,
+    kind: SocketKind,
+    /// Listed faults of what it sends.
+    pub faults: Vec<Fault>,
+    /// When the line of what it sends fails, and until when.
+    pub outage: Option<(Time, Time)>,
+    wire_out: LinkOutEnd<OnWire>,
+    wire_in: LinkInEnd<OnWire>,
+    taps: Option<[Tap; 2]>,
+    result: Arc<Mutex<PortResult>>,
+    hooks: Hooks,
+}
+
+/// Wires of a link by its name, `latency_fs` long each way: those of the first end, then those of the second.
+///
+/// # Errors
+/// A name of the kernel's grammar that is used twice; a latency of 0.
+#[allow(clippy::type_complexity)]
+pub fn wires(
+    sim: &mut Simulation,
+    [out, back]: [&str; 2],
+    latency_fs: u64,
+) -> Result<[(LinkOutEnd<OnWire>, LinkInEnd<OnWire>); 2], BuildError> {
+    let (there_out, there_in) = sim.link::<OnWire>(out, latency_fs)?;
+    let (back_out, back_in) = sim.link::<OnWire>(back, latency_fs)?;
+    Ok([(there_out, back_in), (back_out, there_in)])
+}
+
+impl Socket {
+    /// An end of a name; `dir` is the direction of what it receives, in traces. With it the place where it is watched, and
+    /// where its result will be.
+    pub fn new(
+        name: &str,
+        (end, tl): (EndConfig, TlConfig),
+        dir: &'static str,
+        kind: SocketKind,
+        (wire_out, wire_in): (LinkOutEnd<OnWire>, LinkInEnd<OnWire>),
+    ) -> (Socket, SimPort, Arc<Mutex<PortResult>>) {
+        let place = SimPort::new(name, "ualink", FLIT_BYTES);
+        let result: Arc<Mutex<PortResult>> = Arc::default();
+        let socket = Socket {
+            name: name.to_owned(),
+            end: EndConfig { codec: tl.codec, ..end },
+            tl,
+            dir,
+            kind,
+            faults: Vec::new(),
+            outage: None,
+            wire_out,
+            wire_in,
+            taps: None,
+            result: result.clone(),
+            hooks: place.hooks.clone(),
+        };
+        (socket, place, result)
+    }
+
+    /// Name of the end.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Takes its places in traces.
+    pub fn tap(&mut self, hub: &mut Hub) {
+        let flits = hub.tap(&self.name, PlaceKind::Flits { protocol: "ualink", dir: self.dir });
+        self.taps = Some([flits, hub.tap(&self.name, PlaceKind::Values(SIGNALS))]);
+    }
+
+    /// The link end, as a part of the module that binds it.
+    pub fn bind(self, bind: &mut Binder) -> LinkPort {
+        let [flits, signals] = self.taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
+        let wires =
+            PortWires { wire_out: bind.attach(self.wire_out), wire_in: bind.attach(self.wire_in), flits, signals };
+        let wire = FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name));
+        let stalls = bind.rng_for(&format!("{}:stalls", self.name));
+        let mut port = LinkPort::new(self.end, Tl::new(self.tl), self.dir, wire, wires, self.result)
+            .with_stalls(self.kind.stall_percent, stalls)
+            .giving_up_after(self.kind.give_up);
+        port.attach_hooks(&self.hooks);
+        match self.outage {
+            Some((from, until)) => port.with_outage(from, until),
+            None => port,
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! `nvlink`: an NVLink of model profile NVL-M1, see [`crate::link::nvlink`]. Basis: model, no product.
+
+use crate::kernel::{BuildError, Clock, PartitionBuilder, Simulation};
+use crate::link::fault::Fault;
+use crate::link::nvlink::port::{CHANNELS, PortResult};
+use crate::link::nvlink::wiring::{self, LinkKind as SocketKind, Socket};
+use crate::link::nvlink::{Buffers, LinkConfig};
+use crate::link::sim_port::SimPort;
+use crate::nodes::Broken;
+use crate::system::field::{Config, Range, config};
+use crate::system::kind::{
+    BuiltLink, Carried, Clocks, Ending, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite, Plug, link,
+};
+use crate::system::problem::Place;
+use crate::system::quantity::Unit;
+use crate::trace::Hub;
+use scalepool_protocols::nvlink::{C2C_RATE, FLIT_BYTES, GENERATIONS, Generation};
+use scalepool_protocols::wire::Violation;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The kind.
+pub const KIND: LinkKind = LinkKind {
+    name: "nvlink",
+    about: "NVLink of model profile NVL-M1 with flits of 16 bytes, between GPUs",
+    fields: NvLink::fields,
+    read: link::<NvLink>,
+};
+
+/// Messages between a port and its user.
+const CHANNEL_DEPTH: u32 = 8;
+
+config! {
+    /// An NVLink. Numbers without another source are of the model (basis: model).
+    pub struct NvLink {
+        generation: String = "5" [Unit::Of("-")] in Range::Words(&["1", "2", "3", "4", "5", "c2c"]), "rate of a link (nvlink §4); c2c: its rate (nvlink §5), packets as here";
+        latency: u64 = "60 ns" [Unit::Time] in Range::Int(1, 1 << 40), "latency of PHY, data link and wire, each way (nvlink §5, a choice)";
+        ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions";
+        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row without one good packet after which the run ends (SIM-LNK-01)";
+        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("flip:FLIT:BIT, noise:FLIT, drop:FLIT; `up:` in front for the flits of the second GPU"), "faults at numbered flits, counted from 0 as they are sent, IDLE included";
+        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in Range::Int(0, 1 << 40), "time for which the second GPU holds its credits back";
+        stall: u64 = "0" [Unit::Of("percent")] in Range::Int(0, 90), "share of the time, at random, in which each receiving port stalls";
+        headers: u16 = "128" [Unit::Of("packets per channel")] in Range::Int(1, 1024), "receive buffers; the 32 of nvlink §6.3 would throttle a link of 60 ns";
+        data_flits: u16 = "1024" [Unit::Of("flits per channel")] in Range::Int(16, 16384), "receive buffers; the 256 of nvlink §6.3 would throttle a link of 60 ns";
+    }
+}
+
+impl NvLink {
+    fn generation(&self) -> &'static Generation {
+        match self.generation.parse::<usize>() {
+            Ok(n) => &GENERATIONS[n - 1],
+            Err(_) => &C2C_RATE,
+        }
+    }
+
+    fn flit_clock(&self) -> Clock {
+        Clock::with_period_fs(self.generation().flit_fs()).unwrap_or_else(|e| unreachable!("a rate of the sheet: {e}"))
+    }
+
+    fn faults(&self) -> ([Vec<Fault>; 2], Vec<(&'static str, String)>) {
+        let (mut by_end, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
+        for (text, _) in &self.fault {
+            let (of, fault) = match text.strip_prefix("up:") {
+                Some(rest) => (1, rest),
+                None => (0, text.strip_prefix("down:").unwrap_or(text)),
+            };
+            match Fault::parse(fault, FLIT_BYTES) {
+                Ok(fault) => by_end[of].push(fault),
+                Err(error) => wrong.push(("fault", error.to_string())),
+            }
+        }
+        (by_end, wrong)
+    }
+}
+
+impl Link for NvLink {
+    fn facts(&self) -> LinkFacts {
+        let flit_fs = self.generation().flit_fs();
+        LinkFacts {
+            carried: Carried::Nvlink { flit_clock: self.flit_clock() },
+            unit_bytes_per_s: FLIT_BYTES as f64 * 1e15 / flit_fs as f64,
+        }
+    }
+
+    fn check(&self) -> Vec<(&'static str, String)> {
+        self.faults().1
+    }
+
+    fn ber(&self) -> f64 {
+        self.ber
+    }
+
+    fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
+        let kind = SocketKind {
+            config: LinkConfig::of(self.generation()),
+            buffers: Buffers::of_default_channels(self.headers, self.data_flits),
+            ber: self.ber,
+            give_up: self.give_up,
+            stall_percent: self.stall,
+            channel_depth: CHANNEL_DEPTH,
+        };
+        let (faults, _) = self.faults();
+        let mut results = Vec::new();
+        let ends = wiring::link(sim, site.ports, self.latency)?;
+        let mut sites = ends.into_iter().zip(faults).enumerate().map(|(n, (mut socket, faults))| {
+            let port = SimPort::new(socket.name(), "nvlink", FLIT_BYTES);
+            socket.hooks = port.hooks.clone();
+            socket.faults = faults;
+            socket.hold_credits_flits = if n == 1 { self.credits_hold } else { 0 };
+            results.push((port.name.clone(), socket.result.clone()));
+            let (clock_name, flit_clock) = (format!("{}.flit", site.path), self.flit_clock());
+            Box::new(End { socket, port, clock_name, flit_clock, kind })
+        });
+        let (Some(first), Some(second)) = (sites.next(), sites.next()) else { unreachable!("a link has two ends") };
+        drop(sites);
+        let flit_fs = self.generation().flit_fs();
+        Ok(BuiltLink { ends: [first, second], measure: Box::new(move |ending| measured(&results, flit_fs, ending)) })
+    }
+}
+
+/// One end.
+struct End {
+    socket: Socket,
+    port: SimPort,
+    clock_name: String,
+    flit_clock: Clock,
+    kind: SocketKind,
+}
+
+impl LinkEndSite for End {
+    fn port(&self) -> SimPort {
+        self.port.clone()
+    }
+
+    fn tap(&mut self, hub: &mut Hub) {
+        self.socket.tap(hub);
+    }
+
+    fn place(self: Box<Self>, p: &mut PartitionBuilder, clocks: &mut Clocks) -> Result<Option<Plug>, BuildError> {
+        let End { socket, clock_name, flit_clock, kind, .. } = *self;
+        let flit = clocks.id(p, &clock_name, flit_clock)?;
+        Ok(Some(Plug::Nvlink(socket.place(p, flit, &kind)?, flit)))
+    }
+}
+
+fn measured(results: &[(String, Arc<Mutex<PortResult>>)], flit_fs: u64, ending: &Ending) -> LinkMeasured {
+    let ports: Vec<(&str, PortResult)> = results
+        .iter()
+        .map(|(name, result)| (name.as_str(), result.lock().unwrap_or_else(PoisonError::into_inner).clone()))
+        .collect();
+    let sum = |of: fn(&PortResult) -> u64| ports.iter().map(|(_, port)| of(port)).sum::<u64>();
+    let clocks = ending.clocks((flit_fs, 1));
+    let (mut broken, mut astray) = (Vec::new(), Vec::new());
+    for (n, (name, port)) in ports.iter().enumerate() {
+        let of_port = port.violations.iter();
+        broken.extend(of_port.map(|e| Broken { place: (*name).to_owned(), violation: e.violation.clone() }));
+        let text = "credits or requests are still open at the end of the run";
+        astray.extend(port.astray(&ports[1 - n].1).into_iter().map(|(found, expected)| Broken {
+            place: (*name).to_owned(),
+            violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
+        }));
+    }
+    LinkMeasured {
+        units: [0, 1].map(|n| ports[n].1.stats.sent_flits),
+        messages: CHANNELS
+            .iter()
+            .enumerate()
+            .map(|(n, vc)| (format!("{vc:?}"), ports.iter().map(|(_, port)| port.delivered[n]).sum()))
+            .collect(),
+        retries: sum(|port| port.stats.replays),
+        credit_stalls: sum(|port| port.credit_stalls),
+        damaged: sum(|port| port.damaged),
+        is_whole: ports.iter().all(|(_, port)| !port.down),
+        // A packet is counted when it begins, so the last one may end behind the run.
+        times: [0, 1].map(|n| {
+            let time = ports[n].1.time;
+            Some(time.of_line(time.total().max(clocks * 8 * FLIT_BYTES as u64)))
+        }),
+        counts: vec![
+            ("replayed packets", sum(|port| port.stats.replayed)),
+            ("credit carriers", sum(|port| port.stats.carriers)),
+            ("ports under back-pressure", sum(|port| u64::from(port.stalled_windows > 0))),
+        ],
+        coverage: Vec::new(),
+        broken,
+        astray,
+    }
+}

@@ -1,0 +1,257 @@
+//! `ualink`: a UALink with DL flits of 640 bytes, see [`crate::link::ualink`].
+//!
+//! Between two accelerators the first of them opens the channels; between an accelerator and a switch the accelerator does.
+
+use crate::kernel::{BuildError, Clock, PartitionBuilder, Simulation};
+use crate::link::fault::Fault;
+use crate::link::sim_port::SimPort;
+use crate::link::ualink::EndConfig;
+use crate::link::ualink::line::{LaneRate, Line, Width};
+use crate::link::ualink::tl::fault::parse;
+use crate::link::ualink::tl::port::PortResult;
+use crate::link::ualink::tl::{Counts, TlConfig};
+use crate::link::ualink::wiring::{Socket, SocketKind, wires};
+use crate::memory::limit;
+use crate::nodes::Broken;
+use crate::system::field::{Config, Range, config};
+use crate::system::kind::{
+    BuiltLink, Carried, Clocks, Ending, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite, Plug, Role,
+    link,
+};
+use crate::system::problem::Place;
+use crate::system::quantity::Unit;
+use crate::trace::Hub;
+use scalepool_protocols::ualink::code::DeviceType;
+use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
+use scalepool_protocols::ualink::flit::FLIT_BYTES;
+use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The kind.
+pub const KIND: LinkKind = LinkKind {
+    name: "ualink",
+    about: "UALink with DL flits of 640 bytes, between accelerators and switches",
+    fields: UaLink::fields,
+    read: link::<UaLink>,
+};
+
+/// Fields of the transaction layer by type.
+const FIELDS: [&LayoutDef; 6] = [TlFc::DEF, TlReq::DEF, TlRsp::DEF, TlCreq::DEF, TlCrspSingle::DEF, TlCrspMulti::DEF];
+/// Bytes of a flit under way beside its own: what else the wire keeps of it.
+const BESIDE_BYTES: usize = 64;
+/// Listed faults.
+const FAULTS: &str = "flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the peer's flits";
+
+config! {
+    /// A UALink. Numbers without another source are of the model (basis: model).
+    pub struct UaLink {
+        rate: String = "212.5" [Unit::Of("-")] in Range::Words(&["106.25", "212.5"]), "line rate in Gb/s per lane (ualink §1)";
+        width: u8 = "4" [Unit::Of("lanes")] in Range::OneOf(&[1, 2, 4]), "lanes (ualink §1)";
+        interleave: u8 = "4" [Unit::Of("code words")] in Range::OneOf(&[1, 2, 4]), "FEC interleave (ualink §13)";
+        ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions";
+        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row without one good payload flit after which the run ends (SIM-LNK-01), one for each replay limit of flits that were not used";
+        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent";
+        pipeline: u64 = "50 ns" [Unit::Time] in Range::Int(0, 1 << 40), "delay of the pipelines of an accelerator's link end";
+        propagation: u64 = "5 ns" [Unit::Time] in Range::Int(0, 1 << 40), "propagation delay of the wire";
+        compression: bool = "on" [Unit::Of("-")] in Range::Switch, "compressed requests and responses (ualink §10)";
+        order: String = "strict" [Unit::Of("-")] in Range::Words(&["strict", "relaxed"]), "what keeps its order: strict = all requests and all responses of a pair and port; relaxed = requests of a channel inside 256 bytes (ualink §12)";
+        stall_percent: u64 = "0" [Unit::Of("%")] in Range::Int(0, 99), "share of flit clocks in which a port stalls its received transactions, for each port and class";
+        shared_data_buffer: bool = "off" [Unit::Of("-")] in Range::Switch, "share one receive buffer between request and response data (ualink §11)";
+        pool_commands: u16 = "256" [Unit::Of("transactions")] in Range::Int(0, 4096), "pool receive buffers of each class";
+        pool_data: u16 = "1024" [Unit::Of("beats")] in Range::Int(0, 16384), "pool data buffers of each class";
+        vc_commands: u16 = "8" [Unit::Of("transactions")] in Range::Int(0, 4096), "receive buffers of each class and virtual channel";
+        vc_data: u16 = "32" [Unit::Of("beats")] in Range::Int(0, 16384), "data buffers of each class and virtual channel";
+    }
+}
+
+impl UaLink {
+    fn line(&self) -> Line {
+        Line {
+            rate: if self.rate == "106.25" { LaneRate::G100 } else { LaneRate::G200 },
+            width: match self.width {
+                1 => Width::X1,
+                2 => Width::X2,
+                _ => Width::X4,
+            },
+            interleave: self.interleave,
+        }
+    }
+
+    /// Transaction layer of an accelerator's end.
+    fn tl(&self) -> TlConfig {
+        let (commands, data) = ([self.pool_commands, self.pool_data], [self.vc_commands, self.vc_data]);
+        TlConfig {
+            buffers: Counts::even(commands, data),
+            shared_data_buffer: self.shared_data_buffer,
+            compress_requests: self.compression,
+            compress_responses: self.compression,
+            strict_order: self.order == "strict",
+            ..TlConfig::accelerator()
+        }
+    }
+
+    /// Time from a transmitter to the receiver of the other end \[fs\]: a flit is there when its last byte is, and the last
+    /// code word of its group.
+    fn way_fs(&self, accelerators: u64) -> u64 {
+        let line = self.line();
+        let (num, den) = line.code_word_fs();
+        accelerators * self.pipeline + self.propagation + line.interleave_delay_fs() + num.div_ceil(den)
+    }
+
+    fn faults(&self) -> ([Vec<Fault>; 2], Vec<(&'static str, String)>) {
+        let (mut by_end, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
+        for (text, _) in &self.fault {
+            let (of, fault) = match text.strip_prefix("up:") {
+                Some(rest) => (1, rest),
+                None => (0, text.strip_prefix("down:").unwrap_or(text)),
+            };
+            match parse(fault) {
+                Some(fault) => by_end[of].push(fault),
+                None => wrong.push(("fault", format!("found `{text}`, expected {FAULTS}"))),
+            }
+        }
+        (by_end, wrong)
+    }
+}
+
+impl Link for UaLink {
+    fn facts(&self) -> LinkFacts {
+        let (line, strict) = (self.line(), self.order == "strict");
+        let (num, den) = line.code_word_fs();
+        LinkFacts {
+            carried: Carried::Ualink { code_word_fs: (num, den), lanes: line.width.lanes() as u16, strict },
+            unit_bytes_per_s: FLIT_BYTES as f64 * 1e15 * den as f64 / num as f64,
+        }
+    }
+
+    fn check(&self) -> Vec<(&'static str, String)> {
+        let (_, mut wrong) = self.faults();
+        // One transaction of 256 bytes has to fit, and in a shared buffer the one response that requests leave room for.
+        let pays = |commands: u16, data: u16| commands > 0 && data >= 4;
+        if !pays(self.pool_commands, self.pool_data) && !pays(self.vc_commands, self.vc_data) {
+            let text = "found too few buffers, expected pool or channel buffers for a transaction and its 4 beats";
+            wrong.push(("pool_data", text.to_owned()));
+        }
+        let key = if self.pipeline > self.propagation { "pipeline" } else { "propagation" };
+        let above = limit::above_on_wires(2, self.way_fs(2), self.line().code_word_fs(), FLIT_BYTES + BESIDE_BYTES);
+        wrong.extend(above.map(|text| (key, text)));
+        wrong
+    }
+
+    fn ber(&self) -> f64 {
+        self.ber
+    }
+
+    fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
+        let line = self.line();
+        let is_switched = site.roles[1] == Role::Switch;
+        let names = [format!("{}.down", site.path), format!("{}.up", site.path)];
+        let ends = wires(sim, names.each_ref().map(String::as_str), self.way_fs(if is_switched { 1 } else { 2 }))?;
+        let (num, den) = line.code_word_fs();
+        let flit_clock = Clock::new(num, den, 0)?;
+        let kind = SocketKind { ber: self.ber, give_up: self.give_up, stall_percent: self.stall_percent };
+        let (mut faults, _) = self.faults();
+        let own = site.members.map(|member| member.own);
+        let of_end = |n: usize| match (n, is_switched) {
+            (1, true) => {
+                let TlConfig { role, isolates, .. } = TlConfig::switch_port();
+                (EndConfig::switch_port(line, own[0]), TlConfig { role, isolates, ..self.tl() })
+            }
+            (_, true) => (EndConfig::accelerator(line, own[n]), self.tl()),
+            (_, false) => {
+                let end = EndConfig::accelerator(line, own[n]);
+                let end = EndConfig { peer_type: DeviceType::Accelerator, opens_channels: n == 0, ..end };
+                (end, self.tl())
+            }
+        };
+        let (mut sites, mut results) = (Vec::new(), Vec::new());
+        for (n, wires) in ends.into_iter().enumerate() {
+            let (mut socket, port, result) = Socket::new(site.ports[n], of_end(n), ["up", "down"][n], kind, wires);
+            socket.faults = std::mem::take(&mut faults[n]);
+            results.push((port.name.clone(), result));
+            sites.push(End { socket, port, clock_name: format!("{}.flit", site.path), flit_clock });
+        }
+        let Ok([first, second]) = <[End; 2]>::try_from(sites) else { unreachable!("a link has two ends") };
+        let bits = (line.code_word_fs(), 8 * FLIT_BYTES as u64);
+        Ok(BuiltLink {
+            ends: [Box::new(first), Box::new(second)],
+            measure: Box::new(move |ending| measured(&results, bits, ending)),
+        })
+    }
+}
+
+/// One end, bound by the module of its component.
+struct End {
+    socket: Socket,
+    port: SimPort,
+    clock_name: String,
+    flit_clock: Clock,
+}
+
+impl LinkEndSite for End {
+    fn port(&self) -> SimPort {
+        self.port.clone()
+    }
+
+    fn tap(&mut self, hub: &mut Hub) {
+        self.socket.tap(hub);
+    }
+
+    fn place(self: Box<Self>, p: &mut PartitionBuilder, clocks: &mut Clocks) -> Result<Option<Plug>, BuildError> {
+        let flit = clocks.id(p, &self.clock_name, self.flit_clock)?;
+        Ok(Some(Plug::Ualink(Box::new(self.socket), flit)))
+    }
+}
+
+fn measured(
+    results: &[(String, Arc<Mutex<PortResult>>)],
+    (code_word_fs, flit_bits): ((u64, u64), u64),
+    ending: &Ending,
+) -> LinkMeasured {
+    let ports: Vec<(&str, PortResult)> = results
+        .iter()
+        .map(|(name, result)| (name.as_str(), result.lock().unwrap_or_else(PoisonError::into_inner).clone()))
+        .collect();
+    let sum = |of: fn(&PortResult) -> u64| ports.iter().map(|(_, port)| of(port)).sum::<u64>();
+    let field = |n: usize| ports.iter().map(|(_, port)| port.tl.fields[n]).sum::<u64>();
+    let line_bits = ending.clocks(code_word_fs) * flit_bits;
+    let open = |place: &str, found: String, expected: &str, text: &str| Broken {
+        place: place.to_owned(),
+        violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
+    };
+    let (mut broken, mut astray) = (Vec::new(), Vec::new());
+    for (name, port) in &ports {
+        let of_port = port.violations.iter();
+        broken.extend(of_port.map(|e| Broken { place: (*name).to_owned(), violation: e.violation.clone() }));
+        if port.link.downs > 0 {
+            let found = format!("{} times down, {} transactions dropped", port.link.downs, port.tl.dropped);
+            broken.push(open(name, found, "always up", "the link has left Up"));
+        }
+        let text = "credits or flits are still open at the end of the run";
+        if port.astray > 0 {
+            astray.push(open(name, format!("{} credits spent", port.astray), "all credits returned", text));
+        }
+        if port.kept > 0 {
+            astray.push(open(name, format!("{} flits without Ack", port.kept), "no flit without Ack", text));
+        }
+    }
+    let met = (0..FIELDS.len()).filter(|&n| field(n) > 0).count() as u64;
+    LinkMeasured {
+        units: [0, 1].map(|n| ports[n].1.flits),
+        messages: FIELDS.iter().enumerate().map(|(n, def)| (def.name.to_owned(), field(n))).collect(),
+        retries: sum(|port| port.replays),
+        credit_stalls: sum(|port| port.tl.credit_stalls),
+        damaged: sum(|port| port.damaged),
+        is_whole: ports.iter().all(|(_, port)| port.link.downs == 0),
+        times: [0, 1].map(|n| Some(ports[n].1.time.of_line(line_bits))),
+        counts: vec![
+            ("TL flits", sum(|port| port.tl.flits)),
+            ("empty TL flits", sum(|port| port.tl.empty_flits)),
+            ("link downs", sum(|port| port.link.downs)),
+            ("transactions dropped", sum(|port| port.tl.dropped)),
+        ],
+        coverage: vec![("field types".to_owned(), met, FIELDS.len() as u64)],
+        broken,
+        astray,
+    }
+}

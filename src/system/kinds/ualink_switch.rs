@@ -1,0 +1,119 @@
+//! `ualink.switch`: a relay with a port for every accelerator, see [`crate::fabric::ualink_switch`].
+
+use crate::fabric::ualink_switch::core::CoreStats;
+use crate::fabric::ualink_switch::{Core, Routes, place_switch};
+use crate::system::field::{Config, Range, config};
+use crate::system::kind::{
+    Carried, Component, ComponentKind, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
+};
+use crate::system::problem::Place;
+use crate::system::quantity::Unit;
+use crate::trace::Hub;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "ualink.switch",
+    about: "UALink switch; its ports are `port[n]`, and port n leads to accelerator n",
+    fields: UalSwitch::fields,
+    read: component::<UalSwitch>,
+    external: &[],
+};
+
+config! {
+    /// A switch. Numbers without another source are of the model (basis: model).
+    pub struct UalSwitch {
+        ports: usize = "8" [Unit::Of("ports")] in Range::Int(2, 1024), "ports, one for every accelerator (ualink §1)";
+        latency: u64 = "200 ns" [Unit::Time] in Range::Int(0, 1 << 40), "latency from pin to pin when idle (ualink §14)";
+        egress_queue: u16 = "8" [Unit::Of("transactions")] in Range::Int(1, 4096), "transactions of a class that an egress port can queue";
+        deny: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("FROM:TO"), "pairs of accelerators whose routes are denied (ualink §14)";
+    }
+}
+
+impl UalSwitch {
+    /// Denied routes: from and to; or those that are none.
+    fn routes_denied(&self) -> (Vec<(u16, u16)>, Vec<(&'static str, String)>) {
+        let (mut denied, mut wrong) = (Vec::new(), Vec::new());
+        for (text, _) in &self.deny {
+            let ends = text.split_once(':').and_then(|(a, b)| Some((a.parse::<u16>().ok()?, b.parse::<u16>().ok()?)));
+            match ends.filter(|&(a, b)| usize::from(a.max(b)) < self.ports) {
+                Some(pair) => denied.push(pair),
+                None => {
+                    wrong.push(("deny", format!("found `{text}`, expected FROM:TO, each 0 to {}", self.ports - 1)));
+                }
+            }
+        }
+        (denied, wrong)
+    }
+}
+
+impl Component for UalSwitch {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: Role::Switch }]
+    }
+
+    fn check(&self) -> Vec<(&'static str, String)> {
+        self.routes_denied().1
+    }
+
+    fn denied(&self) -> Vec<(u16, u16)> {
+        self.routes_denied().0
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<Node, NodeError> {
+        if site.ports.len() != usize::from(site.member.nodes) {
+            let (ports, nodes) = (site.ports.len(), site.member.nodes);
+            let text = format!("found {ports} ports for {nodes} accelerators, expected one for each");
+            return Err(NodeError::Joined { path: site.path.to_owned(), text });
+        }
+        for (n, port) in site.ports.iter().enumerate() {
+            if usize::from(port.peer_member.own) != n {
+                let text = format!(
+                    "found accelerator {} at {}, expected accelerator {n}: port n of a switch leads to accelerator n, in the order of the file",
+                    port.peer_member.own, port.path
+                );
+                return Err(NodeError::Joined { path: site.path.to_owned(), text });
+            }
+        }
+        let Carried::Ualink { code_word_fs: (num, den), lanes, .. } = site.ports[0].link.carried else {
+            unreachable!("a port takes the links that it declares")
+        };
+        let mut routes = Routes::new(site.ports.len() as u16, lanes);
+        routes.allow_all();
+        self.routes_denied().0.into_iter().for_each(|(from, to)| routes.set_denied(from, to, true));
+        // A clock to the core and one back are a part of the latency.
+        let latency_cycles = (self.latency * den).div_ceil(num).saturating_sub(2);
+        let middle = Core::new(routes, latency_cycles, self.egress_queue);
+        let result: Arc<Mutex<CoreStats>> = Arc::default();
+        let (name, seen) = (site.path.to_owned(), result.clone());
+        Ok(Node {
+            place: Box::new(move |p, clock, plugs| {
+                let mut flit = clock;
+                let mut sockets = Vec::new();
+                for plug in plugs {
+                    let Plug::Ualink(socket, id) = plug else {
+                        unreachable!("a port takes the links that it declares")
+                    };
+                    flit = id;
+                    sockets.push(*socket);
+                }
+                place_switch(p, &name, sockets, flit, middle, result)
+            }),
+            measure: Box::new(move || measured(&seen.lock().unwrap_or_else(PoisonError::into_inner))),
+            digest: Vec::new(),
+            ledger: None,
+        })
+    }
+}
+
+fn measured(stats: &CoreStats) -> Measured {
+    Measured {
+        counts: vec![
+            ("relayed requests", stats.granted[0]),
+            ("relayed responses", stats.granted[1]),
+            ("denied", stats.denied),
+            ("out of range", stats.out_of_range),
+        ],
+        ..Measured::default()
+    }
+}

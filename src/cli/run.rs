@@ -110,6 +110,7 @@ impl Run {
             },
             modes: Modes::default(),
             external: None,
+            description: None,
         };
         // Draws on stderr, and only where that is a terminal.
         let bar = ProgressBar::new_spinner().with_style(

@@ -27,6 +27,11 @@ pub fn is_file(scenario: &str) -> bool {
     scenario.ends_with(".toml")
 }
 
+/// A description of the user, as a file or as a text.
+pub fn is_description(request: &Request) -> bool {
+    request.description.is_some() || is_file(&request.scenario)
+}
+
 /// A text that lives as long as the program: scenarios are made once.
 fn kept(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
@@ -77,9 +82,10 @@ fn parse(text: &'static str) -> Description {
 /// # Errors
 /// A file that cannot be read, or a setting that is refused.
 pub fn description(request: &Request, builtin: Option<&'static str>) -> Result<Description, Problems> {
-    let mut description = match builtin {
-        Some(text) => parse(text),
-        None => Description::open(Path::new(&request.scenario))?,
+    let mut description = match (builtin, &request.description) {
+        (Some(text), _) => parse(text),
+        (None, Some(text)) => Description::parse("text", PathBuf::new(), text)?,
+        (None, None) => Description::open(Path::new(&request.scenario))?,
     };
     request.set.iter().try_for_each(|text| description.set(text))?;
     Ok(description)

@@ -105,6 +105,8 @@ impl Scenario {
 pub struct Request {
     /// Scenario name, or the file of a description, which ends with `.toml`.
     pub scenario: String,
+    /// Text of a description, which takes the place of the file.
+    pub description: Option<String>,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Cycles of the reference clock after which the run ends, `None`: when the work is done.
@@ -231,7 +233,7 @@ pub enum RunError {
 /// # Errors
 /// No such scenario or mode; traces or waves of more than one mode.
 pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
-    if described::is_file(&request.scenario) {
+    if described::is_description(request) {
         return Ok(vec![request.clone()]);
     }
     let Some(scenario) = find(&request.scenario) else {
@@ -313,7 +315,7 @@ pub fn check(request: &Request) -> Result<(), RunError> {
 }
 
 fn read(request: &Request) -> Result<Ready, RunError> {
-    let is_file = described::is_file(&request.scenario);
+    let is_file = described::is_description(request);
     let scenario = find(&request.scenario).filter(|_| !is_file);
     if scenario.is_none() && !is_file {
         let expected = names().collect::<Vec<_>>().join(", ");

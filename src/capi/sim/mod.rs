@@ -106,7 +106,8 @@ fn output(what: &str, path: String) -> Result<Option<PathBuf>, Failure> {
     Ok(Some(path))
 }
 
-/// A simulation of a scenario in a text of TOML:
+/// A simulation of a text of TOML. With `format = 1` the text is the description of a system, as `run FILE.toml` takes
+/// it; its seed is 1 until sp_sim_seed. Otherwise it names a scenario or the file of a description:
 /// `scenario = "cxl68-expander"`, then `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and so on, one a line.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim: *mut u64) -> i32 {
@@ -122,7 +123,11 @@ pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim
             Failure::new(SP_ERR_INPUT, format!("text: found no TOML: {}", e.message()))
         })?;
         let mut request = Request { threads: 1, seed: scenario::DEFAULT_SEED, ..Request::default() };
-        read(&table, "", &mut request)?;
+        if table.contains_key("format") {
+            request.description = Some(text.to_owned());
+        } else {
+            read(&table, "", &mut request)?;
+        }
         if let Some(path) = &request.stimulus
             && !path.is_file()
         {

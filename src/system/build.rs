@@ -5,7 +5,7 @@ use super::kind::{
     Role, Site, SitePort,
 };
 use super::system::System;
-use crate::kernel::{BuildError, Clock, Simulation};
+use crate::kernel::{BuildError, Clock, PartitionBuilder, Simulation};
 use crate::link::sim_port::SimPort;
 use crate::link::ualink::upli::Ordering;
 use crate::nodes::Broken;
@@ -137,6 +137,28 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
     (fabrics, all)
 }
 
+/// Puts a component with its link ends into a partition.
+type PlacePart = Box<dyn FnOnce(&mut PartitionBuilder, &mut Clocks) -> Result<(), BuildError> + Send>;
+
+/// Most partitions of a system: enough for the threads of a machine, few enough to be kept in step.
+const MOST_PARTITIONS: usize = 16;
+
+/// Components in the order of the description, cut into groups of about the same weight, which is that of their ports.
+fn groups(parts: Vec<(usize, PlacePart)>) -> Vec<Vec<PlacePart>> {
+    let total: usize = parts.iter().map(|(weight, _)| weight).sum();
+    let count = parts.len().min(MOST_PARTITIONS);
+    let mut groups: Vec<Vec<PlacePart>> = (0..count).map(|_| Vec::new()).collect();
+    let mut before = 0;
+    let has_room = parts.len() <= MOST_PARTITIONS;
+    for (n, (weight, part)) in parts.into_iter().enumerate() {
+        let group = if has_room { n } else { before * count / total };
+        groups[group].push(part);
+        before += weight;
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
 /// Why a system cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum AssemblyError {
@@ -196,6 +218,7 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         figures.links.push((link.path, built.measure));
     }
     let (mut ports, mut digest) = (Vec::new(), Vec::new());
+    let mut parts: Vec<(usize, PlacePart)> = Vec::new();
     for (n, component) in components.into_iter().enumerate() {
         let (clock_name, clock) = clocks[component.clock].clone();
         let site_port = |port: &super::system::JoinedPort| SitePort {
@@ -231,15 +254,22 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
             own_ends.push(end);
         }
         let external = component.external;
-        sim.partition(move |p| {
-            let mut of_partition = Clocks::default();
-            let core = if external { None } else { Some(of_partition.id(p, &clock_name, clock)?) };
+        let weight = 1 + own_ends.len();
+        let part = move |p: &mut PartitionBuilder, clocks: &mut Clocks| {
+            let core = if external { None } else { Some(clocks.id(p, &clock_name, clock)?) };
             let mut plugs = Vec::new();
             for end in own_ends {
-                plugs.extend(end.place(p, &mut of_partition)?);
+                plugs.extend(end.place(p, clocks)?);
             }
-            // The nodes of an external component are the caller's.
+            // The inside of an external component is the caller's.
             core.map_or(Ok(()), |core| place(p, core, plugs))
+        };
+        parts.push((weight, Box::new(part)));
+    }
+    for group in groups(parts) {
+        sim.partition(move |p| {
+            let mut clocks = Clocks::default();
+            group.into_iter().try_for_each(|part| part(p, &mut clocks))
         });
     }
     figures.fabrics = fabrics.into_values().collect();

@@ -4,7 +4,7 @@
 //! [`resolve`](super::resolve) makes a [`System`] of it, or says everything that is wrong.
 
 use super::document::{self, Item, Table, Value, path_of};
-use super::field::{Config, Field, Range, unknown};
+use super::field::{Config, Field, Range};
 use super::kind::{COMPONENTS, ComponentKind, LINKS, LinkKind};
 use super::problem::{Place, Problems};
 use super::resolve::{ClockConfig, SystemConfig, resolve};
@@ -72,9 +72,9 @@ impl Description {
         let is_known =
             |path: &str| self.field_of(path).is_some_and(|(field, _)| !matches!(field.range, Range::Table(_)));
         let Some(parts) = path_of(path).filter(|_| is_known(path)) else {
-            let known = shorts.iter().map(|short| short.name.as_str());
-            let text = unknown("key", known).of(key);
-            problems.add(Place::default(), format!("`{key}`"), format!("no such key; {text}"));
+            let known = shorts.iter().map(|short| short.name.as_str()).collect::<Vec<_>>().join(", ");
+            let expected = if known.is_empty() { "a path such as component.host.outstanding" } else { &known };
+            problems.add(Place::default(), format!("`{key}`"), format!("no such key; expected one of: {expected}"));
             return Err(problems);
         };
         if !document::edit(&mut self.root, &parts, Value::Text(value.to_owned())) {
@@ -186,7 +186,7 @@ const KIND_OF_LINK: Field = Field {
     name: "kind",
     default: "",
     unit: super::quantity::Unit::Of("-"),
-    range: Range::Text("kind of link"),
+    range: Range::Text("kinds of links; several, with or without `cxl-`, compare the flit modes of an expander"),
     doc: "kind of the link: its flit mode; other kinds have settings of their own",
 };
 

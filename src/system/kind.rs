@@ -189,19 +189,19 @@ pub enum Plug {
 
 /// Clocks of a partition: one domain for each clock, whoever asks for it.
 #[derive(Default)]
-pub struct Clocks(Vec<(String, Clock, ClockId)>);
+pub struct Clocks(Vec<(Clock, ClockId)>);
 
 impl Clocks {
-    /// The domain of a clock.
+    /// The domain of a clock, with this name if it is the first to ask for it.
     ///
     /// # Errors
     /// A name that the kernel refuses.
     pub fn id(&mut self, p: &mut PartitionBuilder, name: &str, clock: Clock) -> Result<ClockId, BuildError> {
-        if let Some((.., id)) = self.0.iter().find(|(known, of, _)| known == name && *of == clock) {
+        if let Some((_, id)) = self.0.iter().find(|(of, _)| *of == clock) {
             return Ok(*id);
         }
         let id = p.clock(name, clock)?;
-        self.0.push((name.to_owned(), clock, id));
+        self.0.push((clock, id));
         Ok(id)
     }
 }

@@ -46,7 +46,9 @@ pub fn call_before_open(work: impl FnOnce() -> Result<i32, Failure>) -> i32 {
     let failure = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(status)) => return status,
         Ok(Err(failure)) => failure,
-        Err(_) => Failure::new(SP_ERR_INTERNAL, "internal error of the library; the handle of the call can only be destroyed"),
+        Err(_) => {
+            Failure::new(SP_ERR_INTERNAL, "internal error of the library; the handle of the call can only be destroyed")
+        }
     };
     set_last_error(failure.text);
     failure.status

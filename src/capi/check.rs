@@ -81,7 +81,9 @@ fn crc(kind: u32, item: &[u8]) -> Result<u64, Failure> {
 pub(super) fn bytes_of(count: usize, item_bytes: usize) -> Result<usize, Failure> {
     check_count(count)?;
     let all = count.checked_mul(item_bytes);
-    all.ok_or_else(|| Failure::range("item", format!("{count} times {item_bytes} bytes"), "fewer bytes than memory has"))
+    all.ok_or_else(|| {
+        Failure::range("item", format!("{count} times {item_bytes} bytes"), "fewer bytes than memory has")
+    })
 }
 
 /// Computes the CRCs of `count` items of `item_bytes` each, which stand one after the other in `data`. `crcs` needs

@@ -225,7 +225,11 @@ pub unsafe extern "C" fn sp_encode(
         check_count(count)?;
         let expected = count * def.fields.len();
         if values_length != expected {
-            return Err(Failure::range("values", values_length, format!("{expected}, one for each field of each message")));
+            return Err(Failure::range(
+                "values",
+                values_length,
+                format!("{expected}, one for each field of each message"),
+            ));
         }
         let values = caller.items("values", values, values_length)?;
         let mut all = Vec::with_capacity(count * def.len_bytes());

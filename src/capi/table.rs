@@ -72,7 +72,9 @@ impl<T> Table<T> {
             Ok(mut object) => work(&mut object),
             Err(TryLockError::WouldBlock) => Err(busy(handle)),
             Err(TryLockError::Poisoned(_)) => {
-                let text = format!("handle {handle:#x}: an earlier call with it failed inside the library; it can only be destroyed");
+                let text = format!(
+                    "handle {handle:#x}: an earlier call with it failed inside the library; it can only be destroyed"
+                );
                 Err(Failure::new(SP_ERR_INTERNAL, text))
             }
         }

@@ -244,7 +244,9 @@ impl End {
             (Layer::Cxl256(_, end), true) => end.phy_up(),
             // A fault of the line, which ordered sets tell the peer.
             (Layer::Ualink(end), up) => end.line_fault((!up).then_some(Fault::Local)),
-            (Layer::Nvlink(_), _) => return Err(Failure::new(SP_ERR_KIND, "nvlink: found link training, which its links do not have here")),
+            (Layer::Nvlink(_), _) => {
+                return Err(Failure::new(SP_ERR_KIND, "nvlink: found link training, which its links do not have here"));
+            }
         }
         // A UALink end speaks while its line has a fault.
         let silent = !matches!(self.layer, Layer::Ualink(_));

@@ -1206,7 +1206,7 @@ fn explore_prints_its_counts_and_writes_the_way_to_a_broken_rule() {
         (&["explore", "hdm-x"], "found \"hdm-x\""),
         (&["explore", "hdm-d", "--set", "speed=1"], "--set: unknown field `speed`"),
         (&["explore", "hdm-d", "--set", "speed"], "expected option=value"),
-        (&["explore", "hdm-d", "--states", "100"], "found more than 100 states"),
+        (&["explore", "hdm-d", "--states", "100"], "gave up after 100 states"),
         (&["explore", "hdm-d", "--follow", &text], "found no step"),
         (&["explore", "none.toml"], "none.toml: "),
     ] {

@@ -25,7 +25,7 @@ enum Worth {
 /// Number of values of [`Worth`].
 const WORTHS: usize = 3;
 
-/// Events of any worth after the first one that are worth seeing with it.
+/// Instants with events of any worth, after the first one, that are worth seeing with it.
 const FOLLOWED: usize = 8;
 
 /// What is worth seeing in a wave.
@@ -48,7 +48,7 @@ pub struct Event {
     pub until_fs: u64,
 }
 
-/// An event that may be the first of interest, and how many events have followed it so far.
+/// An event that may be the first of interest, and how many instants with events have followed it so far.
 #[derive(Debug, Clone, Copy)]
 struct First {
     event: Event,
@@ -114,7 +114,9 @@ impl Watch {
     /// An event, which may be the first of its worth, and follows others.
     fn event(&mut self, worth: Worth, event: Event) {
         for first in self.found.first.iter_mut().flatten().filter(|first| first.followed < FOLLOWED) {
-            (first.event.until_fs, first.followed) = (event.t_fs, first.followed + 1);
+            // Events of one instant count as one.
+            first.followed += usize::from(event.t_fs > first.event.until_fs);
+            first.event.until_fs = event.t_fs;
         }
         self.found.first[worth as usize].get_or_insert(First { event, followed: 0 });
     }

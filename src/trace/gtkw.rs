@@ -30,7 +30,7 @@ const ENUMERATED: u64 = 0x1_0000_0000;
 /// 200 pixels are 2^ZOOM_LOG2_FS fs (seen in GTKWave 3.3.118): a window of 700 pixels shows some 55 flits at x16 and
 /// 32 GT/s (1062.5 ps each), so initialisation and the first requests are in sight; names need a closer look.
 const ZOOM_LOG2_FS: u32 = 24;
-/// The widest window at first, 16 times as wide; what lies further off than that is another story.
+/// The widest window at first, 16 times as wide: events further apart than that do not fit into one view anyway.
 const MOST_ZOOM_LOG2_FS: u32 = ZOOM_LOG2_FS + 4;
 /// Pixels of the window before the first event of interest, a quarter of 700, and behind it.
 const LEAD_PIXELS: u64 = 175;
@@ -129,7 +129,7 @@ impl SaveFile<'_> {
         let time_of = |pixels, zoom| (1_u64 << zoom) / 200 * pixels;
         let shown_fs = event.map_or(0, |event| event.until_fs - event.t_fs);
         let is_wide_enough = |zoom: &u32| shown_fs <= time_of(TAIL_PIXELS, *zoom);
-        let zoom = (ZOOM_LOG2_FS..MOST_ZOOM_LOG2_FS).find(is_wide_enough).unwrap_or(MOST_ZOOM_LOG2_FS);
+        let zoom = (ZOOM_LOG2_FS..=MOST_ZOOM_LOG2_FS).find(is_wide_enough).unwrap_or(ZOOM_LOG2_FS);
         let start = event.map_or(0, |event| event.t_fs).saturating_sub(time_of(LEAD_PIXELS, zoom));
         self.line(format_args!("[dumpfile] \"{wave}\"\n[timestart] {start}\n[size] 1280 720\n[pos] -1 -1"));
         self.line(format_args!("*-{zoom}.000000 {marker}"));

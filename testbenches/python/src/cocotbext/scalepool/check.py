@@ -60,7 +60,7 @@ def crc(kind: Crc, data: bytes) -> int:
     try:
         status = _sp_crc(kind, data, len(data), 1, byref(found))
     except ctypes.ArgumentError:
-        raise TypeError(f"kind: found {kind!r}, expected a `Crc`") from None
+        raise TypeError(f"found {kind!r}, expected a `Crc`") from None
     if status:
         lib.refuse("sp_crc", status)
     return found.value

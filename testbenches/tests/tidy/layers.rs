@@ -259,26 +259,26 @@ fn the_lists_name_layers_that_come_before() {
 fn every_spelling_of_a_use_is_seen() {
     let modules = ["link", "cxl68", "retry"];
     for (source, expected) in [
-        ("use crate::tidy::cli;", vec!["cli"]),
-        ("use crate::tidy::cli::table::Table;", vec!["cli"]),
-        ("use crate::tidy::{forms::{self, x}, cli as c, trace};", vec!["forms", "cli", "trace"]),
-        ("use {crate::tidy::cli, std::io};", vec!["cli"]),
-        ("fn f() { crate::tidy::cli::main() }", vec!["cli"]),
+        ("use crate::cli;", vec!["cli"]),
+        ("use crate::cli::table::Table;", vec!["cli"]),
+        ("use crate::{forms::{self, x}, cli as c, trace};", vec!["forms", "cli", "trace"]),
+        ("use {crate::cli, std::io};", vec!["cli"]),
+        ("fn f() { crate::cli::main() }", vec!["cli"]),
         ("use super::super::super::cli;", vec!["cli"]),
         ("use super::super::{super::cli, x};", vec!["cli"]),
         ("use super::super::cli;", vec![]),
         ("mod tests { use super::super::super::cli; }", vec![]),
         ("mod tests { use super::super::super::super::cli; } use super::super::super::x;", vec!["cli", "x"]),
         ("use self::super::super::super::cli;", vec!["cli"]),
-        ("use crate::tidy::*;", vec!["*"]),
+        ("use crate::*;", vec!["*"]),
         ("use crate as all;", vec!["*"]),
         ("use scalepool_protocols::wire::Wire;", vec!["protocols"]),
         ("pub(crate) fn f() {} pub(super) fn g() {}", vec![]),
         (
-            "use a::crate_like::cli; // crate::tidy::cli\n/* crate::tidy::cli */ const X: &str = \"crate::tidy::cli\";",
+            "use a::crate_like::cli; // crate::cli\n/* crate::cli */ const X: &str = \"crate::cli\";",
             vec![],
         ),
-        ("crate::tidy::layout! {}", vec!["wire"]),
+        ("crate::layout! {}", vec!["wire"]),
     ] {
         let found: Vec<_> = uses(source, &modules).into_iter().map(|(_, used)| used).collect();
         assert_eq!(found, expected, "{source}");
@@ -289,16 +289,16 @@ fn every_spelling_of_a_use_is_seen() {
 fn a_use_against_the_order_is_found() {
     let bad =
         |order, path: &str, folder, source| against(order, &modules_of(path, folder).unwrap(), path, source).len();
-    assert_eq!(bad(MODEL, "src/link/mod.rs", "src", "use crate::tidy::cli;"), 1);
-    assert_eq!(bad(MODEL, "src/link/mod.rs", "src", "use crate::tidy::{kernel, forms, link};"), 0);
+    assert_eq!(bad(MODEL, "src/link/mod.rs", "src", "use crate::cli;"), 1);
+    assert_eq!(bad(MODEL, "src/link/mod.rs", "src", "use crate::{kernel, forms, link};"), 0);
     assert_eq!(bad(MODEL, "src/kernel/time.rs", "src", "use scalepool_protocols::wire;"), 1);
-    assert_eq!(bad(MODEL, "src/trace/vcd.rs", "src", "use crate::tidy::kernel::Time;"), 1);
-    assert_eq!(bad(MODEL, "src/memory/dram.rs", "src", "use crate::tidy::link::cxl68;"), 1);
-    assert_eq!(bad(MODEL, "src/export/sv.rs", "src", "use crate::tidy::forms;"), 1);
+    assert_eq!(bad(MODEL, "src/trace/vcd.rs", "src", "use crate::kernel::Time;"), 1);
+    assert_eq!(bad(MODEL, "src/memory/dram.rs", "src", "use crate::link::cxl68;"), 1);
+    assert_eq!(bad(MODEL, "src/export/sv.rs", "src", "use crate::forms;"), 1);
     assert_eq!(bad(MODEL, "src/main.rs", "src", "fn main() { scalepool::link::x() }"), 1);
     assert_eq!(bad(MODEL, "src/helpers/mod.rs", "src", ""), 1);
-    assert_eq!(bad(PROTOCOLS, "protocols/cxl/mod.rs", "protocols", "use crate::tidy::registry;"), 1);
-    assert_eq!(bad(PROTOCOLS, "protocols/nvlink/mod.rs", "protocols", "use crate::tidy::cxl;"), 1);
+    assert_eq!(bad(PROTOCOLS, "protocols/cxl/mod.rs", "protocols", "use crate::registry;"), 1);
+    assert_eq!(bad(PROTOCOLS, "protocols/nvlink/mod.rs", "protocols", "use crate::cxl;"), 1);
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub const CXL256: Scenario = Scenario {
 /// The scenario over latency-optimised 256B flits. Its mode is the default of `link.mode`.
 pub const CXL256_LOPT: Scenario = Scenario {
     name: "cxl256-lopt-expander",
-    doc: "host with a cache and a CXL Type 3 memory expander (HDM-H) over one link in latency-optimised 256B flit mode",
+    doc: "host with a cache and a CXL Type 3 expander (HDM-H) over one link of latency-optimised 256B flits",
     keys: keys::CXL256_LOPT,
     build: |request, settings| build(links::cxl256(Mode::LatencyOptimised, settings)?, request, settings),
 };
@@ -60,7 +60,7 @@ pub const CXL256_LOPT: Scenario = Scenario {
 /// The scenario over 256B flits with port based routing. Its mode is the default of `link.mode`.
 pub const CXL_PBR: Scenario = Scenario {
     name: "cxl-pbr-pair",
-    doc: "host with a cache and a CXL Type 3 memory expander (HDM-H) over one link in port-based routing (PBR) flit mode",
+    doc: "host with a cache and a CXL Type 3 expander (HDM-H) over one link of 256B flits with port-based routing",
     keys: keys::CXL256_PBR,
     build: |request, settings| build(links::cxl256(Mode::Pbr, settings)?, request, settings),
 };

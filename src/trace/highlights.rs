@@ -127,10 +127,9 @@ impl Watch {
             let is_set = state.words(var).is_some_and(|words| words.iter().any(|&word| word != 0));
             self.found.shown[var] |= is_set || self.named[var];
             let was_known = std::mem::replace(&mut self.known[var], true);
-            if let (true, true, Some(worth)) = (is_set, was_known, self.worth[var]) {
-                if let Some(t_fs) = t_fs.filter(|&t_fs| t_fs > 0) {
-                    self.event(worth, Event { t_fs, var, until_fs: t_fs });
-                }
+            let t_fs = t_fs.filter(|&t_fs| t_fs > 0);
+            if let (true, true, Some(worth), Some(t_fs)) = (is_set, was_known, self.worth[var], t_fs) {
+                self.event(worth, Event { t_fs, var, until_fs: t_fs });
             }
         }
     }

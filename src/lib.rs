@@ -2,7 +2,7 @@
 //!
 //! The layers, lowest first (a layer uses only those above it in this list):
 //! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`inspect`], [`memory`], [`endpoint`], [`coherence`],
-//! [`fabric`], [`scenario`], [`golden`], [`export`], [`cli`].
+//! [`nodes`], [`fabric`], [`system`], [`scenario`], [`golden`], [`export`], [`cli`].
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -17,5 +17,7 @@ pub mod inspect;
 pub mod kernel;
 pub mod link;
 pub mod memory;
+pub mod nodes;
 pub mod scenario;
+pub mod system;
 pub mod trace;

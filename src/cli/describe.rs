@@ -4,7 +4,10 @@ use super::table::Table;
 use super::{Status, list, print_json};
 use crate::coherence::explore::NAMED;
 use crate::forms::{layout, message};
-use crate::scenario::{self, Scenario};
+use crate::scenario::settings::Key;
+use crate::scenario::{self, SCENARIOS, Scenario, described};
+use crate::system::description::{Description, component_kind, link_kind};
+use crate::system::field::{Field, Range};
 use anyhow::bail;
 use clap::Args;
 use scalepool_protocols::registry::{self, PROTOCOLS};
@@ -12,12 +15,16 @@ use scalepool_protocols::rules;
 use scalepool_protocols::wire::{LayoutDef, Numbers};
 use serde_json::Value;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Show a layout with its fields and codes, the settings of a scenario, or anything else that `list` names.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
-    /// Name of a layout, protocol, scenario, exploration or rule, as `list` shows it.
+    /// Name of a layout, protocol, scenario, kind, exploration or rule, as `list` shows it, or FILE.toml.
     name: String,
+    /// Print the description of a scenario, to start from.
+    #[arg(long, conflicts_with = "json")]
+    toml: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -25,6 +32,34 @@ pub(super) struct Describe {
 
 impl Describe {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+        if self.toml {
+            let Some(text) = scenario::find(&self.name).and_then(Scenario::description) else {
+                let known = SCENARIOS.iter().filter(|s| s.description().is_some()).map(|s| s.name);
+                let known = known.collect::<Vec<_>>().join(", ");
+                bail!("describe --toml: found `{}`, expected a scenario that is a description: {known}", self.name);
+            };
+            out.write_all(text.as_bytes())?;
+            return Ok(Status::Good);
+        }
+        if described::is_file(&self.name) {
+            let description = Description::open(Path::new(&self.name))?;
+            let (name, about) = description.title();
+            let keys: Vec<Key> = description.shorts().iter().map(described::key_of).collect();
+            return if self.json {
+                print_json(out, &settings_json(&name, &about, &keys)).map(|()| Status::Good)
+            } else {
+                print_settings(&name, &about, &keys, out).map(|()| Status::Good)
+            }
+            .map_err(Into::into);
+        }
+        if let Some(kind) = kind(&self.name) {
+            if self.json {
+                print_json(out, &kind.json())?;
+            } else {
+                kind.print(out)?;
+            }
+            return Ok(Status::Good);
+        }
         if let Some(scenario) = scenario::find(&self.name) {
             if self.json {
                 print_json(out, &scenario_json(scenario))?;
@@ -76,22 +111,80 @@ fn listed(name: &str) -> Option<(Value, String)> {
 }
 
 fn scenario_json(scenario: &Scenario) -> Value {
-    let key = |k: &crate::scenario::settings::Key| serde_json::json!({"key": k.name, "default": k.default, "unit": k.unit, "range": k.range.to_string(), "doc": k.doc});
+    settings_json(scenario.name, scenario.doc, scenario.keys)
+}
+
+fn settings_json(name: &str, doc: &str, keys: &[Key]) -> Value {
+    let key = |k: &Key| serde_json::json!({"key": k.name, "default": k.default, "unit": k.unit, "range": k.range.to_string(), "doc": k.doc});
     serde_json::json!({
-        "scenario": scenario.name,
-        "doc": scenario.doc,
-        "settings": scenario.keys.iter().map(key).collect::<Vec<_>>(),
+        "scenario": name,
+        "doc": doc,
+        "settings": keys.iter().map(key).collect::<Vec<_>>(),
     })
 }
 
 fn print_scenario(scenario: &Scenario, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}: {}\n", scenario.name, scenario.doc)?;
+    print_settings(scenario.name, scenario.doc, scenario.keys, out)
+}
+
+fn print_settings(name: &str, doc: &str, keys: &[Key], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{name}: {doc}\n")?;
     let mut table = Table::new(["key", "default", "unit", "range", "what it is"]);
-    for k in scenario.keys {
+    for k in keys {
         let default = if k.default.is_empty() { "-" } else { k.default };
         table.row([k.name, default, k.unit, &k.range.to_string(), k.doc].map(str::to_owned));
     }
     table.print(out)
+}
+
+/// A kind of component or link.
+struct Kind {
+    name: &'static str,
+    about: &'static str,
+    fields: Vec<&'static Field>,
+}
+
+/// The kind of a name.
+fn kind(name: &str) -> Option<Kind> {
+    let component = component_kind(name).map(|k| (k.name, k.about, k.fields));
+    let (name, about, fields) = component.or_else(|| link_kind(name).map(|k| (k.name, k.about, k.fields)))?;
+    Some(Kind { name, about, fields: fields() })
+}
+
+impl Kind {
+    /// All fields with the tables inside: dotted name and field.
+    fn rows(&self) -> Vec<(String, &'static Field)> {
+        let mut rows = Vec::new();
+        for field in &self.fields {
+            match field.range {
+                Range::Table(inner) => {
+                    rows.extend(inner().into_iter().map(|inner| (format!("{}.{}", field.name, inner.name), inner)));
+                }
+                _ => rows.push((field.name.to_owned(), *field)),
+            }
+        }
+        rows
+    }
+
+    fn json(&self) -> Value {
+        let row = |(name, f): (String, &Field)| {
+            serde_json::json!({
+                "field": name, "default": f.default, "unit": f.unit.name(), "range": f.range.to_string(), "doc": f.doc,
+            })
+        };
+        let fields: Vec<Value> = self.rows().into_iter().map(row).collect();
+        serde_json::json!({"kind": self.name, "doc": self.about, "fields": fields})
+    }
+
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}: {}\n", self.name, self.about)?;
+        let mut table = Table::new(["field", "default", "unit", "range", "what it is"]);
+        for (name, f) in self.rows() {
+            let default = if f.default.is_empty() { "-" } else { f.default };
+            table.row([name, default.to_owned(), f.unit.name().to_owned(), f.range.to_string(), f.doc.to_owned()]);
+        }
+        table.print(out)
+    }
 }
 
 /// Name, size, basis and source of a layout on one line.
@@ -144,12 +237,11 @@ fn numbers(def: &LayoutDef, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::SCENARIOS;
 
     /// What `describe NAME` prints.
     fn said(name: &str, json: bool) -> String {
         let mut out = Vec::new();
-        let describe = Describe { name: name.to_owned(), json };
+        let describe = Describe { name: name.to_owned(), toml: false, json };
         assert!(matches!(describe.run(&mut out), Ok(Status::Good)), "{name}");
         String::from_utf8(out).unwrap_or_default()
     }

@@ -5,6 +5,7 @@ use crate::coherence::{docs, flows};
 use crate::export::{self, File, plan::Extras};
 use crate::golden;
 use crate::link::{cxl68, cxl256};
+use crate::system::schema;
 use clap::{Args, Subcommand};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry;
@@ -30,6 +31,8 @@ enum Format {
     Sva(Out),
     /// GTKWave: save files that take vectors of a design apart by layout, and the names of codes.
     Gtkwave(Out),
+    /// JSON Schema of system descriptions, for editors.
+    Schema(Out),
     /// One CSV table of rules, their tests, coverage points, vector sets and seeds.
     Plan(Out),
 }
@@ -77,6 +80,10 @@ impl Export {
             Format::C(to) => (to.out, export::c_header::files()),
             Format::Sva(to) => (to.out, export::sva::files()),
             Format::Gtkwave(to) => (to.out, export::gtkwave::files()),
+            Format::Schema(to) => {
+                let text = serde_json::to_string_pretty(&schema::schema())? + "\n";
+                (to.out, vec![File { name: "scalepool.schema.json".into(), text }])
+            }
             Format::Plan(to) => (to.out, export::plan::files(&extras())),
         };
         for name in export::write(&folder, &files)? {

@@ -4,13 +4,14 @@ use super::table::Table;
 use super::{Status, print_json};
 use crate::coherence::explore::{NAMED, Named};
 use crate::scenario::SCENARIOS;
+use crate::system::kind::{COMPONENTS, LINKS};
 use clap::{Args, ValueEnum};
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
 use scalepool_protocols::rules::{self, Rule};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List layouts, protocols, scenarios, explorations and rules, or one of these kinds.
+/// List layouts, protocols, scenarios, kinds, explorations and rules, or one of these kinds.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// Kind to list; all kinds without it.
@@ -28,6 +29,8 @@ enum What {
     Protocols,
     /// Built-in simulations.
     Scenarios,
+    /// Kinds of components and links that system descriptions are made of.
+    Kinds,
     /// Built-in cases for `explore`.
     Explorations,
     /// Rules that are checked, by id.
@@ -72,6 +75,12 @@ pub(super) fn rule(r: &Rule) -> Value {
     json!({"rule": r.id, "source": r.source, "choice": r.choice, "text": r.text})
 }
 
+/// Kinds of descriptions: of what, name, meaning.
+fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let components = COMPONENTS.iter().map(|kind| ("component", kind.name, kind.about));
+    components.chain(LINKS.iter().map(|kind| ("link", kind.name, kind.about)))
+}
+
 impl What {
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned())
@@ -86,6 +95,7 @@ impl What {
                 .collect(),
             What::Protocols => PROTOCOLS.iter().map(protocol).collect(),
             What::Scenarios => SCENARIOS.iter().map(|s| json!({"scenario": s.name, "doc": s.doc})).collect(),
+            What::Kinds => kinds().map(|(of, kind, doc)| json!({"kind": kind, "of": of, "doc": doc})).collect(),
             What::Explorations => NAMED.iter().map(exploration).collect(),
             What::Rules => rules::all().map(rule).collect(),
         }
@@ -110,9 +120,14 @@ impl What {
             }
             What::Scenarios => {
                 let mut table = Table::new(["scenario", "what it is"]);
-                for s in SCENARIOS {
+                for s in SCENARIOS.iter() {
                     table.row([s.name.into(), s.doc.into()]);
                 }
+                table.print(out)
+            }
+            What::Kinds => {
+                let mut table = Table::new(["kind", "of", "what it is"]);
+                kinds().for_each(|(of, kind, doc)| table.row([kind, of, doc].map(str::to_owned)));
                 table.print(out)
             }
             What::Explorations => {

@@ -11,6 +11,7 @@
 //! the `match` under it.
 
 mod batch;
+mod check;
 mod decode;
 mod describe;
 mod diff;
@@ -53,6 +54,7 @@ enum Command {
     Decode(decode::Decode),
     Flit(flit::Flit),
     Run(run::Run),
+    Check(check::Check),
     Diff(diff::DiffArgs),
     Inspect(inspect::Inspect),
     Explore(explore::Explore),
@@ -70,6 +72,7 @@ impl Command {
             Command::Decode(c) => c.run(out),
             Command::Flit(c) => c.run(out),
             Command::Run(c) => c.run(out),
+            Command::Check(c) => c.run(out),
             Command::Diff(c) => c.run(out),
             Command::Inspect(c) => c.run(out),
             Command::Explore(c) => c.run(out),

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Simulate a scenario and print a summary.
 #[derive(Debug, Args)]
 pub(super) struct Run {
-    /// Name of a scenario, as `list scenarios` shows it.
+    /// Name of a scenario, as `list scenarios` shows it, or the file of a system description, FILE.toml.
     scenario: String,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = scenario::DEFAULT_SEED)]
@@ -58,7 +58,8 @@ pub(super) struct Run {
     /// Log to stderr, one line per event: LEVEL or LAYER=LEVEL,.. such as link=debug,scenario=info.
     #[arg(long, value_name = "FILTER", value_parser = LogFilter::parse)]
     log: Option<LogFilter>,
-    /// Change a setting; `describe SCENARIO` lists them. May be repeated.
+    /// Change a setting; `describe SCENARIO` lists them. Of a description also by its path, as in
+    /// component.host[1].outstanding=8. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Print where the time of each direction of the links goes; JSON always has it.

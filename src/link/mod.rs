@@ -20,6 +20,7 @@ pub mod nvlink;
 pub mod port;
 pub mod protocol;
 pub mod sample;
+pub mod sim_port;
 pub mod ualink;
 pub mod watch;
 pub mod wires;

@@ -8,6 +8,7 @@
 //! as in the BE field of CXL (`cxl-68b`, slot formats with byte enables); iteration is in address order.
 
 pub mod cache;
+pub mod limit;
 pub mod store;
 
 /// Bytes of a line: the unit of CXL.mem and CXL.cache transfers.

@@ -7,12 +7,12 @@
 //! before anything is simulated; records leave after every window; when the run is over the files get their names.
 
 use super::observe::{Observer, OutputError, Outputs};
-use super::ports::SimPort;
 use super::report::Report;
 use super::settings::Settings;
 use super::{Request, RunError};
 use crate::coherence::chart::Chart;
 use crate::kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
+use crate::link::sim_port::SimPort;
 use crate::trace::{Header, Hub};
 use sha2::{Digest, Sha256};
 
@@ -20,15 +20,23 @@ use sha2::{Digest, Sha256};
 pub(super) type Ended = Result<RunReport, SimError>;
 
 /// Makes the report of a run from what its modules have left.
-pub(super) type MakeReport = Box<dyn Fn(&Request, &Settings, Ended) -> Result<Report, RunError>>;
+pub(super) type MakeReport = Box<dyn Fn(&Request, Ended) -> Result<Report, RunError>>;
+
+/// Name and settings of a scenario in one spelling.
+pub(super) fn identity(request: &Request, settings: &Settings) -> String {
+    let settings = settings.iter().map(|(key, value)| format!("\n{key}={value}"));
+    std::iter::once(request.scenario.clone()).chain(settings).collect()
+}
 
 /// A scenario that is built and has not run.
 pub struct Built {
     pub(super) sim: Simulation,
     /// The places of all modules.
     pub(super) hub: Hub,
-    /// As the scenario uses them.
-    pub(super) settings: Settings,
+    /// Name and settings in one spelling: what the hash of a run covers.
+    pub(super) identity: String,
+    /// Bit error rate of its links.
+    pub(super) ber: f64,
     /// Period of the reference clock.
     pub(super) clock_fs: u64,
     /// A settling limit above all time-outs of the design.
@@ -54,10 +62,7 @@ impl Built {
     /// Head of traces and waves, with a hash of everything that decides the result, but the seed.
     fn header(&self, request: &Request) -> Header {
         let mut sha = Sha256::new();
-        sha.update(&request.scenario);
-        for (key, value) in self.settings.iter() {
-            sha.update(format!("\n{key}={value}"));
-        }
+        sha.update(&self.identity);
         sha.update(format!("\ncycles={:?}\n", request.cycles));
         sha.update(&self.stimulus);
         if let Some(external) = &request.external {
@@ -78,7 +83,7 @@ pub struct ObserverId(usize);
 /// A scenario that runs.
 pub struct Live {
     request: Request,
-    settings: Settings,
+    ber: f64,
     running: Running,
     hub: Hub,
     header: Header,
@@ -114,13 +119,13 @@ impl Live {
             shuffle: request.modes.shuffle,
             evaluate_idle: request.modes.evaluate_idle,
         };
-        let Built { sim, hub, settings, clock_fs, ports, report, chart, .. } = built;
+        let Built { sim, hub, ber, clock_fs, ports, report, chart, .. } = built;
         let first = Observer::open(&request.outputs, &request.inputs(), &header, &hub)?;
         hub.switch(first.is_open());
         Ok(Live {
             running: sim.start(&options).map_err(RunError::Build)?,
             request: request.clone(),
-            settings,
+            ber,
             hub,
             header,
             observers: vec![Some(first)],
@@ -203,9 +208,9 @@ impl Live {
             Err(SimError::GivenUp { rule, .. }) => Some(*rule),
             _ => None,
         };
-        let mut report = (self.report)(&self.request, &self.settings, ended)?;
+        let mut report = (self.report)(&self.request, ended)?;
         if let Some(rule) = given_up {
-            report.put_first(rule, self.settings.real("link.ber"));
+            report.put_first(rule, self.ber);
         }
         Ok(report)
     }

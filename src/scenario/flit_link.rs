@@ -4,9 +4,6 @@ use super::settings::{SettingError, Settings};
 use crate::link::cxl256::config::{LinkConfig, flit_time_fs};
 use scalepool_protocols::cxl::cxl256::Mode;
 
-/// Flits of a handshake beside the round trip: three Acks, one in four flits, the way through both ends (`cxl-256b` §9).
-const HANDSHAKE_FLITS: u64 = 16;
-
 /// The choices of a 256B link of `link.width` and `link.rate_gtps`.
 ///
 /// # Errors
@@ -19,15 +16,7 @@ pub(super) fn flit_link(mode: Mode, settings: &Settings) -> Result<LinkConfig, S
         let is_slower = settings.int(key) > settings.int(slowest);
         (if is_slower { key } else { slowest }, sum.saturating_add(settings.int(key)))
     });
-    let (num, den) = flit_time_fs(lanes, rate_gtps);
-    let most_fs = (u64::from(config.handshake_flits) - HANDSHAKE_FLITS) * num / den / 2;
-    if way_fs > most_fs {
-        let text = format!(
-            "found {way_fs} fs one way with the other pipeline and the wire, expected at most {most_fs}: the handshake of a 256B link \
-             is given up after {} flits",
-            config.handshake_flits
-        );
-        return Err(SettingError::Together { key: slowest, text });
-    }
+    let refused = |text| SettingError::Together { key: slowest, text };
+    config.check_way(way_fs, flit_time_fs(lanes, rate_gtps)).map_err(refused)?;
     Ok(config)
 }

@@ -6,26 +6,27 @@
 //! counters and broken rules become the report.
 
 pub mod coherent;
+pub mod described;
 pub mod drive;
 pub mod enumerate;
-pub mod expander;
 pub mod faults;
 mod flit_link;
 pub mod memory;
 pub mod nvlink;
 pub mod observe;
-pub mod ports;
 pub mod report;
 pub mod settings;
-pub mod stimulus;
 pub mod ualink;
 
 use crate::kernel::Time;
+use crate::system::build::AssemblyError;
+use crate::system::problem::Problems;
 use drive::Built;
 use observe::Outputs;
 use report::Report;
 use settings::{Key, Range, SettingError, Settings};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Builds a scenario.
 type BuildScenario = fn(&Request, &Settings) -> Result<Built, RunError>;
@@ -38,25 +39,34 @@ pub struct Scenario {
     pub doc: &'static str,
     /// Settings.
     pub keys: &'static [Key],
-    build: BuildScenario,
+    how: How,
+}
+
+/// How a scenario is built.
+enum How {
+    /// By code of its own.
+    Coded(BuildScenario),
+    /// From its description.
+    Described(&'static str),
 }
 
 /// All of them.
-pub static SCENARIOS: &[Scenario] = &[
-    expander::CXL68,
-    expander::CXL256,
-    expander::CXL256_LOPT,
-    expander::CXL_PBR,
-    Scenario { name: ualink::NAMES[0], doc: ualink::DOCS[0], keys: ualink::PAIR_KEYS, build: ualink::build_pair },
-    Scenario { name: ualink::NAMES[1], doc: ualink::DOCS[1], keys: ualink::POD_KEYS, build: ualink::build_pod },
-    coherent::CACHE_PAIR,
-    coherent::DB_SHARE,
-    coherent::FILTER_THRASH,
-    coherent::BIAS_FLIP,
-    Scenario { name: enumerate::NAME, doc: enumerate::DOC, keys: enumerate::KEYS, build: enumerate::build },
-    Scenario { name: nvlink::pair::NAME, doc: nvlink::pair::DOC, keys: nvlink::pair::KEYS, build: nvlink::pair::build },
-    Scenario { name: nvlink::pod::NAME, doc: nvlink::pod::DOC, keys: nvlink::pod::KEYS, build: nvlink::pod::build },
-];
+pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+    let coded = |name, doc, keys, build| Scenario { name, doc, keys, how: How::Coded(build) };
+    let mut all = described::builtins();
+    all.extend([
+        coded(ualink::NAMES[0], ualink::DOCS[0], ualink::PAIR_KEYS, ualink::build_pair),
+        coded(ualink::NAMES[1], ualink::DOCS[1], ualink::POD_KEYS, ualink::build_pod),
+        coherent::CACHE_PAIR,
+        coherent::DB_SHARE,
+        coherent::FILTER_THRASH,
+        coherent::BIAS_FLIP,
+        coded(enumerate::NAME, enumerate::DOC, enumerate::KEYS, enumerate::build),
+        coded(nvlink::pair::NAME, nvlink::pair::DOC, nvlink::pair::KEYS, nvlink::pair::build),
+        coded(nvlink::pod::NAME, nvlink::pod::DOC, nvlink::pod::KEYS, nvlink::pod::build),
+    ]);
+    all
+});
 
 /// Names of all scenarios.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -77,6 +87,14 @@ impl Scenario {
         self.key(MODE).filter(|k| matches!(k.range, Range::List(_))).map(|k| k.default)
     }
 
+    /// The text of its description, if it is one.
+    pub fn description(&self) -> Option<&'static str> {
+        match self.how {
+            How::Described(text) => Some(text),
+            How::Coded(_) => None,
+        }
+    }
+
     fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|k| k.name == name)
     }
@@ -85,7 +103,7 @@ impl Scenario {
 /// What a user asks for.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Scenario name.
+    /// Scenario name, or the file of a description, which ends with `.toml`.
     pub scenario: String,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -101,7 +119,7 @@ pub struct Request {
     pub outputs: Outputs,
     /// Test modes of the kernel; they change no result.
     pub modes: Modes,
-    /// Port whose end is not built: a caller drives its units, see [`ports`].
+    /// Port whose end is not built: a caller drives its units, see [`sim_port`](crate::link::sim_port).
     pub external: Option<String>,
 }
 
@@ -169,20 +187,28 @@ pub enum RunError {
         expected: String,
     },
     /// An end that cannot be left to the caller.
-    #[error("external: found `{found}`, expected a link end of an expander: host.link or device.link")]
+    #[error("external: found `{found}`, expected the only port of a component that can stand outside: {expected}")]
     External {
         /// The port given.
         found: String,
+        /// All ports; none where a scenario is no description.
+        expected: String,
     },
+    /// A description.
+    #[error(transparent)]
+    Description(#[from] Problems),
+    /// A system that cannot be built.
+    #[error(transparent)]
+    Assembly(#[from] AssemblyError),
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
     /// The stimulus.
     #[error(transparent)]
-    Stimulus(#[from] stimulus::TraceError),
+    Stimulus(#[from] crate::nodes::stimulus::TraceError),
     /// A generated stimulus.
     #[error(transparent)]
-    Parameter(#[from] stimulus::ParameterError),
+    Parameter(#[from] crate::nodes::stimulus::ParameterError),
     /// The cache of the host.
     #[error(transparent)]
     Cache(#[from] crate::memory::cache::CacheConfigError),
@@ -205,6 +231,9 @@ pub enum RunError {
 /// # Errors
 /// No such scenario or mode; traces or waves of more than one mode.
 pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
+    if described::is_file(&request.scenario) {
+        return Ok(vec![request.clone()]);
+    }
     let Some(scenario) = find(&request.scenario) else {
         let expected = names().collect::<Vec<_>>().join(", ");
         return Err(RunError::Unknown { found: request.scenario.clone(), expected });
@@ -213,16 +242,19 @@ pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
     let Some(chosen) = request.set.iter().rfind(is_mode).filter(|_| scenario.mode().is_some()) else {
         return Ok(vec![request.clone()]);
     };
-    let mut settings = Settings::new(scenario.keys);
-    settings.set(chosen)?;
+    let chosen = chosen.split_once('=').map(|(_, modes)| modes).unwrap_or_default();
+    let refused = |found: &str| {
+        let expected = SCENARIOS.iter().filter_map(Scenario::mode).collect::<Vec<_>>().join(", ");
+        SettingError::Value { key: MODE, found: found.to_owned(), expected }
+    };
     let of_mode = |mode: &str| {
         let known =
             SCENARIOS.iter().find(|s| s.mode().is_some_and(|m| m == mode || m.strip_prefix("cxl-") == Some(mode)));
-        known.ok_or_else(|| settings.refuse(MODE, mode))
+        known.ok_or_else(|| refused(mode))
     };
-    let scenarios = settings.list(MODE).map(of_mode).collect::<Result<Vec<_>, _>>()?;
+    let scenarios = settings::elements(chosen).map(of_mode).collect::<Result<Vec<_>, _>>()?;
     match scenarios.len() {
-        0 => return Err(settings.refuse(MODE, "").into()),
+        0 => return Err(refused("").into()),
         1 => (),
         _ if request.outputs.files() => return Err(RunError::OutputOfModes),
         _ => (),
@@ -256,8 +288,17 @@ pub fn run(request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report,
 fn build(request: &Request) -> Result<(Request, Built), RunError> {
     let requests = split(request)?;
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
-    let (scenario, settings) = read(request)?;
-    Ok((request.clone(), (scenario.build)(request, &settings)?))
+    let built = match read(request)? {
+        Ready::Coded(build, settings) => build(request, &settings)?,
+        Ready::Described(text) => described::build(request, text)?,
+    };
+    Ok((request.clone(), built))
+}
+
+/// A request whose settings have been read.
+enum Ready {
+    Coded(BuildScenario, Settings),
+    Described(Option<&'static str>),
 }
 
 /// Reads the settings of a request for one mode and makes nothing of them.
@@ -265,25 +306,29 @@ fn build(request: &Request) -> Result<(Request, Built), RunError> {
 /// # Errors
 /// No such scenario, a setting that is refused.
 pub fn check(request: &Request) -> Result<(), RunError> {
-    read(request).map(|_| ())
+    match read(request)? {
+        Ready::Coded(..) => Ok(()),
+        Ready::Described(text) => described::system(request, text).map(|_| ()),
+    }
 }
 
-fn read(request: &Request) -> Result<(&'static Scenario, Settings), RunError> {
-    let Some(scenario) = find(&request.scenario) else {
+fn read(request: &Request) -> Result<Ready, RunError> {
+    let is_file = described::is_file(&request.scenario);
+    let scenario = find(&request.scenario).filter(|_| !is_file);
+    if scenario.is_none() && !is_file {
         let expected = names().collect::<Vec<_>>().join(", ");
         return Err(RunError::Unknown { found: request.scenario.clone(), expected });
+    }
+    if request.outputs.chart.is_some() && !coherent::NAMES.contains(&request.scenario.as_str()) {
+        return Err(RunError::NoChart { found: request.scenario.clone(), expected: coherent::NAMES.join(", ") });
+    }
+    let Some(Scenario { keys, how: How::Coded(build), .. }) = scenario else {
+        return Ok(Ready::Described(scenario.and_then(Scenario::description)));
     };
-    if request.outputs.chart.is_some() && !coherent::NAMES.contains(&scenario.name) {
-        return Err(RunError::NoChart { found: scenario.name.into(), expected: coherent::NAMES.join(", ") });
+    if let Some(found) = request.external.clone() {
+        return Err(RunError::External { found, expected: "none, since it is no description".into() });
     }
-    // Those with a mode are the expanders.
-    let may_be_external = |name: &String| scenario.mode().is_some() && expander::PORTS.contains(&name.as_str());
-    if let Some(found) = request.external.clone().filter(|name| !may_be_external(name)) {
-        return Err(RunError::External { found });
-    }
-    let mut settings = Settings::new(scenario.keys);
-    for text in &request.set {
-        settings.set(text)?;
-    }
-    Ok((scenario, settings))
+    let mut settings = Settings::new(keys);
+    request.set.iter().try_for_each(|text| settings.set(text))?;
+    Ok(Ready::Coded(*build, settings))
 }

@@ -1,10 +1,11 @@
 //! What a run says: the figures of `run --json` and of the summary table.
 
 use crate::forms::violation;
-use crate::kernel::{Clock, RunReport, SimError, Stop};
+use crate::kernel::{RunReport, SimError};
 use crate::link::line_time::{LineTime, Use};
 use crate::link::port::GIVE_UP_RULE;
-use scalepool_protocols::wire::Violation;
+pub use crate::nodes::Broken;
+use crate::system::kind::Ending;
 use serde_json::{Map, Value, json};
 
 /// Spread of a set of latencies.
@@ -38,15 +39,6 @@ impl Spread {
     }
 }
 
-/// A broken rule, and where it was seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Broken {
-    /// Module.
-    pub place: String,
-    /// Rule, byte, found, expected.
-    pub violation: Violation,
-}
-
 /// How fast the simulator was; never part of what has to be reproducible.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
@@ -67,6 +59,15 @@ pub struct FabricFigures {
     pub offered_flits_per_node_cycle: f64,
     /// Flits that a node received, a cycle of the reference clock.
     pub accepted_flits_per_node_cycle: f64,
+}
+
+/// Figures of one component or link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Path in the description.
+    pub path: String,
+    /// Names and counts.
+    pub figures: Vec<(String, u64)>,
 }
 
 /// Result of a run.
@@ -106,6 +107,10 @@ pub struct Report {
     pub counts: Vec<(String, u64)>,
     /// Coverage points: group, rows met, rows in all.
     pub coverage: Vec<(String, u64, u64)>,
+    /// Figures of each component of a description.
+    pub components: Vec<Part>,
+    /// Figures of each link of a description.
+    pub links: Vec<Part>,
     /// What a peer did against a rule, or what was not repaired.
     pub violations: Vec<Broken>,
     /// What the caller should know and no figure says; in no form of the report.
@@ -113,13 +118,8 @@ pub struct Report {
 }
 
 /// Flit clocks from the start to the end of a run, of (numerator, denominator) fs each.
-pub fn flit_clocks((num, den): (u64, u64), ended: &Result<RunReport, SimError>) -> u64 {
-    let Ok(clock) = Clock::new(num, den, 0) else { return 0 };
-    match ended {
-        Ok(report) if report.stop == Stop::Limit => clock.first_at_or_after(report.end),
-        Ok(report) => clock.first_after(report.end),
-        Err(error) => clock.first_after(error.at()),
-    }
+pub fn flit_clocks(flit_fs: (u64, u64), ended: &Result<RunReport, SimError>) -> u64 {
+    Ending::of(ended).clocks(flit_fs)
 }
 
 /// The time of a direction, of the accounts of its ports, each over so many bit times.
@@ -207,6 +207,12 @@ impl Report {
         map.insert("coverage".into(), Value::Object(coverage));
         let directions = self.where_time_goes.iter().map(|(name, time)| (name.clone(), time_json(time))).collect();
         map.insert("where_time_goes".into(), json!({"unit": "bit times", "directions": Value::Object(directions)}));
+        for (key, parts) in [("components", &self.components), ("links", &self.links)] {
+            let of_part = |part: &Part| (part.path.clone(), counts(&part.figures));
+            if !parts.is_empty() {
+                map.insert(key.into(), Value::Object(parts.iter().map(of_part).collect()));
+            }
+        }
         map.insert("violations".into(), violations.collect());
         map
     }

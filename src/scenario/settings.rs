@@ -176,14 +176,19 @@ impl Settings {
 
     /// Elements of a list, without brackets, quotes and white space.
     pub fn list(&self, name: &str) -> impl Iterator<Item = &str> {
-        let text = self.text(name).trim_start_matches('[').trim_end_matches(']');
-        text.split([',', ';']).map(|e| e.trim().trim_matches(['"', '\''])).filter(|e| !e.is_empty())
+        elements(self.text(name))
     }
 
     /// All keys with their values, in order of their names: what the hash of a run covers.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.values.iter().map(|(k, v)| (*k, v.as_str()))
     }
+}
+
+/// Elements of a list, without brackets, quotes and white space.
+pub fn elements(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.trim().trim_start_matches('[').trim_end_matches(']');
+    text.split([',', ';']).map(|e| e.trim().trim_matches(['"', '\''])).filter(|e| !e.is_empty())
 }
 
 /// Decimal, or hexadecimal with `0x`; `_` separates digits; `k`, `m`, `g` are powers of 1024.

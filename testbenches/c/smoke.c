@@ -157,31 +157,31 @@ static void steps(void)
     OK(sp_sim_new(SP_TEXT("scenario = \"cxl68-expander\"\nhost.accesses = 20\n"), &model));
     EXPECT(sp_sim_metrics(model, text, sizeof text, &length), SP_EMPTY);
     OK(sp_sim_state(model, text, sizeof text, &length));
-    REQUIRE(strstr(text, "\"name\":\"device.link\"") != NULL);
-    OK(sp_sim_watch(model, SP_TEXT("device.link"), SP_TX, 1));
+    REQUIRE(strstr(text, "\"name\":\"device.cxl\"") != NULL);
+    OK(sp_sim_watch(model, SP_TEXT("device.cxl"), SP_TX, 1));
     EXPECT(sp_sim_watch(model, SP_TEXT("nowhere"), SP_TX, 1), SP_ERR_INPUT);
-    OK(sp_sim_hook_attach(model, SP_TEXT("device.link"), SP_TEXT("wire"), SP_TX, see, &seen, &hook));
-    OK(sp_sim_hook_fault(model, SP_TEXT("host.link"), SP_TEXT("wire"), SP_TX, SP_TEXT("drop:2000"), &fault));
-    OK(sp_sim_new(SP_TEXT("scenario = \"cxl68-expander\"\nhost.accesses = 20\nexternal = \"device.link\"\n"), &external));
-    OK(sp_sim_watch(external, SP_TEXT("device.link"), SP_TX, 1));
+    OK(sp_sim_hook_attach(model, SP_TEXT("device.cxl"), SP_TEXT("wire"), SP_TX, see, &seen, &hook));
+    OK(sp_sim_hook_fault(model, SP_TEXT("host.cxl"), SP_TEXT("wire"), SP_TX, SP_TEXT("drop:2000"), &fault));
+    OK(sp_sim_new(SP_TEXT("scenario = \"cxl68-expander\"\nhost.accesses = 20\nexternal = \"device.cxl\"\n"), &external));
+    OK(sp_sim_watch(external, SP_TEXT("device.cxl"), SP_TX, 1));
     OK(sp_sim_step(model, 1000));
-    while (sp_sim_sample(model, SP_TEXT("device.link"), SP_TX, &time_fs, unit, sizeof unit, &n) == SP_OK) {
+    while (sp_sim_sample(model, SP_TEXT("device.cxl"), SP_TX, &time_fs, unit, sizeof unit, &n) == SP_OK) {
         if (units++ == 0)
             memcpy(first, unit, n);
         /* A cycle of the reference clock is 500,000 fs. */
         OK(sp_sim_step(external, time_fs / 500000 - cycle));
         cycle = time_fs / 500000;
-        OK(sp_sim_drive(external, SP_TEXT("device.link"), unit, n));
+        OK(sp_sim_drive(external, SP_TEXT("device.cxl"), unit, n));
     }
     REQUIRE(units > 0 && seen == (uint64_t)units);
     OK(sp_sim_run(external, 1000));
-    OK(sp_sim_expect(external, SP_TEXT("device.link"), SP_TX, first, NULL, 68));
-    EXPECT(sp_sim_expect(external, SP_TEXT("device.link"), SP_RX, first, NULL, 68), SP_ERR_KIND);
-    EXPECT(sp_sim_drive(model, SP_TEXT("device.link"), unit, 68), SP_ERR_KIND);
+    OK(sp_sim_expect(external, SP_TEXT("device.cxl"), SP_TX, first, NULL, 68));
+    EXPECT(sp_sim_expect(external, SP_TEXT("device.cxl"), SP_RX, first, NULL, 68), SP_ERR_KIND);
+    EXPECT(sp_sim_drive(model, SP_TEXT("device.cxl"), unit, 68), SP_ERR_KIND);
     OK(sp_sim_metrics(external, text, sizeof text, &length));
     REQUIRE(strstr(text, "\"violations\":[]") != NULL && strstr(text, "\"reads\":20") != NULL);
-    OK(sp_sim_hook_detach(model, SP_TEXT("device.link"), hook));
-    EXPECT(sp_sim_hook_detach(model, SP_TEXT("device.link"), hook), SP_ERR_RANGE);
+    OK(sp_sim_hook_detach(model, SP_TEXT("device.cxl"), hook));
+    EXPECT(sp_sim_hook_detach(model, SP_TEXT("device.cxl"), hook), SP_ERR_RANGE);
     EXPECT(sp_sim_step(model, 1), SP_EMPTY);
     OK(sp_sim_destroy(external));
     OK(sp_sim_destroy(model));

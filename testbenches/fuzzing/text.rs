@@ -5,7 +5,7 @@ use scalepool::forms::hex::{Order, Reader};
 use scalepool::forms::message::{message_from_json, message_to_json};
 use scalepool::forms::{flit_io, flit_nvl, flit68, flit256};
 use scalepool::golden::{hex::parse_hex, rsp::parse_rsp};
-use scalepool::scenario::stimulus::{Format, MAX_ACCESS_BYTES, line_accesses, parse_trace};
+use scalepool::nodes::stimulus::{Format, MAX_ACCESS_BYTES, line_accesses, parse_trace};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::nvlink::NvlConfig;

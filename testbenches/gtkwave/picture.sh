@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 awk '
     NR <= 5 { print; next }
     /^@/ { flags = $0; next }
-    $0 == "-device.link.flit" || $0 == "-device.link.m2s_req" || $0 == "-device.link.m2s_rwd" { print flags; print; shown = !shown; next }
+    $0 == "-device.cxl.flit" || $0 == "-device.cxl.m2s_req" || $0 == "-device.cxl.m2s_rwd" { print flags; print; shown = !shown; next }
     shown { if (flags) print flags; flags = ""; print }
 ' cxl68-expander.gtkw >"$folder/groups.gtkw"
 cat >"$folder/shot.tcl" <<TCL

@@ -1046,10 +1046,10 @@ fn a_wave_is_inspected() {
     // One flit of each direction was spoilt on purpose.
     assert_eq!((status, err.as_str()), (1, ""));
     for line in [
-        "36.125000 ns device.link #16 protocol\n",
-        "  broken: 36.125000 ns device.link.flit.raw[535:528] CXL68-CRC-01 at byte 66: the CRC does not match the bytes of the flit: found ",
+        "36.125000 ns device.cxl #16 protocol\n",
+        "  broken: 36.125000 ns device.cxl.flit.raw[535:528] CXL68-CRC-01 at byte 66: the CRC does not match the bytes of the flit: found ",
         "  cxl68.m2s_req opcode=MemRd ",
-        "device.link  93     93     1\n",
+        "device.cxl  93     93     1\n",
     ] {
         assert!(out.contains(line), "`{line}` is not in:\n{out}");
     }
@@ -1074,7 +1074,7 @@ fn inspect_prints_json_lines() {
     let lines: Vec<Value> = out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let (summary, flits) = lines.split_last().unwrap();
     assert_eq!((status, flits.len()), (1, 188));
-    let row = json!({"interface": "host.link", "edges": 95, "flits": 95, "violations": 1, "left_over_beats": 0});
+    let row = json!({"interface": "host.cxl", "edges": 95, "flits": 95, "violations": 1, "left_over_beats": 0});
     assert_eq!(summary["summary"][0], row);
     let broken = flits.iter().find(|f| f["violations"] != json!([])).unwrap();
     let keys: Vec<_> = broken.as_object().unwrap().keys().collect();

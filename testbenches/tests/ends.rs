@@ -119,7 +119,7 @@ fn soak_every_two_settings_at_their_ends() {
         return;
     }
     let mut cases = Vec::new();
-    for scenario in SCENARIOS {
+    for scenario in SCENARIOS.iter() {
         cases.extend((scenario.name == LARGE).then(|| together(scenario, |ends| ends.last().cloned())));
         for (n, one) in scenario.keys.iter().enumerate() {
             for two in &scenario.keys[n + 1..] {

@@ -325,7 +325,7 @@ fn bad_input_is_refused() {
         (run(&["--stimulus", "bad.csv"]), "bad.csv:2"),
         (run(&["--stimulus", "empty"]), "empty"),
         (run(&["--stimulus", "bad.csv", "--set", "host.cache_bytes=100"]), "bad.csv:2"),
-        (run(&["--wave-scope", "nowhere"]), "expected one of: device.link, device.mem, host.core, host.link\n"),
+        (run(&["--wave-scope", "nowhere"]), "expected one of: device.cxl, device.mem, host.core, host.cxl\n"),
         (run(&["--wave-from", "9", "--wave-to", "8"]), "9"),
         ("run cxl68-expander --vcd missing/w.vcd".into(), "missing/w.vcd"),
         ("run cxl68-expander --trace full".into(), "full"),

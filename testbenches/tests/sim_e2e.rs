@@ -426,7 +426,7 @@ fn hooks_are_faults_of_a_simulation() {
     for scenario in ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander", "cxl-pbr-pair"] {
         let at = |point, way, fault| {
             hooked(scenario, 1, |live| {
-                let hooks = &live.port("device.link").expect("it has one").hooks;
+                let hooks = &live.port("device.cxl").expect("it has one").hooks;
                 hooks.attach_fault(point, way, fault).expect("allowed");
             })
         };
@@ -442,5 +442,5 @@ fn hooks_are_faults_of_a_simulation() {
     let request = Request { scenario: "cxl68-expander".into(), ..Request::default() };
     let live = Live::new(&request).expect("it is built");
     let refused = live.port("host").expect_err("no such port");
-    assert_eq!(refused.to_string(), "port `host`: expected one of: host.link, device.link");
+    assert_eq!(refused.to_string(), "port `host`: expected one of: host.cxl, device.cxl");
 }

@@ -8,7 +8,7 @@ use proptest::test_runner::RngSeed;
 use scalepool::memory::cache::{Cache, CacheConfig, CacheConfigError, Victim};
 use scalepool::memory::store::{Background, Store, StoredLine};
 use scalepool::memory::{ALL_BYTES, Line};
-use scalepool::scenario::stimulus::{
+use scalepool::nodes::stimulus::{
     Access, Format, LineAccess, MAX_ACCESS_BYTES, Mix, Op, ProducerConsumer, Region, Step, WriteStreams, alg1a, alg1b,
     alg2, line_accesses, parse_trace, read_trace, saturated,
 };

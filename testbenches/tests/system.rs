@@ -3,6 +3,7 @@
 
 mod arbiters;
 mod cxlio_endpoint;
+mod descriptions;
 mod determinism;
 mod ends;
 mod kernel;

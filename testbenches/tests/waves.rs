@@ -225,7 +225,7 @@ fn assert_messages(name: &str, wave: &str, trace: &str) {
     let counts = counts(wave);
     let records: Vec<serde_json::Value> =
         trace.lines().map(|line| serde_json::from_str(line).expect("JSON lines")).collect();
-    for (port, agent, kind) in [("device.link", "device.mem", "begin"), ("host.link", "host.core", "end")] {
+    for (port, agent, kind) in [("device.cxl", "device.mem", "begin"), ("host.cxl", "host.core", "end")] {
         for message in ["m2s_req", "m2s_rwd", "s2m_ndr", "s2m_drs"] {
             let is_one = |r: &&serde_json::Value| {
                 let layout = r["message"].as_str().unwrap_or_default();

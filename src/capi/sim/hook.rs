@@ -10,7 +10,7 @@ use crate::link::hook::{SpHook, asks, way_of};
 use crate::status::{Failure, SP_ERR_KIND, SP_OK};
 use scalepool::link::fault::Fault;
 use scalepool::link::hook::{HookError, HookPoint};
-use scalepool::scenario::ports::SimPort;
+use scalepool::link::sim_port::SimPort;
 use std::ffi::{c_char, c_void};
 
 impl Sim {

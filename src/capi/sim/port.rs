@@ -1,6 +1,6 @@
 //! Ports of a run: units that pass are sampled and compared, units of an external end are driven.
 //!
-//! A port is a link end by its name in traces, `host.link`; SP_RX is what comes to it, SP_TX what it sends. A unit is what
+//! A port is a link end by its name in traces, `host.cxl`; SP_RX is what comes to it, SP_TX what it sends. A unit is what
 //! travels in one flit clock: 68 bytes, 256 bytes, one flit of 16 bytes, 640 bytes.
 
 use super::SIMS;

@@ -3,10 +3,10 @@
 use super::SP_MAX_CYCLES;
 use crate::status::{Failure, SP_EMPTY, SP_OK};
 use scalepool::link::hook::Way;
+use scalepool::link::sim_port::SimPort;
 use scalepool::scenario::Request;
 use scalepool::scenario::drive::{Live, ObserverId};
 use scalepool::scenario::observe::Outputs;
-use scalepool::scenario::ports::SimPort;
 use scalepool::scenario::report::Report;
 use serde_json::{Value, json};
 

@@ -111,7 +111,26 @@ impl LinkConfig {
         let ack_target_flits = ack_target_flits(lanes, gt_per_s).unwrap_or(u64::MAX);
         LinkConfig { mode, ack_target_flits, replay_limit, handshake_flits, ..LinkConfig::default() }
     }
+
+    /// Refuses pipelines and wires so slow that no handshake ends before it is given up.
+    ///
+    /// # Errors
+    /// What was found and expected of `way_fs`, the time from one end to the other, where a flit takes `num / den` fs.
+    pub fn check_way(&self, way_fs: u64, (num, den): (u64, u64)) -> Result<(), String> {
+        let most_fs = (u64::from(self.handshake_flits) - HANDSHAKE_FLITS) * num / den / 2;
+        if way_fs <= most_fs {
+            return Ok(());
+        }
+        Err(format!(
+            "found {way_fs} fs one way with the other pipeline and the wire, expected at most {most_fs}: the handshake of a 256B link \
+             is given up after {} flits",
+            self.handshake_flits
+        ))
+    }
 }
+
+/// Flits of a handshake beside the round trip: three Acks, one in four flits, the way through both ends (`cxl-256b` §9).
+const HANDSHAKE_FLITS: u64 = 16;
 
 /// When credits return without a message \[D\] (`cxl-256b` §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -29,3 +29,6 @@ pub use fill::phy_fill;
 pub use monitor::{Known, Monitor, MonitorConfig};
 pub use mutant::Mutant;
 pub use pair::Pair;
+
+/// Bytes of memory that a unit under way takes, with the time at which it is due.
+pub const UNDER_WAY_BYTES: usize = 128;

@@ -8,7 +8,7 @@ use crate::coherence::clocked::accessor::Accessor;
 use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
 use crate::scenario::settings::Settings;
-use crate::scenario::{RunError, Scenario};
+use crate::scenario::{How, RunError, Scenario};
 use std::sync::Arc;
 
 /// The scenario.
@@ -16,7 +16,7 @@ pub const BIAS_FLIP: Scenario = Scenario {
     name: "bias-flip",
     doc: "a device and its host, each with a core, that use the device's memory in turn; its bias flips both ways (HDM-D)",
     keys: keys::BIAS_FLIP,
-    build: |request, settings| star(settings)?.build(request, settings),
+    how: How::Coded(|request, settings| star(settings)?.build(request, settings)),
 };
 
 fn star(settings: &Settings) -> Result<Star<BiasHost<Line>, BiasDevice<Line>>, RunError> {

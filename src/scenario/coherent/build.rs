@@ -8,7 +8,7 @@ use crate::link::event::Event;
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::line_time::LineTime;
 use crate::link::port::{OnWire, Port, PortConfig, PortResult, Ports};
-use crate::scenario::ports::SimPort;
+use crate::link::sim_port::SimPort;
 use crate::scenario::settings::{GIVE_UP, Settings};
 use crate::trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -14,7 +14,7 @@ use crate::coherence::config::CoherenceConfig;
 use crate::coherence::content::Line;
 use crate::coherence::mem::peer::Peer;
 use crate::scenario::settings::{SettingError, Settings};
-use crate::scenario::{RunError, Scenario};
+use crate::scenario::{How, RunError, Scenario};
 use std::sync::Arc;
 
 /// The scenario.
@@ -22,10 +22,10 @@ pub const CACHE_PAIR: Scenario = Scenario {
     name: "cxl-cache-pair",
     doc: "caching devices that share the host's memory over CXL.cache, each over its own link",
     keys: keys::CACHE_PAIR,
-    build: |request, settings| match settings.is_on("target") {
+    how: How::Coded(|request, settings| match settings.is_on("target") {
         true => star(settings, |n| Peer::new(n as u8))?.build(request, settings),
         false => star(settings, |_| Device::new())?.build(request, settings),
-    },
+    }),
 };
 
 /// Devices of a kind below the home.

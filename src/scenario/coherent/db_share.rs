@@ -17,7 +17,7 @@ use crate::coherence::mem::options::MemConfig;
 use crate::coherence::mem::uio::{Decoder, LINE_BYTES};
 use crate::kernel::Rng;
 use crate::scenario::settings::{SettingError, Settings};
-use crate::scenario::{RunError, Scenario};
+use crate::scenario::{How, RunError, Scenario};
 use std::sync::Arc;
 
 /// Several hosts and devices.
@@ -25,7 +25,7 @@ pub const DB_SHARE: Scenario = Scenario {
     name: "hdm-db-share",
     doc: "hosts that share the memory of devices (HDM-DB); a device takes lines back by back-invalidate snoops",
     keys: keys::DB_SHARE,
-    build: |request, settings| star(request.seed, settings)?.build(request, settings),
+    how: How::Coded(|request, settings| star(request.seed, settings)?.build(request, settings)),
 };
 
 /// More lines than the snoop filter has entries.
@@ -33,7 +33,7 @@ pub const FILTER_THRASH: Scenario = Scenario {
     name: "snoop-filter-thrash",
     doc: "a host walks through more lines than the device's inclusive snoop filter can track (HDM-DB)",
     keys: keys::FILTER_THRASH,
-    build: |request, settings| star(request.seed, settings)?.build(request, settings),
+    how: How::Coded(|request, settings| star(request.seed, settings)?.build(request, settings)),
 };
 
 /// Number of a writer on CXL.io, above those of all cores.

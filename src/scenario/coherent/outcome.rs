@@ -200,6 +200,8 @@ impl Outcome<'_> {
         }
         Ok(Report {
             remarks: Vec::new(),
+            components: Vec::new(),
+            links: Vec::new(),
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,
             cycles: time_fs / clock_fs,

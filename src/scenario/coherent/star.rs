@@ -34,7 +34,7 @@ use crate::coherence::mem::dcoh::Dcoh;
 use crate::coherence::mem::load::Steps;
 use crate::coherence::wire::{Route, layouts, peer_layouts};
 use crate::kernel::{Clock, SimError, Simulation};
-use crate::scenario::drive::{Built, Ended};
+use crate::scenario::drive::{Built, Ended, identity};
 use crate::scenario::faults::faults;
 use crate::scenario::settings::Settings;
 use crate::scenario::{Request, RunError};
@@ -415,7 +415,9 @@ where
 
         let (hubs, leaves) = (self.hubs, self.leaves);
         let drawn = sequence.clone();
-        let report = move |request: &Request, settings: &Settings, ended: Ended| {
+        let of_report = settings.clone();
+        let report = move |request: &Request, ended: Ended| {
+            let settings = &of_report;
             let of_hubs = hub_results.iter().enumerate().map(|(n, r)| Watching::of(&names.0(n), r));
             let name = |n: usize| (names.1)(n / leaves, n % leaves);
             let of_leaves = leaf_results.iter().enumerate().map(|(n, r)| Watching::of(&name(n), r));
@@ -446,7 +448,8 @@ where
         Ok(Built {
             sim,
             hub,
-            settings: settings.clone(),
+            identity: identity(request, settings),
+            ber: settings.real("link.ber"),
             clock_fs: settings.int("host.clock_fs"),
             stall_limit_fs: STALL_LIMIT_FS,
             stimulus: digest.to_vec(),

@@ -16,14 +16,12 @@ use crate::kernel::{
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::port::{Agent, Channels, OnWire, Port, PortConfig, PortResult, Ports};
 use crate::memory::store::{Background, Store};
+use crate::nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
+use crate::nodes::cxl::memory::{Device, DeviceConfig};
+use crate::nodes::cxl::transaction_layouts;
+use crate::nodes::stimulus::{self, LineAccess, Mix, Region};
 use crate::scenario::RunError;
-use crate::scenario::expander::build::transaction_layouts;
-use crate::scenario::expander::device::{self as mem_device, Device, DeviceConfig};
-use crate::scenario::expander::host::{
-    self as mem_host, Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource,
-};
 use crate::scenario::settings::{GIVE_UP, Settings};
-use crate::scenario::stimulus::{self, LineAccess, Mix, Region};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::message::{Form as MessageForm, Message};
@@ -34,11 +32,15 @@ const CHANNEL_DEPTH: u32 = 64;
 /// Content of registers behind BARs that nothing has written.
 const BACKGROUND: Background = Background::Zero;
 /// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
-const MEM_BACKGROUND: Background = Background::OwnAddress;
+const BACKGROUND_OF_MEM: Background = Background::OwnAddress;
 /// Lines of memory that CXL.mem accesses walk through.
 const MEM_LINES: u64 = 4096;
 /// Requests that the memory of the device holds.
 const MEM_QUEUE: usize = 512;
+/// Core of the host's CXL.mem.
+const HOST_MEM: &str = "host.core";
+/// Memory of the device.
+const DEVICE_MEM: &str = "device.mem";
 /// Root complex: bus 0, device 0, function 0.
 const ROOT_ID: u16 = 0;
 /// Bus behind the root port.
@@ -68,11 +70,11 @@ impl Taps {
         let mem_kind = mem.map(|form| PlaceKind::Messages(transaction_layouts(form)));
         Taps {
             root: hub.tap(root::PLACE, tlps::shows(form)),
-            host_mem: mem_kind.map(|kind| hub.tap(mem_host::PLACE, kind)),
+            host_mem: mem_kind.map(|kind| hub.tap(HOST_MEM, kind)),
             host_flits: hub.tap(HOST_LINK, flits("up")),
             host_signals: hub.tap(HOST_LINK, PlaceKind::Values(E::SIGNALS)),
             function: hub.tap(function::PLACE, tlps::shows(form)),
-            device_mem: mem_kind.map(|kind| hub.tap(mem_device::PLACE, kind)),
+            device_mem: mem_kind.map(|kind| hub.tap(DEVICE_MEM, kind)),
             device_flits: hub.tap(DEVICE_LINK, flits("down")),
             device_signals: hub.tap(DEVICE_LINK, PlaceKind::Values(E::SIGNALS)),
         }
@@ -296,11 +298,12 @@ pub(super) fn build<E: HasIo>(
         }),
     );
     let config = HostConfig {
+        place: HOST_MEM.to_owned(),
         accesses,
         absolute_cycles: true,
         cache: None,
         outstanding: settings.int("mem.outstanding") as usize,
-        background: MEM_BACKGROUND,
+        background: BACKGROUND_OF_MEM,
         ports: ids,
         form,
     };
@@ -310,7 +313,7 @@ pub(super) fn build<E: HasIo>(
             let channels = HostChannels { tx: bind.attach(tx), rx: bind.attach(rx) };
             Host::new(config, channels, bind.rng(), tap, mem_result)
         };
-        (mem_host::PLACE, Box::new(make))
+        (HOST_MEM, Box::new(make))
     });
     sim.partition(move |p| side.build(p, io, mem));
 
@@ -348,7 +351,7 @@ pub(super) fn build<E: HasIo>(
         }),
     );
     let config = DeviceConfig {
-        store: Store::new(MEM_BACKGROUND),
+        store: Store::new(BACKGROUND_OF_MEM),
         latency_cycles: latency,
         queue: MEM_QUEUE,
         port: ids.device,
@@ -356,7 +359,7 @@ pub(super) fn build<E: HasIo>(
     };
     let mem = taps.device_mem.map(|tap| -> Make<Message, Device> {
         let make = move |bind: &mut Binder, tx, rx| Device::new(config, bind.attach(rx), bind.attach(tx), tap);
-        (mem_device::PLACE, Box::new(make))
+        (DEVICE_MEM, Box::new(make))
     });
     sim.partition(move |p| side.build(p, io, mem));
     Ok(sim)

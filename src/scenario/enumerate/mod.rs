@@ -23,7 +23,7 @@ mod root;
 mod tlps;
 mod walk;
 
-use super::drive::Built;
+use super::drive::{Built, identity};
 use super::faults::faults;
 use super::flit_link::flit_link;
 use super::settings::{SettingError, Settings};
@@ -296,12 +296,13 @@ fn build_on<E: HasIo>(ends: [E; 2], plan: Plan, request: &Request, settings: &Se
     Ok(Built {
         sim,
         hub,
-        settings: settings.clone(),
+        identity: identity(request, settings),
+        ber: settings.real("link.ber"),
         clock_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),
         ports: Vec::new(),
-        report: Box::new(move |request, _, ended| outcome::report(request, mode, pace, clock_fs, ended, &results)),
+        report: Box::new(move |request, ended| outcome::report(request, mode, pace, clock_fs, ended, &results)),
         chart: None,
     })
 }

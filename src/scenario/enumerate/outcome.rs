@@ -140,6 +140,8 @@ pub(super) fn report<E: HasIo>(
         .flat_map(|(dir, stats)| names.into_iter().zip(stats.sent).map(move |(name, n)| (format!("{name} {dir}"), n)));
     Ok(Report {
         remarks: Vec::new(),
+        components: Vec::new(),
+        links: Vec::new(),
         scenario: NAME.into(),
         seed: request.seed,
         cycles: time_fs / clock_fs,

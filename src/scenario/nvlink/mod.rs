@@ -3,28 +3,20 @@
 //! Modelled: `nvlink-pair`, two GPUs over ganged links; `nvlink-pod`, 8 to 72 GPUs behind switches. Every link carries
 //! whole packets bit for bit, with CRC, credits and replay. Left out: training, FEC, address translation.
 //!
-//! A walk through one write: the [`program`] asks for it; the [`gpu`] chooses the link by the block of the address and gives
+//! A walk through one write: the program asks for it; the GPU chooses the link by the block of the address and gives
 //! it a number; the port sends its flits; the peer (or a switch on the way) accepts it behind the CRC of the next header;
 //! the peer's GPU checks link and number, and writes its memory.
 
-pub mod collective;
-pub mod gang;
-pub mod gpu;
-pub mod ledger;
-pub mod litmus;
-pub mod memory;
 pub mod outcome;
 pub mod pair;
 pub mod pod;
-pub mod program;
-pub mod traffic;
 
 use super::settings::{GIVE_UP, Key, Range, Settings};
 use crate::kernel::{BuildError, Clock, Simulation};
 use crate::link::nvlink::wiring::{LinkKind, Socket};
 use crate::link::nvlink::{Buffers, LinkConfig};
+use crate::nodes::nvlink::gpu::{Gpu, GpuConfig, GpuResult, LinkEnds};
 use crate::trace::{Hub, PlaceKind};
-use gpu::{Gpu, GpuConfig, GpuResult, LinkEnds};
 use scalepool_protocols::nvlink::{Ae, C2C, C2C_RATE, GENERATIONS, Generation, Header};
 use scalepool_protocols::wire::{LayoutDef, Wire};
 use std::sync::{Arc, Mutex};

@@ -1,13 +1,13 @@
 //! Results of GPUs and ports to the report.
 
-use super::gpu::GpuResult;
-use super::ledger::{self, Ledger};
 use crate::kernel::{RunReport, SimError, Stop};
 use crate::link::line_time::LineTime;
 use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::{CHANNELS, PortResult};
 use crate::link::nvlink::wiring::Socket;
-use crate::scenario::ports::SimPort;
+use crate::link::sim_port::SimPort;
+use crate::nodes::nvlink::gpu::GpuResult;
+use crate::nodes::nvlink::ledger::{self, Ledger};
 use crate::scenario::report::{Broken, FabricFigures, Report, Spread, direction, flit_clocks};
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::nvlink::{FLIT_BYTES, Op};
@@ -148,6 +148,8 @@ impl Run<'_> {
         let delivered = |n: usize| ports().map(|p| p.delivered[n]).sum::<u64>();
         Ok(Report {
             remarks: Vec::new(),
+            components: Vec::new(),
+            links: Vec::new(),
             scenario: self.request.scenario.clone(),
             seed: self.request.seed,
             cycles: time_fs / self.flit_fs,

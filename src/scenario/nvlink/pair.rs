@@ -3,15 +3,15 @@
 //! Modelled: reads, posted and non-posted writes with byte enables, atomics, FLUSH, all checked byte for byte; litmus tests
 //! of order (NVL-T12). Two partitions, one a GPU; one clock, that of the flits, the reference. Left out: a switch.
 
-use super::gpu::{GpuConfig, Mutant};
-use super::litmus::Litmus;
 use super::outcome::{Results, Run};
-use super::program::Program;
-use super::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use super::*;
 use crate::kernel::{Rng, SimError};
 use crate::link::nvlink::wiring;
-use crate::scenario::drive::Built;
+use crate::nodes::nvlink::gpu::{GpuConfig, Mutant};
+use crate::nodes::nvlink::litmus::Litmus;
+use crate::nodes::nvlink::program::Program;
+use crate::nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
+use crate::scenario::drive::{Built, identity};
 use crate::scenario::faults::faults;
 use crate::scenario::settings::{GIVE_UP, SettingError};
 use crate::scenario::{Request, RunError};
@@ -93,12 +93,13 @@ pub fn build_with(request: &Request, settings: &Settings, mutant: Mutant) -> Res
     Ok(Built {
         sim,
         hub,
-        settings,
+        identity: identity(request, &settings),
+        ber: settings.real("link.ber"),
         clock_fs: flit_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),
         ports: results.ports(),
-        report: Box::new(move |request, _, ended| {
+        report: Box::new(move |request, ended| {
             let run = Run { request, flit_fs, directions, own: Default::default(), extra: Default::default() };
             run.report(ended, &results)
         }),
@@ -108,7 +109,9 @@ pub fn build_with(request: &Request, settings: &Settings, mutant: Mutant) -> Res
 
 /// Refuses sizes that are no whole units.
 pub(super) fn check_sizes(settings: &Settings) -> Result<(), SettingError> {
-    for (key, unit) in [("traffic.bytes", FLIT_BYTES as u64), ("traffic.region_bytes", gang::BLOCK_BYTES)] {
+    for (key, unit) in
+        [("traffic.bytes", FLIT_BYTES as u64), ("traffic.region_bytes", crate::nodes::nvlink::gang::BLOCK_BYTES)]
+    {
         if !settings.int(key).is_multiple_of(unit) {
             return Err(SettingError::Together { key, text: format!("expected a multiple of {unit} bytes") });
         }

@@ -4,12 +4,8 @@
 //! CRC, credits and replay. A partition a GPU and a switch; one clock, that of the flits, the reference. Left out: several
 //! stages, link failures.
 
-use super::collective::{AllReduce, Vectors, Way};
-use super::gpu::{GpuConfig, Mutant};
 use super::outcome::{Results, Run, read};
 use super::pair::check_sizes;
-use super::program::Program;
-use super::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use super::*;
 use crate::fabric::nvlink_switch::reduction::NumberType;
 use crate::fabric::nvlink_switch::{
@@ -20,7 +16,12 @@ use crate::kernel::{Rng, SimError};
 use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::CHANNELS;
 use crate::link::nvlink::wiring;
-use crate::scenario::drive::{Built, Ended};
+use crate::memory::limit;
+use crate::nodes::nvlink::collective::{AllReduce, Vectors, Way};
+use crate::nodes::nvlink::gpu::{GpuConfig, Mutant};
+use crate::nodes::nvlink::program::Program;
+use crate::nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
+use crate::scenario::drive::{Built, Ended, identity};
 use crate::scenario::memory as memory_of;
 use crate::scenario::report::{Broken, FabricFigures};
 use crate::scenario::settings::{GIVE_UP, SettingError};
@@ -177,12 +178,14 @@ pub fn build_with(request: &Request, settings: &Settings, mutants: Mutants) -> R
         "bf16" => NumberType::Bf16,
         _ => NumberType::F32,
     };
-    let blocks = settings.int("collective.bytes").div_ceil(u64::from(shape.members) * gang::BLOCK_BYTES);
+    let blocks =
+        settings.int("collective.bytes").div_ceil(u64::from(shape.members) * crate::nodes::nvlink::gang::BLOCK_BYTES);
     if way.is_some() {
         // A vector each, and their sum.
-        let bytes = u128::from(blocks) * u128::from(shape.members) * u128::from(gang::BLOCK_BYTES);
+        let bytes =
+            u128::from(blocks) * u128::from(shape.members) * u128::from(crate::nodes::nvlink::gang::BLOCK_BYTES);
         let text = format!("the vectors of {} GPUs and their sum", shape.members);
-        memory_of::check("collective.bytes", &text, bytes * (u128::from(shape.members) + 1))?;
+        memory_of::refuse("collective.bytes", limit::above(&text, bytes * (u128::from(shape.members) + 1)))?;
     }
     let vectors = way.map(|way| (way, Arc::new(Vectors::new(request.seed, shape.members.into(), blocks, number, way))));
     let mut hub = Hub::default();
@@ -191,9 +194,10 @@ pub fn build_with(request: &Request, settings: &Settings, mutants: Mutants) -> R
     let sim = simulation(request, settings, &shape, mutants, vectors.as_ref(), &mut hub, &mut results, &mut switches)
         .map_err(|e| RunError::Build(SimError::Build(e)))?;
     let (flit_fs, ports) = (shape.generation().flit_fs(), results.ports());
-    let report = move |request: &Request, settings: &Settings, ended: Ended| {
+    let of_report = settings.clone();
+    let report = move |request: &Request, ended: Ended| {
         let bytes = vectors.as_ref().map(|(_, v)| v.bytes());
-        let extra = figures(settings, &shape, &results, &switches, bytes);
+        let extra = figures(&of_report, &shape, &results, &switches, bytes);
         let directions = u64::from(shape.gpus) * shape.links as u64;
         let own = own_of_switches(&shape, &switches);
         Run { request, flit_fs, directions, own, extra }.report(ended, &results)
@@ -201,7 +205,8 @@ pub fn build_with(request: &Request, settings: &Settings, mutants: Mutants) -> R
     Ok(Built {
         sim,
         hub,
-        settings: settings.clone(),
+        identity: identity(request, settings),
+        ber: settings.real("link.ber"),
         clock_fs: flit_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),

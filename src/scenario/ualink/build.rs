@@ -1,11 +1,5 @@
 //! Settings to a built simulation.
 
-use super::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
-use super::completer::Responses;
-use super::guard::Guard;
-use super::port::{self, Port, Tamper};
-use super::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
-use super::traffic::{Generator, Mix, Pattern, Traffic};
 use crate::fabric::ualink_switch::core::CoreStats;
 use crate::fabric::ualink_switch::{Core, CoreModule, FromCore, Routes, SLICE_PORTS, Slice, ToCore};
 use crate::kernel::{
@@ -13,6 +7,7 @@ use crate::kernel::{
 };
 use crate::link::fault::{Fault, FaultyWire};
 use crate::link::hook::Hooks;
+use crate::link::sim_port::SimPort;
 use crate::link::ualink::EndConfig;
 use crate::link::ualink::line::{LaneRate, Line, Width};
 use crate::link::ualink::security::{Protection, SecurityConfig};
@@ -20,8 +15,14 @@ use crate::link::ualink::tl::fault::parse;
 use crate::link::ualink::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
 use crate::link::ualink::tl::{Counts, Tl, TlConfig};
 use crate::link::ualink::upli::{self, Ordering, UpliConfig};
+use crate::memory::limit;
+use crate::nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
+use crate::nodes::ualink::completer::Responses;
+use crate::nodes::ualink::guard::Guard;
+use crate::nodes::ualink::port::{self, Port, Tamper};
+use crate::nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
+use crate::nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
 use crate::scenario::memory;
-use crate::scenario::ports::SimPort;
 use crate::scenario::settings::{GIVE_UP, SettingError, Settings};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::ualink::code::DeviceType;
@@ -269,7 +270,7 @@ impl Design {
         };
         let key = if self.pipeline_fs > self.propagation_fs { "link.pipeline_fs" } else { "link.propagation_fs" };
         let unit_time = self.line.code_word_fs();
-        memory::check_wires(key, 2 * links, self.wire_fs(ends), unit_time, FLIT_BYTES + BESIDE_BYTES)
+        memory::refuse(key, limit::above_on_wires(2 * links, self.wire_fs(ends), unit_time, FLIT_BYTES + BESIDE_BYTES))
     }
 
     /// Ports of an accelerator.

@@ -9,20 +9,13 @@
 //! signal by signal over the UPLI where that is on; the port protects it where that is on and packs it into TL flits and DL flits; a switch takes it out, looks its destination up and packs it again; the
 //! completer writes the bytes; the response goes the same way back and frees the tag.
 
-mod accelerator;
 mod build;
-pub mod check;
-pub mod completer;
-mod guard;
 mod keys;
-mod port;
 mod result;
-mod station;
-mod traffic;
 
 pub use keys::{PAIR_KEYS, POD_KEYS};
 
-use super::drive::Built;
+use super::drive::{Built, identity};
 use super::settings::Settings;
 use super::{Request, RunError};
 use crate::kernel::SimError;
@@ -64,12 +57,13 @@ fn build(scenario: usize, request: &Request, settings: &Settings) -> Result<Buil
     Ok(Built {
         sim,
         hub,
-        settings: settings.clone(),
+        identity: identity(request, settings),
+        ber: settings.real("link.ber"),
         clock_fs: design.accel_clock_fs,
         stall_limit_fs: STALL_LIMIT_FS,
         stimulus: Vec::new(),
         ports: results.ports.iter().map(|(port, _)| port.clone()).collect(),
-        report: Box::new(move |request, _, ended| result::report(NAMES[scenario], request, &design, ended, &results)),
+        report: Box::new(move |request, ended| result::report(NAMES[scenario], request, &design, ended, &results)),
         chart: None,
     })
 }

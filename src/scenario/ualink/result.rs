@@ -1,12 +1,12 @@
 //! Results of the modules to a report.
 
-use super::accelerator::AcceleratorResult;
 use super::build::{Design, Results};
-use super::check::{Ledger, conservation};
-use super::station::StationResult;
 use crate::fabric::ualink_switch::core::CoreStats;
 use crate::kernel::{RunReport, SimError, Stop};
 use crate::link::ualink::tl::port::PortResult;
+use crate::nodes::ualink::accelerator::AcceleratorResult;
+use crate::nodes::ualink::check::{Ledger, conservation};
+use crate::nodes::ualink::station::StationResult;
 use crate::scenario::report::{Broken, FabricFigures, Report, Spread, direction, flit_clocks};
 use crate::scenario::{Request, RunError};
 use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
@@ -194,6 +194,8 @@ pub fn report(
     let met = fields.iter().filter(|&&n| n > 0).count() as u64;
     Ok(Report {
         remarks: Vec::new(),
+        components: Vec::new(),
+        links: Vec::new(),
         scenario: scenario.into(),
         seed: request.seed,
         cycles,

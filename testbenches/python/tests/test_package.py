@@ -256,7 +256,7 @@ class Models(unittest.TestCase):
         self.assertTrue(stepped.state()["over"])
 
     def test_a_driven_device_serves_the_host(self):
-        text, port = 'scenario = "cxl68-expander"\nhost.accesses = 30', "device.link"
+        text, port = 'scenario = "cxl68-expander"\nhost.accesses = 30', "device.cxl"
         model, external = sp.Model(text), sp.Model(text + f'\nexternal = "{port}"')
         model.watch(port, "tx")
         external.watch(port, "tx")
@@ -280,21 +280,21 @@ class Models(unittest.TestCase):
             model.drive(port, sent[0].unit)
         with self.assertRaises(errors.KindError):
             model.sample(port, "rx")
-        with self.assertRaisesRegex(errors.InputError, "host.link, device.link"):
+        with self.assertRaisesRegex(errors.InputError, "host.cxl, device.cxl"):
             model.watch("nowhere")
 
     def test_hooks_at_ports(self):
         model, seen = sp.Model('scenario = "cxl68-expander"\nhost.accesses = 50'), []
-        watch = model.attach("host.link", "packer_in", seen.append)
-        model.fault("device.link", "wire", "drop:9", way="rx")
+        watch = model.attach("host.cxl", "packer_in", seen.append)
+        model.fault("device.cxl", "wire", "drop:9", way="rx")
         self.assertTrue(model.run())
         self.assertEqual((len(seen), seen[0].name), (50, "cxl68.m2s_req"))
         self.assertGreater(model.metrics()["retries"], 0)
-        model.detach("host.link", watch)
+        model.detach("host.cxl", watch)
         with self.assertRaises(errors.RangeError):
-            model.detach("host.link", watch)
+            model.detach("host.cxl", watch)
         model.reset()
-        model.attach("host.link", "packer_out", lambda item: 1 // 0, way="rx")
+        model.attach("host.cxl", "packer_out", lambda item: 1 // 0, way="rx")
         with self.assertRaises(ZeroDivisionError):
             model.run()
         self.assertEqual(len(seen), 50)

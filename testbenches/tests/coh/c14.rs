@@ -13,8 +13,8 @@ use scalepool::coherence::mem::hdm_h::HdmH;
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::stress::litmus::{Work, play};
 use scalepool::coherence::stress::{Protocol, Stress};
+use scalepool::nodes::stimulus::{ProducerConsumer, Step, WriteStreams, alg1a, alg1b, alg2};
 use scalepool::scenario::report::Report;
-use scalepool::scenario::stimulus::{ProducerConsumer, Step, WriteStreams, alg1a, alg1b, alg2};
 use scalepool::scenario::{self, Request};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode as Op, DevLoad, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,

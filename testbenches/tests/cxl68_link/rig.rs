@@ -8,7 +8,7 @@ use scalepool::link::cxl68::{EndConfig, Event, Pair, Severity};
 use scalepool::link::hook::{Answer, HookPoint, Hooks, Item, Way};
 use scalepool::memory::store::{Background, Store};
 use scalepool::memory::{ALL_BYTES, Line};
-use scalepool::scenario::stimulus::Step;
+use scalepool::nodes::stimulus::Step;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::{
     D2hReqOpcode, GoState, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField,

@@ -53,9 +53,9 @@ const WORDS: &[&str] = &[
     "{\"protocol\":\"cxl-68b\",\"kind\":\"protocol\",\"slots\":[]}",
     "scenario = \"cxl68-expander\"\nhost.accesses = 5\ncycles = 3000",
     "scenario = \"cxl256-expander\"\nhost.accesses = 5\ncycles = 3000",
-    "scenario = \"cxl68-expander\"\nexternal = \"device.link\"\ncycles = 3000",
-    "host.link",
-    "device.link",
+    "scenario = \"cxl68-expander\"\nexternal = \"device.cxl\"\ncycles = 3000",
+    "host.cxl",
+    "device.cxl",
     "host.accesses=3",
     "link.ber=0.001",
     "[[[[[[[[[[[[[[[[[[[[",
@@ -213,7 +213,7 @@ impl Rough {
         let held = count.saturating_mul(item) <= ARENA;
         let input = if held { self.input(count * item) } else { 0 } as *const u8;
         let sim = self.simulation();
-        let (port, port_length) = self.often(["host.link", "device.link"]);
+        let (port, port_length) = self.often(["host.cxl", "device.cxl"]);
         let (point, point_length) = self.often(["wire", "packer_out"]);
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {

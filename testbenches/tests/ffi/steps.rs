@@ -174,9 +174,9 @@ fn outputs_on_and_off_on_the_way() {
 fn units_are_sampled_where_they_pass() {
     open();
     for (scenario, near, far, bytes) in [
-        ("cxl68-expander", "host.link", "device.link", 68),
-        ("cxl256-expander", "host.link", "device.link", 256),
-        ("cxl256-lopt-expander", "device.link", "host.link", 256),
+        ("cxl68-expander", "host.cxl", "device.cxl", 68),
+        ("cxl256-expander", "host.cxl", "device.cxl", 256),
+        ("cxl256-lopt-expander", "device.cxl", "host.cxl", 256),
         ("cxl-cache-pair", "host.port[0]", "dev[0].link", 256),
         ("ualink-pair", "accel[0].port[0]", "accel[1].port[0]", 640),
         ("nvlink-pair", "gpu[0].link[1]", "gpu[1].link[1]", 16),
@@ -229,7 +229,7 @@ fn of_host(metrics: &str) -> Vec<Value> {
 #[test]
 fn a_driven_end_stands_for_that_of_the_model() {
     open();
-    let port = "device.link";
+    let port = "device.cxl";
     for scenario in ["cxl68-expander", "cxl256-expander", "cxl256-lopt-expander", "cxl-pbr-pair"] {
         let text = format!("scenario = \"{scenario}\"\nhost.accesses = 60\nhost.pattern = \"mix\"");
         let model = sim(&text);
@@ -330,8 +330,8 @@ fn fault(sim: u64, port: &str, point: &str, way: u32, fault: &str) -> i32 {
 fn hooks_at_ports_watch_every_point() {
     open();
     for (scenario, near, far) in [
-        ("cxl68-expander", "host.link", "device.link"),
-        ("cxl256-expander", "host.link", "device.link"),
+        ("cxl68-expander", "host.cxl", "device.cxl"),
+        ("cxl256-expander", "host.cxl", "device.cxl"),
         ("cxl-cache-pair", "host.port[0]", "dev[0].link"),
         ("ualink-pair", "accel[0].port[0]", "accel[1].port[0]"),
         ("nvlink-pair", "gpu[0].link[0]", "gpu[1].link[0]"),
@@ -380,39 +380,36 @@ fn hooks_at_ports_are_faults() {
     // Another bit on the wire is asked for again; a message that a function takes is missed.
     let mut seen = Seen { answer: SP_HOOK_REPLACE, calls: sim, ..Seen::default() };
     sp_sim_reset(sim);
-    let (status, hook) = attach(sim, "device.link", "wire", SP_TX, &mut seen);
+    let (status, hook) = attach(sim, "device.cxl", "wire", SP_TX, &mut seen);
     let (again, rules) = retries();
     assert!(again > 0);
     assert_eq!((status, rules, seen.inner), (SP_OK, 0, SP_ERR_BUSY));
     let detach = |port: &str| unsafe { sp_sim_hook_detach(sim, start(port), port.len(), hook) };
-    assert_eq!(
-        (detach("host.link"), detach("device.link"), detach("device.link")),
-        (SP_ERR_RANGE, SP_OK, SP_ERR_RANGE)
-    );
+    assert_eq!((detach("host.cxl"), detach("device.cxl"), detach("device.cxl")), (SP_ERR_RANGE, SP_OK, SP_ERR_RANGE));
     let mut drops = Seen { answer: SP_HOOK_DROP, ..Seen::default() };
     sp_sim_reset(sim);
-    assert_eq!(attach(sim, "host.link", "packer_out", SP_RX, &mut drops).0, SP_OK);
+    assert_eq!(attach(sim, "host.cxl", "packer_out", SP_RX, &mut drops).0, SP_OK);
     assert!(retries().1 > 0, "a lost answer is missed");
     assert_eq!(sp_sim_destroy(sim), SP_OK);
 
     let sim = self::sim("scenario = \"cxl68-expander\"\nhost.accesses = 100\nthreads = 2");
-    assert_eq!(attach(sim, "host.link", "wire", SP_RX, &mut drops).0, SP_ERR_KIND, "functions need one thread");
-    assert_eq!(fault(sim, "host.link", "wire", SP_RX, "drop:30"), SP_OK);
+    assert_eq!(attach(sim, "host.cxl", "wire", SP_RX, &mut drops).0, SP_ERR_KIND, "functions need one thread");
+    assert_eq!(fault(sim, "host.cxl", "wire", SP_RX, "drop:30"), SP_OK);
     assert_eq!(sp_sim_run(sim, 0), SP_OK, "{}", last_error());
     assert!(metrics(sim).contains("\"retries\":1"), "{}", metrics(sim));
     for (port, point, way, text, status) in [
         ("host", "wire", SP_RX, "drop:1", SP_ERR_INPUT),
-        ("host.link", "wires", SP_RX, "drop:1", SP_ERR_INPUT),
-        ("host.link", "wire", 2, "drop:1", SP_ERR_RANGE),
-        ("host.link", "wire", SP_RX, "flip:1:544", SP_ERR_INPUT),
-        ("host.link", "credit", SP_TX, "drop:1", SP_ERR_KIND),
+        ("host.cxl", "wires", SP_RX, "drop:1", SP_ERR_INPUT),
+        ("host.cxl", "wire", 2, "drop:1", SP_ERR_RANGE),
+        ("host.cxl", "wire", SP_RX, "flip:1:544", SP_ERR_INPUT),
+        ("host.cxl", "credit", SP_TX, "drop:1", SP_ERR_KIND),
     ] {
         assert_eq!(fault(sim, port, point, way, text), status, "{port} {point} {text}");
     }
     assert_eq!(sp_sim_destroy(sim), SP_OK);
-    let sim = self::sim("scenario = \"cxl68-expander\"\nexternal = \"device.link\"");
-    assert_eq!(fault(sim, "device.link", "replay_in", SP_RX, "drop:1"), SP_ERR_KIND, "the caller's end");
-    assert_eq!(fault(sim, "device.link", "wire", SP_RX, "drop:1"), SP_OK);
+    let sim = self::sim("scenario = \"cxl68-expander\"\nexternal = \"device.cxl\"");
+    assert_eq!(fault(sim, "device.cxl", "replay_in", SP_RX, "drop:1"), SP_ERR_KIND, "the caller's end");
+    assert_eq!(fault(sim, "device.cxl", "wire", SP_RX, "drop:1"), SP_OK);
     assert_eq!(sp_sim_destroy(sim), SP_OK);
 }
 
@@ -429,7 +426,7 @@ fn what_steps_refuse() {
     // Another seed begins anew, with the next step.
     assert_eq!((sp_sim_seed(sim, 2), sp_sim_step(sim, 3)), (SP_OK, SP_OK));
     assert_eq!(state(sim)["cycle"], 3);
-    let name = "host.link";
+    let name = "host.cxl";
     let null_unit = unsafe { sp_sim_sample(sim, start(name), 9, SP_RX, &mut 0, null_mut(), 0, null_mut()) };
     let null_time = unsafe { sp_sim_sample(sim, start(name), 9, SP_RX, null_mut(), null_mut(), 0, &mut 0) };
     assert_eq!((null_unit, null_time), (SP_ERR_NULL, SP_ERR_NULL));

@@ -365,20 +365,20 @@ fn without(wave: &str, place: &str, n: usize) -> String {
 fn ends_of_links_are_watched() {
     // The flit that does not come to the host, the rule that is broken then, and where.
     for (name, map, n, rule, signal) in [
-        ("cxl68-expander", "waves_cxl68", 46, "CXL68-LLR-05", "device.link."),
-        ("cxl-pbr-pair", "waves_cxlpbr", 31, "CXL256-RTY-01", "host.link."),
-        ("cxl256-lopt-expander", "waves_cxl256_lopt", 31, "CXL256-RTY-04", "device.link."),
+        ("cxl68-expander", "waves_cxl68", 46, "CXL68-LLR-05", "device.cxl."),
+        ("cxl-pbr-pair", "waves_cxlpbr", 31, "CXL256-RTY-01", "host.cxl."),
+        ("cxl256-lopt-expander", "waves_cxl256_lopt", 31, "CXL256-RTY-04", "device.cxl."),
     ] {
         let wave = read(&repository(&format!("waves/{name}.vcd")));
         let link = |sends: &str, receives: &str| {
             format!("[[link]]\nname = \"end\"\nsends = \"{sends}\"\nreceives = \"{receives}\"\nreaction_flits = 40\n")
         };
         let interfaces = read(&repository(&format!("testbenches/maps/{map}.toml")));
-        let text = [interfaces, link("device.link", "host.link"), link("host.link", "device.link")].concat();
+        let text = [interfaces, link("device.cxl", "host.cxl"), link("host.cxl", "device.cxl")].concat();
         let found = inspected(&wave, &text).expect("a wave");
         assert_eq!(rules(&found), [""; 0], "{name}");
         assert!(found.counts.iter().all(|count| count.units > 30), "{name}");
-        let found = inspected(&without(&wave, "host.link", n), &text).expect("a wave");
+        let found = inspected(&without(&wave, "host.cxl", n), &text).expect("a wave");
         let broken = found.seen.iter().flat_map(|s| &s.broken).find(|b| b.violation.rule == rule);
         let broken = broken.unwrap_or_else(|| panic!("{name}: {:?}", rules(&found)));
         assert!(broken.t_fs > 0 && broken.signal.starts_with(signal), "{name}: {} {}", broken.t_fs, broken.signal);

@@ -1,6 +1,6 @@
 //! Runs of the scenarios.
 
-use scalepool::scenario::nvlink::gpu::Mutant;
+use scalepool::nodes::nvlink::gpu::Mutant;
 use scalepool::scenario::nvlink::pod::Mutants;
 use scalepool::scenario::nvlink::{pair, pod};
 use scalepool::scenario::report::Report;

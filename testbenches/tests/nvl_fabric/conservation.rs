@@ -1,6 +1,6 @@
 //! Every message that goes into a pod comes out once, unchanged, in the order of its source, destination, link and channel,
 //! while every port holds back what it receives now and then. The scenario compares both ends of every way
-//! (`scalepool::scenario::nvlink::ledger`); the mutants show that it would see what is wrong.
+//! (`scalepool::nodes::nvlink::ledger`); the mutants show that it would see what is wrong.
 
 use super::common::*;
 use scalepool::fabric::nvlink_switch::SwitchMutant;

@@ -1,7 +1,7 @@
 //! NVL-TLR, NVL-T11, NVL-T12: answers, order and credits between two GPUs.
 
 use super::common::*;
-use scalepool::scenario::nvlink::gpu::Mutant;
+use scalepool::nodes::nvlink::gpu::Mutant;
 
 /// Small enough for every run of the suite, large enough for all operations.
 const MIX: [&str; 2] = ["traffic.requests=150", "traffic.region_bytes=2048"];

@@ -31,8 +31,12 @@ const MODEL: &[Layer] = &[
     layer("endpoint"),
     // Messages and states: it knows no flit.
     Layer { name: "coherence", never: &["link"] },
+    // What stands at the ends of links.
+    layer("nodes"),
     layer("fabric"),
     layer("bridge"),
+    // Parts joined by data: descriptions, their kinds, and what is built from them.
+    layer("system"),
     layer("scenario"),
     layer("golden"),
     // Its input is the layout table alone; a wave mapping is one more table. Its files are written as those of traces are.
@@ -45,8 +49,10 @@ const MODEL: &[Layer] = &[
             "memory",
             "endpoint",
             "coherence",
+            "nodes",
             "fabric",
             "bridge",
+            "system",
             "scenario",
             "golden",
         ],
@@ -65,8 +71,10 @@ const MODEL: &[Layer] = &[
             "memory",
             "endpoint",
             "coherence",
+            "nodes",
             "fabric",
             "bridge",
+            "system",
             "scenario",
             "golden",
             "export",
@@ -178,8 +186,13 @@ fn against(order: &[Layer], modules: &[&str], file: &str, source: &str) -> Vec<S
 }
 
 /// Those that measure, and those whose tests wait no longer than a limit.
-const TIMED: &[&str] =
-    &["src/cli/", "testbenches/benches/", "testbenches/tests/ends.rs", "testbenches/tests/limits.rs"];
+const TIMED: &[&str] = &[
+    "src/cli/",
+    "testbenches/benches/",
+    "testbenches/tests/descriptions.rs",
+    "testbenches/tests/ends.rs",
+    "testbenches/tests/limits.rs",
+];
 
 /// Names that belong to some places alone: (crate, type, or module of `std`; places that may use it; why).
 const RESERVED: &[(&str, &[&str], &str)] = &[
@@ -274,10 +287,7 @@ fn every_spelling_of_a_use_is_seen() {
         ("use crate as all;", vec!["*"]),
         ("use scalepool_protocols::wire::Wire;", vec!["protocols"]),
         ("pub(crate) fn f() {} pub(super) fn g() {}", vec![]),
-        (
-            "use a::crate_like::cli; // crate::cli\n/* crate::cli */ const X: &str = \"crate::cli\";",
-            vec![],
-        ),
+        ("use a::crate_like::cli; // crate::cli\n/* crate::cli */ const X: &str = \"crate::cli\";", vec![]),
         ("crate::layout! {}", vec!["wire"]),
     ] {
         let found: Vec<_> = uses(source, &modules).into_iter().map(|(_, used)| used).collect();

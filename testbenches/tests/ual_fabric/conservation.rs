@@ -4,8 +4,8 @@
 use super::pods::{rules_of, run, set};
 use super::rig::{on_vc, read, response, write};
 use scalepool::link::ualink::upli::{Ordered, Ordering};
+use scalepool::nodes::ualink::check::{Ledger, conservation};
 use scalepool::scenario::report::Report;
-use scalepool::scenario::ualink::check::{Ledger, conservation};
 use scalepool::scenario::{self, Request};
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::Field;

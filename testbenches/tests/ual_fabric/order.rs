@@ -5,7 +5,7 @@ use super::rig::{Both, any, beat, on_vc, read, response, tag, with_buffers, writ
 use scalepool::kernel::Rng;
 use scalepool::link::ualink::client::Client;
 use scalepool::link::ualink::tl::{Counts, Kind, Target, TlClass, TlConfig};
-use scalepool::scenario::ualink::check::{Assembly, Watch};
+use scalepool::nodes::ualink::check::{Assembly, Watch};
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::TlReq;

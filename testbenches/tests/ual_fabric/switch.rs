@@ -7,7 +7,7 @@ use scalepool::fabric::ualink_switch::{Core, Refused, Routes};
 use scalepool::kernel::Rng;
 use scalepool::link::ualink::client::Client;
 use scalepool::link::ualink::tl::{Held, Tl, TlClass, TlConfig};
-use scalepool::scenario::ualink::check::Watch;
+use scalepool::nodes::ualink::check::Watch;
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::unpack::Transfer;

@@ -79,14 +79,14 @@ class Model(Hooked):
 
         >>> model = Model('scenario = "cxl68-expander"')
         >>> model.ports()
-        ['host.link', 'device.link']
-        >>> model.watch("host.link", "tx")
+        ['host.cxl', 'device.cxl']
+        >>> model.watch("host.cxl", "tx")
         >>> model.step(100)
         True
-        >>> len(model.sample("host.link", "tx").unit)
+        >>> len(model.sample("host.cxl", "tx").unit)
         68
 
-    With `external = "device.link"` in the text, you stand for that link end: drive the units that it sends, and sample those that
+    With `external = "device.cxl"` in the text, you stand for that link end: drive the units that it sends, and sample those that
     arrive. `Model.link` makes a link end without a system around it.
     """
 

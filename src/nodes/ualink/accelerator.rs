@@ -17,7 +17,7 @@ use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use crate::link::ualink::tl::TlClass;
 use crate::memory::Line;
 use crate::memory::store::{Background, Store};
-use crate::scenario::report::Broken;
+use crate::nodes::Broken;
 use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;

@@ -12,7 +12,7 @@
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use crate::link::ualink::tl::TlClass;
 use crate::link::ualink::upli::{Completer, ConfigError, Cycle, Monitor, Originator, UpliConfig};
-use crate::scenario::report::Broken;
+use crate::nodes::Broken;
 use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::Field;

@@ -16,9 +16,6 @@ use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, MetaField,
 use scalepool_protocols::cxl::message::{Data, Form, M2sReq, Message, S2mDrs, S2mNdr};
 use std::collections::VecDeque;
 
-/// Place of the device in traces.
-pub const PLACE: &str = "device.mem";
-
 /// How the device is built.
 pub struct DeviceConfig {
     /// Backing store.

@@ -15,7 +15,7 @@ use super::program::{Ask, Program, Want};
 use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use crate::link::nvlink::Message;
 use crate::link::nvlink::port::body_of;
-use crate::scenario::report::Broken;
+use crate::nodes::Broken;
 use crate::trace::{Kind, Stamp, Tap};
 use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
 use scalepool_protocols::wire::Violation;

@@ -14,8 +14,8 @@ use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use crate::memory::cache::Cache;
 use crate::memory::store::{Background, Store};
 use crate::memory::{ALL_BYTES, Line};
-use crate::scenario::report::Broken;
-use crate::scenario::stimulus::LineAccess;
+use crate::nodes::Broken;
+use crate::nodes::stimulus::LineAccess;
 use crate::trace::{Kind, Stamp, Tap};
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
 use scalepool_protocols::cxl::message::{Data, Form, M2sReq, M2sRwd, Message};
@@ -51,6 +51,8 @@ pub type LineSource = Box<dyn ExactSizeIterator<Item = LineAccess> + Send>;
 
 /// How the host is built.
 pub struct HostConfig {
+    /// Its place in traces and reports.
+    pub place: String,
     /// Accesses in program order, addresses of device memory.
     pub accesses: LineSource,
     /// Cycles are times of their own; else each is relative to the access before.
@@ -93,9 +95,6 @@ struct OpenRequest {
     since_cycle: u64,
     id: u64,
 }
-
-/// Place of the host in traces.
-pub const PLACE: &str = "host.core";
 
 /// The host core and its cache.
 pub struct Host {
@@ -159,7 +158,7 @@ impl Host {
 
     fn broken(&mut self, rule: &'static str, found: String, expected: String, text: String) {
         let violation = Violation { rule, at: At::Byte(0), found, expected, text };
-        self.mine.broken.push(Broken { place: PLACE.into(), violation });
+        self.mine.broken.push(Broken { place: self.config.place.clone(), violation });
     }
 
     fn answer(&mut self, message: &Message, cx: &mut Cx, at: Stamp) {

@@ -12,7 +12,7 @@ use crate::fabric::nvlink_switch::crossbar::SWITCH_RID;
 use crate::link::nvlink::Message;
 use crate::link::nvlink::chain::Chain;
 use crate::link::nvlink::port::CHANNELS;
-use crate::scenario::report::Broken;
+use crate::nodes::Broken;
 use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;
 

@@ -1,0 +1,44 @@
+//! Hosts and memory devices of CXL.mem.
+//!
+//! Modelled: a core with a cache that asks for the memory of a device, and the device that answers. Left out: coherence
+//! (see [`crate::coherence`]), CXL.io. A walk through one read: the host misses and sends MemRd with a tag; the device
+//! answers with DRS and data after its latency; the host checks the bytes and frees the tag.
+
+pub mod host;
+pub mod memory;
+
+use crate::memory::store::Background;
+use crate::trace::Body;
+use scalepool_protocols::cxl::cxl68::message::M2sReq;
+use scalepool_protocols::cxl::message::{Class, Form, Message};
+use scalepool_protocols::wire::{LayoutDef, Wire};
+
+/// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
+pub const BACKGROUND: Background = Background::OwnAddress;
+
+/// A message as traces show it.
+fn shown(message: &Message, form: Form) -> Body {
+    let data = message.data().map(|d| d.line.to_vec());
+    // What the link cannot carry is refused by its end and reported there.
+    message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
+}
+
+/// Messages of a CXL.mem transaction, for waves.
+pub fn transaction_layouts(form: Form) -> &'static [&'static LayoutDef] {
+    match form {
+        Form::Cxl68 => const { &mem_layouts(Form::Cxl68) },
+        Form::Hbr => const { &mem_layouts(Form::Hbr) },
+        Form::Pbr => const { &mem_layouts(Form::Pbr) },
+    }
+}
+
+const fn mem_layouts(form: Form) -> [&'static LayoutDef; 4] {
+    const CLASSES: [Class; 4] = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
+    let mut layouts = [M2sReq::DEF; 4];
+    let mut n = 0;
+    while n < CLASSES.len() {
+        layouts[n] = form.layout(CLASSES[n]).expect("every form has CXL.mem");
+        n += 1;
+    }
+    layouts
+}

@@ -1,0 +1,244 @@
+//! Scenarios that are descriptions: those that come with the program, and files of users.
+//!
+//! A walk through one: the description is read and its settings applied; the system is built; its figures become the
+//! report, those of components first, then those of links.
+
+use super::drive::{Built, Ended};
+use super::report::{Broken, Part, Report, Spread};
+use super::settings::{Key, ON_OFF, Range};
+use super::{Request, RunError, Scenario};
+use crate::kernel::SimError;
+use crate::link::line_time::LineTime;
+use crate::system::build::{Figures, assemble};
+use crate::system::builtin;
+use crate::system::description::{Description, Short};
+use crate::system::field::Range as FieldRange;
+use crate::system::kind::{Ending, LinkMeasured, Measured};
+use crate::system::problem::Problems;
+use crate::system::system::System;
+use scalepool_protocols::wire::Violation;
+use std::path::{Path, PathBuf};
+
+/// A settling limit above all time-outs of a CXL link: 4096 flits at the slowest line rate take 2.3 ms.
+const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
+
+/// A file of a description, and no name of a scenario.
+pub fn is_file(scenario: &str) -> bool {
+    scenario.ends_with(".toml")
+}
+
+/// A text that lives as long as the program: scenarios are made once.
+fn kept(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+/// A short name as a key of a scenario.
+pub fn key_of(short: &Short) -> Key {
+    let range = match short.field.range {
+        FieldRange::Int(low, high) => Range::Int(low, high),
+        FieldRange::Real(low, high) => Range::Real(low, high),
+        FieldRange::Words(words) => Range::Words(words),
+        FieldRange::OneOf(numbers) => {
+            let words: Vec<&'static str> = numbers.iter().map(|n| kept(n.to_string())).collect();
+            Range::Words(Vec::leak(words))
+        }
+        FieldRange::Switch => ON_OFF,
+        FieldRange::Text(what) | FieldRange::Texts(what) => Range::List(what),
+        FieldRange::Table(_) => Range::List("fields"),
+    };
+    Key {
+        name: kept(short.name.clone()),
+        default: kept(short.default.clone()),
+        unit: short.field.unit.name(),
+        range,
+        doc: short.field.doc,
+    }
+}
+
+/// Scenarios of the descriptions that come with the program.
+pub fn builtins() -> Vec<Scenario> {
+    let scenario = |text: &'static str| {
+        let description = parse(text);
+        let (name, about) = description.title();
+        let keys: Vec<Key> = description.shorts().iter().map(key_of).collect();
+        Scenario { name: kept(name), doc: kept(about), keys: Vec::leak(keys), how: super::How::Described(text) }
+    };
+    builtin::TEXTS.into_iter().map(scenario).collect()
+}
+
+fn parse(text: &'static str) -> Description {
+    let name = text.lines().find_map(|line| line.strip_prefix("name = ")).unwrap_or_default().trim_matches('"');
+    Description::parse(&format!("{name}.toml"), PathBuf::new(), text)
+        .unwrap_or_else(|problems| unreachable!("the descriptions of the program are sound: {problems}"))
+}
+
+/// The description of a request, with its settings.
+///
+/// # Errors
+/// A file that cannot be read, or a setting that is refused.
+pub fn description(request: &Request, builtin: Option<&'static str>) -> Result<Description, Problems> {
+    let mut description = match builtin {
+        Some(text) => parse(text),
+        None => Description::open(Path::new(&request.scenario))?,
+    };
+    request.set.iter().try_for_each(|text| description.set(text))?;
+    Ok(description)
+}
+
+/// The system of a request.
+///
+/// # Errors
+/// All that is wrong with the description.
+pub fn system(request: &Request, builtin: Option<&'static str>) -> Result<System, RunError> {
+    let mut system = description(request, builtin)?.resolve()?;
+    if let Some(found) = &request.external {
+        let ports = || system.components.iter().flat_map(|c| c.ports.iter().map(|port| port.path.as_str()));
+        let expected = ports().collect::<Vec<_>>().join(", ");
+        let refused = || RunError::External { found: found.clone(), expected };
+        let is_it = |c: &&mut crate::system::system::Instance| c.ports.iter().any(|port| port.path == *found);
+        match system.components.iter_mut().find(is_it) {
+            Some(component) if component.ports.len() == 1 && !component.kind.external.is_empty() => {
+                component.external = true;
+            }
+            _ => return Err(refused()),
+        }
+    }
+    Ok(system)
+}
+
+/// Builds a description.
+///
+/// # Errors
+/// Anything that keeps it from running.
+pub fn build(request: &Request, builtin: Option<&'static str>) -> Result<Built, RunError> {
+    let system = system(request, builtin)?;
+    let name = system.name.clone();
+    let assembly = assemble(system, request.seed, request.stimulus.clone())?;
+    let (num, den) = assembly.figures.reference.period();
+    let figures = assembly.figures;
+    let ber = figures.ber;
+    Ok(Built {
+        sim: assembly.sim,
+        hub: assembly.hub,
+        identity: assembly.canonical,
+        ber,
+        clock_fs: num.div_ceil(den),
+        stall_limit_fs: STALL_LIMIT_FS,
+        stimulus: assembly.digest,
+        ports: assembly.ports,
+        report: Box::new(move |request, ended| report(&name, request, &figures, ended)),
+        chart: None,
+    })
+}
+
+/// Adds counts to counts, by name, in the order in which names come first.
+fn add<'a>(all: &mut Vec<(String, u64)>, more: impl IntoIterator<Item = (&'a str, u64)>) {
+    for (name, n) in more {
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some((_, sum)) => *sum += n,
+            None => all.push((name.to_owned(), n)),
+        }
+    }
+}
+
+fn part_of_component(path: &str, measured: &Measured) -> Part {
+    let mut figures: Vec<(String, u64)> = Vec::new();
+    add(&mut figures, measured.counts.iter().copied());
+    figures.push(("bytes".to_owned(), measured.bytes));
+    figures.push(("violations".to_owned(), measured.broken.len() as u64));
+    Part { path: path.to_owned(), figures }
+}
+
+fn part_of_link(path: &str, measured: &LinkMeasured) -> Part {
+    let mut figures: Vec<(String, u64)> = Vec::new();
+    let [down, up] = measured.units;
+    let own = [
+        ("flits down", down),
+        ("flits up", up),
+        ("retries", measured.retries),
+        ("damaged", measured.damaged),
+        ("credit stalls", measured.credit_stalls),
+    ];
+    add(&mut figures, own);
+    add(&mut figures, measured.messages.iter().map(|(name, n)| (name.as_str(), *n)));
+    add(&mut figures, measured.counts.iter().copied());
+    figures.push(("violations".to_owned(), measured.broken.len() as u64));
+    Part { path: path.to_owned(), figures }
+}
+
+fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Result<Report, RunError> {
+    if let Err(SimError::Build(e)) = ended {
+        return Err(RunError::Build(SimError::Build(e)));
+    }
+    let ending = Ending::of(&ended);
+    let (components, links) = (figures.components(), figures.links(&ending));
+    let of_links = || links.iter().map(|(_, link)| link);
+    let of_components = || components.iter().map(|(_, component)| component);
+    let mut violations: Vec<Broken> = of_links().flat_map(|link| link.broken.iter().cloned()).collect();
+    violations.extend(of_components().flat_map(|component| component.broken.iter().cloned()));
+    if ending.at_rest {
+        violations.extend(of_links().flat_map(|link| link.astray.iter().cloned()));
+    }
+    if let Err(e) = &ended {
+        let violation = Violation::at_byte("SIM-E2E-03", 0, "open work", "none", e.to_string());
+        violations.push(Broken { place: "simulation".into(), violation });
+    }
+    let time_fs = ending.at.as_fs();
+    let (num, den) = figures.reference.period();
+    let bytes: u64 = of_components().map(|component| component.bytes).sum();
+    let goodput = if time_fs == 0 { 0.0 } else { bytes as f64 / (time_fs as f64 / 1e15) };
+    let asked = figures.asked_bytes_per_s;
+    let direction = |n: usize| {
+        let mut all = LineTime::default();
+        let times = of_links().filter_map(|link| link.times[n]);
+        let count = times.map(|time| all.merge(&time)).count();
+        (count > 0).then(|| (["down", "up"][n].to_owned(), all))
+    };
+    let (mut messages, mut counts, mut coverage) = (Vec::new(), Vec::new(), Vec::new());
+    of_components().for_each(|component| add(&mut counts, component.counts.iter().copied()));
+    for link in of_links() {
+        add(&mut messages, link.messages.iter().map(|(name, n)| (name.as_str(), *n)));
+        add(&mut counts, link.counts.iter().copied());
+        add_coverage(&mut coverage, &link.coverage);
+    }
+    let latency =
+        |of: fn(&Measured) -> &Vec<u64>| Spread::of(of_components().flat_map(|c| of(c).iter().copied()).collect());
+    let repaired = ending.well && of_links().all(|link| link.is_whole);
+    let sum = |of: fn(&LinkMeasured) -> u64| of_links().map(of).sum::<u64>();
+    Ok(Report {
+        remarks: Vec::new(),
+        scenario: name.to_owned(),
+        seed: request.seed,
+        cycles: (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64,
+        time_fs,
+        flits: vec![("down".into(), sum(|link| link.units[0])), ("up".into(), sum(|link| link.units[1]))],
+        messages,
+        goodput_bytes_per_s: goodput,
+        efficiency: if asked > 0.0 { goodput / asked } else { 0.0 },
+        latency_cycles: latency(|c| &c.latency_cycles),
+        latency_fs: latency(|c| &c.latency_fs),
+        retries: sum(|link| link.retries),
+        errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
+        credit_stalls: sum(|link| link.credit_stalls),
+        where_time_goes: [0, 1].into_iter().filter_map(direction).collect(),
+        fabric: None,
+        counts,
+        coverage,
+        components: components.iter().map(|(path, measured)| part_of_component(path, measured)).collect(),
+        links: links.iter().map(|(path, measured)| part_of_link(path, measured)).collect(),
+        violations,
+    })
+}
+
+/// Rows met of links of one kind are summed with all their rows.
+fn add_coverage(all: &mut Vec<(String, u64, u64)>, more: &[(String, u64, u64)]) {
+    for (group, met, of) in more {
+        match all.iter_mut().find(|(known, ..)| known == group) {
+            Some((_, all_met, all_of)) => {
+                *all_met += met;
+                *all_of += of;
+            }
+            None => all.push((group.clone(), *met, *of)),
+        }
+    }
+}

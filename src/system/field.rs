@@ -1,0 +1,423 @@
+//! Typed configurations: a struct whose fields are declared once, with unit, range, default and meaning.
+//!
+//! [`config!`](crate::system::field::config) makes the struct, the table of its fields, and the function that reads it from
+//! a table of a description. Descriptions, `describe`, short names of settings and the JSON Schema all come from that
+//! table.
+//!
+//! A walk through one field: its value is looked up in the table; without it the default stands; a number is read with
+//! its unit and compared with the range; what does not fit is a finding, and the default stands so that reading goes on.
+
+use super::document::{Item, Table, Value};
+use super::problem::{Place, Problems};
+use super::quantity::{self, Unit};
+use crate::forms::message::most_similar;
+use std::fmt::{self, Display};
+
+/// What a field takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Range {
+    /// A whole number, both ends included.
+    Int(u64, u64),
+    /// One of these whole numbers.
+    OneOf(&'static [u64]),
+    /// A real number, both ends included.
+    Real(f64, f64),
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// `true` or `false`, also `"on"` and `"off"`.
+    Switch,
+    /// A string; what it holds.
+    Text(&'static str),
+    /// An array of strings; what each of them is. A single string holds them with commas between.
+    Texts(&'static str),
+    /// A table with these fields.
+    Table(fn() -> Vec<&'static Field>),
+}
+
+impl Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Range::Int(low, high) => write!(f, "{low} to {high}"),
+            Range::OneOf(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+                f.write_str(&numbers.join(", "))
+            }
+            Range::Real(low, high) => write!(f, "{low} to {high}"),
+            Range::Words(words) => f.write_str(&words.join(", ")),
+            Range::Switch => f.write_str("on, off"),
+            Range::Text(what) => f.write_str(what),
+            Range::Texts(what) => write!(f, "list of {what}"),
+            Range::Table(fields) => {
+                let names: Vec<&str> = fields().iter().map(|field| field.name).collect();
+                write!(f, "a table with {}", names.join(", "))
+            }
+        }
+    }
+}
+
+/// One field.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Key in its table.
+    pub name: &'static str,
+    /// Value when it is not given.
+    pub default: &'static str,
+    /// What a bare number means.
+    pub unit: Unit,
+    /// What it takes.
+    pub range: Range,
+    /// What it is, with its source.
+    pub doc: &'static str,
+}
+
+impl Field {
+    /// What it expects, with its unit, for messages.
+    pub fn expected(&self) -> String {
+        match (self.range, self.unit) {
+            (Range::Int(..) | Range::OneOf(_) | Range::Real(..), unit) if unit != Unit::Of("-") => {
+                format!("{} [{}]", self.range, unit.name())
+            }
+            _ => self.range.to_string(),
+        }
+    }
+}
+
+/// A configuration that is read from a table.
+pub trait Config: Sized {
+    /// Its fields.
+    fn fields() -> Vec<&'static Field>;
+
+    /// Reads all of them.
+    fn read(reader: &mut Reader<'_>) -> Self;
+}
+
+/// A value that a field can have.
+pub trait Taken: Sized {
+    /// Its value in the table of the reader.
+    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self;
+}
+
+/// Declares a configuration: `name: type = "default" [unit] in range, "meaning";` for each field. `with { part: Type }` in
+/// front takes in the fields of other configurations, in the same table.
+macro_rules! config {
+    ($(#[$meta:meta])* pub struct $name:ident $(with { $($part:ident: $config:ty),* })? {
+        $($field:ident: $type:ty = $default:literal [$unit:expr] in $range:expr, $doc:literal;)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $name {
+            $($(
+                #[doc = "Fields of the same table."]
+                pub $part: $config,
+            )*)?
+            $(#[doc = $doc] pub $field: $type,)*
+        }
+
+        impl $crate::system::field::Config for $name {
+            fn fields() -> Vec<&'static $crate::system::field::Field> {
+                static OWN: &[$crate::system::field::Field] = &[
+                    $($crate::system::field::Field {
+                        name: stringify!($field), default: $default, unit: $unit, range: $range, doc: $doc,
+                    },)*
+                ];
+                #[allow(unused_mut)]
+                let mut fields: Vec<&'static $crate::system::field::Field> = Vec::new();
+                $($(fields.extend(<$config as $crate::system::field::Config>::fields());)*)?
+                fields.extend(OWN);
+                fields
+            }
+
+            fn read(reader: &mut $crate::system::field::Reader<'_>) -> Self {
+                $name {
+                    $($($part: <$config as $crate::system::field::Config>::read(reader),)*)?
+                    $($field: reader.take(stringify!($field)),)*
+                }
+            }
+        }
+
+        impl $crate::system::field::Taken for $name {
+            fn taken(
+                reader: &mut $crate::system::field::Reader<'_>,
+                field: &'static $crate::system::field::Field,
+            ) -> Self {
+                reader.table(field)
+            }
+        }
+    };
+}
+pub(crate) use config;
+
+/// Reads one table of a description.
+pub struct Reader<'a> {
+    fields: Vec<&'static Field>,
+    table: &'a Table,
+    /// Where the table stands.
+    place: Place,
+    /// Path of the table.
+    path: String,
+    problems: &'a mut Problems,
+    /// Every value as it is used: path and text.
+    resolved: &'a mut Vec<(String, String)>,
+}
+
+/// Reads a configuration from a table; keys in `reserved` are somebody else's.
+pub fn read<C: Config>(
+    table: &Table,
+    place: Place,
+    path: &str,
+    reserved: &[&str],
+    problems: &mut Problems,
+    resolved: &mut Vec<(String, String)>,
+) -> C {
+    let fields = C::fields();
+    let known = || fields.iter().map(|field| field.name).chain(reserved.iter().copied());
+    for (key, place, _) in &table.entries {
+        if !known().any(|name| name == key) {
+            problems.add(*place, format!("{path}.{key}"), unknown("key", known()).of(key));
+        }
+    }
+    C::read(&mut Reader { fields, table, place, path: path.to_owned(), problems, resolved })
+}
+
+/// What to say of a name that nobody knows.
+pub struct Unknown<'a> {
+    what: &'a str,
+    known: Vec<&'a str>,
+}
+
+/// Of names of such a kind.
+pub fn unknown<'a>(what: &'a str, known: impl Iterator<Item = &'a str>) -> Unknown<'a> {
+    Unknown { what, known: known.collect() }
+}
+
+impl Unknown<'_> {
+    /// The text for a name.
+    pub fn of(&self, found: &str) -> String {
+        let Unknown { what, known } = self;
+        let near = most_similar(found, known.iter().copied());
+        match near.first() {
+            None => format!("found the {what} `{found}`, expected none"),
+            Some(near) => {
+                format!("found the {what} `{found}`, expected one of {}; the nearest is `{near}`", known.join(", "))
+            }
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// The value of a field, of any type.
+    pub fn take<T: Taken>(&mut self, name: &str) -> T {
+        let field = self.fields.iter().find(|field| field.name == name).copied();
+        T::taken(self, field.unwrap_or_else(|| unreachable!("`{name}` is declared")))
+    }
+
+    fn path(&self, field: &Field) -> String {
+        format!("{}.{}", self.path, field.name)
+    }
+
+    fn refuse(&mut self, field: &Field, item: &Item, expected: &str) {
+        let path = self.path(field);
+        self.problems.add(item.place, path, format!("found {}, expected {expected}", item.shown()));
+    }
+
+    /// The given value, if there is one that `parse` can read; else the default.
+    fn value<T>(&mut self, field: &'static Field, parse: impl Fn(&str) -> Result<T, String>) -> T {
+        let given = self.table.get(field.name).cloned();
+        let text = match &given {
+            None => None,
+            Some(Item { value: Value::Text(text) | Value::Number(text), .. }) => Some(text.clone()),
+            Some(Item { value: Value::Bool(value), .. }) => Some(if *value { "on" } else { "off" }.to_owned()),
+            Some(item) => {
+                self.refuse(field, item, &field.expected());
+                None
+            }
+        };
+        let text = text.unwrap_or_else(|| field.default.to_owned());
+        match (parse(&text), &given) {
+            (Ok(value), _) => {
+                let path = self.path(field);
+                self.resolved.push((path, text));
+                value
+            }
+            (Err(expected), Some(item)) => {
+                self.refuse(field, item, &expected);
+                parse(field.default).unwrap_or_else(|_| unreachable!("the default of `{}` is legal", field.name))
+            }
+            (Err(_), None) => unreachable!("the default of `{}` is legal", field.name),
+        }
+    }
+
+    fn int(&mut self, field: &'static Field) -> u64 {
+        let value = self.value(field, |text| match (quantity::parse(text, field.unit), field.range) {
+            (Some(n), Range::Int(low, high)) if (low..=high).contains(&n) => Ok(n),
+            (Some(n), Range::OneOf(numbers)) if numbers.contains(&n) => Ok(n),
+            (Some(_), _) => Err(field.expected()),
+            (None, _) if text.trim().starts_with(|c: char| c.is_ascii_digit()) => {
+                Err(format!("{}: {}", field.expected(), field.unit.expected()))
+            }
+            (None, _) => Err(field.expected()),
+        });
+        // However the number was written, its value decides.
+        if let Some((_, text)) = self.resolved.last_mut() {
+            *text = value.to_string();
+        }
+        value
+    }
+
+    /// A table inside this one.
+    pub fn table<C: Config>(&mut self, field: &'static Field) -> C {
+        let empty = Table::default();
+        let (table, place) = match self.table.get(field.name) {
+            Some(Item { value: Value::Table(table), place }) => (table, *place),
+            Some(item) => {
+                let item = item.clone();
+                self.refuse(field, &item, &field.expected());
+                (&empty, self.place)
+            }
+            None => (&empty, self.place),
+        };
+        let path = self.path(field);
+        read(table, place, &path, &[], self.problems, self.resolved)
+    }
+}
+
+macro_rules! ints {
+    ($($type:ty),*) => {
+        $(impl Taken for $type {
+            fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
+                let value = reader.int(field);
+                <$type>::try_from(value).unwrap_or_else(|_| unreachable!("the range of `{}` fits its type", field.name))
+            }
+        })*
+    };
+}
+ints!(u8, u16, u32, u64, usize);
+
+impl Taken for f64 {
+    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> f64 {
+        reader.value(field, |text| match (text.replace('_', "").parse::<f64>(), field.range) {
+            (Ok(x), Range::Real(low, high)) if x >= low && x <= high => Ok(x),
+            _ => Err(field.expected()),
+        })
+    }
+}
+
+impl Taken for bool {
+    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> bool {
+        reader.value(field, |text| match text {
+            "on" | "true" => Ok(true),
+            "off" | "false" => Ok(false),
+            _ => Err("true or false".to_owned()),
+        })
+    }
+}
+
+impl Taken for String {
+    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> String {
+        reader.value(field, |text| match field.range {
+            Range::Words(words) if !words.contains(&text) => Err(field.expected()),
+            _ => Ok(text.to_owned()),
+        })
+    }
+}
+
+/// Strings, each with its place.
+impl Taken for Vec<(String, Place)> {
+    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
+        let given = reader.table.get(field.name).cloned();
+        let list = match given {
+            None => Vec::new(),
+            Some(Item { value: Value::List(items), .. }) => {
+                let mut list = Vec::new();
+                for item in items {
+                    match &item.value {
+                        Value::Text(text) => list.push((text.clone(), item.place)),
+                        _ => reader.refuse(field, &item, &format!("a string in the {}", field.expected())),
+                    }
+                }
+                list
+            }
+            Some(Item { value: Value::Text(text), place }) => {
+                let text = text.trim().trim_start_matches('[').trim_end_matches(']');
+                let parts = text.split([',', ';']).map(|part| part.trim().trim_matches(['"', '\'']));
+                parts.filter(|part| !part.is_empty()).map(|part| (part.to_owned(), place)).collect()
+            }
+            Some(item) => {
+                reader.refuse(field, &item, &field.expected());
+                Vec::new()
+            }
+        };
+        let (path, texts): (_, Vec<&str>) = (reader.path(field), list.iter().map(|(text, _)| text.as_str()).collect());
+        reader.resolved.push((path, texts.join(",")));
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::document;
+
+    config! {
+        /// A table inside.
+        pub struct Inner {
+            size: u64 = "32 KiB" [Unit::Bytes] in Range::Int(0, 1 << 30), "size of it";
+        }
+    }
+
+    config! {
+        /// A configuration for the tests.
+        pub struct Outer {
+            depth: u32 = "4" [Unit::Of("entries")] in Range::Int(1, 64), "entries that it holds";
+            delay: u64 = "8 ns" [Unit::Time] in Range::Int(0, 1 << 40), "delay";
+            rate: u64 = "32" [Unit::Rate] in Range::OneOf(&[16, 32]), "rate";
+            ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate";
+            fast: bool = "on" [Unit::Of("-")] in Range::Switch, "fast";
+            order: String = "strict" [Unit::Of("-")] in Range::Words(&["strict", "relaxed"]), "order";
+            faults: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("faults"), "faults";
+            inner: Inner = "" [Unit::Of("-")] in Range::Table(Inner::fields), "the table inside";
+        }
+    }
+
+    fn outer(text: &str) -> (Outer, String, Vec<(String, String)>) {
+        let table = document::parse("f.toml", text).expect("it is TOML");
+        let (mut problems, mut resolved) = (Problems::of("f.toml"), Vec::new());
+        let outer = read(&table, Place { line: 1, column: 1 }, "c", &["kind"], &mut problems, &mut resolved);
+        (outer, problems.none(()).err().map(|p| p.to_string()).unwrap_or_default(), resolved)
+    }
+
+    #[test]
+    fn defaults_and_values() {
+        let (all, wrong, resolved) = outer("kind = \"x\"");
+        assert_eq!(wrong, "");
+        assert_eq!((all.depth, all.delay, all.rate, all.fast, all.inner.size), (4, 8_000_000, 32, true, 32768));
+        assert!(resolved.contains(&("c.inner.size".to_owned(), "32768".to_owned())), "{resolved:?}");
+        let text = "depth = 64\ndelay = \"1 us\"\nfast = false\nber = 1e-3\nfaults = [\"a\", \"b\"]\ninner = { size = \"1 MiB\" }\norder = \"relaxed\"";
+        let (all, wrong, _) = outer(text);
+        assert_eq!(wrong, "");
+        assert_eq!(
+            (all.depth, all.delay, all.fast, all.ber, all.inner.size),
+            (64, 1_000_000_000, false, 1e-3, 1 << 20)
+        );
+        assert_eq!(all.faults.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said_with_its_place() {
+        let text = "depth = 65\ndelay = \"1 MiB\"\nrate = 8\nber = 2\nfast = 3\norder = \"any\"\nfaults = 3\ninner = 4\ndepht = 4";
+        let (all, wrong, _) = outer(text);
+        let lines = [
+            "f.toml:1:9: c.depth: found 65, expected 1 to 64 [entries]",
+            "f.toml:2:9: c.delay: found `1 MiB`, expected 0 to 1099511627776 [fs]: a number with one of the units fs, ps, ns, us, ms or s",
+            "f.toml:3:8: c.rate: found 8, expected 16, 32 [GT/s per lane]",
+            "f.toml:4:7: c.ber: found 2, expected 0 to 0.1 [errors per bit]",
+            "f.toml:5:8: c.fast: found 3, expected true or false",
+            "f.toml:6:9: c.order: found `any`, expected strict, relaxed",
+            "f.toml:7:10: c.faults: found 3, expected list of faults",
+            "f.toml:8:9: c.inner: found 4, expected a table with size",
+            "f.toml:9:1: c.depht: found the key `depht`, expected one of depth, delay, rate, ber, fast, order, faults, inner, kind; the nearest is `depth`",
+        ];
+        assert_eq!(wrong, lines.join("\n"));
+        assert_eq!(all.depth, 4, "reading goes on with the default");
+    }
+}

@@ -1,0 +1,377 @@
+//! What a description can be made of: kinds of components and of links.
+//!
+//! A kind is one file and one line in [`COMPONENTS`] or [`LINKS`]: a configuration, its ports, and how it is put into a
+//! partition. A component exchanges messages with its ports and never sees a flit; a link owns both its ends and the wire.
+//!
+//! A walk through one component: its table is read to a configuration, which says what ports there are; links are joined
+//! to the ports; when all fits, the component is told who is at the other end of each port ([`Site`]) and becomes modules of
+//! a partition and a place where its figures will be ([`Node`]).
+
+use super::document::Table;
+use super::field::{self, Config, Field};
+use super::kinds;
+use super::problem::{Place, Problems};
+use crate::kernel::{
+    BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, RunReport, SimError, Simulation, Stop, Time,
+};
+use crate::link::line_time::LineTime;
+use crate::link::sim_port::SimPort;
+use crate::nodes::Broken;
+use crate::trace::Hub;
+use scalepool_protocols::cxl::message::{Form, Message};
+use std::path::PathBuf;
+
+/// All kinds of components.
+pub static COMPONENTS: &[ComponentKind] = &[kinds::cxl_host::KIND, kinds::cxl_memory::KIND];
+
+/// All kinds of links.
+pub static LINKS: &[LinkKind] = &[
+    kinds::cxl_links::CXL_68B,
+    kinds::cxl_links::CXL_256B,
+    kinds::cxl_links::CXL_256B_LOPT,
+    kinds::cxl_links::CXL_256B_PBR,
+];
+
+/// Which side of a link a port can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The one that asks: the upstream side of CXL.
+    Host,
+    /// The one that answers: the downstream side of CXL.
+    Device,
+}
+
+impl Role {
+    /// As messages name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Host => "host",
+            Role::Device => "device",
+        }
+    }
+}
+
+/// A port, or an array of ports, of a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortDecl {
+    /// Name within the component.
+    pub name: &'static str,
+    /// Ports in the array; `None`: one port, without an index.
+    pub len: Option<usize>,
+    /// Kinds of links that it takes.
+    pub links: &'static [&'static str],
+    /// Its side of them.
+    pub role: Role,
+}
+
+/// What a component tells those at the other ends of its links.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// Bytes of memory behind the port.
+    pub memory_bytes: Option<u64>,
+}
+
+/// What a link tells the components at its ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkFacts {
+    /// How it spells messages.
+    pub form: Form,
+    /// Identifiers of host and device in port based routing, else 0.
+    pub port_ids: [u16; 2],
+    /// Rate of whole units in one direction \[B/s\].
+    pub unit_bytes_per_s: f64,
+}
+
+/// A port of a component that is joined to a link.
+#[derive(Debug, Clone)]
+pub struct SitePort {
+    /// Path, `host[0].cxl`.
+    pub path: String,
+    /// The link.
+    pub link: LinkFacts,
+    /// What is at its other end.
+    pub peer: Offer,
+}
+
+/// Where a component stands.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// Path, `host[0]`.
+    pub path: &'a str,
+    /// Its clock.
+    pub clock: Clock,
+    /// Its ports, in the order of their declarations.
+    pub ports: &'a [SitePort],
+    /// File of a stimulus that the command line names for it.
+    pub stimulus: Option<PathBuf>,
+    /// Folder to which paths of the description are relative.
+    pub folder: PathBuf,
+}
+
+/// The inner side of a port: what a component attaches.
+pub enum Plug {
+    /// Messages of CXL.mem and CXL.cache: to the link, from the link.
+    Cxl(OutEnd<Message>, InEnd<Message>),
+}
+
+/// Clocks of a partition: one domain for each clock, whoever asks for it.
+#[derive(Default)]
+pub struct Clocks(Vec<(String, Clock, ClockId)>);
+
+impl Clocks {
+    /// The domain of a clock.
+    ///
+    /// # Errors
+    /// A name that the kernel refuses.
+    pub fn id(&mut self, p: &mut PartitionBuilder, name: &str, clock: Clock) -> Result<ClockId, BuildError> {
+        if let Some((.., id)) = self.0.iter().find(|(known, of, _)| known == name && *of == clock) {
+            return Ok(*id);
+        }
+        let id = p.clock(name, clock)?;
+        self.0.push((name.to_owned(), clock, id));
+        Ok(id)
+    }
+}
+
+/// Puts a component into a partition, once its ports are there.
+pub type PlaceNode = Box<dyn FnOnce(&mut PartitionBuilder, ClockId, Vec<Plug>) -> Result<(), BuildError> + Send>;
+
+/// A component that is ready to be built.
+pub struct Node {
+    /// Puts it into its partition.
+    pub place: PlaceNode,
+    /// Gives its figures, whenever the run is looked at.
+    pub measure: Box<dyn Fn() -> Measured>,
+    /// Bytes that name its stimulus where the description does not say it all.
+    pub digest: Vec<u8>,
+}
+
+/// Figures of a component.
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    /// What it counts: name and count, in the order of the report.
+    pub counts: Vec<(&'static str, u64)>,
+    /// Bytes of finished reads and writes.
+    pub bytes: u64,
+    /// Request to answer, by transaction \[cycles of its clock\].
+    pub latency_cycles: Vec<u64>,
+    /// The same \[fs\].
+    pub latency_fs: Vec<u64>,
+    /// Checks that failed.
+    pub broken: Vec<Broken>,
+}
+
+/// Why a component cannot be made of a sound description.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The file of a stimulus.
+    #[error(transparent)]
+    Stimulus(#[from] crate::nodes::stimulus::TraceError),
+    /// A generated stimulus.
+    #[error(transparent)]
+    Parameter(#[from] crate::nodes::stimulus::ParameterError),
+    /// A cache.
+    #[error(transparent)]
+    Cache(#[from] crate::memory::cache::CacheConfigError),
+}
+
+/// A component with its configuration.
+pub trait Component: Send {
+    /// Its ports.
+    fn ports(&self) -> Vec<PortDecl>;
+
+    /// What it tells its neighbours.
+    fn offer(&self) -> Offer {
+        Offer::default()
+    }
+
+    /// Fields that do not go together: name and text.
+    fn check(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Whether it takes the file of a stimulus.
+    fn takes_stimulus(&self) -> bool {
+        false
+    }
+
+    /// Rate of its ports against which the bytes that it moves are judged; 0: it asks for nothing.
+    fn asks(&self) -> bool {
+        false
+    }
+
+    /// Makes it ready to be built.
+    ///
+    /// # Errors
+    /// A stimulus that cannot be used.
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError>;
+}
+
+/// Reads the table of a component.
+pub type ReadComponent = fn(&Table, Place, &str, &mut Problems, &mut Vec<(String, String)>) -> Box<dyn Component>;
+
+/// A kind of component.
+pub struct ComponentKind {
+    /// Name in descriptions.
+    pub name: &'static str,
+    /// What it models.
+    pub about: &'static str,
+    /// Fields of its table.
+    pub fields: fn() -> Vec<&'static Field>,
+    /// Reads them.
+    pub read: ReadComponent,
+    /// What may stand in `external`.
+    pub external: &'static [&'static str],
+}
+
+/// Keys of a component's table that every kind has.
+pub const COMPONENT_KEYS: &[&str] = &["kind", "count", "clock", "at", "external"];
+/// Keys of a link's table that every kind has.
+pub const LINK_KEYS: &[&str] = &["kind", "between", "at"];
+
+/// Reads the table of a component to a configuration that is one.
+pub fn component<C: Config + Component + 'static>(
+    table: &Table,
+    place: Place,
+    path: &str,
+    problems: &mut Problems,
+    resolved: &mut Vec<(String, String)>,
+) -> Box<dyn Component> {
+    Box::new(field::read::<C>(table, place, path, COMPONENT_KEYS, problems, resolved))
+}
+
+/// How a run has ended, for those that judge what is left over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// Nothing is under way and nothing waits.
+    pub at_rest: bool,
+    /// No stall, no deadlock.
+    pub well: bool,
+    /// When.
+    pub at: Time,
+    /// The time was over; what was due at its last instant has not happened.
+    pub at_limit: bool,
+}
+
+impl Ending {
+    /// Of a run.
+    pub fn of(ended: &Result<RunReport, SimError>) -> Ending {
+        match ended {
+            Ok(RunReport { stop, end, .. }) => {
+                Ending { at_rest: *stop == Stop::Quiescent, well: true, at: *end, at_limit: *stop == Stop::Limit }
+            }
+            Err(error) => Ending { at_rest: false, well: false, at: error.at(), at_limit: false },
+        }
+    }
+
+    /// Edges of a clock of (numerator, denominator) fs from the start to the end.
+    pub fn clocks(&self, (num, den): (u64, u64)) -> u64 {
+        let Ok(clock) = Clock::new(num, den, 0) else { return 0 };
+        if self.at_limit { clock.first_at_or_after(self.at) } else { clock.first_after(self.at) }
+    }
+}
+
+/// Figures of a link.
+#[derive(Debug, Clone, Default)]
+pub struct LinkMeasured {
+    /// Units sent, by the first end and by the second.
+    pub units: [u64; 2],
+    /// Messages sent, by layout.
+    pub messages: Vec<(String, u64)>,
+    /// Times that something was asked for again.
+    pub retries: u64,
+    /// Flit clocks in which a message waited for a credit.
+    pub credit_stalls: u64,
+    /// Units that a fault input damaged.
+    pub damaged: u64,
+    /// No end has stopped.
+    pub is_whole: bool,
+    /// Where the time of each direction has gone; `None`: a caller drives it.
+    pub times: [Option<LineTime>; 2],
+    /// Further counts.
+    pub counts: Vec<(&'static str, u64)>,
+    /// Coverage points: group, rows met, rows in all.
+    pub coverage: Vec<(String, u64, u64)>,
+    /// Rules that the ends saw broken.
+    pub broken: Vec<Broken>,
+    /// What is left over at rest.
+    pub astray: Vec<Broken>,
+}
+
+/// One end of a link before it has a place.
+pub trait LinkEndSite: Send {
+    /// Where it can be watched and driven.
+    fn port(&self) -> SimPort;
+
+    /// Takes its places in traces; called in the order of output.
+    fn tap(&mut self, hub: &mut Hub);
+
+    /// Puts it into the partition of its component; `None`: a caller drives it.
+    ///
+    /// # Errors
+    /// A mistake of ours.
+    fn place(self: Box<Self>, p: &mut PartitionBuilder, clocks: &mut Clocks) -> Result<Option<Plug>, BuildError>;
+}
+
+/// A link that is ready to be built.
+pub struct BuiltLink {
+    /// Its ends.
+    pub ends: [Box<dyn LinkEndSite>; 2],
+    /// Gives its figures, whenever the run is looked at.
+    pub measure: Box<dyn Fn(&Ending) -> LinkMeasured>,
+}
+
+/// Where a link stands.
+#[derive(Debug)]
+pub struct LinkSite<'a> {
+    /// Path, `hosts[0]`.
+    pub path: &'a str,
+    /// Paths of its ports.
+    pub ports: [&'a str; 2],
+    /// Whether a caller drives the end.
+    pub external: [bool; 2],
+}
+
+/// A link with its configuration.
+pub trait Link: Send {
+    /// What it tells the components.
+    fn facts(&self) -> LinkFacts;
+
+    /// Fields that do not go together: name and text.
+    fn check(&self) -> Vec<(&'static str, String)>;
+
+    /// Bit error rate.
+    fn ber(&self) -> f64;
+
+    /// Makes both ends and the wire.
+    ///
+    /// # Errors
+    /// A mistake of ours: what the configuration may hold, the link layer takes.
+    fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError>;
+}
+
+/// Reads the table of a link.
+pub type ReadLink = fn(&Table, Place, &str, &mut Problems, &mut Vec<(String, String)>) -> Box<dyn Link>;
+
+/// A kind of link.
+pub struct LinkKind {
+    /// Name in descriptions.
+    pub name: &'static str,
+    /// What it carries.
+    pub about: &'static str,
+    /// Fields of its table.
+    pub fields: fn() -> Vec<&'static Field>,
+    /// Reads them.
+    pub read: ReadLink,
+}
+
+/// Reads the table of a link to a configuration that is one.
+pub fn link<C: Config + Link + 'static>(
+    table: &Table,
+    place: Place,
+    path: &str,
+    problems: &mut Problems,
+    resolved: &mut Vec<(String, String)>,
+) -> Box<dyn Link> {
+    Box::new(field::read::<C>(table, place, path, LINK_KEYS, problems, resolved))
+}

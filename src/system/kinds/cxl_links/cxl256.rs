@@ -1,0 +1,207 @@
+//! Links with 256B flits in their three modes.
+
+use super::{CxlLine, CxlLink, Figures, Reported, site, unit_bytes_per_s};
+use crate::kernel::{BuildError, Simulation};
+use crate::link::cxl256::WireFlit;
+use crate::link::cxl256::cachemem::Cachemem;
+use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
+use crate::link::cxl256::end::Stats;
+use crate::link::cxl256::port::PortEnd;
+use crate::system::field::{Config, Range, config};
+use crate::system::kind::{BuiltLink, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::system::quantity::Unit;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::class::Class;
+use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit};
+use scalepool_protocols::cxl::cxl256::{Mode, config::Cxl256Config};
+
+/// Standard 256B flits.
+pub const CXL_256B: LinkKind = LinkKind {
+    name: "cxl-256b",
+    about: "CXL.cachemem over standard 256B flits",
+    fields: Standard::fields,
+    read: link::<Standard>,
+};
+
+/// Latency-optimised 256B flits.
+pub const CXL_256B_LOPT: LinkKind = LinkKind {
+    name: "cxl-256b-lopt",
+    about: "CXL.cachemem over latency-optimised 256B flits, whose halves are used one by one",
+    fields: LatencyOptimised::fields,
+    read: link::<LatencyOptimised>,
+};
+
+/// 256B flits with port based routing.
+pub const CXL_256B_PBR: LinkKind = LinkKind {
+    name: "cxl-256b-pbr",
+    about: "CXL.cachemem over 256B flits with port based routing: requests carry SPID and DPID",
+    fields: Pbr::fields,
+    read: link::<Pbr>,
+};
+
+config! {
+    /// A link with 256B flits. Numbers without another source are of the model (basis: model).
+    pub struct Cxl256Link with { line: CxlLine } {
+        rate: u32 = "64" [Unit::Rate] in Range::OneOf(&[8, 16, 32, 64]), "line rate (cxl-256b §9)";
+        retry_entries: u16 = "511" [Unit::Of("flits")] in Range::Int(1, 511), "retry buffer (cxl-256b §9)";
+        timeout_flits: u32 = "1500" [Unit::Of("flits")] in Range::Int(1, u32::MAX as u64), "replay timer (cxl-256b §9)";
+        selective_nak: bool = "off" [Unit::Of("-")] in Range::Switch, "request only the lost flit instead of all flits from it on (cxl-256b §9)";
+        nak_ignore_flits: u16 = "16" [Unit::Of("flits")] in Range::Int(0, 1023), "flits after the start of a replay in which a Nak is ignored (cxl-256b §9)";
+        flush_credits: u16 = "16" [Unit::Of("credits")] in Range::Int(1, 1023), "pending credits of a channel that force an Empty flit (cxl-256b §9)";
+        flush_flits: u32 = "64" [Unit::Of("flits")] in Range::Int(1, 1 << 20), "flits for which credits wait for a message to travel with (cxl-256b §9)";
+    }
+}
+
+config! {
+    /// A link of kind `cxl-256b`.
+    pub struct Standard with { link: Cxl256Link } {}
+}
+
+config! {
+    /// A link of kind `cxl-256b-lopt`.
+    pub struct LatencyOptimised with { link: Cxl256Link } {}
+}
+
+config! {
+    /// A link of kind `cxl-256b-pbr`.
+    pub struct Pbr with { link: Cxl256Link } {
+        host_pid: u16 = "1" [Unit::Of("-")] in Range::Int(0, 4095), "port ID of the host, the SPID of its requests (cxl-256b §3.2)";
+        device_pid: u16 = "2" [Unit::Of("-")] in Range::Int(0, 4095), "port ID of the device, the DPID of requests (cxl-256b §3.2)";
+    }
+}
+
+impl Cxl256Link {
+    fn unit_time_fs(&self) -> (u64, u64) {
+        flit_time_fs(self.line.width.into(), self.rate.into())
+    }
+
+    fn facts(&self, mode: Mode, port_ids: [u16; 2]) -> LinkFacts {
+        let unit_bytes_per_s = unit_bytes_per_s(FLIT_BYTES, self.unit_time_fs());
+        LinkFacts { form: mode.routing().into(), port_ids, unit_bytes_per_s }
+    }
+
+    fn config(&self, mode: Mode) -> LinkConfig {
+        LinkConfig {
+            buffer_flits: self.retry_entries,
+            replay_timer_flits: self.timeout_flits,
+            nak_ignore_flits: self.nak_ignore_flits,
+            selective_nak: self.selective_nak,
+            ..LinkConfig::of_line(mode, self.line.width.into(), self.rate)
+        }
+    }
+
+    fn check(&self, mode: Mode) -> Vec<(&'static str, String)> {
+        let (_, mut wrong) = self.line.faults(FLIT_BYTES);
+        let way = self.config(mode).check_way(self.line.way_fs(), self.unit_time_fs());
+        wrong.extend(way.err().map(|text| (self.line.slowest(), text)));
+        wrong
+    }
+
+    fn build(&self, mode: Mode, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
+        let end = |dir| {
+            let cachemem = CachememConfig {
+                codec: Cxl256Config { mdh: self.line.mdh, ..Cxl256Config::default() },
+                credit_return: CreditReturn { credits: self.flush_credits, waiting_flits: self.flush_flits },
+                ..CachememConfig::mem(dir, mode, self.line.buffers)
+            };
+            PortEnd::cachemem(self.config(mode), cachemem)
+        };
+        let link = CxlLink {
+            host: end(Dir::Down),
+            device: end(Dir::Up),
+            line: self.line.clone(),
+            unit_bytes: FLIT_BYTES,
+            unit_time_fs: self.unit_time_fs(),
+            halves: mode.is_lopt(),
+        };
+        site::build(link, sim, site)
+    }
+}
+
+/// The three modes are one link with one constant.
+macro_rules! modes {
+    ($($kind:ty: $mode:expr, |$own:ident| $port_ids:expr;)*) => {
+        $(impl Link for $kind {
+            fn facts(&self) -> LinkFacts {
+                let $own = self;
+                self.link.facts($mode, $port_ids)
+            }
+
+            fn check(&self) -> Vec<(&'static str, String)> {
+                self.link.check($mode)
+            }
+
+            fn ber(&self) -> f64 {
+                self.link.line.ber
+            }
+
+            fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
+                self.link.build($mode, sim, site)
+            }
+        })*
+    };
+}
+
+modes! {
+    Standard: Mode::Standard, |_own| [0, 0];
+    LatencyOptimised: Mode::LatencyOptimised, |_own| [0, 0];
+    Pbr: Mode::Pbr, |own| [own.host_pid, own.device_pid];
+}
+
+impl Reported for PortEnd<Cachemem> {
+    fn figures(host: &PortEnd<Cachemem>, device: &PortEnd<Cachemem>) -> Figures {
+        let ends = [host, device];
+        let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(e.end.stats())).sum::<u64>();
+        let clients = ends.map(|e| e.layer().stats());
+        let routing = host.end.link().mode.routing();
+        let sent = |class: Class| {
+            // Counted where they arrive: nothing gets lost for good on this link.
+            let count = clients.iter().map(|c| c.messages[class.index()]).sum();
+            (class.def(routing).name.to_owned(), count)
+        };
+        let mut coverage = host.layer().coverage().clone();
+        coverage.merge(device.layer().coverage());
+        let units = ends.map(|e| e.sent);
+        let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
+        Figures {
+            units,
+            messages: [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs].map(sent).into(),
+            retries: sum(|s| s.replays),
+            credit_stalls: host.credit_stalls + device.credit_stalls,
+            counts: vec![
+                ("protocol flits", clients.iter().map(|c| c.sent_protocol).sum()),
+                ("credit flits", clients.iter().map(|c| c.sent_credits).sum()),
+                ("NOP flits", units.iter().sum::<u64>() - payload - replayed),
+                ("replayed flits", replayed),
+                ("Nak flits", sum(|s| s.sent_naks)),
+                ("late Acks", sum(|s| s.acks_late)),
+                ("early halves", sum(|s| s.early_halves)),
+                ("FEC repairs", sum(|s| s.repaired)),
+                ("bad flits", sum(|s| s.bad)),
+            ],
+            coverage: coverage.summary().map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
+        }
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
+        Flit::from_bytes(bytes).ok().map(|flit| WireFlit { mode: self.end.link().mode, flit })
+    }
+
+    fn astray(&self, peer: &PortEnd<Cachemem>) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let (mine, theirs) = (self.layer().credits(), peer.layer().credits());
+        let routing = self.end.link().mode.routing();
+        for class in Class::ALL {
+            let (has, should) = (mine.spend[class.index()], theirs.granted(class));
+            if has != should {
+                let name = class.def(routing).name;
+                found.push((format!("{has} credits for {name}"), format!("{should}, as the peer counts")));
+            }
+        }
+        let (acked, got) = (self.end.transmitter().acknowledged(), peer.end.receiver().last_good());
+        if acked != got {
+            found.push((format!("number {acked} acknowledged"), format!("{got}, which the peer has received")));
+        }
+        found
+    }
+}

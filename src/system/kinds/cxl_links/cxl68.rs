@@ -1,0 +1,144 @@
+//! Links with 68B flits.
+
+use super::{CxlLine, CxlLink, Figures, Reported, site, unit_bytes_per_s};
+use crate::kernel::{BuildError, Simulation};
+use crate::link::cxl68::UNDER_WAY_BYTES;
+use crate::link::cxl68::end::{End, EndConfig};
+use crate::link::cxl68::retry::LRSM;
+use crate::link::cxl68::timing::LineRate;
+use crate::memory::limit;
+use crate::system::field::{Config, Range, config};
+use crate::system::kind::{BuiltLink, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::system::quantity::Unit;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
+use scalepool_protocols::cxl::cxl68::lanes::Width;
+use scalepool_protocols::cxl::cxl68::message::Class;
+use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit as Unit68};
+use scalepool_protocols::cxl::message::Form;
+
+/// The kind.
+pub const CXL_68B: LinkKind = LinkKind {
+    name: "cxl-68b",
+    about: "CXL.cachemem over 68B flits, at most 32 GT/s",
+    fields: Cxl68Link::fields,
+    read: link::<Cxl68Link>,
+};
+
+config! {
+    /// A link with 68B flits. Numbers without another source are of the model (basis: model).
+    pub struct Cxl68Link with { line: CxlLine } {
+        rate: u32 = "32" [Unit::Rate] in Range::OneOf(&[8, 16, 32]), "line rate (cxl-68b §1.3)";
+        sync_headers: bool = "off" [Unit::Of("-")] in Range::Switch, "2-bit sync header every 130 bits (cxl-68b §1.3)";
+        skip_ordered_sets: bool = "off" [Unit::Of("-")] in Range::Switch, "one ordered set every 340 data blocks";
+        retry_entries: u16 = "128" [Unit::Of("flits")] in Range::Int(22, 255), "retry buffer (cxl-68b §7.1)";
+        timeout_flits: u32 = "4096" [Unit::Of("flits")] in Range::Int(1, u32::MAX as u64), "retry time-out, counted in sent flits (cxl-68b §7.3)";
+        max_num_retry: u8 = "10" [Unit::Of("tries")] in Range::Int(1, 31), "retries before the physical layer is reinitialised (cxl-68b §7.3)";
+        max_num_phy_reinit: u8 = "10" [Unit::Of("tries")] in Range::Int(1, 31), "reinitialisations before the link goes down (cxl-68b §7.3)";
+        flush_flits: u16 = "32" [Unit::Of("flit clocks")] in Range::Int(1, 1023), "LLCRD flush timer (cxl-68b §7.1)";
+    }
+}
+
+impl Cxl68Link {
+    fn line_rate(&self) -> LineRate {
+        let width = Width::new(self.line.width).unwrap_or_else(|| unreachable!("the range of the width"));
+        let Cxl68Link { rate, sync_headers, skip_ordered_sets, .. } = *self;
+        LineRate { rate_gtps: rate, width, sync_headers, skip_ordered_sets }
+    }
+
+    fn end(&self, dir: Dir) -> Result<End, ConfigError> {
+        let config = Cxl68Config {
+            mdh: self.line.mdh,
+            llrb_entries: self.retry_entries,
+            timeout_flits: self.timeout_flits,
+            max_num_retry: self.max_num_retry,
+            max_num_phy_reinit: self.max_num_phy_reinit,
+            llcrd_flush_flits: self.flush_flits,
+            ..Cxl68Config::default()
+        };
+        End::new(EndConfig::mem(dir, config, self.line.buffers))
+    }
+}
+
+impl Link for Cxl68Link {
+    fn facts(&self) -> LinkFacts {
+        let rate = unit_bytes_per_s(UNIT_BYTES, self.line_rate().unit_time_fs());
+        LinkFacts { form: Form::Cxl68, port_ids: [0, 0], unit_bytes_per_s: rate }
+    }
+
+    fn check(&self) -> Vec<(&'static str, String)> {
+        let (_, mut wrong) = self.line.faults(UNIT_BYTES);
+        wrong.extend(self.end(Dir::Down).err().map(|error| ("retry_entries", error.to_string())));
+        let time = self.line_rate().unit_time_fs();
+        let above = limit::above_on_wires(2, self.line.way_fs(), time, UNDER_WAY_BYTES);
+        wrong.extend(above.map(|text| ("propagation", text)));
+        wrong
+    }
+
+    fn ber(&self) -> f64 {
+        self.line.ber
+    }
+
+    fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
+        let end = |dir| self.end(dir).unwrap_or_else(|error| unreachable!("it was checked: {error}"));
+        let link = CxlLink {
+            host: end(Dir::Down),
+            device: end(Dir::Up),
+            line: self.line.clone(),
+            unit_bytes: UNIT_BYTES,
+            unit_time_fs: self.line_rate().unit_time_fs(),
+            halves: false,
+        };
+        site::build(link, sim, site)
+    }
+}
+
+impl Reported for End {
+    fn figures(host: &End, device: &End) -> Figures {
+        let (down, up) = (host.stats(), device.stats());
+        let sent = |class: Class| {
+            let stats = if class.dir() == Dir::Down { down } else { up };
+            (class.def().name.to_owned(), stats.messages[class.index()])
+        };
+        let mut coverage = host.coverage().clone();
+        coverage.merge(device.coverage());
+        let rows = host.local().rows_taken.iter().zip(&device.local().rows_taken);
+        let retry_rows = rows.filter(|(a, b)| *a + *b > 0).count();
+        let groups = coverage.summary().chain([("LRSM row", retry_rows, LRSM.len())]);
+        Figures {
+            units: [down.sent, up.sent],
+            messages: [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs].map(sent).into(),
+            retries: down.retries + up.retries,
+            credit_stalls: down.credit_stalls + up.credit_stalls,
+            counts: vec![
+                ("protocol flits", down.sent_protocol + up.sent_protocol),
+                ("all-data flits", down.sent_all_data + up.sent_all_data),
+                ("LLCRD flits", down.sent_llcrd + up.sent_llcrd),
+                ("RETRY flits", down.sent_retry + up.sent_retry),
+                ("replayed flits", down.replayed + up.replayed),
+            ],
+            coverage: groups.map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
+        }
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Option<Unit68> {
+        Unit68::from_bytes(bytes).ok()
+    }
+
+    fn astray(&self, peer: &End) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for class in Class::ALL {
+            let (has, should) = (self.credits().spend[class.index()], peer.credits().granted(class));
+            if has != should {
+                let name = class.def().name;
+                found.push((format!("{has} credits for {name}"), format!("{should}, as the peer counts")));
+            }
+        }
+        let (kept, open) = (self.buffer().unacknowledged(), peer.num_ack());
+        if kept != open {
+            let kept = format!("{kept} flits in the retry buffer");
+            found.push((kept, format!("{open}, which the peer has not acknowledged")));
+        }
+        found
+    }
+}

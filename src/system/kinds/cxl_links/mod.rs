@@ -1,0 +1,115 @@
+//! `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`: links of CXL.mem, one kind a flit mode.
+//!
+//! The kinds differ in their link ends and in nothing else, so one component can stand at any of them. The first end is
+//! that of the host; what it sends goes down.
+
+mod cxl256;
+mod cxl68;
+mod site;
+
+pub use cxl68::CXL_68B;
+pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
+
+use crate::link::fault::Fault;
+use crate::link::port::Carries;
+use crate::system::field::{Range, config};
+use crate::system::problem::Place;
+use crate::system::quantity::Unit;
+use scalepool_protocols::cxl::message::Message;
+
+/// Names of the kinds, for ports that take any of them.
+pub const NAMES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
+
+config! {
+    /// What links of every flit mode have.
+    pub struct CxlLine {
+        width: u8 = "16" [Unit::Of("lanes")] in Range::OneOf(&[1, 2, 4, 8, 16]), "lanes (cxl-68b §1.3)";
+        mdh: bool = "on" [Unit::Of("-")] in Range::Switch, "allow several data headers in one slot (cxl-68b §5.3, cxl-256b §5.3)";
+        ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions, before FEC";
+        give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "trainings and replays in a row without one good payload unit after which the run ends (SIM-LNK-01)";
+        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits"), "faults to inject at numbered flits, counted from 0 in the order sent, flits without messages included";
+        credits_hold: u64 = "0" [Unit::Of("flit clocks")] in Range::Int(0, 1 << 40), "time for which the device holds back freed credits";
+        buffers: u16 = "256" [Unit::Of("messages per channel")] in Range::Int(1, 1023), "receive buffers of each channel";
+        tx_pipeline: u64 = "8 ns" [Unit::Time] in Range::Int(0, 1 << 40), "delay of the transmit pipeline";
+        rx_pipeline: u64 = "8 ns" [Unit::Time] in Range::Int(0, 1 << 40), "delay of the receive pipeline";
+        propagation: u64 = "2 ns" [Unit::Time] in Range::Int(0, 1 << 40), "propagation delay of the wire";
+        retrain: u64 = "1 us" [Unit::Time] in Range::Int(1, 1 << 50), "duration of link training";
+    }
+}
+
+impl CxlLine {
+    /// Time from one end to the other, without that of the unit itself \[fs\].
+    fn way_fs(&self) -> u64 {
+        self.tx_pipeline + self.propagation + self.rx_pipeline
+    }
+
+    /// The slowest stage of the way.
+    fn slowest(&self) -> &'static str {
+        let stages = [("tx_pipeline", self.tx_pipeline), ("propagation", self.propagation)];
+        let slowest = stages.into_iter().rev().max_by_key(|(_, fs)| *fs).unwrap_or_default();
+        if self.rx_pipeline > slowest.1 { "rx_pipeline" } else { slowest.0 }
+    }
+
+    /// Listed faults, of what the host sends and (`up:` in front) of what the device sends; or those that are none.
+    fn faults(&self, unit_bytes: usize) -> ([Vec<Fault>; 2], Vec<(&'static str, String)>) {
+        let (mut by_dir, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
+        for (text, _) in &self.fault {
+            let (up, fault) = match text.strip_prefix("up:") {
+                Some(rest) => (1, rest),
+                None => (0, text.strip_prefix("down:").unwrap_or(text)),
+            };
+            match Fault::parse(fault, unit_bytes) {
+                Ok(fault) => by_dir[up].push(fault),
+                Err(error) => wrong.push(("fault", format!("{error}"))),
+            }
+        }
+        (by_dir, wrong)
+    }
+}
+
+/// A link that is not built yet.
+struct CxlLink<E> {
+    host: E,
+    device: E,
+    line: CxlLine,
+    /// Bytes of what travels in one flit clock.
+    unit_bytes: usize,
+    /// Time of that as a fraction \[fs\], (numerator, denominator).
+    unit_time_fs: (u64, u64),
+    /// Units are used by halves.
+    halves: bool,
+}
+
+/// Bytes a second of whole units in one direction.
+fn unit_bytes_per_s(unit_bytes: usize, (num, den): (u64, u64)) -> f64 {
+    unit_bytes as f64 * 1e15 * den as f64 / num as f64
+}
+
+/// Figures of both ends together.
+struct Figures {
+    /// Units sent, by the host and by the device.
+    units: [u64; 2],
+    /// CXL.mem messages sent, by layout.
+    messages: Vec<(String, u64)>,
+    /// Times that something was asked for again.
+    retries: u64,
+    /// Flit clocks in which a message waited for a credit.
+    credit_stalls: u64,
+    /// Further counts.
+    counts: Vec<(&'static str, u64)>,
+    /// Coverage points: group, rows met, rows in all.
+    coverage: Vec<(String, u64, u64)>,
+}
+
+/// A link end that can be reported on.
+trait Reported: Carries<Message> {
+    /// Figures of a link.
+    fn figures(host: &Self, device: &Self) -> Figures;
+
+    /// The unit of bytes that a caller drove; `None` if there are too many or too few.
+    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;
+
+    /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
+    /// acknowledge. Each is a text of what was found and one of what was expected.
+    fn astray(&self, peer: &Self) -> Vec<(String, String)>;
+}

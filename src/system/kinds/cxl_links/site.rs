@@ -1,0 +1,194 @@
+//! Both ends of a link, put into the partitions of their components: a port of the model, or the place of an end that a
+//! caller drives.
+
+use super::{CxlLink, Reported};
+use crate::kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
+use crate::link::external::{External, ExternalConfig, ExternalWires, Feed};
+use crate::link::fault::{Fault, FaultyWire};
+use crate::link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
+use crate::link::sim_port::SimPort;
+use crate::nodes::Broken;
+use crate::system::kind::{BuiltLink, Clocks, Ending, LinkEndSite, LinkMeasured, LinkSite, Plug};
+use crate::trace::{Hub, PlaceKind, Tap};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::wire::Violation;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Messages between an agent and its link end; channels are one flit clock or agent clock long.
+const CHANNEL_DEPTH: u32 = 32;
+
+/// One end of a link and its wires.
+struct End<E: Reported> {
+    /// Where it is watched and driven.
+    port: SimPort,
+    /// Direction of what it receives.
+    dir: Dir,
+    clock_name: String,
+    flit_clock: Clock,
+    wire_out: LinkOutEnd<OnWire<E::Unit>>,
+    wire_in: LinkInEnd<OnWire<E::Unit>>,
+    end: E,
+    faults: Vec<Fault>,
+    ber: f64,
+    retrain_fs: u64,
+    hold_credits_flits: u64,
+    give_up: u32,
+    halves: bool,
+    taps: Option<[Tap; 2]>,
+    result: Arc<Mutex<PortResult<E>>>,
+}
+
+impl<E: Reported> LinkEndSite for End<E> {
+    fn port(&self) -> SimPort {
+        self.port.clone()
+    }
+
+    fn tap(&mut self, hub: &mut Hub) {
+        let flits = PlaceKind::Flits { protocol: self.port.protocol, dir: self.dir.name() };
+        let name = &self.port.name;
+        self.taps = Some([hub.tap(name, flits), hub.tap(name, PlaceKind::Values(E::SIGNALS))]);
+    }
+
+    fn place(self: Box<Self>, p: &mut PartitionBuilder, clocks: &mut Clocks) -> Result<Option<Plug>, BuildError> {
+        let End {
+            port,
+            clock_name,
+            flit_clock,
+            wire_out,
+            wire_in,
+            end,
+            taps,
+            result,
+            faults,
+            ber,
+            retrain_fs,
+            halves,
+            hold_credits_flits,
+            give_up,
+            ..
+        } = *self;
+        let wire = |rng| FaultyWire::new(faults, ber, rng);
+        let flit = clocks.id(p, &clock_name, flit_clock)?;
+        let name = port.name;
+        let [flits, signals] = taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
+        if let Some(feed) = port.feed {
+            p.module(&name, flit, |bind| {
+                let wires = ExternalWires { wire_out: bind.attach(wire_out), wire_in: bind.attach(wire_in), flits };
+                let config = ExternalConfig { end, wire: wire(bind.rng()), retrain_fs, halves, feed };
+                External::new(config, wires, E::unit, result)
+            })?;
+            return Ok(None);
+        }
+        let (tx, to_link) = p.channel::<Message>(&format!("{name}.tx"), CHANNEL_DEPTH, 1)?;
+        // One flit clock too where the port has two edges of it.
+        let edges = if halves { 2 } else { 1 };
+        let (from_link, rx) = p.channel::<Message>(&format!("{name}.rx"), CHANNEL_DEPTH, edges)?;
+        p.module(&name, flit, |bind| {
+            let ports = Ports {
+                agents: vec![Box::new(Channels { tx: bind.attach(to_link), rx: bind.attach(from_link) })],
+                wire_out: bind.attach(wire_out),
+                wire_in: bind.attach(wire_in),
+                flits,
+                signals,
+            };
+            let config = PortConfig { end, wire: wire(bind.rng()), retrain_fs, hold_credits_flits, halves, give_up };
+            Port::new(config, ports, result)
+        })?;
+        Ok(Some(Plug::Cxl(tx, rx)))
+    }
+}
+
+/// Makes both ends of a link and its wires.
+///
+/// # Errors
+/// A mistake of ours.
+pub(super) fn build<E: Reported>(
+    link: CxlLink<E>,
+    sim: &mut Simulation,
+    site: &LinkSite<'_>,
+) -> Result<BuiltLink, BuildError> {
+    let CxlLink { host, device, line, unit_bytes, unit_time_fs, halves, .. } = link;
+    let (num, den) = unit_time_fs;
+    // A unit is there when its last byte is; one that is used by halves, when the last byte of its even half is.
+    let parts = if halves { 2 } else { 1 };
+    let flit_clock = Clock::new(num, den * parts, 0)?;
+    let latency_fs = line.way_fs() + num.div_ceil(den * parts);
+    let (down_out, down_in) = sim.link::<OnWire<E::Unit>>(&format!("{}.down", site.path), latency_fs)?;
+    let (up_out, up_in) = sim.link::<OnWire<E::Unit>>(&format!("{}.up", site.path), latency_fs)?;
+    let ([down_faults, up_faults], _) = line.faults(unit_bytes);
+    let end = |n: usize, mut end: E, faults, wire_out, wire_in| {
+        let feed = site.external[n].then(Feed::default);
+        let port = SimPort { feed, ..SimPort::new(site.ports[n], end.protocol(), unit_bytes) };
+        end.attach_hooks(&port.hooks);
+        End {
+            port,
+            dir: [Dir::Up, Dir::Down][n],
+            clock_name: format!("{}.flit", site.path),
+            flit_clock,
+            wire_out,
+            wire_in,
+            end,
+            faults,
+            ber: line.ber,
+            retrain_fs: line.retrain,
+            hold_credits_flits: if n == 1 { line.credits_hold } else { 0 },
+            give_up: line.give_up,
+            halves,
+            taps: None,
+            result: Arc::default(),
+        }
+    };
+    let host = end(0, host, down_faults, down_out, up_in);
+    let device = end(1, device, up_faults, up_out, down_in);
+    let results = [host.result.clone(), device.result.clone()];
+    let ports = [host.port.clone(), device.port.clone()];
+    Ok(BuiltLink {
+        ends: [Box::new(host), Box::new(device)],
+        measure: Box::new(move |ending| measured(&results, &ports, unit_bytes, unit_time_fs, ending)),
+    })
+}
+
+fn measured<E: Reported>(
+    results: &[Arc<Mutex<PortResult<E>>>; 2],
+    places: &[SimPort; 2],
+    unit_bytes: usize,
+    unit_time_fs: (u64, u64),
+    ending: &Ending,
+) -> LinkMeasured {
+    let ports = results.each_ref().map(|port| port.lock().unwrap_or_else(PoisonError::into_inner).clone());
+    // The kernel publishes every module before anybody looks at the run.
+    let [Some(host), Some(device)] = ports.each_ref().map(|port| port.end.as_ref()) else {
+        return LinkMeasured::default();
+    };
+    let figures = E::figures(host, device);
+    let line_bits = ending.clocks(unit_time_fs) * 8 * unit_bytes as u64;
+    let is_driven = |n: usize| places[n].feed.is_some();
+    let (mut broken, mut astray) = (Vec::new(), Vec::new());
+    for (n, (end, peer)) in [(host, device), (device, host)].into_iter().enumerate() {
+        let place = &places[n].name;
+        let of_port = ports[n].violations.iter();
+        broken.extend(of_port.map(|e| Broken { place: place.clone(), violation: e.violation.clone() }));
+        if !is_driven(0) && !is_driven(1) {
+            let text = "credits or requests are still open at the end of the run";
+            let left = end.astray(peer).into_iter();
+            astray.extend(left.map(|(found, expected)| Broken {
+                place: place.clone(),
+                violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
+            }));
+        }
+    }
+    LinkMeasured {
+        units: [0, 1].map(|n| places[n].feed.as_ref().map_or(figures.units[n], Feed::sent)),
+        messages: figures.messages,
+        retries: figures.retries,
+        credit_stalls: figures.credit_stalls,
+        damaged: ports.iter().map(|port| port.damaged).sum(),
+        is_whole: host.halted().or(device.halted()).is_none(),
+        times: [0, 1].map(|n| (!is_driven(n)).then(|| ports[n].time.of_line(line_bits))),
+        counts: figures.counts,
+        coverage: figures.coverage,
+        broken,
+        astray,
+    }
+}

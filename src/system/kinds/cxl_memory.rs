@@ -1,0 +1,73 @@
+//! `cxl.memory`: a CXL Type 3 device with host-managed memory (HDM-H), see [`crate::nodes::cxl::memory`].
+
+use crate::kernel::{InEnd, OutEnd};
+use crate::memory::LINE_BYTES;
+use crate::memory::store::Store;
+use crate::nodes::cxl::memory::{Device, DeviceConfig};
+use crate::nodes::cxl::{BACKGROUND, transaction_layouts};
+use crate::system::field::{Config, Range, config};
+use crate::system::kind::{
+    Component, ComponentKind, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
+};
+use crate::system::quantity::Unit;
+use crate::trace::{Hub, PlaceKind};
+use scalepool_protocols::cxl::message::Message;
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "cxl.memory",
+    about: "CXL Type 3 device with host-managed memory (HDM-H); its port is `cxl`",
+    fields: Memory::fields,
+    read: component::<Memory>,
+    external: &["flits"],
+};
+
+config! {
+    /// A memory device. Numbers without another source are of the model (basis: model).
+    pub struct Memory {
+        size: u64 = "16 GiB" [Unit::Bytes] in Range::Int(64, 1 << 46), "memory size; addresses are taken modulo it";
+        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in the device";
+        queue: usize = "512" [Unit::Of("requests")] in Range::Int(1, 1 << 20), "requests that the device can queue";
+    }
+}
+
+impl Component for Memory {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![PortDecl { name: "cxl", len: None, links: super::cxl_links::NAMES, role: Role::Device }]
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { memory_bytes: Some(self.size) }
+    }
+
+    fn check(&self) -> Vec<(&'static str, String)> {
+        let is_whole = self.size.is_multiple_of(LINE_BYTES);
+        let text = || ("size", format!("found {} bytes, expected a multiple of {LINE_BYTES} bytes", self.size));
+        (!is_whole).then(text).into_iter().collect()
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let (name, link) = (format!("{}.mem", site.path), site.ports[0].link);
+        let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(link.form)));
+        let config = DeviceConfig {
+            store: Store::new(BACKGROUND),
+            latency_cycles: self.latency_cycles,
+            queue: self.queue,
+            port: link.port_ids[1],
+            form: link.form,
+        };
+        Ok(Node {
+            place: Box::new(move |p, clock, plugs| {
+                let Some((tx, rx)) = messages(plugs) else { return Ok(()) };
+                p.module(&name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap))
+            }),
+            measure: Box::new(Measured::default),
+            digest: Vec::new(),
+        })
+    }
+}
+
+/// The channels of the only port.
+pub(super) fn messages(plugs: Vec<Plug>) -> Option<(OutEnd<Message>, InEnd<Message>)> {
+    plugs.into_iter().map(|Plug::Cxl(tx, rx)| (tx, rx)).next()
+}

@@ -1,0 +1,86 @@
+//! What is wrong with a description: all findings of a file, each with its place.
+
+use std::fmt::{self, Display};
+
+/// Where something stands in a description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Place {
+    /// Line, from 1; 0: not in the file, but in a setting of the command line.
+    pub line: usize,
+    /// Character of the line, from 1.
+    pub column: usize,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub place: Place,
+    /// Path of the key, `component.host.outstanding`; empty for the file as a whole.
+    pub key: String,
+    /// What was found and what was expected.
+    pub text: String,
+}
+
+/// All findings of a description.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Problems {
+    /// The file, as it was given.
+    pub file: String,
+    /// In order of their places.
+    pub list: Vec<Problem>,
+}
+
+impl Problems {
+    /// No finding yet.
+    pub fn of(file: &str) -> Problems {
+        Problems { file: file.to_owned(), list: Vec::new() }
+    }
+
+    /// Adds a finding.
+    pub fn add(&mut self, place: Place, key: impl Into<String>, text: impl Into<String>) {
+        self.list.push(Problem { place, key: key.into(), text: text.into() });
+    }
+
+    /// Whether nothing is wrong.
+    ///
+    /// # Errors
+    /// The findings, in order of their places, each once.
+    pub fn none<T>(mut self, value: T) -> Result<T, Problems> {
+        if self.list.is_empty() {
+            return Ok(value);
+        }
+        self.list.sort_by(|a, b| (a.place, &a.key).cmp(&(b.place, &b.key)));
+        self.list.dedup();
+        Err(self)
+    }
+
+    /// A finding as a line: file, line, column, key, text.
+    fn line(&self, problem: &Problem) -> String {
+        let Problem { place, key, text } = problem;
+        let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
+        match place.line {
+            0 => format!("--set {key}{text}"),
+            line => format!("{}:{line}:{}: {key}{text}", self.file, place.column),
+        }
+    }
+
+    /// The findings as objects.
+    pub fn json(&self) -> serde_json::Value {
+        let object = |p: &Problem| {
+            serde_json::json!({
+                "file": self.file, "line": p.place.line, "column": p.place.column, "key": p.key, "text": p.text,
+            })
+        };
+        self.list.iter().map(object).collect()
+    }
+}
+
+impl Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.list.iter().map(|p| self.line(p)).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+impl std::error::Error for Problems {}

@@ -1,0 +1,603 @@
+//! A description to a system: every name is looked up, every value is read, every port is joined. All that is wrong is said
+//! at once.
+//!
+//! A walk: the format is judged first, since a newer one means other things; clocks, then components with their arrays and
+//! exceptions, then links with their index variables; at last every port has to have exactly one link that fits.
+
+use super::description::{Description, component_kind, link_kind};
+use super::document::{Item, Table, Value};
+use super::field::{self, Range, config, unknown};
+use super::kind::{COMPONENTS, LINKS, PortDecl, Role};
+use super::problem::{Place, Problems};
+use super::quantity::{self, Unit};
+use super::reference::{Index, Indexed, PortRef};
+use super::system::{Instance, JoinedPort, LinkInstance, System};
+use crate::kernel::Clock;
+use std::collections::BTreeMap;
+
+/// Format of descriptions that this version reads.
+pub const FORMAT: u64 = 1;
+/// Most components and links of a system.
+pub const MOST: usize = 1 << 16;
+/// Tables and keys at the top.
+pub const TOP: [&str; 6] = ["format", "system", "clock", "component", "link", "settings"];
+
+config! {
+    /// `[system]`.
+    pub struct SystemConfig {
+        name: String = "system" [Unit::Of("-")] in Range::Text("a name of lower-case letters, digits, `_` and `-`"), "name of the system";
+        about: String = "" [Unit::Of("-")] in Range::Text("a sentence"), "what the system is";
+    }
+}
+
+config! {
+    /// A clock: a period, or a fraction of femtoseconds.
+    pub struct ClockConfig {
+        period: u64 = "500 ps" [Unit::Time] in Range::Int(1000, 1 << 30), "period of the clock; the first clock of a description is the reference clock";
+        phase: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 40), "time of its first edge";
+        num: u64 = "0" [Unit::Of("fs")] in Range::Int(0, 1 << 40), "numerator of a period that is no whole number of femtoseconds; 0 = period counts";
+        den: u64 = "1" [Unit::Of("-")] in Range::Int(1, 1 << 20), "denominator of such a period";
+    }
+}
+
+/// Makes the system.
+pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
+    let mut all = Resolver {
+        description,
+        problems: Problems::of(&description.file),
+        resolved: Vec::new(),
+        clocks: Vec::new(),
+        components: Vec::new(),
+        arrays: BTreeMap::new(),
+        links: Vec::new(),
+    };
+    // Another format means something else by the same words.
+    all.format();
+    if !all.problems.list.is_empty() {
+        return all.problems.none(()).and(Err(Problems::of("")));
+    }
+    all.top();
+    let title: SystemConfig = all.section("system");
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+    if title.name.is_empty() || !title.name.chars().all(is_name) {
+        let found = format!("found `{}`, expected lower-case letters, digits, `_` and `-`", title.name);
+        all.problems.add(all.place_of("system"), "system.name", found);
+    }
+    all.clocks();
+    all.components();
+    all.links();
+    all.ports();
+    all.settings();
+    let Resolver { problems, resolved, clocks, components, links, .. } = all;
+    let components = components.into_iter().map(|open| open.instance).collect();
+    let folder = description.folder.clone();
+    problems.none(System { name: title.name, about: title.about, folder, clocks, components, links, resolved })
+}
+
+/// A component whose ports are being joined.
+struct Open {
+    instance: Instance,
+    place: Place,
+    /// Ports, joined or not: declaration, index, link and end.
+    ports: Vec<(PortDecl, Option<usize>, Option<(usize, usize)>)>,
+}
+
+/// An array of components, or one without an index: where it begins in the list, and its length.
+#[derive(Clone, Copy)]
+struct Array {
+    first: usize,
+    count: Option<usize>,
+}
+
+struct Resolver<'a> {
+    description: &'a Description,
+    problems: Problems,
+    resolved: Vec<(String, String)>,
+    clocks: Vec<(String, Clock)>,
+    components: Vec<Open>,
+    arrays: BTreeMap<String, Array>,
+    links: Vec<LinkInstance>,
+}
+
+/// A name in the grammar of paths: a lower-case letter, then letters, digits and `_`.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+impl<'a> Resolver<'a> {
+    fn place_of(&self, key: &str) -> Place {
+        let found = self.description.root.entries.iter().find(|(name, ..)| name == key);
+        found.map_or(Place { line: 1, column: 1 }, |(_, place, _)| *place)
+    }
+
+    fn format(&mut self) {
+        let place = self.place_of("format");
+        let text = match self.description.root.get("format") {
+            None => format!("found no format, expected `format = {FORMAT}` at the top"),
+            Some(Item { value: Value::Number(text), .. }) => match text.parse::<u64>() {
+                Ok(FORMAT) => return,
+                Ok(newer) if newer > FORMAT => format!(
+                    "found format {newer}, expected {FORMAT}: a newer version of scalepool is needed to read it"
+                ),
+                _ => format!("found {text}, expected {FORMAT}"),
+            },
+            Some(item) => format!("found {}, expected {FORMAT}", item.shown()),
+        };
+        self.problems.add(place, "format", text);
+    }
+
+    fn top(&mut self) {
+        for (key, place, item) in &self.description.root.entries {
+            if !TOP.contains(&key.as_str()) {
+                self.problems.add(*place, key, unknown("key", TOP.into_iter()).of(key));
+            } else if key != "format" && !matches!(item.value, Value::Table(_)) {
+                self.problems.add(item.place, key, format!("found {}, expected a table", item.shown()));
+            }
+        }
+    }
+
+    /// A table at the top that is one configuration.
+    fn section<C: field::Config>(&mut self, name: &str) -> C {
+        let empty = Table::default();
+        let (table, place) = (self.description.table(name).unwrap_or(&empty), self.place_of(name));
+        field::read(table, place, name, &[], &mut self.problems, &mut self.resolved)
+    }
+
+    /// The named tables of a table at the top: name, place and table of each that is sound.
+    fn named(&mut self, top: &str) -> Vec<(&'a str, Place, &'a Table)> {
+        let mut named = Vec::new();
+        for (name, place, item) in self.description.table(top).into_iter().flat_map(|table| &table.entries) {
+            let path = format!("{top}.{name}");
+            match &item.value {
+                _ if !is_name(name) => {
+                    let text =
+                        format!("found the name `{name}`, expected a lower-case letter, then letters, digits and `_`");
+                    self.problems.add(*place, path, text);
+                }
+                Value::Table(table) => named.push((name.as_str(), *place, table)),
+                _ => self.problems.add(item.place, path, format!("found {}, expected a table", item.shown())),
+            }
+        }
+        named
+    }
+
+    fn clocks(&mut self) {
+        for (name, place, table) in self.named("clock") {
+            let path = format!("clock.{name}");
+            let ClockConfig { period, phase, num, den } =
+                field::read(table, place, &path, &[], &mut self.problems, &mut self.resolved);
+            let (is_period, is_fraction) = (table.get("period").is_some(), table.get("num").is_some());
+            if is_period == is_fraction {
+                let text = "found both a period and num, or neither, expected one of them";
+                self.problems.add(place, path, text);
+                continue;
+            }
+            let (num, den) = if is_fraction { (num, den) } else { (period, 1) };
+            match Clock::new(num, den, phase) {
+                Ok(clock) => self.clocks.push((name.to_owned(), clock)),
+                Err(error) => self.problems.add(place, path, format!("found a clock that cannot tick: {error}")),
+            }
+        }
+    }
+
+    /// A number of a table that is not a field of a kind.
+    fn number(&mut self, table: &Table, key: &str, path: &str, low: u64, high: u64) -> Option<u64> {
+        let item = table.get(key)?;
+        let number = match &item.value {
+            Value::Number(text) | Value::Text(text) => quantity::parse(text, Unit::Of("-")),
+            _ => None,
+        };
+        let number = number.filter(|n| (low..=high).contains(n));
+        if number.is_none() {
+            let text = format!("found {}, expected {low} to {high}", item.shown());
+            self.problems.add(item.place, format!("{path}.{key}"), text);
+        }
+        Some(number.unwrap_or(low))
+    }
+
+    /// The text of a key that has to be there.
+    fn text<'t>(
+        &mut self,
+        table: &'t Table,
+        key: &str,
+        place: Place,
+        path: &str,
+        expected: &str,
+    ) -> Option<(&'t str, Place)> {
+        match table.get(key) {
+            Some(Item { value: Value::Text(text), place }) => return Some((text, *place)),
+            Some(item) => {
+                let text = format!("found {}, expected {expected}", item.shown());
+                self.problems.add(item.place, format!("{path}.{key}"), text);
+            }
+            None => self.problems.add(place, format!("{path}.{key}"), format!("found no {key}, expected {expected}")),
+        }
+        None
+    }
+
+    /// Exceptions of an array: index and table of each.
+    fn exceptions<'t>(&mut self, table: &'t Table, path: &str, count: usize) -> BTreeMap<usize, &'t Table> {
+        let mut found = BTreeMap::new();
+        let Some(item) = table.get("at") else { return found };
+        let Value::Table(at) = &item.value else {
+            self.problems.add(
+                item.place,
+                format!("{path}.at"),
+                format!("found {}, expected tables by index", item.shown()),
+            );
+            return found;
+        };
+        for (index, place, item) in &at.entries {
+            let key = format!("{path}.at.{index}");
+            match (index.parse::<usize>().ok().filter(|n| *n < count), &item.value) {
+                (Some(n), Value::Table(table)) => drop(found.insert(n, table)),
+                (None, _) if count == 0 => {
+                    self.problems.add(*place, key, "found an index, expected none: it is no array")
+                }
+                (None, _) => {
+                    self.problems.add(*place, key, format!("found the index `{index}`, expected 0 to {}", count - 1));
+                }
+                (_, _) => self.problems.add(item.place, key, format!("found {}, expected a table", item.shown())),
+            }
+        }
+        found
+    }
+
+    /// The table of one element: that of the array with its exception over it.
+    fn element(table: &Table, exception: Option<&&Table>) -> Table {
+        let mut own = table.clone();
+        own.take("at");
+        if let Some(over) = exception {
+            own.merge(over);
+        }
+        own
+    }
+
+    fn components(&mut self) {
+        for (name, place, table) in self.named("component") {
+            let path = format!("component.{name}");
+            let Some((kind_name, at)) = self.text(table, "kind", place, &path, "the name of a kind of component")
+            else {
+                continue;
+            };
+            let Some(kind) = component_kind(kind_name) else {
+                let known = COMPONENTS.iter().map(|kind| kind.name);
+                self.problems.add(at, format!("{path}.kind"), unknown("kind of component", known).of(kind_name));
+                continue;
+            };
+            let count = self.number(table, "count", &path, 1, MOST as u64).map(|n| n as usize);
+            let exceptions = self.exceptions(table, &path, count.unwrap_or(0));
+            if self.components.len() + count.unwrap_or(1) > MOST {
+                self.problems.add(place, path, format!("found more than {MOST} components, expected at most that"));
+                return;
+            }
+            self.arrays.insert(name.to_owned(), Array { first: self.components.len(), count });
+            for n in 0..count.unwrap_or(1) {
+                let exception = exceptions.get(&n);
+                let own = Self::element(table, exception);
+                // Elements without an exception have one table: what is wrong with it is said once.
+                let place_path = if exception.is_some() { format!("{path}[{n}]") } else { path.clone() };
+                let clock = self.clock(&own, place, &place_path);
+                let external = self.external(&own, kind, &place_path);
+                let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
+                self.judge(&own, place, &place_path, config.check());
+                let ports = config.ports().into_iter().flat_map(|decl| {
+                    let indices: Vec<Option<usize>> = decl.len.map_or(vec![None], |len| (0..len).map(Some).collect());
+                    indices.into_iter().map(move |index| (decl, index, None))
+                });
+                let ports = ports.collect();
+                let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
+                let instance = Instance { path, kind, config, clock, external, ports: Vec::new() };
+                self.components.push(Open { instance, place, ports });
+            }
+        }
+        if self.components.is_empty() && self.description.table("component").is_none_or(|t| t.entries.is_empty()) {
+            self.problems.add(self.place_of("component"), "component", "found no component, expected at least one");
+        }
+    }
+
+    /// Findings of a configuration, at the values that they are about.
+    fn judge(&mut self, table: &Table, place: Place, path: &str, found: Vec<(&'static str, String)>) {
+        for (key, text) in found {
+            let mut at = place;
+            let mut inner = Some(table);
+            for part in key.split('.') {
+                let item = inner.and_then(|table| table.get(part));
+                at = item.map_or(at, |item| item.place);
+                inner = match item.map(|item| &item.value) {
+                    Some(Value::Table(table)) => Some(table),
+                    _ => None,
+                };
+            }
+            self.problems.add(at, format!("{path}.{key}"), text);
+        }
+    }
+
+    fn clock(&mut self, table: &Table, place: Place, path: &str) -> usize {
+        let key = format!("{path}.clock");
+        let names: Vec<String> = self.clocks.iter().map(|(name, _)| name.clone()).collect();
+        match table.get("clock") {
+            Some(Item { value: Value::Text(name), place }) => match names.iter().position(|known| known == name) {
+                Some(n) => return n,
+                None => {
+                    let text = unknown("clock", names.iter().map(String::as_str)).of(name);
+                    self.problems.add(*place, key, text);
+                }
+            },
+            Some(item) => {
+                self.problems.add(item.place, key, format!("found {}, expected the name of a clock", item.shown()));
+            }
+            None if names.len() == 1 => return 0,
+            None if names.is_empty() => {
+                self.problems.add(place, key, "found no clock, expected one under [clock]");
+            }
+            None => {
+                let text = format!("found no clock, expected one of {}", names.join(", "));
+                self.problems.add(place, key, text);
+            }
+        }
+        0
+    }
+
+    fn external(&mut self, table: &Table, kind: &super::kind::ComponentKind, path: &str) -> bool {
+        let Some(item) = table.get("external") else { return false };
+        match &item.value {
+            Value::Text(how) if kind.external.contains(&how.as_str()) => return true,
+            _ => {
+                let offers = kind.external.join(", ");
+                let text = format!("found {}, expected one of what `{}` offers: {offers}", item.shown(), kind.name);
+                self.problems.add(item.place, format!("{path}.external"), text);
+            }
+        }
+        false
+    }
+
+    fn links(&mut self) {
+        for (name, place, table) in self.named("link") {
+            let path = format!("link.{name}");
+            let kind = self.text(table, "kind", place, &path, "the name of a kind of link");
+            let kind = kind.and_then(|(kind, at)| {
+                let known = LINKS.iter().map(|kind| kind.name);
+                let found = link_kind(kind);
+                if found.is_none() {
+                    self.problems.add(at, format!("{path}.kind"), unknown("kind of link", known).of(kind));
+                }
+                found
+            });
+            let Some(pairs) = self.between(table, place, &path) else { continue };
+            let Some(kind) = kind else { continue };
+            let count = pairs.len();
+            let exceptions = self.exceptions(table, &path, if pairs[0].0.is_some() { count } else { 0 });
+            if self.links.len() + count > MOST {
+                self.problems.add(place, path, format!("found more than {MOST} links, expected at most that"));
+                return;
+            }
+            for (n, (index, ends, at)) in pairs.into_iter().enumerate() {
+                let exception = exceptions.get(&n);
+                let own = Self::element(table, exception);
+                let place_path = if exception.is_some() { format!("{path}[{n}]") } else { path.clone() };
+                let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
+                self.judge(&own, place, &place_path, config.check());
+                let Some(ports) = self.join(kind.name, &path, ends, at) else { continue };
+                let path = index.map_or(name.to_owned(), |n| format!("{name}[{n}]"));
+                self.links.push(LinkInstance { path, kind, config, ports });
+            }
+        }
+    }
+
+    /// Pairs of ports that a link joins: index of the link, component and port of each end, and their place.
+    #[allow(clippy::type_complexity)]
+    fn between(
+        &mut self,
+        table: &Table,
+        place: Place,
+        path: &str,
+    ) -> Option<Vec<(Option<usize>, [(usize, usize); 2], Place)>> {
+        let key = format!("{path}.between");
+        let expected = "two ports such as [\"host.cxl\", \"memory.cxl\"]";
+        let Some(item) = table.get("between") else {
+            self.problems.add(place, key, format!("found no between, expected {expected}"));
+            return None;
+        };
+        let Value::List(items) = &item.value else {
+            self.problems.add(item.place, key, format!("found {}, expected {expected}", item.shown()));
+            return None;
+        };
+        if items.len() != 2 {
+            self.problems.add(item.place, key, format!("found {} elements, expected {expected}", items.len()));
+            return None;
+        }
+        let mut refs = Vec::new();
+        for item in items {
+            let parsed = match &item.value {
+                Value::Text(text) => PortRef::parse(text),
+                _ => None,
+            };
+            match parsed {
+                Some(port) => refs.push((port, item.place)),
+                None => self.problems.add(item.place, &key, format!("found {}, expected component.port", item.shown())),
+            }
+        }
+        let mut extents: Vec<(String, usize, String)> = Vec::new();
+        let sound = refs.iter().map(|(port, at)| self.extents(port, *at, &key, &mut extents)).collect::<Vec<_>>();
+        if refs.len() != 2 || sound.contains(&false) {
+            return None;
+        }
+        let total = extents.iter().try_fold(1usize, |all, (_, len, _)| all.checked_mul(*len)).filter(|n| *n <= MOST);
+        let Some(total) = total else {
+            self.problems.add(item.place, key, format!("found more than {MOST} links, expected at most that"));
+            return None;
+        };
+        let mut pairs = Vec::new();
+        for n in 0..total {
+            let mut rest = n;
+            let mut values = BTreeMap::new();
+            for (variable, len, _) in extents.iter().rev() {
+                values.insert(variable.as_str(), rest % len);
+                rest /= len;
+            }
+            let ends = [0, 1].map(|end| self.port(&refs[end].0, &values));
+            let [Some(a), Some(b)] = ends else { continue };
+            pairs.push((if extents.is_empty() { None } else { Some(n) }, [a, b], items[0].place));
+        }
+        (!pairs.is_empty()).then_some(pairs)
+    }
+
+    /// Looks a port up, and notes how far its index variables go; whether it is sound.
+    fn extents(&mut self, port: &PortRef, at: Place, key: &str, extents: &mut Vec<(String, usize, String)>) -> bool {
+        let Some(array) = self.arrays.get(&port.component.name).copied() else {
+            let known: Vec<&str> = self.arrays.keys().map(String::as_str).collect();
+            let text = unknown("component", known.into_iter()).of(&port.component.name);
+            self.problems.add(at, key, text);
+            return false;
+        };
+        let who = port.component.name.clone();
+        if !self.extent(&port.component, array.count, &who, at, key, extents) {
+            return false;
+        }
+        let ports = &self.components[array.first].ports;
+        let Some((decl, ..)) = ports.iter().find(|(decl, ..)| decl.name == port.port.name) else {
+            let kind = self.components[array.first].instance.kind.name;
+            let mut names: Vec<&str> = ports.iter().map(|(decl, ..)| decl.name).collect();
+            names.dedup();
+            let text = format!("{} (`{who}` is a {kind})", unknown("port", names.into_iter()).of(&port.port.name));
+            self.problems.add(at, key, text);
+            return false;
+        };
+        let (len, whole) = (decl.len, format!("{who}.{}", port.port.name));
+        self.extent(&port.port, len, &whole, at, key, extents)
+    }
+
+    /// One index: `count` is the length of what it goes through, `None` where there is no array.
+    fn extent(
+        &mut self,
+        indexed: &Indexed,
+        count: Option<usize>,
+        who: &str,
+        at: Place,
+        key: &str,
+        extents: &mut Vec<(String, usize, String)>,
+    ) -> bool {
+        let text = match (&indexed.index, count) {
+            (None, None) => return true,
+            (Some(Index::Number(n)), Some(count)) if *n < count => return true,
+            (Some(Index::Number(n)), Some(count)) => {
+                format!("found the index {n} of `{who}`, expected 0 to {}", count.saturating_sub(1))
+            }
+            (Some(Index::Variable(variable)), Some(count)) => {
+                match extents.iter().find(|(known, ..)| known == variable) {
+                    None => {
+                        extents.push((variable.clone(), count, who.to_owned()));
+                        return true;
+                    }
+                    Some((_, len, _)) if *len == count => return true,
+                    Some((_, len, other)) => format!(
+                        "found the index `{variable}` through the {len} of `{other}` and the {count} of `{who}`, expected equal lengths"
+                    ),
+                }
+            }
+            (None, Some(count)) => format!("found `{who}` without an index, expected one: it is an array of {count}"),
+            (Some(_), None) => format!("found an index of `{who}`, expected none: it is no array"),
+        };
+        self.problems.add(at, key, text);
+        false
+    }
+
+    /// The place of a port: component, and port of it.
+    fn port(&self, port: &PortRef, values: &BTreeMap<&str, usize>) -> Option<(usize, usize)> {
+        let value = |indexed: &Indexed| match &indexed.index {
+            None => None,
+            Some(Index::Number(n)) => Some(*n),
+            Some(Index::Variable(v)) => values.get(v.as_str()).copied(),
+        };
+        let array = self.arrays.get(&port.component.name)?;
+        let component = array.first + value(&port.component).unwrap_or(0);
+        let index = value(&port.port);
+        let ports = &self.components.get(component)?.ports;
+        let port = ports.iter().position(|(decl, n, _)| decl.name == port.port.name && *n == index)?;
+        Some((component, port))
+    }
+
+    fn path_of(&self, (component, port): (usize, usize)) -> String {
+        let open = &self.components[component];
+        let (decl, index, _) = open.ports[port];
+        let index = index.map_or(String::new(), |n| format!("[{n}]"));
+        format!("{}.{}{index}", open.instance.path, decl.name)
+    }
+
+    /// Joins two ports by the next link; the side that asks is the first end. `None`: they do not fit.
+    fn join(&mut self, kind: &str, path: &str, ends: [(usize, usize); 2], at: Place) -> Option<[(usize, usize); 2]> {
+        let key = format!("{path}.between");
+        let decls = ends.map(|(component, port)| self.components[component].ports[port].0);
+        let names = ends.map(|end| self.path_of(end));
+        for (decl, name) in decls.iter().zip(&names) {
+            if !decl.links.contains(&kind) {
+                let text = format!("found a link of kind `{kind}` at `{name}`, expected {}", decl.links.join(", "));
+                self.problems.add(at, &key, text);
+                return None;
+            }
+        }
+        let ends = match decls.map(|decl| decl.role) {
+            [Role::Host, Role::Device] => ends,
+            [Role::Device, Role::Host] => [ends[1], ends[0]],
+            [role, _] => {
+                let [a, b] = &names;
+                let text = format!(
+                    "found `{a}` and `{b}`, which are both the {} side, expected a host and a device",
+                    role.name()
+                );
+                self.problems.add(at, key, text);
+                return None;
+            }
+        };
+        let link = self.links.len();
+        for (end, port) in ends.into_iter().enumerate() {
+            if self.components[port.0].ports[port.1].2.is_some() {
+                let text = format!("found a second link at `{}`, expected one for each port", self.path_of(port));
+                self.problems.add(at, key, text);
+                return None;
+            }
+            self.components[port.0].ports[port.1].2 = Some((link, end));
+        }
+        Some(ends)
+    }
+
+    /// Every port has its link.
+    fn ports(&mut self) {
+        for component in 0..self.components.len() {
+            for port in 0..self.components[component].ports.len() {
+                let (decl, _, link) = self.components[component].ports[port];
+                let path = self.path_of((component, port));
+                match link {
+                    Some((link, end)) => {
+                        let joined = JoinedPort { path, decl, link, end };
+                        self.components[component].instance.ports.push(joined);
+                    }
+                    None => {
+                        let name = self.components[component].instance.path.clone();
+                        let text = format!(
+                            "found no link at the port `{path}`, expected one of kind {}",
+                            decl.links.join(", ")
+                        );
+                        self.problems.add(self.components[component].place, format!("component.{name}"), text);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every short name leads to a field.
+    fn settings(&mut self) {
+        for (name, place, item) in self.description.table("settings").into_iter().flat_map(|t| &t.entries) {
+            let key = format!("settings.\"{name}\"");
+            match &item.value {
+                Value::Text(path) => match self.description.field_of(path) {
+                    Some((field, _)) if !matches!(field.range, Range::Table(_)) => (),
+                    _ => self.problems.add(item.place, key, format!("found `{path}`, expected the path of a field")),
+                },
+                _ => self.problems.add(*place, key, format!("found {}, expected the path of a field", item.shown())),
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A system: components and links that fit, with everything that was read of them.
+
+use super::kind::{Component, ComponentKind, Link, LinkKind, PortDecl};
+use crate::kernel::Clock;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// A system that can be built.
+pub struct System {
+    /// Name.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+    /// Folder to which its paths are relative.
+    pub folder: PathBuf,
+    /// Clocks by name; the first is the reference.
+    pub clocks: Vec<(String, Clock)>,
+    /// Components, in the order of the file.
+    pub components: Vec<Instance>,
+    /// Links, in the order of the file.
+    pub links: Vec<LinkInstance>,
+    /// Every value as it is used: path and text.
+    pub resolved: Vec<(String, String)>,
+}
+
+/// A component.
+pub struct Instance {
+    /// Path, `host[0]`.
+    pub path: String,
+    /// Its kind.
+    pub kind: &'static ComponentKind,
+    /// Its configuration.
+    pub config: Box<dyn Component>,
+    /// Its clock, a place in the list of the system.
+    pub clock: usize,
+    /// A caller drives its link ends.
+    pub external: bool,
+    /// Its ports, in the order of their declarations.
+    pub ports: Vec<JoinedPort>,
+}
+
+/// A port that is joined to a link.
+#[derive(Debug, Clone)]
+pub struct JoinedPort {
+    /// Path, `host[0].cxl`.
+    pub path: String,
+    /// Its declaration.
+    pub decl: PortDecl,
+    /// The link, a place in the list of the system, and which end of it.
+    pub link: usize,
+    /// 0 or 1.
+    pub end: usize,
+}
+
+/// A link.
+pub struct LinkInstance {
+    /// Path, `hosts[0]`.
+    pub path: String,
+    /// Its kind.
+    pub kind: &'static LinkKind,
+    /// Its configuration.
+    pub config: Box<dyn Link>,
+    /// Its ports: component, and port of it.
+    pub ports: [(usize, usize); 2],
+}
+
+impl System {
+    /// Paths of the ports of a link.
+    pub fn ports_of(&self, link: &LinkInstance) -> [&str; 2] {
+        link.ports.map(|(component, port)| self.components[component].ports[port].path.as_str())
+    }
+
+    /// Everything that decides what it does, in one spelling: what the hash of a run covers.
+    pub fn canonical(&self) -> String {
+        let mut lines: Vec<String> = self.resolved.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+        for component in &self.components {
+            let external = if component.external { " external" } else { "" };
+            let clock = &self.clocks[component.clock].0;
+            lines.push(format!("component.{} is {} on {clock}{external}", component.path, component.kind.name));
+        }
+        for link in &self.links {
+            let [a, b] = self.ports_of(link);
+            lines.push(format!("link.{} is {} between {a} and {b}", link.path, link.kind.name));
+        }
+        lines.sort();
+        lines.dedup();
+        let mut text = format!("system {}\n", self.name);
+        for line in lines {
+            let _ = writeln!(text, "{line}");
+        }
+        text
+    }
+}

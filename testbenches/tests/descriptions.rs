@@ -1,0 +1,360 @@
+//! System descriptions: what is built in, what users write, and forty mistakes, each with its place.
+
+use scalepool::scenario::report::Report;
+use scalepool::scenario::{self, Request, RunError, SCENARIOS};
+use scalepool::system::build::assemble;
+use scalepool::system::description::Description;
+use scalepool::system::schema::schema;
+use scalepool::system::system::System;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// A host and a memory, two components and one link.
+const PAIR: &str = r#"format = 1
+[system]
+name = "pair"
+[clock]
+host = { period = "500 ps" }
+slow = { num = 15_625, den = 16, phase = "250 ps" }
+[component.host]
+kind = "cxl.host"
+clock = "host"
+outstanding = 8
+stimulus = { pattern = "mix", accesses = 200 }
+[component.memory]
+kind = "cxl.memory"
+clock = "slow"
+size = "1 GiB"
+[link.cxl]
+kind = "cxl-68b"
+between = ["host.cxl", "memory.cxl"]
+[settings]
+"link.ber" = "link.cxl.ber"
+"#;
+
+fn read(text: &str) -> Result<System, String> {
+    let description = Description::parse("f.toml", PathBuf::new(), text).map_err(|p| p.to_string())?;
+    description.resolve().map_err(|p| p.to_string())
+}
+
+fn run(text: &str, set: &[&str]) -> Result<Report, RunError> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("f.toml");
+    std::fs::write(&file, text).expect("it can be written");
+    let set = set.iter().map(|s| (*s).to_owned()).collect();
+    let request = Request { scenario: file.display().to_string(), seed: 1, threads: 2, set, ..Request::default() };
+    scenario::run(&request, &mut |_| ())
+}
+
+#[test]
+fn a_host_and_a_memory_run_from_a_file() {
+    let report = run(PAIR, &[]).expect("it runs");
+    assert_eq!(report.violations, []);
+    assert_eq!((report.scenario.as_str(), report.components.len(), report.links.len()), ("pair", 2, 1));
+    let json = report.json();
+    assert_eq!(json["components"]["host"]["line accesses"], 200);
+    assert_eq!(json["counts"]["line accesses"], 200, "aggregates are the sums of the parts");
+    assert!(json["links"]["cxl"]["flits down"].as_u64() > Some(0));
+    let noisy = run(PAIR, &["link.ber=1e-4", "component.host.stimulus.accesses=2000"]).expect("it runs");
+    assert_eq!(noisy.violations, []);
+    assert!(noisy.retries > 0, "short names and paths both set");
+}
+
+#[test]
+fn arrays_of_components_and_links() {
+    let text = PAIR
+        .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ncount = 3")
+        .replace("kind = \"cxl.memory\"", "kind = \"cxl.memory\"\ncount = 3")
+        .replace("[component.memory]", "[component.host.at.1]\noutstanding = 1\n[component.memory]")
+        .replace("\"host.cxl\", \"memory.cxl\"", "\"host[i].cxl\", \"memory[i].cxl\"");
+    let report = run(&text, &["link.cxl[2].width=4"]).expect("it runs");
+    assert_eq!(report.violations, []);
+    let paths: Vec<&str> = report.links.iter().map(|link| link.path.as_str()).collect();
+    assert_eq!(paths, ["cxl[0]", "cxl[1]", "cxl[2]"]);
+    let system = read(&text).expect("it is sound");
+    let value = |path: &str| system.resolved.iter().find(|(p, _)| p == path).map(|(_, v)| v.as_str());
+    assert_eq!(value("component.host.outstanding"), Some("8"));
+    assert_eq!(value("component.host[1].outstanding"), Some("1"));
+    assert_eq!(report.json()["counts"]["line accesses"], 600);
+}
+
+#[test]
+fn two_pairs_side_by_side_are_as_each_alone() {
+    let other = PAIR.lines().skip(9).take(8).collect::<Vec<_>>().join("\n");
+    let second = PAIR
+        .lines()
+        .skip(6)
+        .take(12)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replace("component.host", "component.host2")
+        .replace("component.memory", "component.memory2")
+        .replace("link.cxl", "link.cxl2")
+        .replace("host.cxl", "host2.cxl")
+        .replace("memory.cxl", "memory2.cxl")
+        .replace("cxl-68b", "cxl-256b-pbr");
+    assert!(other.contains("stimulus"), "the lines are those of the pair");
+    let both = run(&PAIR.replace("[settings]", &format!("{second}\n[settings]")), &[]).expect("it runs");
+    let alone = run(PAIR, &[]).expect("it runs");
+    assert_eq!(both.violations, []);
+    assert_eq!(both.components[0], alone.components[0]);
+    let part = |report: &Report| report.links.iter().find(|link| link.path == "cxl").cloned().expect("a link");
+    let messages = |report: &Report| {
+        part(report).figures.into_iter().filter(|(name, _)| name.starts_with("cxl68.")).collect::<Vec<_>>()
+    };
+    assert_eq!(messages(&both), messages(&alone), "a neighbour changes nothing");
+}
+
+#[test]
+fn built_in_descriptions_are_sound_and_fit_on_a_screen() {
+    let described: Vec<_> = SCENARIOS.iter().filter_map(|s| Some((s, s.description()?))).collect();
+    assert!(described.len() >= 4);
+    for (scenario, text) in described {
+        let system = read(text).unwrap_or_else(|e| panic!("{}: {e}", scenario.name));
+        assert_eq!((system.name.as_str(), system.about.as_str()), (scenario.name, scenario.doc));
+        let body = text.split("[settings]").next().unwrap_or_default();
+        assert!(body.lines().count() <= 50, "{}", scenario.name);
+        for key in scenario.keys {
+            assert!(!key.doc.is_empty() && !key.unit.is_empty(), "{}", key.name);
+        }
+        // What it prints to start from runs as a file.
+        let report = run(text, &["host.accesses=20"]).expect("it runs");
+        assert_eq!(report.violations, []);
+    }
+}
+
+#[test]
+fn the_hash_covers_what_decides_the_run() {
+    let canonical = |text: &str| read(text).expect("it is sound").canonical();
+    let same = PAIR.replace("\"500 ps\"", "\"0.5 ns\"").replace("accesses = 200", "accesses = 0xc8");
+    assert_eq!(canonical(PAIR), canonical(&same), "one spelling of a value");
+    for (from, to) in [("outstanding = 8", "outstanding = 9"), ("\"slow\"", "\"host\""), ("cxl-68b", "cxl-256b")] {
+        let changed = PAIR.replacen(from, to, if from == "\"slow\"" { 1 } else { usize::MAX });
+        assert_ne!(canonical(PAIR), canonical(&changed), "{from}");
+    }
+}
+
+#[test]
+fn two_thousand_components_are_built_in_a_second() {
+    let text = PAIR
+        .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ncount = 1000")
+        .replace("kind = \"cxl.memory\"", "kind = \"cxl.memory\"\ncount = 1000")
+        .replace("\"host.cxl\", \"memory.cxl\"", "\"host[i].cxl\", \"memory[i].cxl\"");
+    let begun = Instant::now();
+    let system = read(&text).expect("it is sound");
+    assert_eq!((system.components.len(), system.links.len()), (2000, 1000));
+    assert!(assemble(system, 1, None).is_ok());
+    // The figure is printed, not asserted: tests say nothing about the machine.
+    println!("2000 components and 1000 links: {:.3} s", begun.elapsed().as_secs_f64());
+}
+
+#[test]
+fn the_schema_names_every_kind_and_field() {
+    let text = schema().to_string();
+    for name in ["cxl.host", "cxl.memory", "cxl-256b-pbr", "outstanding", "max_num_retry", "host_pid", "between"] {
+        assert!(text.contains(&format!("\"{name}\"")), "{name}");
+    }
+}
+
+/// One mistake each: what is replaced, by what, and a part of the message that has to come, with its place.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    ("format = 1\n", "", "f.toml:1:1: format: found no format, expected `format = 1` at the top"),
+    (
+        "format = 1",
+        "format = 2",
+        "f.toml:1:1: format: found format 2, expected 1: a newer version of scalepool is needed",
+    ),
+    ("format = 1", "format = \"1\"", "f.toml:1:1: format: found `1`, expected 1"),
+    ("format = 1", "format = 0", "f.toml:1:1: format: found 0, expected 1"),
+    ("[system]", "[sytem]", "f.toml:2:2: sytem: found the key `sytem`, expected one of format, system"),
+    ("name = \"pair\"", "name = \"A pair\"", "system.name: found `A pair`, expected lower-case letters"),
+    (
+        "name = \"pair\"",
+        "nam = \"pair\"",
+        "f.toml:3:1: system.nam: found the key `nam`, expected one of name, about; the nearest is `name`",
+    ),
+    ("period = \"500 ps\"", "period = 0", "f.toml:5:19: clock.host.period: found 0, expected 1000 to 1073741824 [fs]"),
+    (
+        "period = \"500 ps\"",
+        "period = \"500 MiB\"",
+        "clock.host.period: found `500 MiB`, expected 1000 to 1073741824 [fs]: a number with one of the units fs, ps, ns, us, ms or s",
+    ),
+    (
+        "period = \"500 ps\"",
+        "phase = 1",
+        "f.toml:5:1: clock.host: found both a period and num, or neither, expected one of them",
+    ),
+    ("num = 15_625, den = 16,", "num = 15_625, den = 0,", "clock.slow.den: found 0, expected 1 to 1048576"),
+    ("num = 15_625, den = 16,", "num = 1, den = 16,", "clock.slow: found a clock that cannot tick"),
+    (
+        "host = { period",
+        "Host = { period",
+        "f.toml:5:1: clock.Host: found the name `Host`, expected a lower-case letter",
+    ),
+    (
+        "clock = \"host\"",
+        "clock = \"hots\"",
+        "f.toml:9:9: component.host.clock: found the clock `hots`, expected one of host, slow; the nearest is `host`",
+    ),
+    ("clock = \"host\"\n", "", "f.toml:7:12: component.host.clock: found no clock, expected one of host, slow"),
+    ("clock = \"host\"", "clock = 1", "f.toml:9:9: component.host.clock: found 1, expected the name of a clock"),
+    (
+        "kind = \"cxl.host\"",
+        "kind = \"cxl.hots\"",
+        "f.toml:8:8: component.host.kind: found the kind of component `cxl.hots`, expected one of cxl.host",
+    ),
+    (
+        "kind = \"cxl.host\"\n",
+        "",
+        "f.toml:7:12: component.host.kind: found no kind, expected the name of a kind of component",
+    ),
+    ("outstanding = 8", "outstandnig = 8", "f.toml:10:1: component.host.outstandnig: found the key `outstandnig`"),
+    (
+        "outstanding = 8",
+        "outstanding = 0",
+        "f.toml:10:15: component.host.outstanding: found 0, expected 1 to 32768 [misses]",
+    ),
+    ("outstanding = 8", "outstanding = -8", "component.host.outstanding: found -8, expected 1 to 32768"),
+    (
+        "outstanding = 8",
+        "outstanding = \"8 hits\"",
+        "component.host.outstanding: found `8 hits`, expected 1 to 32768 [misses]: a number of misses",
+    ),
+    ("outstanding = 8", "outstanding = [8]", "component.host.outstanding: found an array, expected 1 to 32768"),
+    ("outstanding = 8", "count = 0", "f.toml:10:9: component.host.count: found 0, expected 1 to 65536"),
+    (
+        "outstanding = 8",
+        "at = { 0 = { outstanding = 8 } }",
+        "component.host.at.0: found an index, expected none: it is no array",
+    ),
+    (
+        "outstanding = 8",
+        "external = \"signals\"",
+        "f.toml:10:12: component.host.external: found `signals`, expected one of what `cxl.host` offers: flits",
+    ),
+    (
+        "pattern = \"mix\"",
+        "pattern = \"mixed\"",
+        "component.host.stimulus.pattern: found `mixed`, expected reads, writes, mix",
+    ),
+    (
+        "accesses = 200",
+        "accesses = 200, file = \"x.gz\"",
+        "component.host.stimulus.file: found a file without kind = \"trace\"",
+    ),
+    (
+        "stimulus = {",
+        "stimulus = 4 # {",
+        "f.toml:11:12: component.host.stimulus: found 4, expected a table with kind, file",
+    ),
+    (
+        "size = \"1 GiB\"",
+        "size = \"1 GB\"",
+        "f.toml:15:8: component.memory.size: found `1 GB`, expected 64 to 70368744177664 [bytes]: a number with one of the units B",
+    ),
+    ("size = \"1 GiB\"", "size = 100", "component.memory.size: found 100 bytes, expected a multiple of 64 bytes"),
+    (
+        "kind = \"cxl-68b\"",
+        "kind = \"cxl-69b\"",
+        "f.toml:17:8: link.cxl.kind: found the kind of link `cxl-69b`, expected one of cxl-68b",
+    ),
+    (
+        "kind = \"cxl-68b\"",
+        "kind = \"cxl-68b\"\nrate = 64",
+        "f.toml:18:8: link.cxl.rate: found 64, expected 8, 16, 32 [GT/s per lane]",
+    ),
+    ("kind = \"cxl-68b\"", "kind = \"cxl-68b\"\nfault = [\"flop:1\"]", "link.cxl.fault: "),
+    (
+        "kind = \"cxl-68b\"",
+        "kind = \"cxl-68b\"\npropagation = \"1 ms\"\ntx_pipeline = \"1 ms\"\nrate = 32",
+        "found about",
+    ),
+    (
+        "between = [\"host.cxl\", \"memory.cxl\"]",
+        "",
+        "f.toml:16:7: link.cxl.between: found no between, expected two ports",
+    ),
+    ("\"memory.cxl\"]", "\"memory.cxl\", \"memory.cxl\"]", "link.cxl.between: found 3 elements, expected two ports"),
+    ("\"memory.cxl\"]", "\"memory\"]", "f.toml:18:24: link.cxl.between: found `memory`, expected component.port"),
+    (
+        "\"memory.cxl\"]",
+        "\"memry.cxl\"]",
+        "f.toml:18:24: link.cxl.between: found the component `memry`, expected one of host, memory; the nearest is `memory`",
+    ),
+    (
+        "\"memory.cxl\"]",
+        "\"memory.mem\"]",
+        "found the port `mem`, expected one of cxl; the nearest is `cxl` (`memory` is a cxl.memory)",
+    ),
+    ("\"memory.cxl\"]", "\"memory[0].cxl\"]", "found an index of `memory`, expected none: it is no array"),
+    (
+        "\"memory.cxl\"]",
+        "\"host.cxl\"]",
+        "found `host.cxl` and `host.cxl`, which are both the host side, expected a host and a device",
+    ),
+    (
+        "[settings]",
+        "[link.more]\nkind = \"cxl-68b\"\nbetween = [\"host.cxl\", \"memory.cxl\"]\n[settings]",
+        "link.more.between: found a second link at `host.cxl`, expected one for each port",
+    ),
+    (
+        "[settings]",
+        "[component.spare]\nkind = \"cxl.memory\"\nclock = \"host\"\n[settings]",
+        "f.toml:19:12: component.spare: found no link at the port `spare.cxl`, expected one of kind cxl-68b",
+    ),
+    (
+        "[settings]",
+        "[component.host]\nkind = \"cxl.host\"\n[settings]",
+        "f.toml:19:12: the file is no TOML: duplicate key",
+    ),
+    (
+        "\"link.cxl.ber\"",
+        "\"link.cxl.bre\"",
+        "settings.\"link.ber\": found `link.cxl.bre`, expected the path of a field",
+    ),
+];
+
+#[test]
+fn mistakes_are_named_with_their_places() {
+    assert!(MISTAKES.len() >= 40);
+    for (from, to, expected) in MISTAKES {
+        let text = PAIR.replacen(from, to, 1);
+        assert_ne!(text, PAIR, "{from}");
+        let found = read(&text).map(|_| String::new()).unwrap_or_else(|e| e);
+        assert!(found.contains(expected), "{from} -> {to}:\nfound    {found}\nexpected {expected}");
+    }
+}
+
+#[test]
+fn lengths_of_arrays_that_differ_name_both() {
+    let text = PAIR
+        .replace("kind = \"cxl.host\"", "kind = \"cxl.host\"\ncount = 3")
+        .replace("kind = \"cxl.memory\"", "kind = \"cxl.memory\"\ncount = 2");
+    let with = |between: &str| read(&text.replace("\"host.cxl\", \"memory.cxl\"", between)).err().unwrap_or_default();
+    let found = with("\"host[i].cxl\", \"memory[i].cxl\"");
+    assert!(found.contains("the 3 of `host` and the 2 of `memory`, expected equal lengths"), "{found}");
+    let found = with("\"host[2].cxl\", \"memory[2].cxl\"");
+    assert!(found.contains("found the index 2 of `memory`, expected 0 to 1"), "{found}");
+    assert!(with("\"host.cxl\", \"memory[0].cxl\"").contains("found `host` without an index"));
+}
+
+#[test]
+fn all_mistakes_come_at_once_in_their_order() {
+    let text = PAIR.replace("outstanding = 8", "outstanding = 0").replace("1 GiB", "1 GB").replace("cxl-68b", "cxl");
+    let found = read(&text).err().unwrap_or_default();
+    let lines: Vec<&str> = found.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();
+    assert_eq!(lines, ["f.toml:10:15", "f.toml:15:8", "f.toml:17:8"], "{found}");
+}
+
+#[test]
+fn settings_that_are_refused() {
+    let refused = |set: &str| run(PAIR, &[set]).expect_err("it is refused").to_string();
+    assert_eq!(refused("link.ber=2"), "--set link.ber: found `2`, expected 0 to 0.1 [errors per bit]");
+    assert!(refused("host.outstanding=2").contains("`host.outstanding`: no such key"));
+    assert!(refused("component.host.outstanding=many").contains("--set component.host.outstanding: found `many`"));
+    assert!(refused("component.host=1").contains("no such key"));
+    assert!(refused("link.ber").contains("expected key=value"));
+    let missing = Request { scenario: "nowhere.toml".into(), ..Request::default() };
+    let error = scenario::run(&missing, &mut |_| ()).expect_err("it is refused").to_string();
+    assert!(error.starts_with("nowhere.toml:1:1: the file cannot be read: "), "{error}");
+}

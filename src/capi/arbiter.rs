@@ -10,11 +10,13 @@ use super::status::{Failure, SP_OK};
 use super::table::Table;
 use scalepool::fabric::arbiter::{Arbiter, Matrix, RoundRobin, WeightedRoundRobin};
 
-/// The first requester at or behind a pointer, which moves behind the winner; at the start it stands at requester 0.
+/// Round robin: the first requester at or after a pointer wins, and the pointer moves to the one after the winner. It
+/// starts at requester 0.
 pub const SP_ARBITER_ROUND_ROBIN: u32 = 1;
-/// The requester whose last grant is longest ago; at the start the lower number goes first.
+/// Matrix: the requester that was granted least recently wins. At the start the lower number wins.
 pub const SP_ARBITER_MATRIX: u32 = 2;
-/// The requester that is owed most: each that asks earns its weight, the winner pays the weights of all that asked.
+/// Weighted round robin: in each slot every requester gains its weight, and the one with the highest balance wins and
+/// pays the weights of all that requested.
 pub const SP_ARBITER_WEIGHTED: u32 = 3;
 
 /// Bits of a mask of requesters.
@@ -45,8 +47,8 @@ fn new(kind: u32, requesters: u32, weights: Vec<u32>) -> Result<Box<dyn Arbiter 
     })
 }
 
-/// An arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes a weight for each, 0 to 65535,
-/// that of requester 0 first; the others take none, length 0.
+/// Makes an arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes one weight for each
+/// requester, 0 to 65535, with that of requester 0 first. The other kinds take no weights: pass length 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_arbiter_new(
     kind: u32,
@@ -65,9 +67,9 @@ pub unsafe extern "C" fn sp_arbiter_new(
     })
 }
 
-/// One slot: bit i of `requests` says that requester i asks, bits beyond the requesters do not count; `granted` is the bit
-/// of the winner, 0 when nobody asks. If the grant is `used`, 1, the winner has had its turn; with 0 nothing changes, and it
-/// is the winner of the next slot with the same requests too.
+/// Arbitrates one slot. Bit i of `requests` is 1 if requester i requests; bits above the last requester are ignored.
+/// `granted` has the bit of the winner, or is 0 if nobody requests. With `used` 1 the winner has had its turn. With 0
+/// nothing changes, and the same requests have the same winner in the next slot.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_arbiter_grant(arbiter: u64, requests: u64, used: u32, granted: *mut u64) -> i32 {
     call(|| {
@@ -88,7 +90,7 @@ pub unsafe extern "C" fn sp_arbiter_grant(arbiter: u64, requests: u64, used: u32
     })
 }
 
-/// Ends an arbiter; its handle names nothing any more.
+/// Destroys an arbiter; its handle is invalid from then on.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_arbiter_destroy(arbiter: u64) -> i32 {
     call(|| ARBITERS.remove(arbiter).map(|()| SP_OK))

@@ -36,7 +36,7 @@ pub fn call(work: impl FnOnce() -> Result<i32, Failure>) -> i32 {
         if OPEN.load(Ordering::Relaxed) {
             return work();
         }
-        Err(Failure::new(SP_ERR_VERSION, "sp_open has not been called, expected it first"))
+        Err(Failure::new(SP_ERR_VERSION, "sp_open has not been called, expected it before any other call"))
     })
 }
 
@@ -46,7 +46,9 @@ pub fn call_before_open(work: impl FnOnce() -> Result<i32, Failure>) -> i32 {
     let failure = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(status)) => return status,
         Ok(Err(failure)) => failure,
-        Err(_) => Failure::new(SP_ERR_INTERNAL, "a mistake of the library; the handle can only be destroyed"),
+        Err(_) => {
+            Failure::new(SP_ERR_INTERNAL, "internal error of the library; the handle of the call can only be destroyed")
+        }
     };
     set_last_error(failure.text);
     failure.status
@@ -101,7 +103,7 @@ fn check<T>(what: &str, pointer: *const T) -> Result<(), Failure> {
         return Err(Failure::new(SP_ERR_NULL, format!("{what}: found a null pointer")));
     }
     if !pointer.is_aligned() {
-        let text = format!("{what}: found an address that is no multiple of {}", align_of::<T>());
+        let text = format!("{what}: found an address that is not a multiple of {}", align_of::<T>());
         return Err(Failure::new(SP_ERR_ALIGN, text));
     }
     Ok(())
@@ -140,7 +142,7 @@ impl Caller {
         }
         String::from_utf8(self.items(what, start.cast::<u8>(), length)?).map_err(|e| {
             let at = e.utf8_error().valid_up_to();
-            Failure::new(SP_ERR_INPUT, format!("{what}: found no UTF-8 text at byte {at}"))
+            Failure::new(SP_ERR_INPUT, format!("{what}: found a byte that is not UTF-8 at offset {at}"))
         })
     }
 

@@ -8,24 +8,24 @@ use scalepool_protocols::cxl::cxl256::flit::lopt;
 use scalepool_protocols::nvlink::{FLIT_BYTES, NvlConfig};
 use scalepool_protocols::ualink;
 
-/// CRC-16 of a 68B flit: 64 bytes of payload.
+/// CRC-16 of a 68B flit, over the 64 bytes of its slots.
 pub const SP_CRC_CXL68: u32 = 1;
-/// CRC of 8 bytes of a standard or PBR flit: the 242 bytes before it.
+/// 8-byte CRC of a standard or PBR flit, over the 242 bytes before it.
 pub const SP_CRC_CXL256: u32 = 2;
-/// CRC of 6 bytes of the even half of a latency-optimised flit: the 122 bytes before it.
+/// 6-byte CRC of the even half of a latency-optimised flit, over the 122 bytes before it.
 pub const SP_CRC_LOPT_EVEN: u32 = 3;
-/// CRC of 6 bytes of the odd half: the 116 bytes 128 to 243.
+/// 6-byte CRC of the odd half of a latency-optimised flit, over its bytes 128 to 243 (116 bytes).
 pub const SP_CRC_LOPT_ODD: u32 = 4;
-/// CRC-32 of a UALink DL flit: all 640 bytes, those of the CRC do not matter.
+/// CRC-32 of a UALink DL flit. The item is the whole flit of 640 bytes; the bytes of the CRC itself do not count.
 pub const SP_CRC_UALINK: u32 = 5;
-/// CRC-25 of an NVLink header in the model profile: 16 bytes for each flit that is covered, the header last, whose own CRC
-/// does not matter.
+/// CRC-25 of an NVLink header in the model profile. The item has 16 bytes for each flit that is covered, with the
+/// header last; the CRC field of the header does not count.
 pub const SP_CRC_NVLINK: u32 = 6;
-/// CRC-16 of a DLLP: its 4 bytes.
+/// CRC-16 of a DLLP, over its 4 bytes.
 pub const SP_CRC_DLLP: u32 = 7;
-/// LCRC of a TLP: 2 bytes of sequence number, high byte first, then the TLP, as they travel.
+/// LCRC of a TLP, over 2 bytes of sequence number, high byte first, and the TLP in wire order.
 pub const SP_CRC_LCRC: u32 = 8;
-/// ECRC of a TLP without its local prefixes and without the digest.
+/// ECRC of a TLP, over the TLP without its local prefixes and without the digest.
 pub const SP_CRC_ECRC: u32 = 9;
 
 /// FEC of a standard or PBR flit.
@@ -81,11 +81,13 @@ fn crc(kind: u32, item: &[u8]) -> Result<u64, Failure> {
 pub(super) fn bytes_of(count: usize, item_bytes: usize) -> Result<usize, Failure> {
     check_count(count)?;
     let all = count.checked_mul(item_bytes);
-    all.ok_or_else(|| Failure::range("item", format!("{count} times {item_bytes} bytes"), "less than the memory"))
+    all.ok_or_else(|| {
+        Failure::range("item", format!("{count} times {item_bytes} bytes"), "fewer bytes than memory has")
+    })
 }
 
-/// CRCs of `count` items of `item_bytes` each, which stand one behind the other in `data`; `crcs` has room for `count`
-/// numbers. A CRC is the number that its bytes are in wire order, read little-endian.
+/// Computes the CRCs of `count` items of `item_bytes` each, which stand one after the other in `data`. `crcs` needs
+/// room for `count` numbers. A CRC is given as a number whose little-endian bytes are the CRC in wire order.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_crc(kind: u32, data: *const u8, item_bytes: usize, count: usize, crcs: *mut u64) -> i32 {
     call(|| {
@@ -113,7 +115,7 @@ fn check_kind(kind: u32) -> Result<(), Failure> {
     }
 }
 
-/// Puts the six FEC bytes into `count` flits of 256 bytes, in place. CRCs must be there already.
+/// Writes the six FEC bytes of `count` flits of 256 bytes in place. The CRCs must have been written before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_fec_encode(kind: u32, flits: *mut u8, count: usize) -> i32 {
     call(|| {
@@ -137,9 +139,10 @@ pub unsafe extern "C" fn sp_fec_encode(kind: u32, flits: *mut u8, count: usize) 
     })
 }
 
-/// Repairs `count` flits of 256 bytes in place. `corrected` has room for `count` numbers: bytes that were repaired, or -1
-/// for a flit that cannot be, which stays as it is. SP_FINDING if there is one. Three wrong bytes at most, one in each
-/// group; what is more may look like less, so check the CRC behind it.
+/// Corrects `count` flits of 256 bytes in place. `corrected` needs room for `count` numbers: the number of bytes that
+/// were corrected, or -1 for a flit that cannot be corrected and stays as it is. Returns SP_FINDING if there is such a
+/// flit. The FEC corrects at most three bytes, one in each group. More errors can look like fewer, so check the CRC
+/// afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_fec_correct(kind: u32, flits: *mut u8, count: usize, corrected: *mut i32) -> i32 {
     call(|| {

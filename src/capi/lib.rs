@@ -30,29 +30,34 @@ pub mod version;
 
 /// What the header says before its first declaration.
 pub const HEADER: &str = "\
-/* scalepool: bit-accurate, cycle-approximate model of CXL-over-XLink. Written from src/capi by testbenches/tests/ffi.
+/* scalepool: bit-accurate, cycle-approximate model of CXL, UALink and NVLink-like links.
  *
- * First call: sp_open(SP_ABI_VERSION). Before it every other call answers SP_ERR_VERSION.
+ * This file is generated from src/capi by testbenches/tests/ffi.
  *
- * Status: 0 is SP_OK, positive numbers are outcomes, negative ones are refusals, which have changed nothing. After every
- * status but SP_OK sp_last_error says more, for the calls of the same thread.
+ * First call: a program calls sp_open(SP_ABI_VERSION) before anything else. Until then every other call returns
+ * SP_ERR_VERSION.
  *
- * Pointers: null is never followed; where it means something, it is said. A pointer that is not null must point to as many
- * items as stand beside it, or to one, and nobody else may use them during the call: an address of other memory is the
- * caller's fault and cannot be found out. Buffers of one call may overlap. Lengths count items of the pointer's type.
+ * Status: 0 is SP_OK. A positive status is the outcome of a call that has done its work. A negative status is an error: the
+ * call was refused and has changed nothing. After every status but SP_OK, sp_last_error has the reason, for each thread
+ * its own.
  *
- * Texts that go in are UTF-8 with a length, at most 1 MiB, and need no NUL: SP_TEXT(\"literal\") gives both arguments.
- * Texts that come out end in NUL; their length is written without it, so their buffer needs one byte more.
+ * Pointers: a null pointer is never followed; where it has a meaning, the function says so. Any other pointer must point to
+ * as many items as the length beside it says, or to one item if there is no length, and nobody else may use that memory
+ * during the call. The library cannot detect a pointer to other memory. Buffers of one call may overlap. Lengths count
+ * items of the pointer's type.
  *
- * Buffers that are filled come as (buffer, capacity, length): the length is always written. Too short a buffer, or null
- * with capacity 0, answers SP_ERR_SHORT, and what waited to be taken still waits.
+ * Input texts are UTF-8 with a length of at most 1 MiB and need no NUL: SP_TEXT(\"literal\") expands to both arguments.
+ * Output texts end in a NUL, which their length does not count, so the buffer needs one byte more.
  *
- * Bytes of messages and flits: byte 0 first, as they travel. JSON forms: those of the command line.
+ * Output buffers are passed as (buffer, capacity, length). The length that is needed is always written. If the capacity is
+ * too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and what was to be taken stays queued.
  *
- * Functions that go in are called inside calls of the same handle, in the thread of that call. They have to return: no
- * longjmp, exception or panic may leave them. A pointer of the wrong type is the caller's fault, as with addresses.
+ * Messages and flits are bytes in wire order, byte 0 first. JSON forms are those of the command line.
  *
- * Handles are numbers, 0 is never one. One handle, one thread at a time: others get SP_ERR_BUSY.
+ * Callbacks run inside calls with the same handle only, in the thread of that call. They have to return: no longjmp,
+ * exception or panic may leave them. The library cannot detect a function of another type.
+ *
+ * Handles are numbers, and 0 is never one. A handle is used by one thread at a time; calls of others return SP_ERR_BUSY.
  */";
 
 /// What the header says behind its includes.

@@ -47,19 +47,19 @@ pub struct SpLayout {
 // SAFETY: three integers of the same size, no padding.
 unsafe impl Plain for SpLayout {}
 
-/// Place of a field in its message.
+/// Position of a field in its message.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpField {
-    /// Value when a form leaves the field out, as it is written to sp_encode.
+    /// Value of the field when a JSON form leaves it out, as it is passed to sp_encode.
     pub default_value: SpNumber,
-    /// Lowest bit.
+    /// Lowest bit of the field.
     pub lsb: u32,
     /// Width in bits.
     pub width: u32,
-    /// For a byte address: the lowest address bit that travels; values are whole byte addresses.
+    /// Lowest address bit that is transmitted, for a byte address. Values are always whole byte addresses.
     pub address_lsb: u32,
-    /// 1 for a reserved field, else 0.
+    /// 1 for a reserved field, 0 for any other.
     pub reserved: u32,
 }
 
@@ -86,7 +86,8 @@ fn field(def: &'static LayoutDef, id: u32) -> Result<&'static FieldDef, Failure>
     found.ok_or_else(|| Failure::range(def.name, format!("field {id}"), format!("below {}", def.fields.len())))
 }
 
-/// Number of layouts. Their numbers, from 0, hold for one version of the library alone: look them up by name.
+/// Gives the number of layouts. Layouts are numbered from 0. The numbers are valid for one version of the library only,
+/// so look them up by name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_layout_count(count: *mut u32) -> i32 {
     call(|| {
@@ -97,7 +98,7 @@ pub unsafe extern "C" fn sp_layout_count(count: *mut u32) -> i32 {
     })
 }
 
-/// Number of the layout of a name such as `cxl68.m2s_req`.
+/// Gives the number of the layout with a name such as `cxl68.m2s_req`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_layout_find(name: *const c_char, name_length: usize, layout: *mut u32) -> i32 {
     call(|| {
@@ -111,7 +112,7 @@ pub unsafe extern "C" fn sp_layout_find(name: *const c_char, name_length: usize,
     })
 }
 
-/// Size of a layout.
+/// Gives the size of a layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_layout_size(layout: u32, size: *mut SpLayout) -> i32 {
     call(|| {
@@ -123,7 +124,7 @@ pub unsafe extern "C" fn sp_layout_size(layout: u32, size: *mut SpLayout) -> i32
     })
 }
 
-/// Name of a layout.
+/// Gives the name of a layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_layout_name(
     layout: u32,
@@ -138,7 +139,7 @@ pub unsafe extern "C" fn sp_layout_name(
     })
 }
 
-/// The whole field table of a layout, as `scalepool describe LAYOUT --json` prints it: codes, source, basis.
+/// Gives the field table of a layout with codes, source and basis, as `scalepool describe LAYOUT --json` prints it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_layout_describe(
     layout: u32,
@@ -154,7 +155,7 @@ pub unsafe extern "C" fn sp_layout_describe(
     })
 }
 
-/// Number of the field of a name.
+/// Gives the number of the field with this name. Fields are numbered from 0 in the order of the layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_field_find(layout: u32, name: *const c_char, name_length: usize, field: *mut u32) -> i32 {
     call(|| {
@@ -168,7 +169,7 @@ pub unsafe extern "C" fn sp_field_find(layout: u32, name: *const c_char, name_le
     })
 }
 
-/// Name of a field.
+/// Gives the name of a field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_field_name(
     layout: u32,
@@ -185,7 +186,7 @@ pub unsafe extern "C" fn sp_field_name(
     })
 }
 
-/// Place of a field.
+/// Gives the position of a field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_field_place(layout: u32, field: u32, place: *mut SpField) -> i32 {
     call(|| {
@@ -203,9 +204,9 @@ pub unsafe extern "C" fn sp_field_place(layout: u32, field: u32, place: *mut SpF
     })
 }
 
-/// Encodes `count` messages of a layout. `values` has one number for each field in the order of the layout, message behind
-/// message; `values_length` is their number in all. `bytes` gets the messages one behind the other. The first value that
-/// does not fit refuses the call; the last error names message and field.
+/// Encodes `count` messages of a layout. `values` has one number for each field in the order of the layout, message
+/// after message; `values_length` is the total. `bytes` receives the messages one after the other. The call is refused
+/// at the first value that does not fit; sp_last_error names the message and the field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_encode(
     layout: u32,
@@ -224,7 +225,11 @@ pub unsafe extern "C" fn sp_encode(
         check_count(count)?;
         let expected = count * def.fields.len();
         if values_length != expected {
-            return Err(Failure::range("values", values_length, format!("{expected}, one a field and message")));
+            return Err(Failure::range(
+                "values",
+                values_length,
+                format!("{expected}, one for each field of each message"),
+            ));
         }
         let values = caller.items("values", values, values_length)?;
         let mut all = Vec::with_capacity(count * def.len_bytes());
@@ -238,9 +243,9 @@ pub unsafe extern "C" fn sp_encode(
     })
 }
 
-/// Decodes `count` messages of a layout, which stand one behind the other in `bytes`. `values` gets one number for each
-/// field in the order of the layout, message behind message. SP_FINDING if a message breaks a rule; the values are there
-/// then too, and the last error tells the first rule.
+/// Decodes `count` messages of a layout from `bytes`, where they stand one after the other. `values` receives one
+/// number for each field in the order of the layout, message after message. Returns SP_FINDING if a message breaks a
+/// rule: the values are written all the same, and sp_last_error names the first rule.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_decode(
     layout: u32,
@@ -278,8 +283,8 @@ pub unsafe extern "C" fn sp_decode(
     })
 }
 
-/// Encodes a message in its JSON form, `{"layout":..,"fields":{..}}`, as `scalepool encode` does. Fields left out have
-/// their default.
+/// Encodes a message from its JSON form, `{"layout":..,"fields":{..}}`, as `scalepool encode` does. Fields that are
+/// left out have their default value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_encode_json(
     json: *const c_char,
@@ -297,8 +302,8 @@ pub unsafe extern "C" fn sp_encode_json(
     })
 }
 
-/// Decodes a message into its JSON form with the rules that it breaks, as `scalepool decode` does. SP_FINDING if there are
-/// any; the form is there then too.
+/// Decodes a message into its JSON form together with the rules that it breaks, as `scalepool decode` does. Returns
+/// SP_FINDING if it breaks one; the form is written all the same.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_decode_json(
     layout: u32,

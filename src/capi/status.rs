@@ -4,33 +4,33 @@
 
 use scalepool::forms::FormError;
 
-/// Done.
+/// Success.
 pub const SP_OK: i32 = 0;
-/// Done, and a rule is broken or a comparison failed; the last error says which.
+/// The call is done, and a rule is broken or a comparison failed; sp_last_error says which.
 pub const SP_FINDING: i32 = 1;
-/// Nothing waits to be taken.
+/// Nothing is waiting to be taken, or the simulation has nothing left to do.
 pub const SP_EMPTY: i32 = 2;
-/// What was taken says that an earlier input could not be read.
+/// The answer that was taken says that an earlier input could not be read.
 pub const SP_UNREADABLE: i32 = 3;
 /// A pointer is null.
 pub const SP_ERR_NULL: i32 = -1;
-/// A buffer is too short; its needed length has been written.
+/// A buffer is too short; the length that is needed has been written.
 pub const SP_ERR_SHORT: i32 = -2;
-/// The handle names nothing: it is wrong, destroyed, or of another kind.
+/// The handle is invalid: it is wrong, has been destroyed, or belongs to an object of another kind.
 pub const SP_ERR_HANDLE: i32 = -3;
-/// An input cannot be read: a text, a name, a field, a flit.
+/// An input cannot be read: a text, a name, a field or a flit.
 pub const SP_ERR_INPUT: i32 = -4;
-/// A number or a length is out of its range.
+/// A number or a length is out of range.
 pub const SP_ERR_RANGE: i32 = -5;
-/// A pointer is not aligned for what it points to.
+/// A pointer is not aligned for its type.
 pub const SP_ERR_ALIGN: i32 = -6;
-/// Another thread is inside a call with the same handle.
+/// Another call with the same handle is still running: in another thread, or around the callback that makes this call.
 pub const SP_ERR_BUSY: i32 = -7;
-/// The versions of header and library do not go together, or `sp_open` has not been called.
+/// The versions of header and library do not match, or sp_open has not been called.
 pub const SP_ERR_VERSION: i32 = -8;
-/// The handle cannot do this: it was made for something else.
+/// The object of the handle does not support this call: an encoder does not decode, a passive end does not send.
 pub const SP_ERR_KIND: i32 = -9;
-/// A mistake of the library. The handle of the call can only be destroyed.
+/// Internal error of the library. The handle of the call can only be destroyed.
 pub const SP_ERR_INTERNAL: i32 = -10;
 
 /// An answer that is not [`SP_OK`].

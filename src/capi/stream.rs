@@ -13,9 +13,9 @@ use scalepool_protocols::cxl::Dir;
 use std::collections::VecDeque;
 use std::ffi::c_char;
 
-/// Host to device, H2D, M2S.
+/// Direction from host to device: H2D, M2S.
 pub const SP_DOWN: u32 = 0;
-/// Device to host, D2H, S2M.
+/// Direction from device to host: D2H, S2M.
 pub const SP_UP: u32 = 1;
 
 /// Answers that may wait to be taken.
@@ -56,8 +56,8 @@ fn new(way: Way, handle: &super::call::Place<u64>) -> Result<i32, Failure> {
     Ok(SP_OK)
 }
 
-/// A stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list protocols` shows,
-/// such as `cxl-68b`.
+/// Makes a stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list
+/// protocols` shows, such as `cxl-68b`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_decoder_new(
     protocol: *const c_char,
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn sp_decoder_new(
     })
 }
 
-/// A stream that encodes the flits of one direction of a link.
+/// Makes a stream that encodes the flits of one direction of a link. `protocol` is as for sp_decoder_new.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_encoder_new(
     protocol: *const c_char,
@@ -91,8 +91,8 @@ pub unsafe extern "C" fn sp_encoder_new(
     })
 }
 
-/// Decodes `count` flits of `flit_bytes` each, which stand one behind the other. Their answers wait in the stream; a flit
-/// that cannot be read has an answer that says so.
+/// Decodes `count` flits of `flit_bytes` each, which stand one after the other. Their answers are queued in the stream,
+/// also that of a flit that cannot be read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_stream_decode(stream: u64, flits: *const u8, flit_bytes: usize, count: usize) -> i32 {
     call(|| {
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn sp_stream_decode(stream: u64, flits: *const u8, flit_by
     })
 }
 
-/// Encodes the JSON object of a flit, as `scalepool flit encode` reads it. Its answer waits in the stream.
+/// Encodes the JSON object of a flit, as `scalepool flit encode` reads it. Its answer is queued in the stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_stream_encode(stream: u64, json: *const c_char, json_length: usize) -> i32 {
     call(|| {
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn sp_stream_encode(stream: u64, json: *const c_char, json
     })
 }
 
-/// No more flits follow: answers that wait for one are given now.
+/// Tells a stream that no more flits follow. Answers that depend on the next flit (UALink) are queued now.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_stream_finish(stream: u64) -> i32 {
     call(|| {
@@ -144,9 +144,10 @@ pub extern "C" fn sp_stream_finish(stream: u64) -> i32 {
     })
 }
 
-/// Takes the oldest answer: the JSON object of the flit, its bytes, or both; what is not wanted is all null. SP_EMPTY if
-/// none waits. SP_FINDING for a flit that breaks a rule; SP_UNREADABLE for one that could not be read, without object
-/// and bytes. Either way the answer is taken and the last error says why.
+/// Takes the oldest answer: the JSON object of the flit, its bytes, or both. Pass null, 0, null for the one that is not
+/// wanted. Returns SP_EMPTY if no answer is queued, SP_FINDING for a flit that breaks a rule, and SP_UNREADABLE for a
+/// flit that could not be read, which has neither object nor bytes. In the last two cases the answer is taken, too, and
+/// sp_last_error gives the reason.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_stream_take(
     stream: u64,
@@ -191,7 +192,7 @@ pub unsafe extern "C" fn sp_stream_take(
     })
 }
 
-/// Number of answers that wait.
+/// Gives the number of answers that are queued.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_stream_waiting(stream: u64, count: *mut usize) -> i32 {
     call(|| {
@@ -205,7 +206,7 @@ pub unsafe extern "C" fn sp_stream_waiting(stream: u64, count: *mut usize) -> i3
     })
 }
 
-/// Ends a stream; its handle names nothing any more.
+/// Destroys a stream; its handle is invalid from then on.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_stream_destroy(stream: u64) -> i32 {
     call(|| STREAMS.remove(stream).map(|()| SP_OK))

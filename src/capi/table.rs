@@ -72,7 +72,9 @@ impl<T> Table<T> {
             Ok(mut object) => work(&mut object),
             Err(TryLockError::WouldBlock) => Err(busy(handle)),
             Err(TryLockError::Poisoned(_)) => {
-                let text = format!("handle {handle:#x}: an earlier call failed inside, it can only be destroyed");
+                let text = format!(
+                    "handle {handle:#x}: an earlier call with it failed inside the library; it can only be destroyed"
+                );
                 Err(Failure::new(SP_ERR_INTERNAL, text))
             }
         }
@@ -94,7 +96,7 @@ impl<T> Table<T> {
 fn busy(handle: u64) -> Failure {
     Failure::new(
         SP_ERR_BUSY,
-        format!("handle {handle:#x}: found a call that is inside it, of another thread or around this one"),
+        format!("handle {handle:#x}: another call with it is still running, in another thread or around this one"),
     )
 }
 

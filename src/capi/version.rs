@@ -4,23 +4,23 @@ use super::call::{self, Caller, call_before_open};
 use super::status::{Failure, SP_ERR_VERSION, SP_OK};
 use std::ffi::c_char;
 
-/// Changes when a caller has to change: a function, argument or meaning is gone.
+/// Major version: it changes when a caller has to change, because a function, an argument or a meaning is gone.
 pub const SP_ABI_MAJOR: u32 = 1;
-/// Changes when something is added.
+/// Minor version: it changes when something is added.
 pub const SP_ABI_MINOR: u32 = 2;
-/// Changes when only mistakes are mended.
+/// Patch version: it changes when only mistakes are mended.
 pub const SP_ABI_PATCH: u32 = 0;
-/// Version of this header: major (bits 31:16), minor (15:8), patch (7:0).
+/// Version of this header: major in bits 31:16, minor in 15:8, patch in 7:0.
 pub const SP_ABI_VERSION: u32 = SP_ABI_MAJOR << 16 | SP_ABI_MINOR << 8 | SP_ABI_PATCH;
 
-/// Version of the library, in the form of SP_ABI_VERSION. May come before sp_open.
+/// Returns the version of the library, coded as SP_ABI_VERSION. It may be called before sp_open.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_version() -> u32 {
     SP_ABI_VERSION
 }
 
-/// The first call: says which header the caller was compiled with. SP_ERR_VERSION if the library cannot serve it: another
-/// major version, or an older minor one than that of the header.
+/// Tells the library which header the caller was compiled with; this has to be the first call. Returns SP_ERR_VERSION
+/// if the library has another major version than the header, or an older minor one.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_open(header_version: u32) -> i32 {
     call_before_open(|| {
@@ -36,8 +36,8 @@ pub extern "C" fn sp_open(header_version: u32) -> i32 {
     })
 }
 
-/// Text of the last call of this thread that did not answer SP_OK: what was found, what was expected, where. May come
-/// before sp_open.
+/// Gives the text of the last call of this thread that did not return SP_OK: where, what was found and what was
+/// expected. It may be called before sp_open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_last_error(text: *mut c_char, text_capacity: usize, text_length: *mut usize) -> i32 {
     let last = call::last_error();

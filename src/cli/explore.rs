@@ -27,9 +27,9 @@ use super::table::Table;
 #[cfg(debug_assertions)]
 use crate::coherence::{explore::killers, mutant::Mutant};
 
-/// Explore a coherence protocol exhaustively and show the shortest way to a broken rule.
+/// Explore a coherence protocol exhaustively and show a shortest counterexample if a rule is broken.
 ///
-/// Exit 0: no rule is broken, 1: one is, 2: the input cannot be read, or the states were too many.
+/// Exit 0: no rule is broken, 1: one is, 2: the input cannot be read, or the limit of states was reached.
 #[derive(Debug, Args)]
 pub(super) struct Explore {
     /// Name of an exploration, as `list explorations` shows it, or a litmus case, FILE.toml.
@@ -40,7 +40,7 @@ pub(super) struct Explore {
     /// Count states as different even if they differ only in the names of equal agents.
     #[arg(long)]
     no_symmetry: bool,
-    /// Check states and steps only, not that every wait ends: quicker, with less memory.
+    /// Check states and steps only, not that every wait ends; this is faster and takes less memory.
     #[arg(long)]
     no_liveness: bool,
     /// Stop after this many states.
@@ -49,19 +49,19 @@ pub(super) struct Explore {
     /// Follow a script that `--script` wrote instead of exploring, and draw its chart.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "chart", "trace", "vcd", "fst", "script"])]
     follow: Option<PathBuf>,
-    /// Write the way to the broken rule as a message sequence chart, a picture (.svg) or text.
+    /// Write the counterexample as a message sequence chart, a picture (.svg) or text.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
-    /// Write it as a transaction trace, JSON lines, one step per nanosecond.
+    /// Write the counterexample as a transaction trace, JSON lines, one step per nanosecond.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Write it as a value change dump, with GTKWave files beside it.
+    /// Write the counterexample as a value change dump, with GTKWave files beside it.
     #[arg(long, value_name = "FILE")]
     vcd: Option<PathBuf>,
-    /// Write the same wave as FST.
+    /// Write the counterexample as FST, with GTKWave files beside it.
     #[arg(long, value_name = "FILE")]
     fst: Option<PathBuf>,
-    /// Write it as a script, one step per line, which `--follow` reads.
+    /// Write the counterexample as a script, one step per line, which `--follow` reads.
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
     /// Print one JSON object.
@@ -122,7 +122,7 @@ impl Explore {
             }
             None if found.complete => Ok(Status::Good),
             None => {
-                report(format_args!("{}: found more than {} states, expected an end", case.name, self.states));
+                report(format_args!("{}: gave up after {} states; --states sets this limit", case.name, self.states));
                 Ok(Status::Refused)
             }
         }
@@ -248,9 +248,9 @@ fn print(case: &Case, limits: Limits, found: &Report, out: &mut dyn Write) -> io
             counted(violation.steps.len(), "step"),
             Chart::of(violation).text()
         ),
-        None if found.complete && !limits.liveness => writeln!(out, "no rule of states and steps is broken"),
+        None if found.complete && !limits.liveness => writeln!(out, "no rule is broken; liveness was not checked"),
         None if found.complete => writeln!(out, "no rule is broken"),
-        None => writeln!(out, "given up; no rule is broken so far"),
+        None => writeln!(out, "the search gave up; no rule is broken so far"),
     }
 }
 

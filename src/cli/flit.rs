@@ -48,7 +48,7 @@ struct DecodeFlit {
     /// Direction of the stream.
     #[arg(long)]
     dir: DirArg,
-    /// Digits of the flits, each argument read as a line; from stdin when there are none.
+    /// Digits of the flits, each argument read as a line; without any, lines are read from stdin.
     hex: Vec<String>,
     /// Which byte comes first.
     #[arg(long, value_enum, default_value_t)]
@@ -77,10 +77,10 @@ Lines as simulators print them:
   word    = [ `0x` ] hexadecimal digits, with `_` between them
   comment = `//` or `#`, to the end of the line
 
-Words are parted by white space. Their digits are joined until a flit has its length: one flit may go over several lines,
+Words are separated by white space. Their digits are joined until a flit has its length: one flit may go over several lines,
 several may stand on one. A packet of nvlink has the length that its header states, and each of its flits is in the order
-of --order by itself. `x`, `z` and all else is refused with line and column; the flits behind it are read: a line or word
-that has the digits of whole flits begins one.";
+of --order by itself. `x`, `z` and any other character are refused with line and column. The flits after them are read
+all the same: a line or word that has the digits of whole flits begins one.";
 
 /// Order of the digits of a flit.
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -110,7 +110,9 @@ struct Agreed {
 
 /// Help of `--set`: every choice with its default.
 fn choices() -> String {
-    let mut text = "What the two ends have agreed on, or a choice of the sheets; may be repeated:".to_owned();
+    let mut text =
+        "An option that the two ends have negotiated, or a choice that the specification leaves open; may be repeated:"
+            .to_owned();
     for choice in &CHOICES {
         let default = if choice.default() { "on" } else { "off" };
         let protocols = choice.protocols.join(", ");

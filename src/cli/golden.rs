@@ -72,7 +72,7 @@ fn check(dir: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
         writeln!(out, "{mismatch}")?;
     }
     if verified.mismatches.is_empty() {
-        writeln!(out, "{} files of {} are as they should be", verified.manifest.files.len(), dir.display())?;
+        writeln!(out, "all {} files of {} match", verified.manifest.files.len(), dir.display())?;
     }
     Ok(Status::of(&verified.mismatches))
 }

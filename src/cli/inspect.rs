@@ -58,19 +58,19 @@ A map names one interface or more:
   data = \"flit[543:0]\"        # byte 0 in bits 7:0; narrower than a unit: several beats, lowest bits first
   unit_bits = 544             # optional; cxl-68b also 528 (no protocol ID) or 512 (slots alone)
 
-Two interfaces may be the directions of a link, of which an end is watched from its start on: numbers, acknowledgements,
-replays, credits, and the content of each flit once. Both ends are two of these:
+Two interfaces may be the two directions of a link. A [[link]] watches one end of it from the start: sequence numbers,
+acknowledgements, replays, credits, and the content of each flit once. To watch both ends, write one for each:
 
   [[link]]
   name = \"host\"
   sends = \"link.down\"         # name of the interface at its output, before any fault
   receives = \"link.up\"        # and at its input
-  reaction_flits = 4096       # optional, cxl-68b and ualink: units that it may still send before it shows what has come
+  reaction_flits = 4096       # optional, cxl-68b and ualink: units that the end may send before it has to react
   retry_entries = 255         # optional, cxl-68b; also timeout_flits, max_num_retry, max_num_phy_reinit, flush_flits:
-                              #   what is left out is not judged
+                              #   what is left out is not checked
   selective_nak = false       # optional, the 256B modes
 
-Those of the benches of this repository are in testbenches/maps/.";
+testbenches/maps/ has the maps of this repository's benches; testbenches/python/PASSIVE.md explains the keys of a [[link]].";
 
 impl Inspect {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {

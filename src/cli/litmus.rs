@@ -13,13 +13,17 @@ use std::time::{Duration, Instant};
 
 /// Explore a litmus case and print every reachable outcome.
 ///
+/// Each line of the output is an outcome: the final state of each agent, one letter each; `fresh` if memory has the value that
+/// was stored last, `old` if it has not; the number of transitions that end there; and, where poison is in play, whether
+/// memory is poisoned and which loads returned poison.
+///
 /// Exit 0: explored in full, 1: a broken rule was found, 2: the case cannot be read, or it has more states than
-/// --max-states, so that what is printed is incomplete.
+/// --max-states, and the output is incomplete.
 #[derive(Debug, Args)]
 pub(super) struct Litmus {
-    /// File with the litmus case, TOML
+    /// File with the litmus case, TOML.
     file: PathBuf,
-    /// Print one JSON object
+    /// Print one JSON object.
     #[arg(long)]
     json: bool,
     /// Stop at this many states. A state takes about 0.8 kB with 8 agents, twice as much with 16.
@@ -39,7 +43,8 @@ pub(super) fn progress(most: usize) -> impl FnMut(&Report) {
     move |so_far| {
         if said.elapsed() > PROGRESS_EVERY {
             said = Instant::now();
-            report(format_args!("{} states of at most {most}, {} moves deep", so_far.states, so_far.depth));
+            let pass = if so_far.by_name { "agents told apart: " } else { "" };
+            report(format_args!("{pass}{} states so far (limit {most}), depth {}", so_far.states, so_far.depth));
         }
     }
 }

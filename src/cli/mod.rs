@@ -35,7 +35,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-/// Bit-accurate, cycle-approximate model of CXL-over-XLink for RTL co-verification.
+/// Bit-accurate, cycle-approximate model of CXL, UALink and NVLink-like links for RTL co-verification.
 #[derive(Debug, Parser)]
 #[command(name = "scalepool", version, about, after_help = EXIT_STATUS)]
 struct Cli {

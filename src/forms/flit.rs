@@ -192,7 +192,7 @@ impl Encoder {
 fn mode(name: &str) -> Result<Mode, FormError> {
     flit256::mode_of(name).ok_or_else(|| {
         let near = message::most_similar(name, PROTOCOLS.iter().map(|p| p.name));
-        let expected = format!("one that `list protocols` shows, such as {}", near.join(", "));
+        let expected = format!("a name that `list protocols` shows, such as {}", near.join(", "));
         FormError::new("protocol", format!("`{name}`"), expected)
     })
 }

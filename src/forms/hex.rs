@@ -226,8 +226,8 @@ impl Word {
     fn unknown(&self, part: std::ops::Range<usize>) -> Option<FormError> {
         let n = part.into_iter().find(|&n| self.digits[n].is_err())?;
         let found = match self.digits[n] {
-            Err(c @ ('x' | 'X')) => format!("`{c}`, a value that is not known"),
-            Err(c) => format!("`{c}`, a value that nothing drives"),
+            Err(c @ ('x' | 'X')) => format!("`{c}`, an unknown value"),
+            Err(c) => format!("`{c}`, an undriven value"),
             Ok(_) => return None,
         };
         Some(FormError::new(format!("column {}", self.columns[n]), found, "a hexadecimal digit"))
@@ -341,11 +341,11 @@ mod tests {
         let rows = [
             (
                 "01234567\n0123x567\n89abcdef",
-                vec![a(), no("2: column 5: found `x`, a value that is not known, expected a hexadecimal digit"), b()],
+                vec![a(), no("2: column 5: found `x`, an unknown value, expected a hexadecimal digit"), b()],
             ),
             (
                 "01 2Z\n45 67\n89abcdef",
-                vec![no("1: column 5: found `Z`, a value that nothing drives, expected a hexadecimal digit"), b()],
+                vec![no("1: column 5: found `Z`, an undriven value, expected a hexadecimal digit"), b()],
             ),
             (
                 "xx 0x\n01234567",

@@ -94,7 +94,7 @@ pub fn set_field(def: &'static LayoutDef, message: u128, name: &str, value: &Val
 pub fn layout(name: &str) -> Result<&'static LayoutDef, FormError> {
     registry::layout(name).ok_or_else(|| {
         let near = most_similar(name, registry::layouts().map(|l| l.name));
-        let expected = format!("one that `list layouts` shows, such as {}", near.join(", "));
+        let expected = format!("a name that `list layouts` shows, such as {}", near.join(", "));
         FormError::new("layout", shown(&name.into()), expected)
     })
 }

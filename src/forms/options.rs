@@ -75,7 +75,7 @@ pub static CHOICES: [Choice; 8] = [
     Choice {
         name: "encryption",
         protocols: &["ualink"],
-        doc: "low address bits are ciphertext and are not judged",
+        doc: "low address bits are ciphertext and are not checked",
         at: |options| &mut options.ualink.encryption,
     },
     Choice {

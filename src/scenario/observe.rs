@@ -83,7 +83,7 @@ pub enum OutputError {
         path: String,
     },
     /// A scope or a window of nothing.
-    #[error("{found}: found no output that it is for, expected {expected}")]
+    #[error("{found}: found no output that it applies to, expected {expected}")]
     NoOutput {
         /// What was given.
         found: &'static str,

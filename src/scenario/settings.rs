@@ -212,7 +212,7 @@ pub const GIVE_UP: Key = Key {
     default: "64",
     unit: "tries",
     range: Range::Int(1, 1 << 20),
-    doc: "trainings and replays in a row without one good payload unit after which the run ends (SIM-LNK-01); a UALink counts one for each replay limit of flits that were not used",
+    doc: "link trainings and replays in a row, without a good payload unit, after which the run ends (SIM-LNK-01); for UALink, each replay limit of discarded flits counts as one",
 };
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! messages of a unit, of control slots and of headers are closed, and every group from the one on that would show more
 //! than [`MOST_SIGNALS`]. Reserved fields, `valid`, the raw bits and what has shown nothing in this wave are not
 //! listed (the tree of signals has them). Marker and window stand at the first event of interest, see [`super::highlights`],
-//! and the groups around it come first.
+//! and the groups around it come first; the window is wider where the events that follow it are further apart.
 //! Paths are relative: start GTKWave in the folder of the files, `gtkwave <base>.gtkw`. Left out: colours.
 
 use std::collections::BTreeMap;
@@ -30,8 +30,11 @@ const ENUMERATED: u64 = 0x1_0000_0000;
 /// 200 pixels are 2^ZOOM_LOG2_FS fs (seen in GTKWave 3.3.118): a window of 700 pixels shows some 55 flits at x16 and
 /// 32 GT/s (1062.5 ps each), so initialisation and the first requests are in sight; names need a closer look.
 const ZOOM_LOG2_FS: u32 = 24;
-/// What the window shows before the first event of interest: a quarter of 700 pixels.
-const LEAD_FS: u64 = (1 << ZOOM_LOG2_FS) / 200 * 175;
+/// The widest window at first, 16 times as wide: events further apart than that do not fit into one view anyway.
+const MOST_ZOOM_LOG2_FS: u32 = ZOOM_LOG2_FS + 4;
+/// Pixels of the window before the first event of interest, a quarter of 700, and behind it.
+const LEAD_PIXELS: u64 = 175;
+const TAIL_PIXELS: u64 = 525;
 /// Signals in open groups: what a viewer shows before anything is opened or scrolled far.
 pub const MOST_SIGNALS: usize = 60;
 /// First and last line of an open and of a closed group.
@@ -121,11 +124,15 @@ impl SaveFile<'_> {
 
     /// The wave, the size of the window, zoom and marker, and the time at which the window begins.
     fn head(&mut self, wave: &str) {
-        let event = self.highlights.first_event().map(|event| event.t_fs);
-        let marker = event.map_or_else(|| "-1".to_owned(), |t_fs| t_fs.to_string());
-        let start = event.unwrap_or(0).saturating_sub(LEAD_FS);
+        let event = self.highlights.first_event();
+        let marker = event.map_or_else(|| "-1".to_owned(), |event| event.t_fs.to_string());
+        let time_of = |pixels, zoom| (1_u64 << zoom) / 200 * pixels;
+        let shown_fs = event.map_or(0, |event| event.until_fs - event.t_fs);
+        let is_wide_enough = |zoom: &u32| shown_fs <= time_of(TAIL_PIXELS, *zoom);
+        let zoom = (ZOOM_LOG2_FS..=MOST_ZOOM_LOG2_FS).find(is_wide_enough).unwrap_or(ZOOM_LOG2_FS);
+        let start = event.map_or(0, |event| event.t_fs).saturating_sub(time_of(LEAD_PIXELS, zoom));
         self.line(format_args!("[dumpfile] \"{wave}\"\n[timestart] {start}\n[size] 1280 720\n[pos] -1 -1"));
-        self.line(format_args!("*-{ZOOM_LOG2_FS}.000000 {marker}"));
+        self.line(format_args!("*-{zoom}.000000 {marker}"));
     }
 
     /// Scopes in order of declaration, the one that shows the first event of interest before all others.

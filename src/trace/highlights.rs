@@ -2,7 +2,8 @@
 //!
 //! A variable has shown something when it was set to anything but 0, or has names for its values and was set. The first
 //! event of interest is the first trouble (a broken rule, a repair: a retry machine or replay at work); without one, the
-//! first message on a wire; without a wire, the first message. What stands in the wave from its start on is no event.
+//! first message on a wire; without a wire, the first message. What stands in the wave from its start on is no event. Where
+//! the events after it go on, up to the [`FOLLOWED`]th, says how much of the wave is worth seeing with it.
 
 use super::signals::{Signals, Var, VarId};
 use super::state::State;
@@ -24,13 +25,16 @@ enum Worth {
 /// Number of values of [`Worth`].
 const WORTHS: usize = 3;
 
+/// Instants with events of any worth, after the first one, that are worth seeing with it.
+const FOLLOWED: usize = 8;
+
 /// What is worth seeing in a wave.
 #[derive(Debug, Clone)]
 pub struct Highlights {
     /// By variable: it has shown something.
     shown: Vec<bool>,
-    /// The first event, by [`Worth`].
-    first: [Option<Event>; WORTHS],
+    /// The first event and what follows it, by [`Worth`].
+    first: [Option<First>; WORTHS],
 }
 
 /// An event of interest.
@@ -40,6 +44,15 @@ pub struct Event {
     pub t_fs: u64,
     /// Variable that shows it, as a position in [`Signals::vars`].
     pub var: usize,
+    /// Time in fs of the last event that is worth seeing with it.
+    pub until_fs: u64,
+}
+
+/// An event that may be the first of interest, and how many instants with events have followed it so far.
+#[derive(Debug, Clone, Copy)]
+struct First {
+    event: Event,
+    followed: usize,
 }
 
 impl Highlights {
@@ -55,7 +68,7 @@ impl Highlights {
 
     /// The first event of interest.
     pub fn first_event(&self) -> Option<Event> {
-        self.first.iter().find_map(|first| *first)
+        self.first.iter().find_map(|first| first.map(|first| first.event))
     }
 }
 
@@ -98,15 +111,25 @@ impl Watch {
         &self.found
     }
 
+    /// An event, which may be the first of its worth, and follows others.
+    fn event(&mut self, worth: Worth, event: Event) {
+        for first in self.found.first.iter_mut().flatten().filter(|first| first.followed < FOLLOWED) {
+            // Events of one instant count as one.
+            first.followed += usize::from(event.t_fs > first.event.until_fs);
+            first.event.until_fs = event.t_fs;
+        }
+        self.found.first[worth as usize].get_or_insert(First { event, followed: 0 });
+    }
+
     /// These variables have changed; `t_fs` is `None` for what stands in the wave from its start on.
     pub(super) fn changed(&mut self, state: &State, changes: &[VarId], t_fs: Option<u64>) {
         for &var in changes {
             let is_set = state.words(var).is_some_and(|words| words.iter().any(|&word| word != 0));
             self.found.shown[var] |= is_set || self.named[var];
             let was_known = std::mem::replace(&mut self.known[var], true);
-            if let (true, true, Some(worth)) = (is_set, was_known, self.worth[var]) {
-                let first = &mut self.found.first[worth as usize];
-                *first = first.or(t_fs.filter(|&t_fs| t_fs > 0).map(|t_fs| Event { t_fs, var }));
+            let t_fs = t_fs.filter(|&t_fs| t_fs > 0);
+            if let (true, true, Some(worth), Some(t_fs)) = (is_set, was_known, self.worth[var], t_fs) {
+                self.event(worth, Event { t_fs, var, until_fs: t_fs });
             }
         }
     }

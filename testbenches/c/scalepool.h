@@ -1,26 +1,31 @@
-/* scalepool: bit-accurate, cycle-approximate model of CXL-over-XLink. Written from src/capi by testbenches/tests/ffi.
+/* scalepool: bit-accurate, cycle-approximate model of CXL, UALink and NVLink-like links.
  *
- * First call: sp_open(SP_ABI_VERSION). Before it every other call answers SP_ERR_VERSION.
+ * This file is generated from src/capi by testbenches/tests/ffi.
  *
- * Status: 0 is SP_OK, positive numbers are outcomes, negative ones are refusals, which have changed nothing. After every
- * status but SP_OK sp_last_error says more, for the calls of the same thread.
+ * First call: a program calls sp_open(SP_ABI_VERSION) before anything else. Until then every other call returns
+ * SP_ERR_VERSION.
  *
- * Pointers: null is never followed; where it means something, it is said. A pointer that is not null must point to as many
- * items as stand beside it, or to one, and nobody else may use them during the call: an address of other memory is the
- * caller's fault and cannot be found out. Buffers of one call may overlap. Lengths count items of the pointer's type.
+ * Status: 0 is SP_OK. A positive status is the outcome of a call that has done its work. A negative status is an error: the
+ * call was refused and has changed nothing. After every status but SP_OK, sp_last_error has the reason, for each thread
+ * its own.
  *
- * Texts that go in are UTF-8 with a length, at most 1 MiB, and need no NUL: SP_TEXT("literal") gives both arguments.
- * Texts that come out end in NUL; their length is written without it, so their buffer needs one byte more.
+ * Pointers: a null pointer is never followed; where it has a meaning, the function says so. Any other pointer must point to
+ * as many items as the length beside it says, or to one item if there is no length, and nobody else may use that memory
+ * during the call. The library cannot detect a pointer to other memory. Buffers of one call may overlap. Lengths count
+ * items of the pointer's type.
  *
- * Buffers that are filled come as (buffer, capacity, length): the length is always written. Too short a buffer, or null
- * with capacity 0, answers SP_ERR_SHORT, and what waited to be taken still waits.
+ * Input texts are UTF-8 with a length of at most 1 MiB and need no NUL: SP_TEXT("literal") expands to both arguments.
+ * Output texts end in a NUL, which their length does not count, so the buffer needs one byte more.
  *
- * Bytes of messages and flits: byte 0 first, as they travel. JSON forms: those of the command line.
+ * Output buffers are passed as (buffer, capacity, length). The length that is needed is always written. If the capacity is
+ * too small, or the buffer is null with capacity 0, the call returns SP_ERR_SHORT, and what was to be taken stays queued.
  *
- * Functions that go in are called inside calls of the same handle, in the thread of that call. They have to return: no
- * longjmp, exception or panic may leave them. A pointer of the wrong type is the caller's fault, as with addresses.
+ * Messages and flits are bytes in wire order, byte 0 first. JSON forms are those of the command line.
  *
- * Handles are numbers, 0 is never one. One handle, one thread at a time: others get SP_ERR_BUSY.
+ * Callbacks run inside calls with the same handle only, in the thread of that call. They have to return: no longjmp,
+ * exception or panic may leave them. The library cannot detect a function of another type.
+ *
+ * Handles are numbers, and 0 is never one. A handle is used by one thread at a time; calls of others return SP_ERR_BUSY.
  */
 
 #ifndef SCALEPOOL_H
@@ -32,86 +37,86 @@
 /* Text and length of a literal, two arguments. */
 #define SP_TEXT(literal) (literal), (sizeof(literal) - 1)
 
-// Changes when a caller has to change: a function, argument or meaning is gone.
+// Major version: it changes when a caller has to change, because a function, an argument or a meaning is gone.
 #define SP_ABI_MAJOR 1
 
-// Changes when something is added.
+// Minor version: it changes when something is added.
 #define SP_ABI_MINOR 2
 
-// Changes when only mistakes are mended.
+// Patch version: it changes when only mistakes are mended.
 #define SP_ABI_PATCH 0
 
-// Version of this header: major (bits 31:16), minor (15:8), patch (7:0).
+// Version of this header: major in bits 31:16, minor in 15:8, patch in 7:0.
 #define SP_ABI_VERSION (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH)
 
-// Done.
+// Success.
 #define SP_OK 0
 
-// Done, and a rule is broken or a comparison failed; the last error says which.
+// The call is done, and a rule is broken or a comparison failed; sp_last_error says which.
 #define SP_FINDING 1
 
-// Nothing waits to be taken.
+// Nothing is waiting to be taken, or the simulation has nothing left to do.
 #define SP_EMPTY 2
 
-// What was taken says that an earlier input could not be read.
+// The answer that was taken says that an earlier input could not be read.
 #define SP_UNREADABLE 3
 
 // A pointer is null.
 #define SP_ERR_NULL -1
 
-// A buffer is too short; its needed length has been written.
+// A buffer is too short; the length that is needed has been written.
 #define SP_ERR_SHORT -2
 
-// The handle names nothing: it is wrong, destroyed, or of another kind.
+// The handle is invalid: it is wrong, has been destroyed, or belongs to an object of another kind.
 #define SP_ERR_HANDLE -3
 
-// An input cannot be read: a text, a name, a field, a flit.
+// An input cannot be read: a text, a name, a field or a flit.
 #define SP_ERR_INPUT -4
 
-// A number or a length is out of its range.
+// A number or a length is out of range.
 #define SP_ERR_RANGE -5
 
-// A pointer is not aligned for what it points to.
+// A pointer is not aligned for its type.
 #define SP_ERR_ALIGN -6
 
-// Another thread is inside a call with the same handle.
+// Another call with the same handle is still running: in another thread, or around the callback that makes this call.
 #define SP_ERR_BUSY -7
 
-// The versions of header and library do not go together, or `sp_open` has not been called.
+// The versions of header and library do not match, or sp_open has not been called.
 #define SP_ERR_VERSION -8
 
-// The handle cannot do this: it was made for something else.
+// The object of the handle does not support this call: an encoder does not decode, a passive end does not send.
 #define SP_ERR_KIND -9
 
-// A mistake of the library. The handle of the call can only be destroyed.
+// Internal error of the library. The handle of the call can only be destroyed.
 #define SP_ERR_INTERNAL -10
 
-// CRC-16 of a 68B flit: 64 bytes of payload.
+// CRC-16 of a 68B flit, over the 64 bytes of its slots.
 #define SP_CRC_CXL68 1
 
-// CRC of 8 bytes of a standard or PBR flit: the 242 bytes before it.
+// 8-byte CRC of a standard or PBR flit, over the 242 bytes before it.
 #define SP_CRC_CXL256 2
 
-// CRC of 6 bytes of the even half of a latency-optimised flit: the 122 bytes before it.
+// 6-byte CRC of the even half of a latency-optimised flit, over the 122 bytes before it.
 #define SP_CRC_LOPT_EVEN 3
 
-// CRC of 6 bytes of the odd half: the 116 bytes 128 to 243.
+// 6-byte CRC of the odd half of a latency-optimised flit, over its bytes 128 to 243 (116 bytes).
 #define SP_CRC_LOPT_ODD 4
 
-// CRC-32 of a UALink DL flit: all 640 bytes, those of the CRC do not matter.
+// CRC-32 of a UALink DL flit. The item is the whole flit of 640 bytes; the bytes of the CRC itself do not count.
 #define SP_CRC_UALINK 5
 
-// CRC-25 of an NVLink header in the model profile: 16 bytes for each flit that is covered, the header last, whose own CRC
-// does not matter.
+// CRC-25 of an NVLink header in the model profile. The item has 16 bytes for each flit that is covered, with the
+// header last; the CRC field of the header does not count.
 #define SP_CRC_NVLINK 6
 
-// CRC-16 of a DLLP: its 4 bytes.
+// CRC-16 of a DLLP, over its 4 bytes.
 #define SP_CRC_DLLP 7
 
-// LCRC of a TLP: 2 bytes of sequence number, high byte first, then the TLP, as they travel.
+// LCRC of a TLP, over 2 bytes of sequence number, high byte first, and the TLP in wire order.
 #define SP_CRC_LCRC 8
 
-// ECRC of a TLP without its local prefixes and without the digest.
+// ECRC of a TLP, over the TLP without its local prefixes and without the digest.
 #define SP_CRC_ECRC 9
 
 // FEC of a standard or PBR flit.
@@ -120,49 +125,51 @@
 // FEC of a latency-optimised flit.
 #define SP_FEC_LOPT 2
 
-// Host to device, H2D, M2S.
+// Direction from host to device: H2D, M2S.
 #define SP_DOWN 0
 
-// Device to host, D2H, S2M.
+// Direction from device to host: D2H, S2M.
 #define SP_UP 1
 
-// Most cycles of the reference clock of one run.
+// Highest number of cycles of the reference clock in one run.
 #define SP_MAX_CYCLES 10000000
 
-// A link end that drives a port.
+// Mode of a link end that takes part in the link.
 #define SP_ACTIVE 0
 
-// A link end that watches another one.
+// Mode of a link end that only watches another one.
 #define SP_PASSIVE 1
 
-// The port of what comes to the end.
+// Receive direction: units that arrive at the end.
 #define SP_RX 0
 
-// The port of what the end sends.
+// Transmit direction: units that the end sends.
 #define SP_TX 1
 
-// Most flit clocks of one step.
+// Highest number of flit clocks in one step.
 #define SP_MAX_STEPS (1 << 16)
 
-// The item goes on as it is.
+// The item passes unchanged.
 #define SP_HOOK_KEEP 0
 
-// The item is gone.
+// The item is dropped.
 #define SP_HOOK_DROP 1
 
-// The bytes of `other` go on in its place.
+// The item is replaced with the bytes in `other`.
 #define SP_HOOK_REPLACE 2
 
-// Not in this flit clock: it is asked for again.
+// The item is held back in this flit clock and offered again in the next one.
 #define SP_HOOK_HOLD 3
 
-// The first requester at or behind a pointer, which moves behind the winner; at the start it stands at requester 0.
+// Round robin: the first requester at or after a pointer wins, and the pointer moves to the one after the winner. It
+// starts at requester 0.
 #define SP_ARBITER_ROUND_ROBIN 1
 
-// The requester whose last grant is longest ago; at the start the lower number goes first.
+// Matrix: the requester that was granted least recently wins. At the start the lower number wins.
 #define SP_ARBITER_MATRIX 2
 
-// The requester that is owed most: each that asks earns its weight, the winner pays the weights of all that asked.
+// Weighted round robin: in each slot every requester gains its weight, and the one with the highest balance wins and
+// pays the weights of all that requested.
 #define SP_ARBITER_WEIGHTED 3
 
 // Size of a layout.
@@ -183,32 +190,33 @@ typedef struct {
   uint64_t hi;
 } sp_number;
 
-// Place of a field in its message.
+// Position of a field in its message.
 typedef struct {
-  // Value when a form leaves the field out, as it is written to sp_encode.
+  // Value of the field when a JSON form leaves it out, as it is passed to sp_encode.
   sp_number default_value;
-  // Lowest bit.
+  // Lowest bit of the field.
   uint32_t lsb;
   // Width in bits.
   uint32_t width;
-  // For a byte address: the lowest address bit that travels; values are whole byte addresses.
+  // Lowest address bit that is transmitted, for a byte address. Values are always whole byte addresses.
   uint32_t address_lsb;
-  // 1 for a reserved field, else 0.
+  // 1 for a reserved field, 0 for any other.
   uint32_t reserved;
 } sp_field;
 
-// A function that takes a line of the log, without its end and without NUL; `line` is good during the call alone. It runs
-// inside sp_sim_step and sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+// Callback for one line of the log. `line` has neither a line end nor a NUL and is valid during the call only. The
+// callback runs inside sp_sim_step and sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
 typedef void (*sp_log)(void *user, const char *line, size_t line_length);
 
-// A function that sees the items of a point. `point` is a position in packer_in, packer_out, credit, replay_in,
-// replay_out, wire; `way` is SP_RX or SP_TX; `number` counts the items of the point; `name` is a layout, a protocol or
-// `credit`. `bytes` and `other` have `length` bytes each; `other` holds a copy to be changed for SP_HOOK_REPLACE. All
-// pointers but `user` are good during the call alone.
+// Callback of a hook point. It sees each item that passes and answers with one of SP_HOOK_*; any other number is taken
+// for SP_HOOK_KEEP. `point` is a position in the list packer_in, packer_out, credit, replay_in, replay_out, wire.
+// `way` is SP_RX or SP_TX. `number` counts the items of the point from 0. `name` is a layout, a protocol or `credit`.
+// `bytes` and `other` have `length` bytes each; `other` holds a copy that the callback may change for SP_HOOK_REPLACE.
+// All pointers but `user` are valid during the call only.
 //
-// It runs inside sp_link_step, sp_link_send, sp_sim_step or sp_sim_run, in the thread of that call; it may call any function, but those of its
-// own handle answer SP_ERR_BUSY. It has to return: no longjmp, no exception of C++, no panic may leave it.
-// The answer is one of SP_HOOK_*; another number is SP_HOOK_KEEP.
+// The callback runs inside sp_link_step, sp_link_send, sp_sim_step or sp_sim_run, in the thread of that call. It may
+// call any function, but those on its own handle return SP_ERR_BUSY. It has to return: no longjmp, C++ exception or
+// panic may leave it.
 typedef uint32_t (*sp_hook)(void *user,
                             uint32_t point,
                             uint32_t way,
@@ -223,44 +231,45 @@ typedef uint32_t (*sp_hook)(void *user,
 extern "C" {
 #endif // __cplusplus
 
-// Version of the library, in the form of SP_ABI_VERSION. May come before sp_open.
+// Returns the version of the library, coded as SP_ABI_VERSION. It may be called before sp_open.
 uint32_t sp_version(void);
 
-// The first call: says which header the caller was compiled with. SP_ERR_VERSION if the library cannot serve it: another
-// major version, or an older minor one than that of the header.
+// Tells the library which header the caller was compiled with; this has to be the first call. Returns SP_ERR_VERSION
+// if the library has another major version than the header, or an older minor one.
 int32_t sp_open(uint32_t header_version);
 
-// Text of the last call of this thread that did not answer SP_OK: what was found, what was expected, where. May come
-// before sp_open.
+// Gives the text of the last call of this thread that did not return SP_OK: where, what was found and what was
+// expected. It may be called before sp_open.
 int32_t sp_last_error(char *text, size_t text_capacity, size_t *text_length);
 
-// Number of layouts. Their numbers, from 0, hold for one version of the library alone: look them up by name.
+// Gives the number of layouts. Layouts are numbered from 0. The numbers are valid for one version of the library only,
+// so look them up by name.
 int32_t sp_layout_count(uint32_t *count);
 
-// Number of the layout of a name such as `cxl68.m2s_req`.
+// Gives the number of the layout with a name such as `cxl68.m2s_req`.
 int32_t sp_layout_find(const char *name, size_t name_length, uint32_t *layout);
 
-// Size of a layout.
+// Gives the size of a layout.
 int32_t sp_layout_size(uint32_t layout, sp_layout *size);
 
-// Name of a layout.
+// Gives the name of a layout.
 int32_t sp_layout_name(uint32_t layout, char *name, size_t name_capacity, size_t *name_length);
 
-// The whole field table of a layout, as `scalepool describe LAYOUT --json` prints it: codes, source, basis.
+// Gives the field table of a layout with codes, source and basis, as `scalepool describe LAYOUT --json` prints it.
 int32_t sp_layout_describe(uint32_t layout, char *json, size_t json_capacity, size_t *json_length);
 
-// Number of the field of a name.
+// Gives the number of the field with this name. Fields are numbered from 0 in the order of the layout.
 int32_t sp_field_find(uint32_t layout, const char *name, size_t name_length, uint32_t *field);
 
-// Name of a field.
+// Gives the name of a field.
 int32_t sp_field_name(uint32_t layout, uint32_t field, char *name, size_t name_capacity, size_t *name_length);
 
-// Place of a field.
+// Gives the position of a field.
 int32_t sp_field_place(uint32_t layout, uint32_t field, sp_field *place);
 
-// Encodes `count` messages of a layout. `values` has one number for each field in the order of the layout, message behind
-// message; `values_length` is their number in all. `bytes` gets the messages one behind the other. The first value that
-// does not fit refuses the call; the last error names message and field.
+// Encodes `count` messages of a layout. `values` has one number for each field in the order of the layout, message
+// after message; `values_length` is the total. `bytes` receives the messages one after the other. The call is refused
+// at the first value that does not fit; sp_last_error names the message and the field.
 int32_t sp_encode(uint32_t layout,
                   const sp_number *values,
                   size_t values_length,
@@ -269,9 +278,9 @@ int32_t sp_encode(uint32_t layout,
                   size_t bytes_capacity,
                   size_t *bytes_length);
 
-// Decodes `count` messages of a layout, which stand one behind the other in `bytes`. `values` gets one number for each
-// field in the order of the layout, message behind message. SP_FINDING if a message breaks a rule; the values are there
-// then too, and the last error tells the first rule.
+// Decodes `count` messages of a layout from `bytes`, where they stand one after the other. `values` receives one
+// number for each field in the order of the layout, message after message. Returns SP_FINDING if a message breaks a
+// rule: the values are written all the same, and sp_last_error names the first rule.
 int32_t sp_decode(uint32_t layout,
                   const uint8_t *bytes,
                   size_t bytes_length,
@@ -280,16 +289,16 @@ int32_t sp_decode(uint32_t layout,
                   size_t values_capacity,
                   size_t *values_length);
 
-// Encodes a message in its JSON form, `{"layout":..,"fields":{..}}`, as `scalepool encode` does. Fields left out have
-// their default.
+// Encodes a message from its JSON form, `{"layout":..,"fields":{..}}`, as `scalepool encode` does. Fields that are
+// left out have their default value.
 int32_t sp_encode_json(const char *json,
                        size_t json_length,
                        uint8_t *bytes,
                        size_t bytes_capacity,
                        size_t *bytes_length);
 
-// Decodes a message into its JSON form with the rules that it breaks, as `scalepool decode` does. SP_FINDING if there are
-// any; the form is there then too.
+// Decodes a message into its JSON form together with the rules that it breaks, as `scalepool decode` does. Returns
+// SP_FINDING if it breaks one; the form is written all the same.
 int32_t sp_decode_json(uint32_t layout,
                        const uint8_t *bytes,
                        size_t bytes_length,
@@ -297,47 +306,40 @@ int32_t sp_decode_json(uint32_t layout,
                        size_t json_capacity,
                        size_t *json_length);
 
-// CRCs of `count` items of `item_bytes` each, which stand one behind the other in `data`; `crcs` has room for `count`
-// numbers. A CRC is the number that its bytes are in wire order, read little-endian.
+// Computes the CRCs of `count` items of `item_bytes` each, which stand one after the other in `data`. `crcs` needs
+// room for `count` numbers. A CRC is given as a number whose little-endian bytes are the CRC in wire order.
 int32_t sp_crc(uint32_t kind, const uint8_t *data, size_t item_bytes, size_t count, uint64_t *crcs);
 
-// Puts the six FEC bytes into `count` flits of 256 bytes, in place. CRCs must be there already.
+// Writes the six FEC bytes of `count` flits of 256 bytes in place. The CRCs must have been written before.
 int32_t sp_fec_encode(uint32_t kind, uint8_t *flits, size_t count);
 
-// Repairs `count` flits of 256 bytes in place. `corrected` has room for `count` numbers: bytes that were repaired, or -1
-// for a flit that cannot be, which stays as it is. SP_FINDING if there is one. Three wrong bytes at most, one in each
-// group; what is more may look like less, so check the CRC behind it.
-int32_t sp_fec_correct(uint32_t kind,
-                       uint8_t *flits,
-                       size_t count,
-                       int32_t *corrected);
+// Corrects `count` flits of 256 bytes in place. `corrected` needs room for `count` numbers: the number of bytes that
+// were corrected, or -1 for a flit that cannot be corrected and stays as it is. Returns SP_FINDING if there is such a
+// flit. The FEC corrects at most three bytes, one in each group. More errors can look like fewer, so check the CRC
+// afterwards.
+int32_t sp_fec_correct(uint32_t kind, uint8_t *flits, size_t count, int32_t *corrected);
 
-// A stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list protocols` shows,
-// such as `cxl-68b`.
-int32_t sp_decoder_new(const char *protocol,
-                       size_t protocol_length,
-                       uint32_t dir,
-                       uint64_t *stream);
+// Makes a stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list
+// protocols` shows, such as `cxl-68b`.
+int32_t sp_decoder_new(const char *protocol, size_t protocol_length, uint32_t dir, uint64_t *stream);
 
-// A stream that encodes the flits of one direction of a link.
+// Makes a stream that encodes the flits of one direction of a link. `protocol` is as for sp_decoder_new.
 int32_t sp_encoder_new(const char *protocol, size_t protocol_length, uint32_t dir, uint64_t *stream);
 
-// Decodes `count` flits of `flit_bytes` each, which stand one behind the other. Their answers wait in the stream; a flit
-// that cannot be read has an answer that says so.
-int32_t sp_stream_decode(uint64_t stream,
-                         const uint8_t *flits,
-                         size_t flit_bytes,
-                         size_t count);
+// Decodes `count` flits of `flit_bytes` each, which stand one after the other. Their answers are queued in the stream,
+// also that of a flit that cannot be read.
+int32_t sp_stream_decode(uint64_t stream, const uint8_t *flits, size_t flit_bytes, size_t count);
 
-// Encodes the JSON object of a flit, as `scalepool flit encode` reads it. Its answer waits in the stream.
+// Encodes the JSON object of a flit, as `scalepool flit encode` reads it. Its answer is queued in the stream.
 int32_t sp_stream_encode(uint64_t stream, const char *json, size_t json_length);
 
-// No more flits follow: answers that wait for one are given now.
+// Tells a stream that no more flits follow. Answers that depend on the next flit (UALink) are queued now.
 int32_t sp_stream_finish(uint64_t stream);
 
-// Takes the oldest answer: the JSON object of the flit, its bytes, or both; what is not wanted is all null. SP_EMPTY if
-// none waits. SP_FINDING for a flit that breaks a rule; SP_UNREADABLE for one that could not be read, without object
-// and bytes. Either way the answer is taken and the last error says why.
+// Takes the oldest answer: the JSON object of the flit, its bytes, or both. Pass null, 0, null for the one that is not
+// wanted. Returns SP_EMPTY if no answer is queued, SP_FINDING for a flit that breaks a rule, and SP_UNREADABLE for a
+// flit that could not be read, which has neither object nor bytes. In the last two cases the answer is taken, too, and
+// sp_last_error gives the reason.
 int32_t sp_stream_take(uint64_t stream,
                        char *json,
                        size_t json_capacity,
@@ -346,82 +348,71 @@ int32_t sp_stream_take(uint64_t stream,
                        size_t flit_capacity,
                        size_t *flit_length);
 
-// Number of answers that wait.
+// Gives the number of answers that are queued.
 int32_t sp_stream_waiting(uint64_t stream, size_t *count);
 
-// Ends a stream; its handle names nothing any more.
+// Destroys a stream; its handle is invalid from then on.
 int32_t sp_stream_destroy(uint64_t stream);
 
-// A simulation of a scenario in a text of TOML:
-// `scenario = "cxl68-expander"`, then `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and so on, one a line.
+// Makes a simulation of a scenario. `text` is TOML: the line `scenario = "cxl68-expander"`, and after it, one on a
+// line, `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and whatever else `scalepool describe SCENARIO` lists.
 int32_t sp_sim_new(const char *text, size_t text_length, uint64_t *sim);
 
-// Changes a setting of the scenario for the next run, with which the next step, or call that names a port, begins at the
-// start: `link.ber=1e-5`.
-int32_t sp_sim_set(uint64_t sim,
-                   const char *setting,
-                   size_t setting_length);
+// Changes a setting, such as `link.ber=1e-5`, for the next run. The next step, or the next call that names a port,
+// restarts the simulation with it.
+int32_t sp_sim_set(uint64_t sim, const char *setting, size_t setting_length);
 
-// Changes the seed for the next run, with which the next step begins at the start.
+// Changes the seed for the next run. The next step restarts the simulation with it.
 int32_t sp_sim_seed(uint64_t sim, uint64_t seed);
 
-// Waves: a VCD file at this path, with GTKWave files beside it; an empty path switches them off. In a run that is under way
-// they show what happens from here on, and a file that is switched off gets its name at once; else they are of the next
-// runs.
-int32_t sp_sim_wave(uint64_t sim,
-                    const char *path,
-                    size_t path_length);
+// Writes waves: a VCD file at this path, and GTKWave files beside it. An empty path switches them off. If a run has
+// begun, the wave shows it from here on, and a file that is switched off is completed at once; otherwise the setting
+// is for the next runs.
+int32_t sp_sim_wave(uint64_t sim, const char *path, size_t path_length);
 
-// Transaction trace: JSON lines at this path; an empty path switches it off. In a run that is under way as for sp_sim_wave.
-int32_t sp_sim_trace(uint64_t sim,
-                     const char *path,
-                     size_t path_length);
+// Writes the transaction trace as JSON lines at this path. An empty path switches it off. If a run has begun, the same
+// holds as for sp_sim_wave.
+int32_t sp_sim_trace(uint64_t sim, const char *path, size_t path_length);
 
-// Log: every event that the filter wants, as a line for `function`; null switches it off. In a run that is under way as for
-// sp_sim_wave. The filter is that of `scalepool run --log`: `link=debug,scenario=info`, or a level for all layers. Layers are
-// link, coherence and scenario; levels off, warn, info, debug and trace. A line has the id of its
-// transaction, which is that of the trace. `user` goes to the function as it is.
-int32_t sp_sim_log(uint64_t sim,
-                   const char *filter,
-                   size_t filter_length,
-                   sp_log function,
-                   void *user);
+// Passes every event that the filter selects to `function`, as one line of text; null switches the log off. If a run
+// has begun, the same holds as for sp_sim_wave. The filter is that of `scalepool run --log`:
+// `link=debug,scenario=info`, or one level for all layers. The layers are link, coherence and scenario, the levels
+// off, warn, info, debug and trace. A line has the transaction id that stands in the trace, too. `user` is passed to
+// the function unchanged.
+int32_t sp_sim_log(uint64_t sim, const char *filter, size_t filter_length, sp_log function, void *user);
 
-// Goes on for so many cycles of the reference clock; what it costs is in proportion to them. The first step, and the first
-// one after other settings, begins at the start. SP_EMPTY if nothing is left to do: the work is done, or `cycles` of the
-// text are over; then waves and traces are complete. SP_ERR_RANGE if that would be more than SP_MAX_CYCLES in all. Broken
-// rules are in the metrics.
-int32_t sp_sim_step(uint64_t sim,
-                    uint64_t cycles);
+// Advances the simulation by this number of cycles of the reference clock; the time that takes is proportional to it.
+// The first step, and the first after a setting was changed, starts a run at cycle 0. Returns SP_EMPTY if nothing is
+// left to do, because the work is done or the `cycles` of the text are over; waves and traces are complete then.
+// Returns SP_ERR_RANGE if the run would exceed SP_MAX_CYCLES. Broken rules are listed by sp_sim_metrics.
+int32_t sp_sim_step(uint64_t sim, uint64_t cycles);
 
-// Goes on to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier; 0 takes
-// `cycles` of the text, or SP_MAX_CYCLES. A cycle that is past begins at the start. It takes as long as the scenario asks
-// for: a million cycles are about a second. Waves and traces end here, and a step behind it is not in them. SP_FINDING if a
-// rule is broken.
-int32_t sp_sim_run(uint64_t sim,
-                   uint64_t cycles);
+// Advances the simulation to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is
+// earlier. 0 stands for the `cycles` of the text, or for SP_MAX_CYCLES if it names none. If the simulation is past
+// that cycle, it restarts. A million cycles take about a second. Waves and traces end here: later steps are not in
+// them. Returns SP_FINDING if a rule is broken.
+int32_t sp_sim_run(uint64_t sim, uint64_t cycles);
 
-// Metrics of the run so far, as `scalepool run --json` prints them. SP_EMPTY before the first step.
+// Gives the metrics of the run so far, as `scalepool run --json` prints them. Returns SP_EMPTY before the first step.
 int32_t sp_sim_metrics(uint64_t sim, char *json, size_t json_capacity, size_t *json_length);
 
-// Where the run stands and what its ports are, as a JSON object: `cycle`, `over`, and `ports` with, for each link end,
-// `name`, `protocol`, `unit_bytes`, `external`, `driven` (units that wait to be sent), `rx` and `tx` with `watched`,
-// `waiting` and `lost` units, and answers of hooks that were not allowed (`bad_answers`, the last ones as `bad_answer`).
-int32_t sp_sim_state(uint64_t sim,
-                     char *json,
-                     size_t json_capacity,
-                     size_t *json_length);
+// Gives the state of the run as a JSON object: `cycle`, `over` (whether the run has ended) and `ports`. Each port is a
+// link end with `name`, `protocol`, `unit_bytes`, `external`, `driven` (number of units that wait to be sent), and
+// `rx` and `tx` with `watched` and the numbers of units `waiting` and `lost`. `bad_answers` counts the answers of
+// hooks that were not allowed, and `bad_answer` is the last one.
+int32_t sp_sim_state(uint64_t sim, char *json, size_t json_capacity, size_t *json_length);
 
-// As it was made: settings, seed and outputs of the text, no metrics, nothing driven or sampled. Hooks stay, and count
-// their items anew; so do watches.
+// Puts a simulation back to where sp_sim_new left it: settings, seed and outputs are those of the text, and metrics,
+// driven units and samples are gone. Hooks and watches stay, and hooks count their items from 0 again.
 int32_t sp_sim_reset(uint64_t sim);
 
-// Ends a simulation; its handle names nothing any more. Waves and traces of a run that is under way are completed.
+// Destroys a simulation; its handle is invalid from then on. Waves and traces of a run that has begun are completed.
 int32_t sp_sim_destroy(uint64_t sim);
 
-// Attaches a function to a point of a port, as sp_hook_attach does to one of a link end. `hook` gets a number for
-// sp_sim_hook_detach. SP_ERR_KIND in a run of several threads, since functions are called in the thread of the call, and
-// at an external port at any point but `wire`. Answers that are not allowed change nothing; sp_sim_state counts them.
+// Attaches a callback to a hook point of a port, as sp_hook_attach does to one of a link end. `hook` receives the
+// number to pass to sp_sim_hook_detach. Returns SP_ERR_KIND in a run of several threads, since callbacks run in the
+// thread of the call, and for an external port at any point but `wire`. Answers that are not allowed change nothing;
+// sp_sim_state counts them.
 int32_t sp_sim_hook_attach(uint64_t sim,
                            const char *port,
                            size_t port_length,
@@ -432,7 +423,7 @@ int32_t sp_sim_hook_attach(uint64_t sim,
                            void *user,
                            uint64_t *hook);
 
-// Attaches a fault to a point of a port, as sp_hook_fault does to one of a link end.
+// Attaches a fault to a hook point of a port, as sp_hook_fault does to one of a link end.
 int32_t sp_sim_hook_fault(uint64_t sim,
                           const char *port,
                           size_t port_length,
@@ -443,20 +434,17 @@ int32_t sp_sim_hook_fault(uint64_t sim,
                           size_t fault_length,
                           uint64_t *hook);
 
-// Takes a hook off a port again. SP_ERR_RANGE if the number names none of it.
+// Detaches a hook from a port. Returns SP_ERR_RANGE if the port has no hook of this number.
 int32_t sp_sim_hook_detach(uint64_t sim, const char *port, size_t port_length, uint64_t hook);
 
-// Watches a wire of a port (1) or no more (0): what passes it from here on can be sampled. Units that nobody samples wait,
-// 65536 at most, and those behind them are counted as lost. Units that wait stay. SP_ERR_INPUT if there is no such port;
-// sp_sim_state lists them.
-int32_t sp_sim_watch(uint64_t sim,
-                     const char *port,
-                     size_t port_length,
-                     uint32_t way,
-                     uint32_t on);
+// Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
+// 65536 units wait to be sampled; later ones are counted as lost. Units that wait already stay. Returns SP_ERR_INPUT
+// if there is no such port; sp_sim_state lists them.
+int32_t sp_sim_watch(uint64_t sim, const char *port, size_t port_length, uint32_t way, uint32_t on);
 
-// Takes the oldest unit that passed a wire, with its time; behind hooks, and of what arrives behind all faults. SP_EMPTY if
-// none waits, SP_ERR_KIND if the wire is not watched.
+// Takes the oldest unit that passed a watched direction of a port, and the time at which it did. Transmitted units are
+// seen after all hooks, received units after all hooks and faults. Returns SP_EMPTY if no unit waits, and SP_ERR_KIND
+// if the direction is not watched.
 int32_t sp_sim_sample(uint64_t sim,
                       const char *port,
                       size_t port_length,
@@ -466,8 +454,9 @@ int32_t sp_sim_sample(uint64_t sim,
                       size_t unit_capacity,
                       size_t *unit_length);
 
-// Takes the oldest unit that passed a wire and compares `unit` with it, as sp_link_expect does. SP_FINDING if they differ;
-// the last error names the first byte. SP_EMPTY if none waits, SP_ERR_KIND if the wire is not watched.
+// Takes the oldest unit that passed a watched direction of a port and compares `unit` with it, as sp_link_expect does.
+// Returns SP_FINDING if they differ; sp_last_error names the first byte. Returns SP_EMPTY if no unit waits, and
+// SP_ERR_KIND if the direction is not watched.
 int32_t sp_sim_expect(uint64_t sim,
                       const char *port,
                       size_t port_length,
@@ -476,35 +465,33 @@ int32_t sp_sim_expect(uint64_t sim,
                       const uint8_t *mask,
                       size_t unit_length);
 
-// Drives an external port, the one that `external` of the text names: the unit leaves in the next flit clock that has not
-// another one before it, one a flit clock; where none waits, nothing is sent. Units wait, 65536 at most. The end that
-// stands there is the caller's: the model does not build it, and answers training of the peer alone. Where a port is
-// external a run has no end of its own. SP_ERR_KIND if the port is not external.
-int32_t sp_sim_drive(uint64_t sim,
-                     const char *port,
-                     size_t port_length,
-                     const uint8_t *unit,
-                     size_t unit_length);
+// Drives the external port, which the key `external` of the text names. Units leave in order, one in each flit clock;
+// in a flit clock in which none waits, nothing is sent. At most 65536 units wait. The caller stands for the link end
+// at this port: the model does not build one, and it only answers the link training of the peer. Returns SP_ERR_KIND
+// if the port is not external.
+int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const uint8_t *unit, size_t unit_length);
 
-// An end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`; `dir` is the direction
-// in which the end sends, SP_DOWN for a host or accelerator. `config` is a JSON object, empty for the defaults:
+// Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`.
+// `dir` is the direction in which the end sends: SP_DOWN for a host or an accelerator. `mode` is SP_ACTIVE or
+// SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
+// for the defaults, which stand in parentheses here:
 //
-// * `buffers`: messages a channel that fit into the receive buffers (64); nvlink: packets (32)
-// * `data_flits`: nvlink, data flits a channel (256)
-// * `classes`: `mem`, or `cachemem` for CXL.cache too (`cachemem`)
-// * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
-// * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
-// * `selective_nak`: the 256B modes, true or false (false)
-// * `reaction_flits`: cxl-68b and ualink, passive: units that the end which is watched may go on for, before it shows that
-//   something has come (4096); the depth of its pipeline makes the watcher strict
+// * `buffers`: size of the receive buffers in messages for each channel (64), of nvlink in packets (32)
+// * `data_flits`: size of the receive buffers of nvlink in data flits for each channel (256)
+// * `classes`: `mem` for CXL.mem alone, or `cachemem` for CXL.cache and CXL.mem (`cachemem`)
+// * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
+//   or of the model where there is none)
+// * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: limits and flush timer of the retry of cxl-68b
+// * `selective_nak`: true if the end may ask for a single flit, for the 256B modes (false)
+// * `reaction_flits`: for a passive end of cxl-68b or ualink: number of units that the watched end may send after
+//   something arrived and before it has to show that it has seen it (4096). Set it to the pipeline depth of a design
+//   for a strict check.
 //
-// A passive cxl-68b end does not hold the one that it watches to a number that is left out: `retry_entries` is then what its
-// INIT.Param names, and no time-out, limit or flush timer is judged.
+// `ualink` has no key but `reaction_flits`. A unit of a single byte stands for control flits there: 0 is idle, 1 is a
+// remote fault. An end sends these until it is up.
 //
-// `ualink` has none of the others. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
-// fault; an end sends them until it is up.
-//
-// `mode` is SP_ACTIVE or SP_PASSIVE; a passive end never sends and only reports what breaks a rule.
+// A passive end of cxl-68b judges a limit only if it is given here. If `retry_entries` is left out, the watched end's
+// INIT.Param is taken for it.
 int32_t sp_link_new(const char *protocol,
                     size_t protocol_length,
                     uint32_t dir,
@@ -513,76 +500,84 @@ int32_t sp_link_new(const char *protocol,
                     uint32_t mode,
                     uint64_t *link);
 
-// As it was made: all that waits is gone. Hooks stay, and count their items anew.
+// Puts a link end back to where sp_link_new left it; everything that was queued is gone. Hooks stay, and count their
+// items from 0 again.
 int32_t sp_link_reset(uint64_t link);
 
-// Drives a port: the unit arrives in the next step that has not another one before it. SP_RX is what comes to the end;
-// a passive end takes what the end that it watches sends at SP_TX.
+// Queues a unit that arrives at a link end. At most one unit arrives in each direction in a flit clock. SP_RX is what
+// arrives at the end; for a passive end SP_TX is what the watched end sends.
 int32_t sp_link_drive(uint64_t link, uint32_t port, const uint8_t *unit, size_t unit_length);
 
-// Flit clocks, at most SP_MAX_STEPS: in each, one driven unit of each port arrives and an active end sends at most one.
-// Units that nobody samples wait, 65536 at most; so do events, and those behind them are counted alone.
+// Advances a link end by at most SP_MAX_STEPS flit clocks. In each of them, one queued unit of each direction arrives,
+// and an active end sends at most one. At most 65536 units that were sent wait to be sampled. At most 65536 events
+// wait; later ones are only counted.
 int32_t sp_link_step(uint64_t link, uint64_t flit_clocks);
 
-// Takes the oldest unit that the end has sent. SP_EMPTY if none waits: a link may be silent in a flit clock.
+// Takes the oldest unit that the end has sent. Returns SP_EMPTY if none waits: a link may be silent in a flit clock.
 int32_t sp_link_sample(uint64_t link, uint8_t *unit, size_t unit_capacity, size_t *unit_length);
 
-// Takes the oldest unit that the end has sent and compares it with `unit`: the end is the twin of what sent that. `mask`
-// has a 1 for each bit that counts, null for all. SP_FINDING if they differ; the last error names the first byte.
-// SP_EMPTY if none waits.
-int32_t sp_link_expect(uint64_t link,
-                       const uint8_t *unit,
-                       const uint8_t *mask,
-                       size_t unit_length);
+// Takes the oldest unit that the end has sent and compares `unit` with it, where the end is the reference for the
+// design that sent `unit`. `mask` has a 1 for each bit that is compared; null compares all. Returns SP_FINDING if they
+// differ; sp_last_error names the first byte. Returns SP_EMPTY if no unit waits.
+int32_t sp_link_expect(uint64_t link, const uint8_t *unit, const uint8_t *mask, size_t unit_length);
 
-// Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
-// line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
-// number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
-// At most 65536 messages wait: SP_ERR_RANGE beyond. ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
-int32_t sp_link_send(uint64_t link,
-                     const char *message,
-                     size_t message_length);
+// Queues a message to be sent, in its JSON form. At most 65536 messages wait; the next one returns SP_ERR_RANGE. The
+// form depends on the protocol:
+//
+// * CXL: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a line) and `be` (byte enables, a number)
+//   where the message has data. cxl-68b also takes `half`, `lower` or `upper`, for 32 bytes of data, and the 256B
+//   modes take `metadata`, a number.
+// * nvlink: one object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be` and
+//   `data`
+// * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
+//   the lower or the upper half is a message)
+int32_t sp_link_send(uint64_t link, const char *message, size_t message_length);
 
-// Takes the oldest message that has come, in its JSON form; its credit goes back. SP_EMPTY if none waits.
+// Takes the oldest message that has arrived, in its JSON form, and returns its credit to the peer. Returns SP_EMPTY if
+// none waits.
 int32_t sp_link_take(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
 
-// Takes the oldest event: `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`.
-// `by` is who has broken the rule: `peer` by what it sent to this end, `end` the one that a passive end watches, `line` where a
-// unit was damaged or lost under way, which the link repairs. SP_EMPTY if none waits.
-int32_t sp_link_event(uint64_t link,
-                      char *json,
-                      size_t json_capacity,
-                      size_t *json_length);
+// Takes the oldest event:
+// `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`. Returns
+// SP_EMPTY if none waits. `by` says who broke the rule:
+//
+// * `peer`: the other end of the link, by what it sent to this end
+// * `end`: the end that a passive end watches
+// * `line`: nobody; a unit was damaged or lost on the wire, and the link repairs it
+int32_t sp_link_event(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
 
-// State and counters as a JSON object: flit clocks, what waits, what was compared; the rule id that has stopped the link
-// (`halted`, null as long as none has); of an active end whether it is `up`, which a link that has stopped is not, `quiet`, and
-// whether it asks for training (`wants_training`); answers of hooks that were not allowed (`bad_answers`, the first one as
-// `bad_answer`).
-int32_t sp_link_state(uint64_t link,
-                      char *json,
-                      size_t json_capacity,
-                      size_t *json_length);
+// Gives state and counters of a link end as a JSON object: flit clocks, numbers of queued units and events,
+// comparisons and mismatches, and
+//
+// * `halted`: id of the rule that stopped the link, or null
+// * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
+//   whether nothing is left to be sent or acknowledged, and whether the end requests link training
+// * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
+int32_t sp_link_state(uint64_t link, char *json, size_t json_capacity, size_t *json_length);
 
-// The physical layer begins to train (0) or is up again (1). nvlink has no such state here; an end of
-// ualink takes it for a fault of its line.
+// Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink takes training for
+// a fault of its line; nvlink has no such state here.
 int32_t sp_link_train(uint64_t link, uint32_t up);
 
-// Ends a link end; its handle names nothing any more.
+// Destroys a link end; its handle is invalid from then on.
 int32_t sp_link_destroy(uint64_t link);
 
-// Attaches a function to a point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or `wire`;
-// `way` is SP_RX for what comes to the end, SP_TX for what it sends. `hook` gets a number for sp_hook_detach. `user` goes
-// to the function as it is. What each point shows, and may be answered:
+// Attaches a callback to a hook point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or
+// `wire`. `way` is SP_RX for what arrives at the end, SP_TX for what it sends. `hook` receives the number to pass to
+// sp_hook_detach. `user` is passed to the callback unchanged. Each point shows these items and allows these answers
+// beside SP_HOOK_KEEP:
 //
-// * `packer_in` SP_TX: a message that is queued; drop, replace. SP_RX: a payload flit to unpack
+// * `packer_in` SP_TX: a message that was queued; drop, replace. SP_RX: a payload flit to unpack
 // * `packer_out` SP_TX: a new payload flit; drop, replace. SP_RX: a message that was unpacked; drop, replace
-// * `credit` SP_TX: 8 bytes, lowest first: credits that wait to be returned; hold. SP_RX: credits that came; drop, replace
+// * `credit` SP_TX: credits that wait to be returned, 8 bytes, lowest first; hold. SP_RX: credits that arrived; drop,
+//   replace
 // * `replay_in` SP_TX: a flit that is kept for replay; replace. SP_RX: a flit before it is judged; drop, replace
-// * `replay_out` SP_TX: a flit that goes again; drop, replace. SP_RX: a flit that was accepted
-// * `wire` a unit that leaves or arrives; drop, replace. A passive end has this point alone
+// * `replay_out` SP_TX: a flit that is sent again; drop, replace. SP_RX: a flit that was accepted
+// * `wire`: a unit that is sent or arrives; drop, replace. A passive end has this point only.
 //
-// SP_ERR_KIND if the end has no such point (ualink: no `credit`, which is the caller's). Another answer than those changes
-// nothing; sp_link_state counts them as `bad_answers` and shows the first as `bad_answer`.
+// Returns SP_ERR_KIND if the end has no such point (ualink has no `credit`: its credits are up to the caller). An
+// answer that is not allowed changes nothing; sp_link_state counts it in `bad_answers` and shows the first one as
+// `bad_answer`.
 int32_t sp_hook_attach(uint64_t link,
                        const char *point,
                        size_t point_length,
@@ -591,9 +586,10 @@ int32_t sp_hook_attach(uint64_t link,
                        void *user,
                        uint64_t *hook);
 
-// Attaches a fault to a point of a link end, as `link.fault` of scenarios spells it: `flip:N:BIT`, `noise:N`, `drop:N`,
-// `dup:N`, `vanish:N`, where N counts the items of the point from 0. On the wire a drop leaves a bad unit in its place; at
-// the other points drop and vanish take the item away and dup is refused. SP_ERR_KIND where the point does not allow it.
+// Attaches a fault to a hook point of a link end. `fault` is written as for the setting `link.fault` of scenarios:
+// `flip:N:BIT`, `noise:N`, `drop:N`, `dup:N` or `vanish:N`, where N counts the items of the point from 0. On the wire,
+// `drop` leaves a damaged unit in its place. At the other points `drop` and `vanish` take the item away, and `dup` is
+// refused. Returns SP_ERR_KIND if the point does not allow the fault.
 int32_t sp_hook_fault(uint64_t link,
                       const char *point,
                       size_t point_length,
@@ -602,26 +598,23 @@ int32_t sp_hook_fault(uint64_t link,
                       size_t fault_length,
                       uint64_t *hook);
 
-// Takes a hook off again. SP_ERR_RANGE if the number names none of this end.
+// Detaches a hook. Returns SP_ERR_RANGE if the end has no hook of this number.
 int32_t sp_hook_detach(uint64_t link, uint64_t hook);
 
-// An arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes a weight for each, 0 to 65535,
-// that of requester 0 first; the others take none, length 0.
+// Makes an arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes one weight for each
+// requester, 0 to 65535, with that of requester 0 first. The other kinds take no weights: pass length 0.
 int32_t sp_arbiter_new(uint32_t kind,
                        uint32_t requesters,
                        const uint32_t *weights,
                        size_t weights_length,
                        uint64_t *arbiter);
 
-// One slot: bit i of `requests` says that requester i asks, bits beyond the requesters do not count; `granted` is the bit
-// of the winner, 0 when nobody asks. If the grant is `used`, 1, the winner has had its turn; with 0 nothing changes, and it
-// is the winner of the next slot with the same requests too.
-int32_t sp_arbiter_grant(uint64_t arbiter,
-                         uint64_t requests,
-                         uint32_t used,
-                         uint64_t *granted);
+// Arbitrates one slot. Bit i of `requests` is 1 if requester i requests; bits above the last requester are ignored.
+// `granted` has the bit of the winner, or is 0 if nobody requests. With `used` 1 the winner has had its turn. With 0
+// nothing changes, and the same requests have the same winner in the next slot.
+int32_t sp_arbiter_grant(uint64_t arbiter, uint64_t requests, uint32_t used, uint64_t *granted);
 
-// Ends an arbiter; its handle names nothing any more.
+// Destroys an arbiter; its handle is invalid from then on.
 int32_t sp_arbiter_destroy(uint64_t arbiter);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* Uses every group of the C ABI once. Compiled as C11 and as C++17, run as it is, under valgrind and with AddressSanitizer.
- * Build: cc -std=c11 smoke.c -L<folder of libscalepool.so> -lscalepool
+ * Build: cc -std=c11 testbenches/c/smoke.c -L target/release -lscalepool -Wl,-rpath,target/release
  */
 #include "scalepool.h"
 
@@ -10,7 +10,7 @@
 static char text[1 << 16];
 static size_t length;
 
-/* Ends the program when a call does not answer what it should. */
+/* Ends the program if a call returns another status than expected. */
 static void expect(int line, int32_t found, int32_t expected)
 {
     if (found == expected)
@@ -25,7 +25,7 @@ static void expect(int line, int32_t found, int32_t expected)
 static void require(int line, int yes)
 {
     if (!yes) {
-        fprintf(stderr, "smoke.c:%d: not so\n", line);
+        fprintf(stderr, "smoke.c:%d: found false, expected true\n", line);
         exit(1);
     }
 }

@@ -1,4 +1,4 @@
-"""What the tests of all devices use: seeds, sizes, golden flits, clocks and comparisons."""
+"""Common parts of the tests: seeds, sizes, golden flits, clocks and comparisons."""
 
 import json
 import os
@@ -87,4 +87,4 @@ def traffic(protocol: str, draw: random.Random, messages: dict[str, list[dict]],
                 missing -= 1
         if missing == 0:
             return flits
-    raise AssertionError(f"{protocol}: {missing} messages have not come after {most_clocks} flit clocks")
+    raise AssertionError(f"{protocol}: {missing} messages have not arrived after {most_clocks} flit clocks")

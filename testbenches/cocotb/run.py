@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Co-simulates every device of testbenches/rtl with the model, through cocotb, in Icarus and Verilator.
 
-Each test runs on the RTL as it is in both simulators, and in Icarus on every seeded bug of testbenches/verilator/mutants.txt,
-each of which a test has to notice. The example of README.md is cut out of the page and runs as a test, too. Prints a
-table; exit status 1 when a test fails, a mutant survives, or a device has no test.
+Each test runs on the unchanged RTL in both simulators, and in Icarus on the seeded bugs (mutants) of
+testbenches/verilator/mutants.txt, each of which a test has to notice. The example of README.md is taken from the page and runs
+as a test, too. The output is a table; the exit status is 1 if a test fails, a mutant survives, or a device has no test.
 
-What was built and what came out is kept in target/cocotb with a hash of all that went into it: RTL, tests, package, library.
+Builds and results are kept in target/cocotb by a hash of all their inputs: RTL, tests, package and library.
 
 usage: run.py [--only WORD] [--no-mutants] [--simulator icarus|verilator] [--full] [--fresh]
 
-`bash testbenches/setup/cosim.sh` installs what is needed. SCALEPOOL_SOAK=N makes the tests N times longer, COCOTB_RANDOM_SEED
-gives other random numbers; logs are in target/cocotb.
+`bash testbenches/setup/cosim.sh` installs what is needed. SCALEPOOL_SOAK=N makes the tests N times longer, COCOTB_RANDOM_SEED=N
+gives other random numbers, and logs are in target/cocotb.
 """
 
 import argparse
@@ -104,7 +104,7 @@ def example():
     section = re.search(r"^## Co-verification with cocotb\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
     blocks = re.findall(r"^```python\n(.*?)^```$", section[1] if section else "", re.MULTILINE | re.DOTALL)
     if len(blocks) != 1:
-        raise SystemExit(f"README.md: found {len(blocks)} blocks of Python in the section on cocotb, expected 1")
+        raise SystemExit(f"README.md: found {len(blocks)} Python blocks in the section on cocotb, expected 1")
     if len(blocks[0].splitlines()) > 30:
         raise SystemExit(f"README.md: the example has {len(blocks[0].splitlines())} lines, expected 30 at most")
     folder = OUT / "example"
@@ -126,7 +126,7 @@ def command_of(bench, simulator, rtl):
     places = [place / f"{bench.top}.sv" for place in (rtl, HERE / bench.name)]
     source = next((path for path in places if path.is_file()), None)
     if source is None:
-        raise RuntimeError(f"{bench.title}: there is no {bench.top}.sv")
+        raise RuntimeError(f"{bench.title}: found no {bench.top}.sv, expected it in testbenches/rtl or beside the test")
     if simulator == "icarus":
         return source, ["-y", str(rtl), "-Y", ".sv"]
     # Loops stay loops: it compiles in seconds and runs no slower here.
@@ -190,7 +190,7 @@ def passes_now(bench, simulator, folder):
     try:
         cases = list(xml.etree.ElementTree.parse(results).getroot().iter("testcase"))
     except (FileNotFoundError, xml.etree.ElementTree.ParseError):
-        raise RuntimeError(f"{bench.title} leaves no results:\n{log.read_text()[-2000:]}") from None
+        raise RuntimeError(f"{bench.title} left no results:\n{log.read_text()[-2000:]}") from None
     if not cases:
         raise RuntimeError(f"{bench.title} has no tests:\n{log.read_text()[-2000:]}")
     for case in cases:
@@ -220,7 +220,7 @@ def on_mutant(mutant):
         try:
             _, why = passes(bench, "icarus", rtl, place)
         except RuntimeError as error:
-            return device, name, None, f"is no mutant: {error}"
+            return device, name, None, f"cannot be judged: {error}"
         if why:
             return device, name, bench.title, why
     return device, name, None, "survives"
@@ -228,11 +228,11 @@ def on_mutant(mutant):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("usage:")[0], formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="only benches with this in their name")
-    parser.add_argument("--no-mutants", action="store_true", help="the RTL as it is, no mutants")
-    parser.add_argument("--simulator", choices=SIMULATORS, help="this one alone")
-    parser.add_argument("--full", action="store_true", help="every mutant, not one of each device")
-    parser.add_argument("--fresh", action="store_true", help="forget what was built before, and what came out")
+    parser.add_argument("--only", default="", help="run only the benches whose name contains this word")
+    parser.add_argument("--no-mutants", action="store_true", help="run the unchanged RTL only")
+    parser.add_argument("--simulator", choices=SIMULATORS, help="run in this simulator only")
+    parser.add_argument("--full", action="store_true", help="run every mutant instead of one of each device")
+    parser.add_argument("--fresh", action="store_true", help="discard earlier builds and results")
     options = parser.parse_args()
     begin = time.monotonic()
     if options.fresh:
@@ -271,7 +271,7 @@ def main():
             wrong += [] if killer else [f"{device}: {name}: {why}"]
         print(f"{len(results)} mutants, {sum(killer is not None for _, _, killer, _ in results)} noticed")
 
-    print(f"\n{len(rows)} runs, {'all as expected' if not wrong else f'{len(wrong)} surprises'}, "
+    print(f"\n{len(rows)} runs, {'all as expected' if not wrong else f'{len(wrong)} failures'}, "
           f"{time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
 

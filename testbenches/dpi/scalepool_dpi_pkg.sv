@@ -55,33 +55,34 @@ package scalepool_dpi_pkg;
     localparam int SP_ARBITER_MATRIX = 2;
     localparam int SP_ARBITER_WEIGHTED = 3;
 
-    // Version of the library, in the form of SP_ABI_VERSION. May come before sp_open.
+    // Returns the version of the library, coded as SP_ABI_VERSION. It may be called before sp_open.
     import "DPI-C" function int unsigned sp_version();
 
-    // The first call: says which header the caller was compiled with. SP_ERR_VERSION if the library cannot serve it: another
-    // major version, or an older minor one than that of the header.
+    // Tells the library which header the caller was compiled with; this has to be the first call. Returns SP_ERR_VERSION
+    // if the library has another major version than the header, or an older minor one.
     import "DPI-C" function int sp_open(
         input int unsigned header_version
     );
 
-    // Text of the last call of this thread that did not answer SP_OK: what was found, what was expected, where. May come
-    // before sp_open.
+    // Gives the text of the last call of this thread that did not return SP_OK: where, what was found and what was
+    // expected. It may be called before sp_open.
     import "DPI-C" sp_dpi_last_error = function int sp_last_error(
         output string text
     );
 
-    // Number of layouts. Their numbers, from 0, hold for one version of the library alone: look them up by name.
+    // Gives the number of layouts. Layouts are numbered from 0. The numbers are valid for one version of the library only,
+    // so look them up by name.
     import "DPI-C" function int sp_layout_count(
         output int unsigned count
     );
 
-    // Number of the layout of a name such as `cxl68.m2s_req`.
+    // Gives the number of the layout with a name such as `cxl68.m2s_req`.
     import "DPI-C" sp_dpi_layout_find = function int sp_layout_find(
         input string name,
         output int unsigned layout
     );
 
-    // Size of a layout.
+    // Gives the size of a layout.
     import "DPI-C" sp_dpi_layout_size = function int sp_layout_size(
         input int unsigned layout,
         output int unsigned bits,
@@ -89,33 +90,33 @@ package scalepool_dpi_pkg;
         output int unsigned fields
     );
 
-    // Name of a layout.
+    // Gives the name of a layout.
     import "DPI-C" sp_dpi_layout_name = function int sp_layout_name(
         input int unsigned layout,
         output string name
     );
 
-    // The whole field table of a layout, as `scalepool describe LAYOUT --json` prints it: codes, source, basis.
+    // Gives the field table of a layout with codes, source and basis, as `scalepool describe LAYOUT --json` prints it.
     import "DPI-C" sp_dpi_layout_describe = function int sp_layout_describe(
         input int unsigned layout,
         output string json
     );
 
-    // Number of the field of a name.
+    // Gives the number of the field with this name. Fields are numbered from 0 in the order of the layout.
     import "DPI-C" sp_dpi_field_find = function int sp_field_find(
         input int unsigned layout,
         input string name,
         output int unsigned field
     );
 
-    // Name of a field.
+    // Gives the name of a field.
     import "DPI-C" sp_dpi_field_name = function int sp_field_name(
         input int unsigned layout,
         input int unsigned field,
         output string name
     );
 
-    // Place of a field.
+    // Gives the position of a field.
     import "DPI-C" sp_dpi_field_place = function int sp_field_place(
         input int unsigned layout,
         input int unsigned field,
@@ -126,9 +127,9 @@ package scalepool_dpi_pkg;
         output int unsigned reserved
     );
 
-    // Encodes `count` messages of a layout. `values` has one number for each field in the order of the layout, message behind
-    // message; `values_length` is their number in all. `bytes` gets the messages one behind the other. The first value that
-    // does not fit refuses the call; the last error names message and field.
+    // Encodes `count` messages of a layout. `values` has one number for each field in the order of the layout, message
+    // after message; `values_length` is the total. `bytes` receives the messages one after the other. The call is refused
+    // at the first value that does not fit; sp_last_error names the message and the field.
     import "DPI-C" sp_dpi_encode = function int sp_encode(
         input int unsigned layout,
         input bit [127:0] values[],
@@ -138,9 +139,9 @@ package scalepool_dpi_pkg;
         output longint unsigned bytes_length
     );
 
-    // Decodes `count` messages of a layout, which stand one behind the other in `bytes`. `values` gets one number for each
-    // field in the order of the layout, message behind message. SP_FINDING if a message breaks a rule; the values are there
-    // then too, and the last error tells the first rule.
+    // Decodes `count` messages of a layout from `bytes`, where they stand one after the other. `values` receives one
+    // number for each field in the order of the layout, message after message. Returns SP_FINDING if a message breaks a
+    // rule: the values are written all the same, and sp_last_error names the first rule.
     import "DPI-C" sp_dpi_decode = function int sp_decode(
         input int unsigned layout,
         input byte unsigned bytes[],
@@ -150,16 +151,16 @@ package scalepool_dpi_pkg;
         output longint unsigned values_length
     );
 
-    // Encodes a message in its JSON form, `{"layout":..,"fields":{..}}`, as `scalepool encode` does. Fields left out have
-    // their default.
+    // Encodes a message from its JSON form, `{"layout":..,"fields":{..}}`, as `scalepool encode` does. Fields that are
+    // left out have their default value.
     import "DPI-C" sp_dpi_encode_json = function int sp_encode_json(
         input string json,
         inout byte unsigned bytes[],
         output longint unsigned bytes_length
     );
 
-    // Decodes a message into its JSON form with the rules that it breaks, as `scalepool decode` does. SP_FINDING if there are
-    // any; the form is there then too.
+    // Decodes a message into its JSON form together with the rules that it breaks, as `scalepool decode` does. Returns
+    // SP_FINDING if it breaks one; the form is written all the same.
     import "DPI-C" sp_dpi_decode_json = function int sp_decode_json(
         input int unsigned layout,
         input byte unsigned bytes[],
@@ -167,8 +168,8 @@ package scalepool_dpi_pkg;
         output string json
     );
 
-    // CRCs of `count` items of `item_bytes` each, which stand one behind the other in `data`; `crcs` has room for `count`
-    // numbers. A CRC is the number that its bytes are in wire order, read little-endian.
+    // Computes the CRCs of `count` items of `item_bytes` each, which stand one after the other in `data`. `crcs` needs
+    // room for `count` numbers. A CRC is given as a number whose little-endian bytes are the CRC in wire order.
     import "DPI-C" sp_dpi_crc = function int sp_crc(
         input int unsigned kind,
         input byte unsigned data[],
@@ -177,16 +178,17 @@ package scalepool_dpi_pkg;
         inout longint unsigned crcs[]
     );
 
-    // Puts the six FEC bytes into `count` flits of 256 bytes, in place. CRCs must be there already.
+    // Writes the six FEC bytes of `count` flits of 256 bytes in place. The CRCs must have been written before.
     import "DPI-C" sp_dpi_fec_encode = function int sp_fec_encode(
         input int unsigned kind,
         inout byte unsigned flits[],
         input longint unsigned count
     );
 
-    // Repairs `count` flits of 256 bytes in place. `corrected` has room for `count` numbers: bytes that were repaired, or -1
-    // for a flit that cannot be, which stays as it is. SP_FINDING if there is one. Three wrong bytes at most, one in each
-    // group; what is more may look like less, so check the CRC behind it.
+    // Corrects `count` flits of 256 bytes in place. `corrected` needs room for `count` numbers: the number of bytes that
+    // were corrected, or -1 for a flit that cannot be corrected and stays as it is. Returns SP_FINDING if there is such a
+    // flit. The FEC corrects at most three bytes, one in each group. More errors can look like fewer, so check the CRC
+    // afterwards.
     import "DPI-C" sp_dpi_fec_correct = function int sp_fec_correct(
         input int unsigned kind,
         inout byte unsigned flits[],
@@ -194,23 +196,23 @@ package scalepool_dpi_pkg;
         inout int corrected[]
     );
 
-    // A stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list protocols` shows,
-    // such as `cxl-68b`.
+    // Makes a stream that decodes the flits of one direction of a link. `protocol` is a name that `scalepool list
+    // protocols` shows, such as `cxl-68b`.
     import "DPI-C" sp_dpi_decoder_new = function int sp_decoder_new(
         input string protocol,
         input int unsigned dir,
         output longint unsigned stream
     );
 
-    // A stream that encodes the flits of one direction of a link.
+    // Makes a stream that encodes the flits of one direction of a link. `protocol` is as for sp_decoder_new.
     import "DPI-C" sp_dpi_encoder_new = function int sp_encoder_new(
         input string protocol,
         input int unsigned dir,
         output longint unsigned stream
     );
 
-    // Decodes `count` flits of `flit_bytes` each, which stand one behind the other. Their answers wait in the stream; a flit
-    // that cannot be read has an answer that says so.
+    // Decodes `count` flits of `flit_bytes` each, which stand one after the other. Their answers are queued in the stream,
+    // also that of a flit that cannot be read.
     import "DPI-C" sp_dpi_stream_decode = function int sp_stream_decode(
         input longint unsigned stream,
         input byte unsigned flits[],
@@ -218,20 +220,21 @@ package scalepool_dpi_pkg;
         input longint unsigned count
     );
 
-    // Encodes the JSON object of a flit, as `scalepool flit encode` reads it. Its answer waits in the stream.
+    // Encodes the JSON object of a flit, as `scalepool flit encode` reads it. Its answer is queued in the stream.
     import "DPI-C" sp_dpi_stream_encode = function int sp_stream_encode(
         input longint unsigned stream,
         input string json
     );
 
-    // No more flits follow: answers that wait for one are given now.
+    // Tells a stream that no more flits follow. Answers that depend on the next flit (UALink) are queued now.
     import "DPI-C" function int sp_stream_finish(
         input longint unsigned stream
     );
 
-    // Takes the oldest answer: the JSON object of the flit, its bytes, or both; what is not wanted is all null. SP_EMPTY if
-    // none waits. SP_FINDING for a flit that breaks a rule; SP_UNREADABLE for one that could not be read, without object
-    // and bytes. Either way the answer is taken and the last error says why.
+    // Takes the oldest answer: the JSON object of the flit, its bytes, or both. Pass null, 0, null for the one that is not
+    // wanted. Returns SP_EMPTY if no answer is queued, SP_FINDING for a flit that breaks a rule, and SP_UNREADABLE for a
+    // flit that could not be read, which has neither object nor bytes. In the last two cases the answer is taken, too, and
+    // sp_last_error gives the reason.
     import "DPI-C" sp_dpi_stream_take = function int sp_stream_take(
         input longint unsigned stream,
         output string json,
@@ -239,95 +242,97 @@ package scalepool_dpi_pkg;
         output longint unsigned flit_length
     );
 
-    // Number of answers that wait.
+    // Gives the number of answers that are queued.
     import "DPI-C" function int sp_stream_waiting(
         input longint unsigned stream,
         output longint unsigned count
     );
 
-    // Ends a stream; its handle names nothing any more.
+    // Destroys a stream; its handle is invalid from then on.
     import "DPI-C" function int sp_stream_destroy(
         input longint unsigned stream
     );
 
-    // A simulation of a scenario in a text of TOML:
-    // `scenario = "cxl68-expander"`, then `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and so on, one a line.
+    // Makes a simulation of a scenario. `text` is TOML: the line `scenario = "cxl68-expander"`, and after it, one on a
+    // line, `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and whatever else `scalepool describe SCENARIO` lists.
     import "DPI-C" sp_dpi_sim_new = function int sp_sim_new(
         input string text,
         output longint unsigned sim
     );
 
-    // Changes a setting of the scenario for the next run, with which the next step, or call that names a port, begins at the
-    // start: `link.ber=1e-5`.
+    // Changes a setting, such as `link.ber=1e-5`, for the next run. The next step, or the next call that names a port,
+    // restarts the simulation with it.
     import "DPI-C" sp_dpi_sim_set = function int sp_sim_set(
         input longint unsigned sim,
         input string setting
     );
 
-    // Changes the seed for the next run, with which the next step begins at the start.
+    // Changes the seed for the next run. The next step restarts the simulation with it.
     import "DPI-C" function int sp_sim_seed(
         input longint unsigned sim,
         input longint unsigned seed
     );
 
-    // Waves: a VCD file at this path, with GTKWave files beside it; an empty path switches them off. In a run that is under way
-    // they show what happens from here on, and a file that is switched off gets its name at once; else they are of the next
-    // runs.
+    // Writes waves: a VCD file at this path, and GTKWave files beside it. An empty path switches them off. If a run has
+    // begun, the wave shows it from here on, and a file that is switched off is completed at once; otherwise the setting
+    // is for the next runs.
     import "DPI-C" sp_dpi_sim_wave = function int sp_sim_wave(
         input longint unsigned sim,
         input string path
     );
 
-    // Transaction trace: JSON lines at this path; an empty path switches it off. In a run that is under way as for sp_sim_wave.
+    // Writes the transaction trace as JSON lines at this path. An empty path switches it off. If a run has begun, the same
+    // holds as for sp_sim_wave.
     import "DPI-C" sp_dpi_sim_trace = function int sp_sim_trace(
         input longint unsigned sim,
         input string path
     );
 
-    // Goes on for so many cycles of the reference clock; what it costs is in proportion to them. The first step, and the first
-    // one after other settings, begins at the start. SP_EMPTY if nothing is left to do: the work is done, or `cycles` of the
-    // text are over; then waves and traces are complete. SP_ERR_RANGE if that would be more than SP_MAX_CYCLES in all. Broken
-    // rules are in the metrics.
+    // Advances the simulation by this number of cycles of the reference clock; the time that takes is proportional to it.
+    // The first step, and the first after a setting was changed, starts a run at cycle 0. Returns SP_EMPTY if nothing is
+    // left to do, because the work is done or the `cycles` of the text are over; waves and traces are complete then.
+    // Returns SP_ERR_RANGE if the run would exceed SP_MAX_CYCLES. Broken rules are listed by sp_sim_metrics.
     import "DPI-C" function int sp_sim_step(
         input longint unsigned sim,
         input longint unsigned cycles
     );
 
-    // Goes on to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier; 0 takes
-    // `cycles` of the text, or SP_MAX_CYCLES. A cycle that is past begins at the start. It takes as long as the scenario asks
-    // for: a million cycles are about a second. Waves and traces end here, and a step behind it is not in them. SP_FINDING if a
-    // rule is broken.
+    // Advances the simulation to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is
+    // earlier. 0 stands for the `cycles` of the text, or for SP_MAX_CYCLES if it names none. If the simulation is past
+    // that cycle, it restarts. A million cycles take about a second. Waves and traces end here: later steps are not in
+    // them. Returns SP_FINDING if a rule is broken.
     import "DPI-C" function int sp_sim_run(
         input longint unsigned sim,
         input longint unsigned cycles
     );
 
-    // Metrics of the run so far, as `scalepool run --json` prints them. SP_EMPTY before the first step.
+    // Gives the metrics of the run so far, as `scalepool run --json` prints them. Returns SP_EMPTY before the first step.
     import "DPI-C" sp_dpi_sim_metrics = function int sp_sim_metrics(
         input longint unsigned sim,
         output string json
     );
 
-    // Where the run stands and what its ports are, as a JSON object: `cycle`, `over`, and `ports` with, for each link end,
-    // `name`, `protocol`, `unit_bytes`, `external`, `driven` (units that wait to be sent), `rx` and `tx` with `watched`,
-    // `waiting` and `lost` units, and answers of hooks that were not allowed (`bad_answers`, the last ones as `bad_answer`).
+    // Gives the state of the run as a JSON object: `cycle`, `over` (whether the run has ended) and `ports`. Each port is a
+    // link end with `name`, `protocol`, `unit_bytes`, `external`, `driven` (number of units that wait to be sent), and
+    // `rx` and `tx` with `watched` and the numbers of units `waiting` and `lost`. `bad_answers` counts the answers of
+    // hooks that were not allowed, and `bad_answer` is the last one.
     import "DPI-C" sp_dpi_sim_state = function int sp_sim_state(
         input longint unsigned sim,
         output string json
     );
 
-    // As it was made: settings, seed and outputs of the text, no metrics, nothing driven or sampled. Hooks stay, and count
-    // their items anew; so do watches.
+    // Puts a simulation back to where sp_sim_new left it: settings, seed and outputs are those of the text, and metrics,
+    // driven units and samples are gone. Hooks and watches stay, and hooks count their items from 0 again.
     import "DPI-C" function int sp_sim_reset(
         input longint unsigned sim
     );
 
-    // Ends a simulation; its handle names nothing any more. Waves and traces of a run that is under way are completed.
+    // Destroys a simulation; its handle is invalid from then on. Waves and traces of a run that has begun are completed.
     import "DPI-C" function int sp_sim_destroy(
         input longint unsigned sim
     );
 
-    // Attaches a fault to a point of a port, as sp_hook_fault does to one of a link end.
+    // Attaches a fault to a hook point of a port, as sp_hook_fault does to one of a link end.
     import "DPI-C" sp_dpi_sim_hook_fault = function int sp_sim_hook_fault(
         input longint unsigned sim,
         input string port,
@@ -337,16 +342,16 @@ package scalepool_dpi_pkg;
         output longint unsigned hook
     );
 
-    // Takes a hook off a port again. SP_ERR_RANGE if the number names none of it.
+    // Detaches a hook from a port. Returns SP_ERR_RANGE if the port has no hook of this number.
     import "DPI-C" sp_dpi_sim_hook_detach = function int sp_sim_hook_detach(
         input longint unsigned sim,
         input string port,
         input longint unsigned hook
     );
 
-    // Watches a wire of a port (1) or no more (0): what passes it from here on can be sampled. Units that nobody samples wait,
-    // 65536 at most, and those behind them are counted as lost. Units that wait stay. SP_ERR_INPUT if there is no such port;
-    // sp_sim_state lists them.
+    // Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
+    // 65536 units wait to be sampled; later ones are counted as lost. Units that wait already stay. Returns SP_ERR_INPUT
+    // if there is no such port; sp_sim_state lists them.
     import "DPI-C" sp_dpi_sim_watch = function int sp_sim_watch(
         input longint unsigned sim,
         input string port,
@@ -354,8 +359,9 @@ package scalepool_dpi_pkg;
         input int unsigned on
     );
 
-    // Takes the oldest unit that passed a wire, with its time; behind hooks, and of what arrives behind all faults. SP_EMPTY if
-    // none waits, SP_ERR_KIND if the wire is not watched.
+    // Takes the oldest unit that passed a watched direction of a port, and the time at which it did. Transmitted units are
+    // seen after all hooks, received units after all hooks and faults. Returns SP_EMPTY if no unit waits, and SP_ERR_KIND
+    // if the direction is not watched.
     import "DPI-C" sp_dpi_sim_sample = function int sp_sim_sample(
         input longint unsigned sim,
         input string port,
@@ -365,8 +371,9 @@ package scalepool_dpi_pkg;
         output longint unsigned unit_length
     );
 
-    // Takes the oldest unit that passed a wire and compares `unit` with it, as sp_link_expect does. SP_FINDING if they differ;
-    // the last error names the first byte. SP_EMPTY if none waits, SP_ERR_KIND if the wire is not watched.
+    // Takes the oldest unit that passed a watched direction of a port and compares `unit` with it, as sp_link_expect does.
+    // Returns SP_FINDING if they differ; sp_last_error names the first byte. Returns SP_EMPTY if no unit waits, and
+    // SP_ERR_KIND if the direction is not watched.
     import "DPI-C" sp_dpi_sim_expect = function int sp_sim_expect(
         input longint unsigned sim,
         input string port,
@@ -376,10 +383,10 @@ package scalepool_dpi_pkg;
         input longint unsigned unit_length
     );
 
-    // Drives an external port, the one that `external` of the text names: the unit leaves in the next flit clock that has not
-    // another one before it, one a flit clock; where none waits, nothing is sent. Units wait, 65536 at most. The end that
-    // stands there is the caller's: the model does not build it, and answers training of the peer alone. Where a port is
-    // external a run has no end of its own. SP_ERR_KIND if the port is not external.
+    // Drives the external port, which the key `external` of the text names. Units leave in order, one in each flit clock;
+    // in a flit clock in which none waits, nothing is sent. At most 65536 units wait. The caller stands for the link end
+    // at this port: the model does not build one, and it only answers the link training of the peer. Returns SP_ERR_KIND
+    // if the port is not external.
     import "DPI-C" sp_dpi_sim_drive = function int sp_sim_drive(
         input longint unsigned sim,
         input string port,
@@ -387,25 +394,27 @@ package scalepool_dpi_pkg;
         input longint unsigned unit_length
     );
 
-    // An end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`; `dir` is the direction
-    // in which the end sends, SP_DOWN for a host or accelerator. `config` is a JSON object, empty for the defaults:
+    // Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`.
+    // `dir` is the direction in which the end sends: SP_DOWN for a host or an accelerator. `mode` is SP_ACTIVE or
+    // SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
+    // for the defaults, which stand in parentheses here:
     //
-    // * `buffers`: messages a channel that fit into the receive buffers (64); nvlink: packets (32)
-    // * `data_flits`: nvlink, data flits a channel (256)
-    // * `classes`: `mem`, or `cachemem` for CXL.cache too (`cachemem`)
-    // * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
-    // * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
-    // * `selective_nak`: the 256B modes, true or false (false)
-    // * `reaction_flits`: cxl-68b and ualink, passive: units that the end which is watched may go on for, before it shows that
-    //   something has come (4096); the depth of its pipeline makes the watcher strict
+    // * `buffers`: size of the receive buffers in messages for each channel (64), of nvlink in packets (32)
+    // * `data_flits`: size of the receive buffers of nvlink in data flits for each channel (256)
+    // * `classes`: `mem` for CXL.mem alone, or `cachemem` for CXL.cache and CXL.mem (`cachemem`)
+    // * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
+    //   or of the model where there is none)
+    // * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: limits and flush timer of the retry of cxl-68b
+    // * `selective_nak`: true if the end may ask for a single flit, for the 256B modes (false)
+    // * `reaction_flits`: for a passive end of cxl-68b or ualink: number of units that the watched end may send after
+    //   something arrived and before it has to show that it has seen it (4096). Set it to the pipeline depth of a design
+    //   for a strict check.
     //
-    // A passive cxl-68b end does not hold the one that it watches to a number that is left out: `retry_entries` is then what its
-    // INIT.Param names, and no time-out, limit or flush timer is judged.
+    // `ualink` has no key but `reaction_flits`. A unit of a single byte stands for control flits there: 0 is idle, 1 is a
+    // remote fault. An end sends these until it is up.
     //
-    // `ualink` has none of the others. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
-    // fault; an end sends them until it is up.
-    //
-    // `mode` is SP_ACTIVE or SP_PASSIVE; a passive end never sends and only reports what breaks a rule.
+    // A passive end of cxl-68b judges a limit only if it is given here. If `retry_entries` is left out, the watched end's
+    // INIT.Param is taken for it.
     import "DPI-C" sp_dpi_link_new = function int sp_link_new(
         input string protocol,
         input int unsigned dir,
@@ -414,13 +423,14 @@ package scalepool_dpi_pkg;
         output longint unsigned link
     );
 
-    // As it was made: all that waits is gone. Hooks stay, and count their items anew.
+    // Puts a link end back to where sp_link_new left it; everything that was queued is gone. Hooks stay, and count their
+    // items from 0 again.
     import "DPI-C" function int sp_link_reset(
         input longint unsigned link
     );
 
-    // Drives a port: the unit arrives in the next step that has not another one before it. SP_RX is what comes to the end;
-    // a passive end takes what the end that it watches sends at SP_TX.
+    // Queues a unit that arrives at a link end. At most one unit arrives in each direction in a flit clock. SP_RX is what
+    // arrives at the end; for a passive end SP_TX is what the watched end sends.
     import "DPI-C" sp_dpi_link_drive = function int sp_link_drive(
         input longint unsigned link,
         input int unsigned port,
@@ -428,23 +438,24 @@ package scalepool_dpi_pkg;
         input longint unsigned unit_length
     );
 
-    // Flit clocks, at most SP_MAX_STEPS: in each, one driven unit of each port arrives and an active end sends at most one.
-    // Units that nobody samples wait, 65536 at most; so do events, and those behind them are counted alone.
+    // Advances a link end by at most SP_MAX_STEPS flit clocks. In each of them, one queued unit of each direction arrives,
+    // and an active end sends at most one. At most 65536 units that were sent wait to be sampled. At most 65536 events
+    // wait; later ones are only counted.
     import "DPI-C" function int sp_link_step(
         input longint unsigned link,
         input longint unsigned flit_clocks
     );
 
-    // Takes the oldest unit that the end has sent. SP_EMPTY if none waits: a link may be silent in a flit clock.
+    // Takes the oldest unit that the end has sent. Returns SP_EMPTY if none waits: a link may be silent in a flit clock.
     import "DPI-C" sp_dpi_link_sample = function int sp_link_sample(
         input longint unsigned link,
         inout byte unsigned unit[],
         output longint unsigned unit_length
     );
 
-    // Takes the oldest unit that the end has sent and compares it with `unit`: the end is the twin of what sent that. `mask`
-    // has a 1 for each bit that counts, null for all. SP_FINDING if they differ; the last error names the first byte.
-    // SP_EMPTY if none waits.
+    // Takes the oldest unit that the end has sent and compares `unit` with it, where the end is the reference for the
+    // design that sent `unit`. `mask` has a 1 for each bit that is compared; null compares all. Returns SP_FINDING if they
+    // differ; sp_last_error names the first byte. Returns SP_EMPTY if no unit waits.
     import "DPI-C" sp_dpi_link_expect = function int sp_link_expect(
         input longint unsigned link,
         input byte unsigned unit[],
@@ -452,53 +463,68 @@ package scalepool_dpi_pkg;
         input longint unsigned unit_length
     );
 
-    // Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
-    // line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
-    // number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
-    // At most 65536 messages wait: SP_ERR_RANGE beyond. ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
+    // Queues a message to be sent, in its JSON form. At most 65536 messages wait; the next one returns SP_ERR_RANGE. The
+    // form depends on the protocol:
+    //
+    // * CXL: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a line) and `be` (byte enables, a number)
+    //   where the message has data. cxl-68b also takes `half`, `lower` or `upper`, for 32 bytes of data, and the 256B
+    //   modes take `metadata`, a number.
+    // * nvlink: one object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be` and
+    //   `data`
+    // * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
+    //   the lower or the upper half is a message)
     import "DPI-C" sp_dpi_link_send = function int sp_link_send(
         input longint unsigned link,
         input string message
     );
 
-    // Takes the oldest message that has come, in its JSON form; its credit goes back. SP_EMPTY if none waits.
+    // Takes the oldest message that has arrived, in its JSON form, and returns its credit to the peer. Returns SP_EMPTY if
+    // none waits.
     import "DPI-C" sp_dpi_link_take = function int sp_link_take(
         input longint unsigned link,
         output string json
     );
 
-    // Takes the oldest event: `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`.
-    // `by` is who has broken the rule: `peer` by what it sent to this end, `end` the one that a passive end watches, `line` where a
-    // unit was damaged or lost under way, which the link repairs. SP_EMPTY if none waits.
+    // Takes the oldest event:
+    // `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`. Returns
+    // SP_EMPTY if none waits. `by` says who broke the rule:
+    //
+    // * `peer`: the other end of the link, by what it sent to this end
+    // * `end`: the end that a passive end watches
+    // * `line`: nobody; a unit was damaged or lost on the wire, and the link repairs it
     import "DPI-C" sp_dpi_link_event = function int sp_link_event(
         input longint unsigned link,
         output string json
     );
 
-    // State and counters as a JSON object: flit clocks, what waits, what was compared; the rule id that has stopped the link
-    // (`halted`, null as long as none has); of an active end whether it is `up`, which a link that has stopped is not, `quiet`, and
-    // whether it asks for training (`wants_training`); answers of hooks that were not allowed (`bad_answers`, the first one as
-    // `bad_answer`).
+    // Gives state and counters of a link end as a JSON object: flit clocks, numbers of queued units and events,
+    // comparisons and mismatches, and
+    //
+    // * `halted`: id of the rule that stopped the link, or null
+    // * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
+    //   whether nothing is left to be sent or acknowledged, and whether the end requests link training
+    // * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
     import "DPI-C" sp_dpi_link_state = function int sp_link_state(
         input longint unsigned link,
         output string json
     );
 
-    // The physical layer begins to train (0) or is up again (1). nvlink has no such state here; an end of
-    // ualink takes it for a fault of its line.
+    // Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink takes training for
+    // a fault of its line; nvlink has no such state here.
     import "DPI-C" function int sp_link_train(
         input longint unsigned link,
         input int unsigned up
     );
 
-    // Ends a link end; its handle names nothing any more.
+    // Destroys a link end; its handle is invalid from then on.
     import "DPI-C" function int sp_link_destroy(
         input longint unsigned link
     );
 
-    // Attaches a fault to a point of a link end, as `link.fault` of scenarios spells it: `flip:N:BIT`, `noise:N`, `drop:N`,
-    // `dup:N`, `vanish:N`, where N counts the items of the point from 0. On the wire a drop leaves a bad unit in its place; at
-    // the other points drop and vanish take the item away and dup is refused. SP_ERR_KIND where the point does not allow it.
+    // Attaches a fault to a hook point of a link end. `fault` is written as for the setting `link.fault` of scenarios:
+    // `flip:N:BIT`, `noise:N`, `drop:N`, `dup:N` or `vanish:N`, where N counts the items of the point from 0. On the wire,
+    // `drop` leaves a damaged unit in its place. At the other points `drop` and `vanish` take the item away, and `dup` is
+    // refused. Returns SP_ERR_KIND if the point does not allow the fault.
     import "DPI-C" sp_dpi_hook_fault = function int sp_hook_fault(
         input longint unsigned link,
         input string point,
@@ -507,14 +533,14 @@ package scalepool_dpi_pkg;
         output longint unsigned hook
     );
 
-    // Takes a hook off again. SP_ERR_RANGE if the number names none of this end.
+    // Detaches a hook. Returns SP_ERR_RANGE if the end has no hook of this number.
     import "DPI-C" function int sp_hook_detach(
         input longint unsigned link,
         input longint unsigned hook
     );
 
-    // An arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes a weight for each, 0 to 65535,
-    // that of requester 0 first; the others take none, length 0.
+    // Makes an arbiter of 1 to 64 requesters that has granted nothing yet. SP_ARBITER_WEIGHTED takes one weight for each
+    // requester, 0 to 65535, with that of requester 0 first. The other kinds take no weights: pass length 0.
     import "DPI-C" sp_dpi_arbiter_new = function int sp_arbiter_new(
         input int unsigned kind,
         input int unsigned requesters,
@@ -523,9 +549,9 @@ package scalepool_dpi_pkg;
         output longint unsigned arbiter
     );
 
-    // One slot: bit i of `requests` says that requester i asks, bits beyond the requesters do not count; `granted` is the bit
-    // of the winner, 0 when nobody asks. If the grant is `used`, 1, the winner has had its turn; with 0 nothing changes, and it
-    // is the winner of the next slot with the same requests too.
+    // Arbitrates one slot. Bit i of `requests` is 1 if requester i requests; bits above the last requester are ignored.
+    // `granted` has the bit of the winner, or is 0 if nobody requests. With `used` 1 the winner has had its turn. With 0
+    // nothing changes, and the same requests have the same winner in the next slot.
     import "DPI-C" function int sp_arbiter_grant(
         input longint unsigned arbiter,
         input longint unsigned requests,
@@ -533,7 +559,7 @@ package scalepool_dpi_pkg;
         output longint unsigned granted
     );
 
-    // Ends an arbiter; its handle names nothing any more.
+    // Destroys an arbiter; its handle is invalid from then on.
     import "DPI-C" function int sp_arbiter_destroy(
         input longint unsigned arbiter
     );

@@ -51,7 +51,7 @@ if [ -z "$library" ]; then
     cargo build --quiet --workspace --lib --bin scalepool
     library=${CARGO_TARGET_DIR:-target}/debug/libscalepool.so
 fi
-[ -f "$library" ] || missing "$library" 'cargo build --release --workspace --bin scalepool, or name the library in SCALEPOOL_LIB'
+[ -f "$library" ] || missing "$library" 'cargo build --workspace --lib, or name the library in SCALEPOOL_LIB'
 package=$(find testbenches/python testbenches/c/scalepool.h "$library" -type f ! -path '*/__pycache__/*' -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
 if [ "$(cat "$venv/package" 2>/dev/null)" != "$package" ]; then

@@ -379,7 +379,7 @@ fn refused_lines_of_flit_decode() {
     assert_eq!(seen_lines, [flit(0), Ok(3), flit(1), Ok(5), Ok(6), flit(2), Ok(7), flit(3), Ok(9)]);
     let text = |n: usize| answers[n]["error"]["text"].as_str().unwrap();
     assert_eq!(text(1), "column 1: found 134 digits of a flit that begins here, expected 136 digits, 68 bytes");
-    assert_eq!(text(3), "column 1: found `x`, a value that is not known, expected a hexadecimal digit");
+    assert_eq!(text(3), "column 1: found `x`, an unknown value, expected a hexadecimal digit");
     assert!(text(4).starts_with("column 1: found 'h', expected hexadecimal digits"), "{}", text(4));
     assert_eq!(text(6), "column 137: found 1 digits of a flit that begins here, expected 136 digits, 68 bytes");
     assert!(from_stdin.2.starts_with("scalepool: line 3: column 1: found 134 digits"), "{}", from_stdin.2);
@@ -1192,7 +1192,7 @@ fn explore_prints_its_counts_and_writes_the_way_to_a_broken_rule() {
     let (status, out, _) = seen(run(&[&swap[..], &["--follow", &script]].concat()));
     assert!(status == 1 && out.contains("found a store that waits for ever: steps "), "{out}");
     let safe = printed(&[&swap[..], &["--no-liveness"]].concat());
-    assert!(safe.ends_with("\nno rule of states and steps is broken\n"), "{safe}");
+    assert!(safe.ends_with("\nno rule is broken; liveness was not checked\n"), "{safe}");
     // A round that does not come back, and one that leaves a message where it is.
     let steps = read(&script);
     let (cut, _) = steps.trim_end().rsplit_once('\n').unwrap();
@@ -1206,7 +1206,7 @@ fn explore_prints_its_counts_and_writes_the_way_to_a_broken_rule() {
         (&["explore", "hdm-x"], "found \"hdm-x\""),
         (&["explore", "hdm-d", "--set", "speed=1"], "--set: unknown field `speed`"),
         (&["explore", "hdm-d", "--set", "speed"], "expected option=value"),
-        (&["explore", "hdm-d", "--states", "100"], "found more than 100 states"),
+        (&["explore", "hdm-d", "--states", "100"], "gave up after 100 states"),
         (&["explore", "hdm-d", "--follow", &text], "found no step"),
         (&["explore", "none.toml"], "none.toml: "),
     ] {

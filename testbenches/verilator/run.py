@@ -317,7 +317,7 @@ def main():
             try:
                 folder = build(bench, simulator, rtl, library, f"{device}-{name}")
             except RuntimeError as error:
-                return device, name, simulator, None, f"is no mutant: {error}"
+                return device, name, simulator, None, f"cannot be judged: {error}"
             for case in bench.cases:
                 arguments, count = prepared[bench.name, case.vectors]
                 why = passes(simulator, arguments, count, case.check, folder, program)
@@ -361,7 +361,7 @@ def main():
             print(f"{device + ': ' + name:<44} {simulator:<10} {f'{killer}: {why}' if killer else why}")
             wrong += [] if killer else [why]
 
-    print(f"\n{len(rows)} runs, {'all as expected' if not wrong else f'{len(wrong)} surprises'}, "
+    print(f"\n{len(rows)} runs, {'all as expected' if not wrong else f'{len(wrong)} failures'}, "
           f"{time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
 

@@ -121,7 +121,9 @@ impl Front {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum TlpFault {
     /// A DW tells no size: an unlisted type, a prefix out of place, no PBR header where one is due.
-    #[error("found first byte {code:#04x} at byte {at}, expected a prefix, PBR header or type that may stand there")]
+    #[error(
+        "found first byte {code:#04x} at byte {at}, expected a prefix, a PBR header or a type that is allowed at this position"
+    )]
     Unknown {
         /// First byte of the DW.
         code: u8,

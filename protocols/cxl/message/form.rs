@@ -30,7 +30,7 @@ pub enum FormError {
         class: Class,
     },
     /// The sheet of the link has no such code.
-    #[error("{layout}: field `{field}`: found code {found:#x}, expected one that the sheet of this link has")]
+    #[error("{layout}: field `{field}`: found code {found:#x}, expected a code of this link's flit mode")]
     Code {
         /// Layout on this link.
         layout: &'static str,

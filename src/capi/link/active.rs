@@ -83,7 +83,7 @@ impl End {
             Protocol::Cxl68 => {
                 let of = if config.mem_alone { cxl68::EndConfig::mem } else { cxl68::EndConfig::cachemem };
                 let end = of(config.dir, config.cxl68(), config.buffers.unwrap_or(BUFFERS));
-                let end = cxl68::End::new(end).map_err(|e| Failure::range("config", e, "a choice in its range"))?;
+                let end = cxl68::End::new(end).map_err(|e| Failure::range("config", e, "values in their ranges"))?;
                 Layer::Cxl68(Box::new(end))
             }
             Protocol::Cxl256(mode) => Layer::Cxl256(mode, Box::new(cxl256_end(mode, config))),
@@ -244,7 +244,9 @@ impl End {
             (Layer::Cxl256(_, end), true) => end.phy_up(),
             // A fault of the line, which ordered sets tell the peer.
             (Layer::Ualink(end), up) => end.line_fault((!up).then_some(Fault::Local)),
-            (Layer::Nvlink(_), _) => return Err(Failure::new(SP_ERR_KIND, "nvlink: found training, expected none")),
+            (Layer::Nvlink(_), _) => {
+                return Err(Failure::new(SP_ERR_KIND, "nvlink: found link training, which its links do not have here"));
+            }
         }
         // A UALink end speaks while its line has a fault.
         let silent = !matches!(self.layer, Layer::Ualink(_));

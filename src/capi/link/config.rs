@@ -14,7 +14,11 @@ fn protocol(name: &str) -> Result<Protocol, FormError> {
     let known = flit256::mode_of(name).map(Protocol::Cxl256).or(Protocol::named(name));
     known.ok_or_else(|| {
         let near = message::most_similar(name, Protocol::ALL.into_iter().map(Protocol::name));
-        FormError::new("protocol", format!("`{name}`"), format!("one with a link layer, such as {}", near.join(", ")))
+        FormError::new(
+            "protocol",
+            format!("`{name}`"),
+            format!("a protocol with a link layer, such as {}", near.join(", ")),
+        )
     })
 }
 

@@ -12,23 +12,24 @@ use scalepool::link::hook::{Answer, HookError, HookPoint, Hooks, Item, Way};
 use scalepool::link::protocol::Protocol;
 use std::ffi::{CString, c_char, c_void};
 
-/// The item goes on as it is.
+/// The item passes unchanged.
 pub const SP_HOOK_KEEP: u32 = 0;
-/// The item is gone.
+/// The item is dropped.
 pub const SP_HOOK_DROP: u32 = 1;
-/// The bytes of `other` go on in its place.
+/// The item is replaced with the bytes in `other`.
 pub const SP_HOOK_REPLACE: u32 = 2;
-/// Not in this flit clock: it is asked for again.
+/// The item is held back in this flit clock and offered again in the next one.
 pub const SP_HOOK_HOLD: u32 = 3;
 
-/// A function that sees the items of a point. `point` is a position in packer_in, packer_out, credit, replay_in,
-/// replay_out, wire; `way` is SP_RX or SP_TX; `number` counts the items of the point; `name` is a layout, a protocol or
-/// `credit`. `bytes` and `other` have `length` bytes each; `other` holds a copy to be changed for SP_HOOK_REPLACE. All
-/// pointers but `user` are good during the call alone.
+/// Callback of a hook point. It sees each item that passes and answers with one of SP_HOOK_*; any other number is taken
+/// for SP_HOOK_KEEP. `point` is a position in the list packer_in, packer_out, credit, replay_in, replay_out, wire.
+/// `way` is SP_RX or SP_TX. `number` counts the items of the point from 0. `name` is a layout, a protocol or `credit`.
+/// `bytes` and `other` have `length` bytes each; `other` holds a copy that the callback may change for SP_HOOK_REPLACE.
+/// All pointers but `user` are valid during the call only.
 ///
-/// It runs inside sp_link_step, sp_link_send, sp_sim_step or sp_sim_run, in the thread of that call; it may call any function, but those of its
-/// own handle answer SP_ERR_BUSY. It has to return: no longjmp, no exception of C++, no panic may leave it.
-/// The answer is one of SP_HOOK_*; another number is SP_HOOK_KEEP.
+/// The callback runs inside sp_link_step, sp_link_send, sp_sim_step or sp_sim_run, in the thread of that call. It may
+/// call any function, but those on its own handle return SP_ERR_BUSY. It has to return: no longjmp, C++ exception or
+/// panic may leave it.
 pub type SpHook = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -131,19 +132,22 @@ pub(crate) fn asks(
     })
 }
 
-/// Attaches a function to a point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or `wire`;
-/// `way` is SP_RX for what comes to the end, SP_TX for what it sends. `hook` gets a number for sp_hook_detach. `user` goes
-/// to the function as it is. What each point shows, and may be answered:
+/// Attaches a callback to a hook point of a link end: `packer_in`, `packer_out`, `credit`, `replay_in`, `replay_out` or
+/// `wire`. `way` is SP_RX for what arrives at the end, SP_TX for what it sends. `hook` receives the number to pass to
+/// sp_hook_detach. `user` is passed to the callback unchanged. Each point shows these items and allows these answers
+/// beside SP_HOOK_KEEP:
 ///
-/// * `packer_in` SP_TX: a message that is queued; drop, replace. SP_RX: a payload flit to unpack
+/// * `packer_in` SP_TX: a message that was queued; drop, replace. SP_RX: a payload flit to unpack
 /// * `packer_out` SP_TX: a new payload flit; drop, replace. SP_RX: a message that was unpacked; drop, replace
-/// * `credit` SP_TX: 8 bytes, lowest first: credits that wait to be returned; hold. SP_RX: credits that came; drop, replace
+/// * `credit` SP_TX: credits that wait to be returned, 8 bytes, lowest first; hold. SP_RX: credits that arrived; drop,
+///   replace
 /// * `replay_in` SP_TX: a flit that is kept for replay; replace. SP_RX: a flit before it is judged; drop, replace
-/// * `replay_out` SP_TX: a flit that goes again; drop, replace. SP_RX: a flit that was accepted
-/// * `wire` a unit that leaves or arrives; drop, replace. A passive end has this point alone
+/// * `replay_out` SP_TX: a flit that is sent again; drop, replace. SP_RX: a flit that was accepted
+/// * `wire`: a unit that is sent or arrives; drop, replace. A passive end has this point only.
 ///
-/// SP_ERR_KIND if the end has no such point (ualink: no `credit`, which is the caller's). Another answer than those changes
-/// nothing; sp_link_state counts them as `bad_answers` and shows the first as `bad_answer`.
+/// Returns SP_ERR_KIND if the end has no such point (ualink has no `credit`: its credits are up to the caller). An
+/// answer that is not allowed changes nothing; sp_link_state counts it in `bad_answers` and shows the first one as
+/// `bad_answer`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_hook_attach(
     link: u64,
@@ -168,9 +172,10 @@ pub unsafe extern "C" fn sp_hook_attach(
     })
 }
 
-/// Attaches a fault to a point of a link end, as `link.fault` of scenarios spells it: `flip:N:BIT`, `noise:N`, `drop:N`,
-/// `dup:N`, `vanish:N`, where N counts the items of the point from 0. On the wire a drop leaves a bad unit in its place; at
-/// the other points drop and vanish take the item away and dup is refused. SP_ERR_KIND where the point does not allow it.
+/// Attaches a fault to a hook point of a link end. `fault` is written as for the setting `link.fault` of scenarios:
+/// `flip:N:BIT`, `noise:N`, `drop:N`, `dup:N` or `vanish:N`, where N counts the items of the point from 0. On the wire,
+/// `drop` leaves a damaged unit in its place. At the other points `drop` and `vanish` take the item away, and `dup` is
+/// refused. Returns SP_ERR_KIND if the point does not allow the fault.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_hook_fault(
     link: u64,
@@ -199,7 +204,7 @@ pub unsafe extern "C" fn sp_hook_fault(
     })
 }
 
-/// Takes a hook off again. SP_ERR_RANGE if the number names none of this end.
+/// Detaches a hook. Returns SP_ERR_RANGE if the end has no hook of this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_hook_detach(link: u64, hook: u64) -> i32 {
     call(|| {

@@ -31,17 +31,17 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::c_char;
 
-/// A link end that drives a port.
+/// Mode of a link end that takes part in the link.
 pub const SP_ACTIVE: u32 = 0;
-/// A link end that watches another one.
+/// Mode of a link end that only watches another one.
 pub const SP_PASSIVE: u32 = 1;
 
-/// The port of what comes to the end.
+/// Receive direction: units that arrive at the end.
 pub const SP_RX: u32 = 0;
-/// The port of what the end sends.
+/// Transmit direction: units that the end sends.
 pub const SP_TX: u32 = 1;
 
-/// Most flit clocks of one step.
+/// Highest number of flit clocks in one step.
 pub const SP_MAX_STEPS: u64 = 1 << 16;
 /// Units, messages or events that may wait.
 const MAX_WAITING: usize = 1 << 16;
@@ -216,25 +216,27 @@ impl Link {
     }
 }
 
-/// An end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`; `dir` is the direction
-/// in which the end sends, SP_DOWN for a host or accelerator. `config` is a JSON object, empty for the defaults:
+/// Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink` or `ualink`.
+/// `dir` is the direction in which the end sends: SP_DOWN for a host or an accelerator. `mode` is SP_ACTIVE or
+/// SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
+/// for the defaults, which stand in parentheses here:
 ///
-/// * `buffers`: messages a channel that fit into the receive buffers (64); nvlink: packets (32)
-/// * `data_flits`: nvlink, data flits a channel (256)
-/// * `classes`: `mem`, or `cachemem` for CXL.cache too (`cachemem`)
-/// * `retry_entries`, `timeout_flits`: retry buffer and time-out (those of the sheets)
-/// * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: cxl-68b
-/// * `selective_nak`: the 256B modes, true or false (false)
-/// * `reaction_flits`: cxl-68b and ualink, passive: units that the end which is watched may go on for, before it shows that
-///   something has come (4096); the depth of its pipeline makes the watcher strict
+/// * `buffers`: size of the receive buffers in messages for each channel (64), of nvlink in packets (32)
+/// * `data_flits`: size of the receive buffers of nvlink in data flits for each channel (256)
+/// * `classes`: `mem` for CXL.mem alone, or `cachemem` for CXL.cache and CXL.mem (`cachemem`)
+/// * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
+///   or of the model where there is none)
+/// * `max_num_retry`, `max_num_phy_reinit`, `flush_flits`: limits and flush timer of the retry of cxl-68b
+/// * `selective_nak`: true if the end may ask for a single flit, for the 256B modes (false)
+/// * `reaction_flits`: for a passive end of cxl-68b or ualink: number of units that the watched end may send after
+///   something arrived and before it has to show that it has seen it (4096). Set it to the pipeline depth of a design
+///   for a strict check.
 ///
-/// A passive cxl-68b end does not hold the one that it watches to a number that is left out: `retry_entries` is then what its
-/// INIT.Param names, and no time-out, limit or flush timer is judged.
+/// `ualink` has no key but `reaction_flits`. A unit of a single byte stands for control flits there: 0 is idle, 1 is a
+/// remote fault. An end sends these until it is up.
 ///
-/// `ualink` has none of the others. A unit of one byte stands there for control flits in place of a flit: 0 is idle, 1 a remote
-/// fault; an end sends them until it is up.
-///
-/// `mode` is SP_ACTIVE or SP_PASSIVE; a passive end never sends and only reports what breaks a rule.
+/// A passive end of cxl-68b judges a limit only if it is given here. If `retry_entries` is left out, the watched end's
+/// INIT.Param is taken for it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_new(
     protocol: *const c_char,
@@ -262,7 +264,8 @@ pub unsafe extern "C" fn sp_link_new(
     })
 }
 
-/// As it was made: all that waits is gone. Hooks stay, and count their items anew.
+/// Puts a link end back to where sp_link_new left it; everything that was queued is gone. Hooks stay, and count their
+/// items from 0 again.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_reset(link: u64) -> i32 {
     call(|| {
@@ -274,8 +277,8 @@ pub extern "C" fn sp_link_reset(link: u64) -> i32 {
     })
 }
 
-/// Drives a port: the unit arrives in the next step that has not another one before it. SP_RX is what comes to the end;
-/// a passive end takes what the end that it watches sends at SP_TX.
+/// Queues a unit that arrives at a link end. At most one unit arrives in each direction in a flit clock. SP_RX is what
+/// arrives at the end; for a passive end SP_TX is what the watched end sends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_drive(link: u64, port: u32, unit: *const u8, unit_length: usize) -> i32 {
     call(|| {
@@ -286,8 +289,9 @@ pub unsafe extern "C" fn sp_link_drive(link: u64, port: u32, unit: *const u8, un
     })
 }
 
-/// Flit clocks, at most SP_MAX_STEPS: in each, one driven unit of each port arrives and an active end sends at most one.
-/// Units that nobody samples wait, 65536 at most; so do events, and those behind them are counted alone.
+/// Advances a link end by at most SP_MAX_STEPS flit clocks. In each of them, one queued unit of each direction arrives,
+/// and an active end sends at most one. At most 65536 units that were sent wait to be sampled. At most 65536 events
+/// wait; later ones are only counted.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_step(link: u64, flit_clocks: u64) -> i32 {
     call(|| {
@@ -301,7 +305,7 @@ pub extern "C" fn sp_link_step(link: u64, flit_clocks: u64) -> i32 {
     })
 }
 
-/// Takes the oldest unit that the end has sent. SP_EMPTY if none waits: a link may be silent in a flit clock.
+/// Takes the oldest unit that the end has sent. Returns SP_EMPTY if none waits: a link may be silent in a flit clock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_sample(
     link: u64,
@@ -340,9 +344,9 @@ pub(super) fn compare(what: &str, found: &[u8], expected: &[u8], mask: &[u8]) ->
     Err(Failure::new(SP_FINDING, text))
 }
 
-/// Takes the oldest unit that the end has sent and compares it with `unit`: the end is the twin of what sent that. `mask`
-/// has a 1 for each bit that counts, null for all. SP_FINDING if they differ; the last error names the first byte.
-/// SP_EMPTY if none waits.
+/// Takes the oldest unit that the end has sent and compares `unit` with it, where the end is the reference for the
+/// design that sent `unit`. `mask` has a 1 for each bit that is compared; null compares all. Returns SP_FINDING if they
+/// differ; sp_last_error names the first byte. Returns SP_EMPTY if no unit waits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const u8, unit_length: usize) -> i32 {
     call(|| {
@@ -362,10 +366,16 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
     })
 }
 
-/// Queues a message to be sent, in its JSON form: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a
-/// line), `be` (byte enables, a number); cxl-68b: `half` (`lower` or `upper`) for 32 bytes; the 256B modes: `metadata` (a
-/// number). nvlink: one flat object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be`, `data`.
-/// At most 65536 messages wait: SP_ERR_RANGE beyond. ualink: a TL flit, `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3, bit n: half n is a message).
+/// Queues a message to be sent, in its JSON form. At most 65536 messages wait; the next one returns SP_ERR_RANGE. The
+/// form depends on the protocol:
+///
+/// * CXL: `{"layout":..,"fields":{..}}`, with `data` (hex of the 64 bytes of a line) and `be` (byte enables, a number)
+///   where the message has data. cxl-68b also takes `half`, `lower` or `upper`, for 32 bytes of data, and the 256B
+///   modes take `metadata`, a number.
+/// * nvlink: one object with `op`, `vc`, `tag`, `rid`, `size`, `ep`, `atag`, `address`, `attr`, `route`, `be` and
+///   `data`
+/// * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
+///   the lower or the upper half is a message)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message_length: usize) -> i32 {
     call(|| {
@@ -376,7 +386,8 @@ pub unsafe extern "C" fn sp_link_send(link: u64, message: *const c_char, message
     })
 }
 
-/// Takes the oldest message that has come, in its JSON form; its credit goes back. SP_EMPTY if none waits.
+/// Takes the oldest message that has arrived, in its JSON form, and returns its credit to the peer. Returns SP_EMPTY if
+/// none waits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_take(
     link: u64,
@@ -398,9 +409,13 @@ pub unsafe extern "C" fn sp_link_take(
     })
 }
 
-/// Takes the oldest event: `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`.
-/// `by` is who has broken the rule: `peer` by what it sent to this end, `end` the one that a passive end watches, `line` where a
-/// unit was damaged or lost under way, which the link repairs. SP_EMPTY if none waits.
+/// Takes the oldest event:
+/// `{"unit":..,"port":"rx","by":..,"severity":..,"rule":..,"at":..,"found":..,"expected":..,"text":..}`. Returns
+/// SP_EMPTY if none waits. `by` says who broke the rule:
+///
+/// * `peer`: the other end of the link, by what it sent to this end
+/// * `end`: the end that a passive end watches
+/// * `line`: nobody; a unit was damaged or lost on the wire, and the link repairs it
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_event(
     link: u64,
@@ -421,10 +436,13 @@ pub unsafe extern "C" fn sp_link_event(
     })
 }
 
-/// State and counters as a JSON object: flit clocks, what waits, what was compared; the rule id that has stopped the link
-/// (`halted`, null as long as none has); of an active end whether it is `up`, which a link that has stopped is not, `quiet`, and
-/// whether it asks for training (`wants_training`); answers of hooks that were not allowed (`bad_answers`, the first one as
-/// `bad_answer`).
+/// Gives state and counters of a link end as a JSON object: flit clocks, numbers of queued units and events,
+/// comparisons and mismatches, and
+///
+/// * `halted`: id of the rule that stopped the link, or null
+/// * `up`, `quiet`, `wants_training`: for an active end, whether the link is up (it is not once it has stopped),
+///   whether nothing is left to be sent or acknowledged, and whether the end requests link training
+/// * `bad_answers`, `bad_answer`: number of answers of hooks that were not allowed, and the first of them
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_state(
     link: u64,
@@ -440,8 +458,8 @@ pub unsafe extern "C" fn sp_link_state(
     })
 }
 
-/// The physical layer begins to train (0) or is up again (1). nvlink has no such state here; an end of
-/// ualink takes it for a fault of its line.
+/// Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink takes training for
+/// a fault of its line; nvlink has no such state here.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
     call(|| {
@@ -459,7 +477,7 @@ pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
     })
 }
 
-/// Ends a link end; its handle names nothing any more.
+/// Destroys a link end; its handle is invalid from then on.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_destroy(link: u64) -> i32 {
     call(|| LINKS.remove(link).map(|()| SP_OK))

@@ -25,9 +25,10 @@ impl Sim {
     }
 }
 
-/// Attaches a function to a point of a port, as sp_hook_attach does to one of a link end. `hook` gets a number for
-/// sp_sim_hook_detach. SP_ERR_KIND in a run of several threads, since functions are called in the thread of the call, and
-/// at an external port at any point but `wire`. Answers that are not allowed change nothing; sp_sim_state counts them.
+/// Attaches a callback to a hook point of a port, as sp_hook_attach does to one of a link end. `hook` receives the
+/// number to pass to sp_sim_hook_detach. Returns SP_ERR_KIND in a run of several threads, since callbacks run in the
+/// thread of the call, and for an external port at any point but `wire`. Answers that are not allowed change nothing;
+/// sp_sim_state counts them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_hook_attach(
     sim: u64,
@@ -50,7 +51,7 @@ pub unsafe extern "C" fn sp_sim_hook_attach(
         let ask = asks(function, user)?;
         SIMS.with(sim, |sim| {
             if sim.request.threads > 1 {
-                let text = format!("threads: found {}, expected 1 for functions as hooks", sim.request.threads);
+                let text = format!("threads: found {}, expected 1 for a callback at a hook point", sim.request.threads);
                 return Err(Failure::new(SP_ERR_KIND, text));
             }
             hook.set(sim.port_with(&port, point)?.hooks.attach(point, way, ask)?);
@@ -59,7 +60,7 @@ pub unsafe extern "C" fn sp_sim_hook_attach(
     })
 }
 
-/// Attaches a fault to a point of a port, as sp_hook_fault does to one of a link end.
+/// Attaches a fault to a hook point of a port, as sp_hook_fault does to one of a link end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_hook_fault(
     sim: u64,
@@ -89,7 +90,7 @@ pub unsafe extern "C" fn sp_sim_hook_fault(
     })
 }
 
-/// Takes a hook off a port again. SP_ERR_RANGE if the number names none of it.
+/// Detaches a hook from a port. Returns SP_ERR_RANGE if the port has no hook of this number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_hook_detach(sim: u64, port: *const c_char, port_length: usize, hook: u64) -> i32 {
     call(|| {

@@ -24,7 +24,7 @@ use serde_json::Value;
 use std::ffi::{c_char, c_void};
 use std::path::PathBuf;
 
-/// Most cycles of the reference clock of one run.
+/// Highest number of cycles of the reference clock in one run.
 pub const SP_MAX_CYCLES: u64 = 10_000_000;
 
 /// Most threads of one run.
@@ -101,14 +101,15 @@ fn output(what: &str, path: String) -> Result<Option<PathBuf>, Failure> {
     }
     let path = PathBuf::from(path);
     if std::fs::metadata(&path).is_ok_and(|m| !m.is_file()) {
-        return Err(FormError::new(what, path.display().to_string(), "a file, or a name that is free").into());
+        return Err(FormError::new(what, path.display().to_string(), "a file, or a name that is not in use").into());
     }
     Ok(Some(path))
 }
 
-/// A simulation of a text of TOML. With `format = 1` the text is the description of a system, as `run FILE.toml` takes
-/// it; its seed is 1 until sp_sim_seed. Otherwise it names a scenario or the file of a description:
-/// `scenario = "cxl68-expander"`, then `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and so on, one a line.
+/// Makes a simulation. `text` is TOML. With `format = 1` it is the description of a system, as `run FILE.toml` takes it;
+/// its seed is 1 until sp_sim_seed. Otherwise it names a scenario or the file of a description: the line
+/// `scenario = "cxl68-expander"`, and after it, one on a line, `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and
+/// whatever else `scalepool describe SCENARIO` lists.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim: *mut u64) -> i32 {
     call(|| {
@@ -117,10 +118,10 @@ pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim
         let sim = caller.place("sim", sim)?;
         let text = caller.text("text", text, text_length)?;
         if let Some(line) = text.lines().position(|line| line.matches('.').count() > MAX_DOTS) {
-            return Err(Failure::range(&format!("line {}", line + 1), "more dots", format!("at most {MAX_DOTS}")));
+            return Err(Failure::range(&format!("line {}", line + 1), format!("more than {MAX_DOTS} dots"), "fewer"));
         }
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
-            Failure::new(SP_ERR_INPUT, format!("text: found no TOML: {}", e.message()))
+            Failure::new(SP_ERR_INPUT, format!("text: found invalid TOML: {}", e.message()))
         })?;
         let mut request = Request { threads: 1, seed: scenario::DEFAULT_SEED, ..Request::default() };
         if table.contains_key("format") {
@@ -139,8 +140,8 @@ pub unsafe extern "C" fn sp_sim_new(text: *const c_char, text_length: usize, sim
     })
 }
 
-/// Changes a setting of the scenario for the next run, with which the next step, or call that names a port, begins at the
-/// start: `link.ber=1e-5`.
+/// Changes a setting, such as `link.ber=1e-5`, for the next run. The next step, or the next call that names a port,
+/// restarts the simulation with it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_set(sim: u64, setting: *const c_char, setting_length: usize) -> i32 {
     call(|| {
@@ -160,7 +161,7 @@ pub unsafe extern "C" fn sp_sim_set(sim: u64, setting: *const c_char, setting_le
     })
 }
 
-/// Changes the seed for the next run, with which the next step begins at the start.
+/// Changes the seed for the next run. The next step restarts the simulation with it.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_seed(sim: u64, seed: u64) -> i32 {
     call(|| {
@@ -171,9 +172,9 @@ pub extern "C" fn sp_sim_seed(sim: u64, seed: u64) -> i32 {
     })
 }
 
-/// Waves: a VCD file at this path, with GTKWave files beside it; an empty path switches them off. In a run that is under way
-/// they show what happens from here on, and a file that is switched off gets its name at once; else they are of the next
-/// runs.
+/// Writes waves: a VCD file at this path, and GTKWave files beside it. An empty path switches them off. If a run has
+/// begun, the wave shows it from here on, and a file that is switched off is completed at once; otherwise the setting
+/// is for the next runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_wave(sim: u64, path: *const c_char, path_length: usize) -> i32 {
     call(|| {
@@ -187,7 +188,8 @@ pub unsafe extern "C" fn sp_sim_wave(sim: u64, path: *const c_char, path_length:
     })
 }
 
-/// Transaction trace: JSON lines at this path; an empty path switches it off. In a run that is under way as for sp_sim_wave.
+/// Writes the transaction trace as JSON lines at this path. An empty path switches it off. If a run has begun, the same
+/// holds as for sp_sim_wave.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_trace(sim: u64, path: *const c_char, path_length: usize) -> i32 {
     call(|| {
@@ -201,14 +203,15 @@ pub unsafe extern "C" fn sp_sim_trace(sim: u64, path: *const c_char, path_length
     })
 }
 
-/// A function that takes a line of the log, without its end and without NUL; `line` is good during the call alone. It runs
-/// inside sp_sim_step and sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+/// Callback for one line of the log. `line` has neither a line end nor a NUL and is valid during the call only. The
+/// callback runs inside sp_sim_step and sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
 pub type SpLog = Option<unsafe extern "C" fn(user: *mut c_void, line: *const c_char, line_length: usize)>;
 
-/// Log: every event that the filter wants, as a line for `function`; null switches it off. In a run that is under way as for
-/// sp_sim_wave. The filter is that of `scalepool run --log`: `link=debug,scenario=info`, or a level for all layers. Layers are
-/// link, coherence and scenario; levels off, warn, info, debug and trace. A line has the id of its
-/// transaction, which is that of the trace. `user` goes to the function as it is.
+/// Passes every event that the filter selects to `function`, as one line of text; null switches the log off. If a run
+/// has begun, the same holds as for sp_sim_wave. The filter is that of `scalepool run --log`:
+/// `link=debug,scenario=info`, or one level for all layers. The layers are link, coherence and scenario, the levels
+/// off, warn, info, debug and trace. A line has the transaction id that stands in the trace, too. `user` is passed to
+/// the function unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_log(
     sim: u64,
@@ -235,19 +238,19 @@ pub unsafe extern "C" fn sp_sim_log(
     })
 }
 
-/// Goes on for so many cycles of the reference clock; what it costs is in proportion to them. The first step, and the first
-/// one after other settings, begins at the start. SP_EMPTY if nothing is left to do: the work is done, or `cycles` of the
-/// text are over; then waves and traces are complete. SP_ERR_RANGE if that would be more than SP_MAX_CYCLES in all. Broken
-/// rules are in the metrics.
+/// Advances the simulation by this number of cycles of the reference clock; the time that takes is proportional to it.
+/// The first step, and the first after a setting was changed, starts a run at cycle 0. Returns SP_EMPTY if nothing is
+/// left to do, because the work is done or the `cycles` of the text are over; waves and traces are complete then.
+/// Returns SP_ERR_RANGE if the run would exceed SP_MAX_CYCLES. Broken rules are listed by sp_sim_metrics.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_step(sim: u64, cycles: u64) -> i32 {
     call(|| SIMS.with(sim, |sim| sim.step(cycles)))
 }
 
-/// Goes on to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is earlier; 0 takes
-/// `cycles` of the text, or SP_MAX_CYCLES. A cycle that is past begins at the start. It takes as long as the scenario asks
-/// for: a million cycles are about a second. Waves and traces end here, and a step behind it is not in them. SP_FINDING if a
-/// rule is broken.
+/// Advances the simulation to a cycle of the reference clock, 1 to SP_MAX_CYCLES, or until the work is done if that is
+/// earlier. 0 stands for the `cycles` of the text, or for SP_MAX_CYCLES if it names none. If the simulation is past
+/// that cycle, it restarts. A million cycles take about a second. Waves and traces end here: later steps are not in
+/// them. Returns SP_FINDING if a rule is broken.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_run(sim: u64, cycles: u64) -> i32 {
     call(|| {
@@ -263,7 +266,7 @@ pub extern "C" fn sp_sim_run(sim: u64, cycles: u64) -> i32 {
     })
 }
 
-/// Metrics of the run so far, as `scalepool run --json` prints them. SP_EMPTY before the first step.
+/// Gives the metrics of the run so far, as `scalepool run --json` prints them. Returns SP_EMPTY before the first step.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_metrics(
     sim: u64,
@@ -282,9 +285,10 @@ pub unsafe extern "C" fn sp_sim_metrics(
     })
 }
 
-/// Where the run stands and what its ports are, as a JSON object: `cycle`, `over`, and `ports` with, for each link end,
-/// `name`, `protocol`, `unit_bytes`, `external`, `driven` (units that wait to be sent), `rx` and `tx` with `watched`,
-/// `waiting` and `lost` units, and answers of hooks that were not allowed (`bad_answers`, the last ones as `bad_answer`).
+/// Gives the state of the run as a JSON object: `cycle`, `over` (whether the run has ended) and `ports`. Each port is a
+/// link end with `name`, `protocol`, `unit_bytes`, `external`, `driven` (number of units that wait to be sent), and
+/// `rx` and `tx` with `watched` and the numbers of units `waiting` and `lost`. `bad_answers` counts the answers of
+/// hooks that were not allowed, and `bad_answer` is the last one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_state(
     sim: u64,
@@ -300,14 +304,14 @@ pub unsafe extern "C" fn sp_sim_state(
     })
 }
 
-/// As it was made: settings, seed and outputs of the text, no metrics, nothing driven or sampled. Hooks stay, and count
-/// their items anew; so do watches.
+/// Puts a simulation back to where sp_sim_new left it: settings, seed and outputs are those of the text, and metrics,
+/// driven units and samples are gone. Hooks and watches stay, and hooks count their items from 0 again.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_reset(sim: u64) -> i32 {
     call(|| SIMS.with(sim, |sim| sim.reset().map(|()| SP_OK)))
 }
 
-/// Ends a simulation; its handle names nothing any more. Waves and traces of a run that is under way are completed.
+/// Destroys a simulation; its handle is invalid from then on. Waves and traces of a run that has begun are completed.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_sim_destroy(sim: u64) -> i32 {
     call(|| {

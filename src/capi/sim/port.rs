@@ -14,9 +14,9 @@ use scalepool::link::hook::{Hooks, Way};
 use scalepool::link::sample::Sample;
 use std::ffi::c_char;
 
-/// Watches a wire of a port (1) or no more (0): what passes it from here on can be sampled. Units that nobody samples wait,
-/// 65536 at most, and those behind them are counted as lost. Units that wait stay. SP_ERR_INPUT if there is no such port;
-/// sp_sim_state lists them.
+/// Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
+/// 65536 units wait to be sampled; later ones are counted as lost. Units that wait already stay. Returns SP_ERR_INPUT
+/// if there is no such port; sp_sim_state lists them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_watch(sim: u64, port: *const c_char, port_length: usize, way: u32, on: u32) -> i32 {
     call(|| {
@@ -40,8 +40,9 @@ fn next(hooks: &Hooks, way: Way) -> Result<Sample, Failure> {
     }
 }
 
-/// Takes the oldest unit that passed a wire, with its time; behind hooks, and of what arrives behind all faults. SP_EMPTY if
-/// none waits, SP_ERR_KIND if the wire is not watched.
+/// Takes the oldest unit that passed a watched direction of a port, and the time at which it did. Transmitted units are
+/// seen after all hooks, received units after all hooks and faults. Returns SP_EMPTY if no unit waits, and SP_ERR_KIND
+/// if the direction is not watched.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_sample(
     sim: u64,
@@ -71,8 +72,9 @@ pub unsafe extern "C" fn sp_sim_sample(
     })
 }
 
-/// Takes the oldest unit that passed a wire and compares `unit` with it, as sp_link_expect does. SP_FINDING if they differ;
-/// the last error names the first byte. SP_EMPTY if none waits, SP_ERR_KIND if the wire is not watched.
+/// Takes the oldest unit that passed a watched direction of a port and compares `unit` with it, as sp_link_expect does.
+/// Returns SP_FINDING if they differ; sp_last_error names the first byte. Returns SP_EMPTY if no unit waits, and
+/// SP_ERR_KIND if the direction is not watched.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_expect(
     sim: u64,
@@ -107,10 +109,10 @@ fn check_unit(unit_bytes: usize, found: usize) -> Result<(), Failure> {
     Err(FormError::new("unit", format!("{found} bytes"), format!("{unit_bytes}")).into())
 }
 
-/// Drives an external port, the one that `external` of the text names: the unit leaves in the next flit clock that has not
-/// another one before it, one a flit clock; where none waits, nothing is sent. Units wait, 65536 at most. The end that
-/// stands there is the caller's: the model does not build it, and answers training of the peer alone. Where a port is
-/// external a run has no end of its own. SP_ERR_KIND if the port is not external.
+/// Drives the external port, which the key `external` of the text names. Units leave in order, one in each flit clock;
+/// in a flit clock in which none waits, nothing is sent. At most 65536 units wait. The caller stands for the link end
+/// at this port: the model does not build one, and it only answers the link training of the peer. Returns SP_ERR_KIND
+/// if the port is not external.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_drive(
     sim: u64,

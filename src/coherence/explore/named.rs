@@ -79,37 +79,37 @@ macro_rules! shape {
 pub static NAMED: &[Named] = &[
     Named {
         name: "cxl-cache-2",
-        doc: "two caching devices, every request of CXL.cache, drops, waiting stores",
+        doc: "two caching devices: every request of CXL.cache, silent drops, waiting stores",
         options: CACHE_DROPS,
         start: |config| cache(CacheSetup::free(config, 2, ALL_REQUESTS)),
     },
     Named {
         name: "cxl-cache-2-values",
-        doc: "the same without the order rules V6 and V8: states and values alone",
+        doc: "as cxl-cache-2, checked without the order rules V6 and V8: states and values only",
         options: CACHE_DROPS,
         start: |config| cache(CacheSetup { orders: false, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
         name: "cxl-cache-2-core",
-        doc: "the same with reads and writes of the host's core",
+        doc: "as cxl-cache-2, with reads and writes of the host's core",
         options: CACHE_DROPS,
         start: |config| cache(CacheSetup { core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
         name: "cxl-cache-2-poison",
-        doc: "two caching devices of which one writes poison, every request of CXL.cache, the host's core",
+        doc: "two caching devices, one of which writes poison: every request of CXL.cache, reads and writes of the host's core",
         options: CACHE_DROPS,
         start: |config| cache(CacheSetup { poisoners: 0b10, core: true, ..CacheSetup::free(config, 2, ALL_REQUESTS) }),
     },
     Named {
         name: "cxl-cache-3",
-        doc: "three caching devices: reads, ItoMWr, evicts, drops, waiting stores",
+        doc: "three caching devices: reads, ItoMWr, evicts, silent drops, waiting stores",
         options: CACHE_DROPS,
         start: |config| cache(CacheSetup::free(config, 3, HINTED_REQUESTS)),
     },
     Named {
         name: "cxl-cache-2-lines",
-        doc: "two caching devices and two lines: ownership, full writes, drops",
+        doc: "two caching devices and two lines: ownership, full writes, silent drops",
         options: CACHE_LINES,
         start: |config| {
             let setup = CacheSetup::free(config, 2, &[Op::RdOwn, Op::ItoMWr]);
@@ -124,25 +124,25 @@ pub static NAMED: &[Named] = &[
     },
     Named {
         name: "hdm-db-3",
-        doc: "the same with three hosts",
+        doc: "three hosts of a device with back-invalidation: reads, ownership, stores, evicts",
         options: HDM_DB,
         start: |config| mem(MemSetup::core(config, 3)),
     },
     Named {
         name: "hdm-db-2-all",
-        doc: "two hosts, every request of CXL.mem, every write back, stores, drops",
+        doc: "two hosts: every request of CXL.mem, every write-back, stores, silent drops",
         options: HDM_DB,
         start: |config| mem(MemSetup { device: Vec::new(), ..MemSetup::everything(config, 2) }),
     },
     Named {
         name: "hdm-db-2-loads",
-        doc: "two hosts whose ownership is asked for loads and stores that wait",
+        doc: "two hosts that request ownership for waiting loads and stores",
         options: HDM_DB,
         start: |config| mem(MemSetup::waiting_accesses(config, 2)),
     },
     Named {
         name: "hdm-db-2-poison",
-        doc: "two hosts of which one stores poison, and the device's own cache",
+        doc: "two hosts, one of which stores poison, and the device's own cache",
         options: HDM_DB,
         start: |config| mem(MemSetup { poisoners: 0b010, device: OWN_CACHE.to_vec(), ..MemSetup::core(config, 2) }),
     },
@@ -160,7 +160,7 @@ pub static NAMED: &[Named] = &[
     },
     Named {
         name: "hdm-db-block",
-        doc: "a host owns two lines, the device takes them back with block back-invalidates",
+        doc: "a host that owns two lines, and a device that takes them back with block back-invalidates",
         options: HDM_DB_BLOCKS,
         start: |config| {
             let ops = [DeviceOp::ReadOwn, DeviceOp::ReadOnce];
@@ -169,7 +169,7 @@ pub static NAMED: &[Named] = &[
     },
     Named {
         name: "hdm-db-uio",
-        doc: "two holders and reads and writes of CXL.io peers (UIO)",
+        doc: "two holders of lines, and reads and writes of CXL.io peers (UIO)",
         options: HDM_DB_UIO,
         start: |config| mem(MemSetup::uio(config)),
     },
@@ -181,7 +181,7 @@ pub static NAMED: &[Named] = &[
     },
     Named {
         name: "hdm-d-poison",
-        doc: "the same with a device that stores and writes poison",
+        doc: "a host and a device that stores and writes poison, with bias flips both ways",
         options: HDM_D,
         start: |config| Box::new(BiasSystem::new(BiasSetup { poisoners: 0b01, ..BiasSetup::everything(config) })),
     },

@@ -55,6 +55,8 @@ pub struct Report {
     pub transitions: u64,
     /// Longest shortest way from the start, in moves.
     pub depth: usize,
+    /// Equal agents were told apart, without symmetry.
+    pub by_name: bool,
     /// Whether all states were visited, and, if that was asked for, all moves looked at for what never ends.
     pub complete: bool,
     /// The first fault, if any; the search ends there.
@@ -97,7 +99,7 @@ fn run<S: System>(start: &S, limits: Limits, progress: &mut dyn FnMut(&Report)) 
     let mut visited = Visited::default();
     let _ = visited.insert(fingerprint(&first));
     let mut origins: Vec<Origin> = vec![(0, 0)];
-    let mut report = Report { states: 1, ..Report::default() };
+    let mut report = Report { states: 1, by_name: !limits.symmetry, ..Report::default() };
     let (mut moves, mut events) = (Vec::new(), Vec::new());
     let mut ends: BTreeMap<u32, (String, u64)> = BTreeMap::new();
     let mut graph = limits.liveness.then(Graph::default);

@@ -51,7 +51,7 @@ const Y: u64 = 1;
 /// Loads of a line see its stores in one order.
 pub static CORR: Shape = Shape {
     name: "CoRR",
-    doc: "loads of a core see the stores to a line in their order",
+    doc: "the loads of a core see the stores to a line in their order",
     programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X), Load(X), Load(X)]],
     forbidden: |r, _| !r.is_sorted(),
 };
@@ -59,7 +59,7 @@ pub static CORR: Shape = Shape {
 /// Stores of a core to a line have the core's order.
 pub static COWW: Shape = Shape {
     name: "CoWW",
-    doc: "stores of a core to a line have the core's order",
+    doc: "the stores of a core to a line take effect in program order",
     programs: &[&[Store(X, 1), Store(X, 2)], &[Load(X)]],
     forbidden: |_, last| last[0] != 2,
 };
@@ -67,7 +67,7 @@ pub static COWW: Shape = Shape {
 /// A core loads its own store or a later one.
 pub static COWR: Shape = Shape {
     name: "CoWR",
-    doc: "a core loads its own store or a later one",
+    doc: "a load returns the core's own earlier store or a later one",
     programs: &[&[Store(X, 1), Load(X)], &[Store(X, 2)]],
     forbidden: |r, last| r[0] == 0 || (r[0] == 2 && last[0] == 1),
 };
@@ -83,7 +83,7 @@ pub static CORW: Shape = Shape {
 /// Message passing: who sees the flag sees the data.
 pub static MP: Shape = Shape {
     name: "MP",
-    doc: "who sees the flag sees the data",
+    doc: "a core that sees the flag sees the data written before it",
     programs: &[&[Store(X, 1), Store(Y, 1)], &[Load(Y), Load(X)]],
     forbidden: |r, _| r == [1, 0],
 };
@@ -91,7 +91,7 @@ pub static MP: Shape = Shape {
 /// Store buffering: one of the two cores sees the other.
 pub static SB: Shape = Shape {
     name: "SB",
-    doc: "of two cores that store and then load what the other stored, one sees it",
+    doc: "two cores store, then load each other's line; at least one sees the other's store",
     programs: &[&[Store(X, 1), Load(Y)], &[Store(Y, 1), Load(X)]],
     forbidden: |r, _| r == [0, 0],
 };
@@ -99,7 +99,7 @@ pub static SB: Shape = Shape {
 /// Stores to two lines have one order.
 pub static WW: Shape = Shape {
     name: "2+2W",
-    doc: "two cores that store to two lines in turn agree on one order",
+    doc: "two cores store to two lines in opposite order; the final values agree with one order of all stores",
     programs: &[&[Store(X, 1), Store(Y, 2)], &[Store(Y, 1), Store(X, 2)]],
     forbidden: |_, last| last == [1, 1],
 };

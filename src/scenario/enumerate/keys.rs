@@ -31,7 +31,13 @@ pub static KEYS: &[Key] = &[
         ),
         "faults to inject at numbered flits, counted from 0 in the order sent",
     ),
-    key("link.selective_nak", "off", "-", ON_OFF, "256B flits: ask for a single lost flit alone (cxl-256b §9)"),
+    key(
+        "link.selective_nak",
+        "off",
+        "-",
+        ON_OFF,
+        "256B flits: request only the lost flit instead of all flits from it on (cxl-256b §9)",
+    ),
     key(
         "link.cachemem",
         "off",
@@ -78,7 +84,7 @@ pub static KEYS: &[Key] = &[
         "50000000000",
         "fs",
         Range::Int(50_000_000_000, 1 << 50),
-        "completion time-out, from 50 us on; longer than the time there and back",
+        "completion time-out, at least 50 us; it has to exceed the round-trip time",
     ),
     key("host.retry_fs", "1000000000", "fs", Range::Int(1, 1 << 50), "wait after a Request Retry Status"),
     key("host.max_payload_bytes", "256", "bytes", Range::Int(128, 4096), "largest payload of the host"),
@@ -104,7 +110,7 @@ pub static KEYS: &[Key] = &[
         "mix",
         "-",
         Range::Words(&["reads", "writes", "mix"]),
-        "what they are; mix is two reads to a write",
+        "kind of the CXL.mem accesses; mix = two reads per write",
     ),
     key(
         "mem.start_fs",
@@ -146,7 +152,7 @@ pub static KEYS: &[Key] = &[
         "2",
         "requests",
         Range::Int(0, 1000),
-        "first configuration requests that are answered with a retry status",
+        "configuration requests that the device answers with Request Retry Status before it is ready",
     ),
     key("device.clock_fs", "500000", "fs", Range::Int(1000, 1 << 30), "period of the device clock"),
     key(

@@ -37,7 +37,7 @@ pub(super) const GENERATION: Key = key(
     "5",
     "-",
     Range::Words(&["1", "2", "3", "4", "5", "c2c"]),
-    "rate of a link (nvlink §4); c2c: its rate, and 10 links of 5 ns unless they are set (nvlink §5), packets as here",
+    "link generation, which sets the rate (nvlink §4); c2c also sets 10 links of 5 ns unless these are given (nvlink §5)",
 );
 pub(super) const LATENCY: Key = key(
     "link.latency_fs",
@@ -53,21 +53,21 @@ pub(super) const STALL: Key = key(
     "0",
     "percent",
     Range::Int(0, 90),
-    "share of the time, at random, in which each receiving port stalls (back-pressure everywhere)",
+    "share of the time, at random, in which each receiving port stalls",
 );
 pub(super) const HEADERS: Key = key(
     "link.headers",
     "128",
     "packets per channel",
     Range::Int(1, 1024),
-    "receive buffers; the 32 of nvlink §6.3 would throttle a link of 60 ns",
+    "receive buffers for packets; the 32 of nvlink §6.3 would limit the rate of a link with 60 ns latency",
 );
 pub(super) const DATA_FLITS: Key = key(
     "link.data_flits",
     "1024",
     "flits per channel",
     Range::Int(16, 16384),
-    "receive buffers; the 256 of nvlink §6.3 would throttle a link of 60 ns",
+    "receive buffers for data flits; the 256 of nvlink §6.3 would limit the rate of a link with 60 ns latency",
 );
 pub(super) const MEMORY: Key =
     key("gpu.memory_cycles", "100", "flit clocks", Range::Int(1, 1 << 20), "latency from request to answer in a GPU");

@@ -39,7 +39,7 @@ config! {
         ifetch: bool = "on" [Unit::Of("-")] in Range::Switch, "treat instruction fetches of a trace as loads";
         pattern: String = "reads" [Unit::Of("-")] in Range::Words(&["reads", "writes", "mix"]), "generated accesses if there is no --stimulus; mix = two reads per write";
         accesses: u64 = "10000" [Unit::Of("line accesses")] in Range::Int(1, 1 << 24), "number of generated accesses";
-        region_lines: u64 = "65536" [Unit::Of("lines")] in Range::Int(1, 1 << 40), "size of the region that they access";
+        region_lines: u64 = "65536" [Unit::Of("lines")] in Range::Int(1, 1 << 40), "size of the region that generated accesses use";
     }
 }
 

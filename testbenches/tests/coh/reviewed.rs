@@ -506,10 +506,13 @@ fn outputs_that_say_nothing_are_noticed() {
     }
     let mut scope = request();
     scope.outputs.scopes = vec!["*".into()];
-    assert_eq!(refused(&scope), "wave scope: found no output that it is for, expected a wave or a trace");
+    assert_eq!(refused(&scope), "wave scope: found no output that it applies to, expected a wave or a trace");
     let mut window = request();
     window.outputs.from_fs = Some(5);
-    assert_eq!(refused(&window), "time window: found no output that it is for, expected a wave, a trace or a chart");
+    assert_eq!(
+        refused(&window),
+        "time window: found no output that it applies to, expected a wave, a trace or a chart"
+    );
     for (line, remarks) in [(0x40, 0), (0x4000, 1)] {
         let mut chart = request();
         chart.outputs.chart = Some(dir.path().join("chart"));

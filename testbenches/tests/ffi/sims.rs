@@ -93,7 +93,7 @@ fn texts_that_are_refused() {
     open();
     for (text, expected) in [
         ("", "scenario ``"),
-        ("scenario = ", "no TOML"),
+        ("scenario = ", "invalid TOML"),
         ("scenario = \"nothing\"", "expected one of: cxl68-expander"),
         ("scenario = 7", "a text in quotes"),
         ("scenario = \"cxl68-expander\"\nseed = -1", "a whole number"),

@@ -45,8 +45,8 @@ config! {
         rate: u32 = "64" [Unit::Rate] in Range::OneOf(&[8, 16, 32, 64]), "line rate (cxl-256b §9)";
         retry_entries: u16 = "511" [Unit::Of("flits")] in Range::Int(1, 511), "retry buffer (cxl-256b §9)";
         timeout_flits: u32 = "1500" [Unit::Of("flits")] in Range::Int(1, u32::MAX as u64), "replay timer (cxl-256b §9)";
-        selective_nak: bool = "off" [Unit::Of("-")] in Range::Switch, "ask for a single lost flit alone (cxl-256b §9)";
-        nak_ignore_flits: u16 = "16" [Unit::Of("flits")] in Range::Int(0, 1023), "behind the start of a replay no Nak is heard (cxl-256b §9)";
+        selective_nak: bool = "off" [Unit::Of("-")] in Range::Switch, "request only the lost flit instead of all flits from it on (cxl-256b §9)";
+        nak_ignore_flits: u16 = "16" [Unit::Of("flits")] in Range::Int(0, 1023), "flits after the start of a replay in which a Nak is ignored (cxl-256b §9)";
         flush_credits: u16 = "16" [Unit::Of("credits")] in Range::Int(1, 1023), "pending credits of a channel that force an Empty flit (cxl-256b §9)";
         flush_flits: u32 = "64" [Unit::Of("flits")] in Range::Int(1, 1 << 20), "flits for which credits wait for a message to travel with (cxl-256b §9)";
     }

@@ -2,22 +2,23 @@
 
 Without a simulator:
 
-* `encode`, `decode`: messages, fields to bytes and back; `encode_many`, `decode_many` in one call
-* `flit`: whole flits, one (`flit.decode`) or a stream (`flit.Decoder`)
-* `crc`, `crc_many`, `fec_encode`, `fec_correct`: checksums
-* `Arbiter`: grants, slot by slot
-* `Model`: a simulated system; `LinkEnd`: one end of a link, to stand beside your RTL; `hooks`: functions at its points
+* `encode`, `decode` convert a message from fields to bytes and back; `encode_many`, `decode_many` convert many in one call
+* `flit` encodes and decodes whole flits, one (`flit.decode`) or a stream (`flit.Decoder`)
+* `crc`, `crc_many`, `fec_encode`, `fec_correct` compute checksums and FEC
+* `Arbiter` grants requesters, slot by slot
+* `Model` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
+  hook points see and answer
 
-In a cocotb test, for an interface of valid, ready and data, in the naming of cocotbext-axi; `Ual..` and `Nvl..` are the
+In a cocotb test, for an interface of valid, ready and data, with names as in cocotbext-axi; `Ual..` and `Nvl..` are the
 same for UALink and NVLink:
 
-* `CxlFlitBus`: the signals; `CxlFlitBus.from_prefix(dut, "s_flit")`
-* `CxlFlitSource`, `CxlFlitSink`: drive and take flits, with queues, pause generators and faults
-* `CxlFlitMonitor`: watches, decodes, says which rules are broken; never drives
-* `CxlFlitScoreboard`: compares what a monitor sees with what is expected
-* `CxlLinkPartner`: the model's end of the link on two interfaces, active or passive
+* `CxlFlitBus` has the signals of an interface: `CxlFlitBus.from_prefix(dut, "s_flit")`
+* `CxlFlitSource` and `CxlFlitSink` drive and accept flits, with queues, pause generators and faults
+* `CxlFlitMonitor` watches an interface, decodes its flits and reports broken rules; it never drives a signal
+* `CxlFlitScoreboard` compares the flits that a monitor sees with those that are expected
+* `CxlLinkPartner` is the model's end of a link on two interfaces, active or passive
 
-What the model refuses is a `ScalepoolError`. A value of another type than the one that is asked for is a `TypeError`.
+A call that the library refuses raises a `ScalepoolError`; an argument of the wrong type raises a `TypeError`.
 """
 
 from . import flit, hooks

@@ -1,10 +1,10 @@
 """The shared library over ctypes.
 
-The C header is the one declaration of the ABI: its prototypes and constants are read when this module is imported, so
-they cannot differ from it. All pointers are `c_void_p` here: they take `bytes`, arrays and `byref(..)`, and only the
-modules beside this one call them.
+The C header is the only declaration of the ABI: its prototypes and constants are read when this module is imported, so they
+cannot differ from it. All pointers are `c_void_p` here, which accepts `bytes`, arrays and `byref(..)`; only the modules beside
+this one use them.
 
-`SCALEPOOL_LIB` names another library than the one in the wheel.
+The environment variable `SCALEPOOL_LIB` names another library than the one in the wheel.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ SCALARS = {"int32_t": c_int32, "uint32_t": c_uint32, "uint64_t": c_uint64, "size
 
 
 def read_constants(header: str) -> dict[str, int]:
-    """Every `#define` of a number: `-5`, `1000`, `(1 << 16)`."""
+    """Returns every `#define` of a number: `-5`, `1000`, `(1 << 16)`."""
     found = {}
     for name, value in re.findall(r"^#define (\w+) (.+)$", header, re.MULTILINE):
         shift = re.fullmatch(r"\((\d+) << (\d+)\)", value)
@@ -37,7 +37,7 @@ def read_constants(header: str) -> dict[str, int]:
 
 
 def read_prototypes(header: str) -> dict[str, tuple[type, list[type]]]:
-    """Every function: what it returns and what it takes."""
+    """Returns the result type and the argument types of every function."""
     code = re.sub(r"//[^\n]*|/\*.*?\*/", "", header, flags=re.DOTALL)
     found = {}
     for returns, name, arguments in re.findall(r"^(\w+) (sp_\w+)\(([^;]*)\);", code, re.MULTILINE):
@@ -81,7 +81,7 @@ def _open() -> ctypes.CDLL:
             function = getattr(library, name)
             function.restype, function.argtypes = returns, arguments
     except (OSError, AttributeError) as error:
-        wanted = "expected the shared library of scalepool: `pip install ./testbenches/python`, or name it in SCALEPOOL_LIB"
+        wanted = "expected the shared library of scalepool: run `pip install ./testbenches/python`, or name it in SCALEPOOL_LIB"
         raise errors.LibraryError(f"{error}; {wanted}") from None
     major, minor, patch = (CONSTANTS[f"SP_ABI_{part}"] for part in ("MAJOR", "MINOR", "PATCH"))
     status = library.sp_open(major << 16 | minor << 8 | patch)
@@ -94,7 +94,7 @@ _buffers = threading.local()
 
 
 def _buffer(capacity: int) -> ctypes.Array:
-    """A buffer of this thread with room for so many bytes, used for one call at a time."""
+    """Returns a buffer of this thread with room for this number of bytes; one call at a time uses it."""
     buffer = getattr(_buffers, "buffer", None)
     if buffer is None or len(buffer) < capacity:
         buffer = _buffers.buffer = ctypes.create_string_buffer(max(capacity, 16384))
@@ -114,17 +114,17 @@ LIBRARY = _open()
 
 
 def last_error() -> str:
-    """Text of the last call of this thread that did not answer SP_OK."""
+    """Returns the text of the last call of this thread that did not return SP_OK."""
     return _last_error(LIBRARY)
 
 
 def refuse(name: str, status: int) -> None:
-    """Raises what a status means, with the text of the library."""
+    """Raises the exception of a status, with the text of the library."""
     raise _CLASS_OF.get(status, errors.InternalError)(last_error(), name, status)
 
 
 def _check(name: str, arguments: tuple[object, ...]) -> None:
-    """ctypes cuts a number to the width of its argument without a word."""
+    """Raises for a number that does not fit, which ctypes would truncate without an error."""
     for argument, kind in zip(arguments, PROTOTYPES[name][1]):
         if isinstance(argument, int) and isinstance(kind, type) and issubclass(kind, _NUMBERS):
             highest = (1 << 8 * ctypes.sizeof(kind)) - 1
@@ -136,7 +136,7 @@ _NUMBERS = (c_uint32, c_uint64, c_size_t)
 
 
 def call(name: str, *arguments: object) -> int:
-    """Calls a function; raises for a refusal, and gives the status otherwise: SP_OK or an outcome."""
+    """Calls a function and returns its status, SP_OK or an outcome. Raises for an error."""
     _check(name, arguments)
     status = getattr(LIBRARY, name)(*arguments)
     if status < 0:
@@ -145,7 +145,7 @@ def call(name: str, *arguments: object) -> int:
 
 
 def fill(name: str, *arguments: object) -> tuple[int, bytes]:
-    """Calls a function whose last arguments are (buffer, capacity, length); the status and what is in the buffer."""
+    """Calls a function whose last arguments are (buffer, capacity, length). Returns its status and the contents of the buffer."""
     function, length, buffer = getattr(LIBRARY, name), c_size_t(), _buffer(0)
     status = function(*arguments, buffer, len(buffer), byref(length))
     if status == SP_ERR_SHORT:
@@ -157,7 +157,7 @@ def fill(name: str, *arguments: object) -> tuple[int, bytes]:
 
 
 def octets(value: bytes) -> bytes:
-    """Bytes that go in, of anything that holds bytes; a number or a list is none of it."""
+    """Returns the bytes of an input that holds bytes. Raises `TypeError` for anything else, such as a number or a list."""
     try:
         return value if isinstance(value, bytes) else bytes(memoryview(value))
     except TypeError:
@@ -165,9 +165,9 @@ def octets(value: bytes) -> bytes:
 
 
 def text(value: str) -> tuple[bytes, int]:
-    """The two arguments of a text that goes in."""
+    """Returns the two arguments of an input text."""
     if not isinstance(value, str):
-        raise TypeError(f"found {type(value).__name__}, expected a text")
+        raise TypeError(f"found {type(value).__name__}, expected str")
     data = value.encode("utf-8")
     return data, len(data)
 
@@ -194,9 +194,7 @@ class Place(ctypes.Structure):
 
 
 class Handle:
-    """An object of the library; closed at the latest when nobody uses it any more.
-
-    Usable with `with`: it is closed at the end of the block.
+    """An object of the library. It is closed by `close`, at the end of a `with` block, or when it is garbage-collected.
     """
 
     _destroy = ""
@@ -208,8 +206,8 @@ class Handle:
         self._handle = handle.value
 
     def close(self) -> None:
-        """Ends it; every later call raises `HandleError`. Closing twice does nothing; inside one of its own calls, in a hook, it
-        raises `BusyError`."""
+        """Closes the object; every later call raises `HandleError`. Closing twice does nothing. Closing it inside one of its own
+        calls, from a hook, raises `BusyError`."""
         if handle := getattr(self, "_handle", 0):
             call(self._destroy, handle)
             self._handle = 0

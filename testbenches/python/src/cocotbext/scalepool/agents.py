@@ -1,7 +1,7 @@
-"""What drives a flit interface and what takes from it: `FlitSource` and `FlitSink`.
+"""Agents that drive a flit interface: `FlitSource` sends flits, `FlitSink` accepts them.
 
-Both look at the interface at each rising edge of the clock, before the design under test has changed it, and drive behind
-the edge. In reset they are silent; the flit under way is lost, those that wait in a queue stay.
+Both sample the interface at each rising edge of the clock, before the design under test changes it, and drive it after the
+edge. In reset `valid` and `ready` are low; a flit that has been sent in part is lost, and those in a queue stay.
 """
 
 import logging
@@ -19,14 +19,14 @@ from .flit import FLIT_BYTES
 
 
 def random_pauses(share: float, seed: int) -> Iterator[bool]:
-    """A pause generator: True for so large a share of the clocks, at random, the same for the same seed."""
+    """Pause generator that yields True in this share of the clocks, at random. The same seed gives the same pauses."""
     draw = random.Random(seed)
     while True:
         yield draw.random() < share
 
 
 def bit_flips(rate: float, seed: int) -> Callable[[bytes], bytes]:
-    """A fault for `FlitSource.set_fault`: flips one random bit in so large a share of the flits."""
+    """Returns a fault for `FlitSource.set_fault` that flips one random bit in this share of the flits."""
     draw = random.Random(seed)
 
     def flip(data: bytes) -> bytes:
@@ -41,9 +41,9 @@ def bit_flips(rate: float, seed: int) -> Callable[[bytes], bytes]:
 
 
 class Agent:
-    """What all that stand at an interface have in common: bus, clock, reset, protocol, log.
+    """Base of all agents of an interface: bus, clock, reset, protocol and log.
 
-    `protocol` is a key of `flit.FLIT_BYTES`; left out, it is the `default_protocol` of the class.
+    `protocol` is a key of `flit.FLIT_BYTES`. If it is left out, it is the `default_protocol` of the class.
     """
 
     default_protocol = "cxl-68b"
@@ -69,12 +69,12 @@ class Agent:
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Ends it: nothing is driven or watched any more."""
+        """Stops the agent: it neither drives nor watches from then on."""
         self._task.cancel()
 
 
 class _Pausing(Agent):
-    """Queue and pauses."""
+    """Base of the agents that have a queue and may pause."""
 
     def __init__(self, *arguments) -> None:
         self.queue: deque[bytes] = deque()
@@ -83,11 +83,11 @@ class _Pausing(Agent):
         super().__init__(*arguments)
 
     def set_pause_generator(self, generator: Iterable[bool]) -> None:
-        """Pauses in each clock for which the generator says True; behind its end never."""
+        """Pauses in each clock for which the generator yields True. After its end there are no pauses."""
         self._pauses = iter(generator)
 
     def clear_pause_generator(self) -> None:
-        """Pauses no more, except while `pause` is True."""
+        """Removes the pause generator. The agent then pauses only while `pause` is True."""
         self._pauses = None
 
     def _paused(self) -> bool:
@@ -95,23 +95,23 @@ class _Pausing(Agent):
         return bool(self.pause or generated)
 
     def count(self) -> int:
-        """Flits in the queue."""
+        """Returns the number of flits in the queue."""
         return len(self.queue)
 
     def empty(self) -> bool:
-        """Whether the queue is empty."""
+        """Returns whether the queue is empty."""
         return not self.queue
 
     def clear(self) -> None:
-        """Forgets the flits in the queue."""
+        """Removes all flits from the queue."""
         self.queue.clear()
 
 
 class FlitSource(_Pausing):
-    """Drives flits: `valid` and `data`, waits for `ready` where there is one.
+    """Sends flits: drives `valid` and `data`, and waits for `ready` if the interface has it.
 
-    `send` and `send_nowait` queue flits as bytes. A pause keeps `valid` low between two beats; a beat that is offered
-    stays until it is taken. `set_fault` changes flits on their way to the wire.
+    `send` and `send_nowait` queue flits as bytes. A pause keeps `valid` low between two beats; a beat that is offered stays until
+    it is accepted. `set_fault` changes flits before they are driven.
     """
 
     def __init__(
@@ -133,15 +133,16 @@ class FlitSource(_Pausing):
         super().__init__(bus, clock, reset, reset_active_level, protocol)
 
     def set_fault(self, fault: Callable[[bytes], bytes] | None) -> None:
-        """A function from the flit to what goes to the wire, such as `bit_flips(1e-2, seed)`; None for none."""
+        """Sets a function that gets each flit and returns what is driven instead, such as `bit_flips(1e-2, seed)`, or None for no
+        fault."""
         self._fault = fault
 
     def full(self) -> bool:
-        """Whether the queue has reached `queue_occupancy_limit`, if that is not 0."""
+        """Returns whether the queue has reached `queue_occupancy_limit`; a limit of 0 is none."""
         return 0 < self.queue_occupancy_limit <= len(self.queue)
 
     def send_nowait(self, data: bytes) -> None:
-        """Queues a flit. Raises `ValueError` for a wrong length."""
+        """Queues a flit. Raises `ValueError` if its length is wrong."""
         data = octets(data)
         if len(data) != self.flit_bytes:
             raise ValueError(f"{self.bus.name}: found {len(data)} bytes, expected a flit of {self.flit_bytes}")
@@ -149,22 +150,22 @@ class FlitSource(_Pausing):
         self._done.clear()
 
     async def send(self, data: bytes) -> None:
-        """Queues a flit, when there is room."""
+        """Waits until the queue has room, and queues a flit."""
         while self.full():
             self._room.clear()
             await self._room.wait()
         self.send_nowait(data)
 
     def idle(self) -> bool:
-        """Whether all flits have been taken."""
+        """Returns whether all flits have been accepted."""
         return not self.queue and not self._beats
 
     async def wait(self) -> None:
-        """Waits until all flits have been taken."""
+        """Waits until all flits have been accepted."""
         await self._done.wait()
 
     def _load(self) -> None:
-        """Puts the next flit to the wire."""
+        """Prepares the beats of the next flit."""
         data = self.queue.popleft()
         self._room.set()
         if self._fault is not None:
@@ -199,7 +200,7 @@ class FlitSource(_Pausing):
 
 
 class FlitSink(_Pausing):
-    """Takes flits: drives `ready` where there is one, low in a pause, and queues what comes as bytes."""
+    """Accepts flits: drives `ready`, if the interface has it, low in a pause, and queues the flits as bytes."""
 
     def __init__(
         self,
@@ -214,18 +215,18 @@ class FlitSink(_Pausing):
         super().__init__(bus, clock, reset, reset_active_level, protocol)
 
     def recv_nowait(self) -> bytes:
-        """The oldest flit; raises `IndexError` when there is none."""
+        """Takes the oldest flit. Raises `IndexError` if there is none."""
         return self.queue.popleft()
 
     async def recv(self) -> bytes:
-        """The oldest flit, when there is one."""
+        """Waits for a flit and takes the oldest one."""
         while not self.queue:
             self._came.clear()
             await self._came.wait()
         return self.queue.popleft()
 
     async def wait(self, timeout: float = 0, timeout_unit: str = "ns") -> None:
-        """Waits until a flit is there, or for so long; 0 is for ever."""
+        """Waits until a flit is in the queue, at most for `timeout`; 0 waits without limit."""
         if self.queue:
             return
         self._came.clear()
@@ -239,7 +240,7 @@ class FlitSink(_Pausing):
 
     async def _run(self) -> None:
         bus, edge = self.bus, RisingEdge(self.clock)
-        # Without back-pressure it is always ready.
+        # An interface without back-pressure is always ready.
         ready = bus.ready is None
         beats: list[int] = []
         if bus.ready is not None:

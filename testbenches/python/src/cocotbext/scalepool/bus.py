@@ -1,24 +1,24 @@
 """The signals of a flit interface: `valid`, `data` and, where there is back-pressure, `ready`.
 
-A flit moves at a rising edge of the clock with valid and ready high. `data` holds a whole flit, byte 0 in bits 7:0, or a
-part of it that divides it: then a flit takes several beats, the one with byte 0 first.
+A flit is transferred at a rising edge of the clock with `valid` and `ready` high. `data` is as wide as a flit, with byte 0 in
+bits 7:0, or narrower by a whole factor: then a flit takes several beats, and the first one has byte 0.
 """
 
 from cocotb.handle import SimHandleBase
 
 
 class FlitBus:
-    """The signals of one interface. `signals` names those that are called otherwise than `valid`, `ready` and `data`."""
+    """The signals of one interface. `signals` gives their names where they are not `valid`, `ready` and `data`."""
 
     def __init__(self, entity: SimHandleBase, **signals: str) -> None:
         unknown = set(signals) - {"valid", "ready", "data"}
         if unknown:
-            raise TypeError(f"found signal `{min(unknown)}`, expected valid, ready or data")
+            raise TypeError(f"found signal `{min(unknown)}`, expected `valid`, `ready` or `data`")
         self.name = signals.get("data", "data")
         self.valid = self._find(entity, signals.get("valid", "valid"))
         self.data = self._find(entity, signals.get("data", "data"))
         ready = signals.get("ready", "ready")
-        # None: without back-pressure. A name that was given has to be there.
+        # None stands for an interface without back-pressure. A signal whose name was given has to be there.
         self.ready = self._find(entity, ready) if "ready" in signals or hasattr(entity, ready) else None
 
     @staticmethod
@@ -26,11 +26,11 @@ class FlitBus:
         try:
             return getattr(entity, name)
         except AttributeError:
-            raise AttributeError(f"{entity._path}: found no signal `{name}` for a flit interface") from None
+            raise AttributeError(f"{entity._path}: found no signal `{name}`, expected one for the flit interface") from None
 
     @classmethod
     def from_prefix(cls, entity: SimHandleBase, prefix: str, **signals: str) -> "FlitBus":
-        """The bus of `<prefix>_valid`, `<prefix>_data` and, if there is one, `<prefix>_ready`; `signals` names exceptions."""
+        """The bus of `<prefix>_valid`, `<prefix>_data` and, if it exists, `<prefix>_ready`; `signals` gives other names."""
         names = {"valid": f"{prefix}_valid", "data": f"{prefix}_data", **signals}
         if "ready" not in signals and hasattr(entity, f"{prefix}_ready"):
             names["ready"] = f"{prefix}_ready"
@@ -39,10 +39,10 @@ class FlitBus:
         return bus
 
     def beats(self, flit_bytes: int) -> int:
-        """Beats of a flit; raises if `data` does not divide it."""
+        """Number of beats of a flit. Raises `ValueError` if the width of `data` does not divide that of a flit."""
         bits = len(self.data)
         if bits == 0 or 8 * flit_bytes % bits or bits % 8:
-            raise ValueError(f"{self.name}: found {bits} bits of data, expected {8 * flit_bytes} or a divisor in bytes")
+            raise ValueError(f"{self.name}: found {bits} bits of data, expected {8 * flit_bytes} or a divisor of it in whole bytes")
         return 8 * flit_bytes // bits
 
 
@@ -61,7 +61,7 @@ class _ReadOnly:
 
 
 class WatchedBus(FlitBus):
-    """The same signals, out of reach for whoever only watches: assigning to one raises `AttributeError`."""
+    """The same signals for an agent that only watches: assigning to one raises `AttributeError`."""
 
     def __init__(self, bus: FlitBus) -> None:
         self.name = bus.name

@@ -1,11 +1,11 @@
-"""Checksums and the FEC of 256-byte flits, one item or many.
+"""CRCs, and the FEC of 256-byte flits, for one item or many.
 
     >>> crc(Crc.CXL68, bytes(64))
     0
     >>> fec_correct(fec_encode(bytes(256)))[1]
     [0]
 
-A batch costs one call: use it where speed matters.
+`crc_many` and the FEC functions process a whole batch in one call: use them where speed matters.
 """
 
 import ctypes
@@ -20,14 +20,14 @@ from .errors import RangeError
 class Crc(enum.IntEnum):
     """What a CRC covers.
 
-    * CXL68: the 64 bytes of payload of a 68B flit (16 bits)
+    * CXL68: the 64 bytes of the slots of a 68B flit (16 bits)
     * CXL256: bytes 0 to 241 of a standard or PBR flit (64 bits)
     * LOPT_EVEN, LOPT_ODD: bytes 0 to 121, or 128 to 243, of a latency-optimised flit (48 bits)
-    * UALINK: all 640 bytes of a DL flit; those of the CRC do not matter (32 bits)
-    * NVLINK: 16 bytes for each flit that is covered, the header last, whose own CRC does not matter (25 bits)
+    * UALINK: all 640 bytes of a DL flit; the bytes of the CRC itself do not count (32 bits)
+    * NVLINK: 16 bytes for each flit that is covered, the header last; its CRC field does not count (25 bits)
     * DLLP: the 4 bytes of a DLLP (16 bits)
     * LCRC: 2 bytes of sequence number, high byte first, then the TLP (32 bits)
-    * ECRC: a TLP without local prefixes and digest (32 bits)
+    * ECRC: a TLP without its local prefixes and without the digest (32 bits)
     """
 
     CXL68 = lib.CONSTANTS["SP_CRC_CXL68"]
@@ -42,7 +42,7 @@ class Crc(enum.IntEnum):
 
 
 class Fec(enum.IntEnum):
-    """Which 256-byte flits: STANDARD (PBR too) or LOPT, latency-optimised."""
+    """Kind of 256-byte flit: STANDARD, which PBR flits are too, or LOPT, the latency-optimised one."""
 
     STANDARD = lib.CONSTANTS["SP_FEC_STANDARD"]
     LOPT = lib.CONSTANTS["SP_FEC_LOPT"]
@@ -53,7 +53,8 @@ _sp_crc = lib.LIBRARY.sp_crc
 
 
 def crc(kind: Crc, data: bytes) -> int:
-    """CRC of one item: the bytes of the CRC in wire order, read little-endian. Raises `RangeError` for a wrong length."""
+    """Returns the CRC of one item, as a number whose little-endian bytes are the CRC in wire order. Raises `RangeError` for a
+    wrong length."""
     found = c_uint64()
     data = data if isinstance(data, bytes) else lib.octets(data)
     try:
@@ -66,7 +67,8 @@ def crc(kind: Crc, data: bytes) -> int:
 
 
 def crc_many(kind: Crc, data: bytes, item_bytes: int) -> "array[int]":
-    """CRCs of items of `item_bytes` each, which stand one behind the other, in one call; an array of 64-bit numbers."""
+    """Returns the CRCs of items of `item_bytes` each, which stand one after the other in `data`, as an array of 64-bit
+    numbers."""
     data = lib.octets(data)
     count, rest = divmod(len(data), item_bytes) if item_bytes > 0 else (0, 1)
     if rest:
@@ -87,16 +89,17 @@ def _flits(flits: bytes) -> tuple[ctypes.Array, int]:
 
 
 def fec_encode(flits: bytes, kind: Fec = Fec.STANDARD) -> bytes:
-    """The 256-byte flits with their six FEC bytes put in. CRCs have to be there already."""
+    """Returns the 256-byte flits with their six FEC bytes filled in. The CRCs must be there already."""
     buffer, count = _flits(flits)
     lib.call("sp_fec_encode", kind, buffer, count)
     return buffer.raw
 
 
 def fec_correct(flits: bytes, kind: Fec = Fec.STANDARD) -> tuple[bytes, list[int]]:
-    """The flits repaired, and for each how many bytes were, or -1 for one that cannot be and stays as it is.
+    """Returns the corrected flits, and for each one the number of corrected bytes, or -1 if it cannot be corrected and is
+    returned as it was.
 
-    Three wrong bytes at most, one in each group; what is more may look like less, so check the CRC behind it.
+    The FEC corrects at most three bytes, one in each group. More errors can look like fewer, so check the CRC afterwards.
     """
     buffer, count = _flits(flits)
     corrected = (c_int32 * count)()

@@ -1,13 +1,13 @@
-"""What calls of the library raise: one class for each kind of refusal, with the library's own text.
+"""Exceptions: one class for each kind of error of the library, with the library's own text.
 
-A call that raises has changed nothing. A broken rule is no error: it comes as a `Violation` beside the result.
+A call that raises one has changed nothing. A broken rule is not an error: it is a `Violation` beside the result.
 """
 
 
 class ScalepoolError(Exception):
-    """A call of the library was refused. The text says what was found, what was expected, where.
+    """A call of the library was refused. The text says where, what was found and what was expected.
 
-    `function` is the C function, `status` its answer (`SP_ERR_..` of scalepool.h).
+    `function` is the C function, `status` the status that it returned (`SP_ERR_..` of scalepool.h).
     """
 
     def __init__(self, text: str, function: str = "", status: int = 0) -> None:
@@ -17,32 +17,32 @@ class ScalepoolError(Exception):
 
 
 class LibraryError(ScalepoolError, ImportError):
-    """The shared library is missing, or its version does not go with this package."""
+    """The shared library is missing, or its version does not match this package."""
 
 
 class InputError(ScalepoolError, ValueError):
-    """An input cannot be read: a text, a name, a field, a flit."""
+    """An input cannot be read: a text, a name, a field or a flit."""
 
 
 class RangeError(ScalepoolError, ValueError):
-    """A number or a length is out of its range."""
+    """A number or a length is out of range."""
 
 
 class HandleError(ScalepoolError):
-    """The object was closed."""
+    """The object has been closed."""
 
 
 class BusyError(ScalepoolError):
-    """Another thread is inside a call with the same object."""
+    """Another call with the same object is still running: in another thread, or around the hook that makes this call."""
 
 
 class KindError(ScalepoolError):
-    """The object cannot do this: a passive end does not send, an encoder does not decode."""
+    """The object does not support this call: a passive end does not send, an encoder does not decode."""
 
 
 class InternalError(ScalepoolError):
-    """A mistake of the library or of this package."""
+    """Internal error of the library or of this package."""
 
 
 class ComparisonError(ScalepoolError, AssertionError):
-    """`LinkEnd.expect` found something else than the twin has sent."""
+    """The unit given to `LinkEnd.expect` or `Model.expect` differs from the one that the model has, or there is none."""

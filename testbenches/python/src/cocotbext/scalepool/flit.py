@@ -1,11 +1,11 @@
-"""Whole flits: bytes to forms and back, one flit or a stream.
+"""Whole flits from bytes to JSON forms and back, one flit or a stream.
 
     >>> found = decode("cxl-68b", bytes(68))
     >>> found.kind, [violation.rule for violation in found.violations]
-    ('null', ['CXL68-PID-03'])
+    ('dropped', ['CXL68-PID-03'])
 
 A form is the object that `scalepool flit decode` prints: header, slots with messages, CRC, FEC. `decode` and `encode` take
-one flit on its own. Where a flit depends on those before it (rollover of data, carry-over, the CRC of NVLink) use a
+one flit on its own. If a flit depends on those before it (rollover of data, carry-over, the CRC of NVLink), use a
 `Decoder` or an `Encoder`, which keep that state.
 """
 
@@ -32,14 +32,14 @@ FLIT_BYTES: dict[str, int] = {
     "ualink": 640,
     "nvlink": 16,
 }
-"""Bytes of a flit on the wire by protocol. A unit of `nvlink` is a packet: one header flit and up to 17 more."""
+"""Bytes of a flit on the wire, by protocol. `nvlink` is decoded in packets: one header flit and up to 17 more."""
 
 _EMPTY = lib.CONSTANTS["SP_EMPTY"]
 _UNREADABLE = lib.CONSTANTS["SP_UNREADABLE"]
 
 
 def direction(dir: str) -> int:
-    """The number of a direction in the C ABI."""
+    """Returns the number of a direction in the C ABI."""
     if dir not in ("down", "up"):
         raise InputError(f"dir: found `{dir}`, expected `down` or `up`")
     return lib.CONSTANTS["SP_DOWN" if dir == "down" else "SP_UP"]
@@ -47,7 +47,7 @@ def direction(dir: str) -> int:
 
 @dataclass(frozen=True)
 class Flit:
-    """A flit as bytes and as a form. `violations` are the rules that it breaks; `unreadable` says why there is no form."""
+    """A flit as bytes and as a JSON form. `violations` are the rules that it breaks; `unreadable` says why there is no form."""
 
     data: bytes
     form: dict
@@ -56,12 +56,12 @@ class Flit:
 
     @property
     def kind(self) -> str:
-        """What the flit is: `protocol`, `control`, `idle` and so on; empty for one that cannot be read."""
+        """Kind of the flit: `protocol`, `control`, `idle` and so on; empty if the flit cannot be read."""
         return self.form.get("kind", "")
 
     @property
     def messages(self) -> list[dict]:
-        """The messages in the slots of a CXL flit that say they are valid, each `{"layout":.., "fields":{..}}`."""
+        """The messages in the slots of a CXL flit whose valid bit is set, each `{"layout":.., "fields":{..}}`."""
         found = (message for slot in self.form.get("slots", ()) for message in slot.get("messages", ()))
         return [message for message in found if message["fields"].get("valid", 1)]
 
@@ -75,7 +75,7 @@ class _Stream(lib.Handle):
         self._flit = ctypes.create_string_buffer(1024)
 
     def _take(self) -> list[Flit]:
-        """All answers that wait."""
+        """Takes all answers that are queued."""
         found = []
         json_length, flit_length = c_size_t(), c_size_t()
         while True:
@@ -98,7 +98,7 @@ class _Stream(lib.Handle):
                 found.append(Flit(ctypes.string_at(self._flit, flit_length.value), form, broken))
 
     def finish(self) -> list[Flit]:
-        """No more flits follow: the answers that waited for one."""
+        """Tells the stream that no more flits follow, and returns the answers that waited for the next one."""
         lib.call("sp_stream_finish", self._handle)
         return self._take()
 
@@ -110,13 +110,14 @@ class Decoder(_Stream):
         super().__init__("sp_decoder_new", protocol, dir)
 
     def feed(self, data: bytes) -> list[Flit]:
-        """Decodes one flit (nvlink: one packet). One answer as a rule; an answer of ualink may wait for the next flit."""
+        """Decodes one flit (nvlink: one packet) and returns the answers that are ready: one as a rule; the answer of a ualink
+        flit may wait for the next flit."""
         data = lib.octets(data)
         lib.call("sp_stream_decode", self._handle, data, len(data), 1)
         return self._take()
 
     def feed_many(self, data: bytes, flit_bytes: int) -> list[Flit]:
-        """Decodes flits of `flit_bytes` each, which stand one behind the other, in one call."""
+        """Decodes flits of `flit_bytes` each, which stand one after the other in `data`, in one call."""
         data = lib.octets(data)
         if flit_bytes <= 0 or len(data) % flit_bytes:
             raise RangeError(f"data: found {len(data)} bytes, expected a multiple of flit_bytes, {flit_bytes}")
@@ -131,7 +132,7 @@ class Encoder(_Stream):
         super().__init__("sp_encoder_new", protocol, dir)
 
     def feed(self, form: Mapping) -> list[Flit]:
-        """Encodes one form. Parts that are left out have their defaults; CRC and FEC are computed."""
+        """Encodes one form. Keys that are left out have their default value; CRC and FEC are computed."""
         lib.call("sp_stream_encode", self._handle, *lib.text(json.dumps(form)))
         return self._take()
 

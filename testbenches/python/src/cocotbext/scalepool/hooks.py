@@ -1,4 +1,4 @@
-"""Hooks: functions of yours at the points of a link end, to watch, to change, to drop or to hold back what passes there.
+"""Hooks: your functions at the hook points of a link end. They watch, change, drop or hold back what passes there.
 
     >>> from cocotbext.scalepool import LinkEnd
     >>> host, seen = LinkEnd("cxl-68b", "down"), []
@@ -7,8 +7,8 @@
     >>> len(seen)
     3
 
-The ports of a whole `Model` have the same points: `Model.attach`. The points, and what a function may answer at each, are
-listed in scalepool.h at `sp_hook_attach`.
+The ports of a `Model` have the same points; see `Model.attach`. scalepool.h lists the points at `sp_hook_attach`, with the
+answers that each one allows.
 """
 
 import ctypes
@@ -20,11 +20,11 @@ from enum import Enum
 from . import _library as lib
 
 POINTS: tuple[str, ...] = ("packer_in", "packer_out", "credit", "replay_in", "replay_out", "wire")
-"""The points of a link end, in the order in which the C ABI counts them."""
+"""The hook points of a link end, in the order of their numbers in the C ABI."""
 
 
 class Answer(Enum):
-    """What becomes of an item: it goes on, it is gone, or it is asked for again in the next flit clock."""
+    """What happens to an item: it passes, it is dropped, or it is held back and offered again in the next flit clock."""
 
     KEEP = "SP_HOOK_KEEP"
     DROP = "SP_HOOK_DROP"
@@ -33,8 +33,8 @@ class Answer(Enum):
 
 @dataclass(frozen=True)
 class Item:
-    """What passes a point: `number` counts the items of the point from 0, `name` is a layout, a protocol or `credit`, `data`
-    its bytes."""
+    """An item that passes a hook point. `way` is `rx` or `tx`, `number` counts the items of the point from 0, `name` is a
+    layout, a protocol or `credit`, and `data` are its bytes."""
 
     point: str
     way: str
@@ -45,8 +45,8 @@ class Item:
 
 
 Hook = Callable[[Item], "Answer | bytes | None"]
-"""A function at a point. It answers with an `Answer`, with bytes of the same length to go on in the place of the item, or with
-nothing to let it pass."""
+"""A function at a hook point. It returns an `Answer`, bytes of the same length to replace the item with, or None to let the
+item pass."""
 
 # uint32_t (void *user, uint32_t point, uint32_t way, uint64_t flit_clock, uint64_t number, const char *name,
 #           const uint8_t *bytes, uint8_t *other, size_t length)
@@ -54,7 +54,7 @@ _HOOK = ctypes.CFUNCTYPE(c_uint32, c_void_p, c_uint32, c_uint32, c_uint64, c_uin
 
 
 def wrap(function: Hook, raised: list[BaseException]) -> ctypes._CFuncPtr:
-    """The function as C calls it. No exception may leave it: one that does is put into `raised`, and the item passes."""
+    """Wraps a function for C. No exception may leave it: what it raises is put into `raised`, and the item passes."""
     rx, replace = lib.CONSTANTS["SP_RX"], lib.CONSTANTS["SP_HOOK_REPLACE"]
 
     def called(_user, point, way, flit_clock, number, name, data, other, length):
@@ -62,7 +62,7 @@ def wrap(function: Hook, raised: list[BaseException]) -> ctypes._CFuncPtr:
             way_name = "rx" if way == rx else "tx"
             item = Item(POINTS[point], way_name, flit_clock, number, name.decode(), ctypes.string_at(data, length))
             answer = function(item)
-            # Functions such as list.append say nothing.
+            # Functions such as list.append return nothing.
             if answer is None:
                 answer = Answer.KEEP
             if isinstance(answer, Answer):
@@ -72,7 +72,7 @@ def wrap(function: Hook, raised: list[BaseException]) -> ctypes._CFuncPtr:
                 raise ValueError(f"hook at {item.point}: found {len(answer)} bytes, expected {length}")
             ctypes.memmove(other, answer, length)
             return replace
-        except BaseException as error:  # every one: none may go up into C
+        except BaseException as error:  # all of them: none may propagate into C
             raised.append(error)
             return lib.CONSTANTS["SP_HOOK_KEEP"]
 

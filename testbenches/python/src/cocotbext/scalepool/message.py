@@ -1,11 +1,11 @@
-"""Messages: fields to bytes and back, one or many, for every layout of the library.
+"""Messages from fields to bytes and back, one or many, for every layout of the library.
 
     >>> encode("cxl68.m2s_req", opcode="MemRd", address=0x1000, tag=7).hex()
     '0370000008000000000000'
     >>> decode("cxl68.m2s_req", bytes.fromhex("0370000008000000000000")).fields["tag"]
     7
 
-Bytes are in the order of the wire, byte 0 first. `layouts()` lists the names, `describe(name)` says what a field is.
+Bytes are in wire order, byte 0 first. `layouts()` lists the names, `describe(name)` explains the fields.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from .errors import InputError, RangeError
 
 @dataclass(frozen=True)
 class Violation:
-    """A rule that is broken: its id (`scalepool list rules`), where, what was found and what was expected."""
+    """A broken rule: its id (`scalepool list rules`), where it is broken, what was found and what was expected."""
 
     rule: str
     at: str
@@ -31,7 +31,7 @@ class Violation:
 
     @classmethod
     def of(cls, form: Mapping) -> "Violation":
-        """From the JSON form of the library."""
+        """Makes a violation of the JSON form of the library."""
         return cls(*(str(form.get(key, "")) for key in ("rule", "at", "found", "expected", "text")))
 
     def __str__(self) -> str:
@@ -40,9 +40,9 @@ class Violation:
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a layout: its lowest bit, its width in bits, the value that it has when it is left out.
+    """A field of a layout: its lowest bit, its width in bits, and its value when it is left out.
 
-    A byte address with `address_lsb` above 0 travels without its lower bits; values are whole byte addresses.
+    For a byte address, `address_lsb` is the lowest bit that is transmitted. Values are always whole byte addresses.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout: its name, its size in bits and in bytes on the wire, its fields in order."""
+    """A layout: its name, its size in bits and in bytes on the wire, and its fields in order."""
 
     name: str
     bits: int
@@ -66,7 +66,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Message:
-    """A decoded message. `fields` has codes by name where they have one; `violations` are the rules it breaks."""
+    """A decoded message. `fields` has a code by its name if it has one; `violations` are the rules that the message breaks."""
 
     layout: str
     fields: dict[str, int | str]
@@ -75,7 +75,7 @@ class Message:
 
 @functools.cache
 def layout(name: str) -> Layout:
-    """Size and fields of a layout. Raises `InputError` for a name that there is not, with similar ones."""
+    """Returns size and fields of a layout. Raises `InputError` for an unknown name, and lists similar ones."""
     number, size, place = c_uint32(), lib.Size(), lib.Place()
     lib.call("sp_layout_find", *lib.text(name), byref(number))
     lib.call("sp_layout_size", number, byref(size))
@@ -91,29 +91,29 @@ def layout(name: str) -> Layout:
 
 
 def layouts() -> list[str]:
-    """Names of all layouts."""
+    """Returns the names of all layouts."""
     count = c_uint32()
     lib.call("sp_layout_count", byref(count))
     return [lib.fill("sp_layout_name", n)[1].decode() for n in range(count.value)]
 
 
 def describe(name: str) -> dict:
-    """The whole field table of a layout: places, codes by name, meaning, source."""
+    """Returns the field table of a layout: positions, codes by name, meaning and source."""
     return json.loads(lib.fill("sp_layout_describe", layout(name)._id)[1])
 
 
 def encode(name: str, fields: Mapping[str, int | str] | None = None, /, **more: int | str) -> bytes:
-    """Encodes a message; fields from a mapping, by keyword, or both.
+    """Encodes a message. Its fields are given as a mapping, as keywords, or both.
 
-    Codes go by name or number, addresses are byte addresses; fields left out have their default. Raises `InputError` for
-    a name or value that does not fit. Rules of the layout are not judged: a reserved code is encoded as it is.
+    A code is given by name or number, an address is a byte address, and a field that is left out has its default value. Raises
+    `InputError` for an unknown name or a value that does not fit. Rules are not checked: a reserved code is encoded as it is.
     """
     form = {"layout": name, "fields": {**(fields or {}), **more}}
     return lib.fill("sp_encode_json", *lib.text(json.dumps(form)))[1]
 
 
 def decode(name: str, data: bytes) -> Message:
-    """Decodes a message of a layout. Raises `InputError` unless there are exactly as many bytes as the layout has."""
+    """Decodes a message of a layout. Raises `InputError` if the number of bytes is not that of the layout."""
     data = lib.octets(data)
     _, text = lib.fill("sp_decode_json", layout(name)._id, data, len(data))
     form = json.loads(text)
@@ -121,17 +121,18 @@ def decode(name: str, data: bytes) -> Message:
 
 
 def encode_many(name: str, messages: Iterable[Mapping[str, int]]) -> bytes:
-    """Encodes messages of one layout in one call; their bytes stand one behind the other. Values are numbers here."""
+    """Encodes messages of one layout in one call and returns their bytes one after the other. All values are numbers here."""
     fields = layout(name).fields
     names = {field.name for field in fields}
     values: list[int] = []
     for n, message in enumerate(messages):
         unknown = set(message) - names
         if unknown:
-            raise InputError(f"message {n}: {name}: found no field `{min(unknown)}`", "sp_encode")
+            known = ", ".join(field.name for field in fields)
+            raise InputError(f"message {n}: {name}: found field `{min(unknown)}`, expected one of: {known}", "sp_encode")
         values += (message.get(field.name, field.default) for field in fields)
     if any(not 0 <= value < 1 << 128 for value in values):
-        raise RangeError(f"{name}: found a value below 0 or above 128 bits", "sp_encode")
+        raise RangeError(f"{name}: found a value outside 128 bits, expected 0 to 2^128 - 1", "sp_encode")
     numbers = (lib.Number * len(values))(*((value & (1 << 64) - 1, value >> 64) for value in values))
     count = len(values) // len(fields)
     length, size = c_size_t(), layout(name).bytes * count
@@ -141,8 +142,8 @@ def encode_many(name: str, messages: Iterable[Mapping[str, int]]) -> bytes:
 
 
 def decode_many(name: str, data: bytes) -> list[dict[str, int]]:
-    """Decodes messages of one layout that stand one behind the other, in one call. Values are numbers; rules are not told:
-    `decode` does that."""
+    """Decodes messages of one layout, which stand one after the other in `data`, in one call. All values are numbers. Rules
+    are not checked; `decode` does that."""
     kind, data = layout(name), lib.octets(data)
     count, rest = divmod(len(data), kind.bytes)
     if rest:

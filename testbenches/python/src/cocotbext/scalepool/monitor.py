@@ -1,4 +1,4 @@
-"""What watches a flit interface: `FlitMonitor` decodes and checks, `FlitScoreboard` compares. Neither drives a signal."""
+"""Watchers of a flit interface: `FlitMonitor` decodes and checks, `FlitScoreboard` compares. Neither drives a signal."""
 
 from collections import deque
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from .retry import Retries
 
 @dataclass(frozen=True)
 class Finding:
-    """A rule that was seen broken: when, in which flit of the interface (from 0), and which rule."""
+    """A broken rule: the time at which it was seen, the flit of the interface, counted from 0, and the rule."""
 
     time_ns: float
     flit: int
@@ -29,18 +29,19 @@ class Finding:
 
 
 class FlitMonitor(Agent):
-    """Watches an interface: decodes every flit, and says which rules are broken.
+    """Watches an interface: decodes every flit and reports broken rules.
 
-    `recv` gives decoded flits in order, `findings` has what was wrong so far, `check` raises if there is anything. The log
-    has a line for each finding. `on_flit` and `on_finding` are lists of functions that are called with each.
+    `recv` returns the decoded flits in order, `findings` lists the broken rules so far, and `check` raises if there is one. Each
+    finding is logged as an error. `on_flit` and `on_finding` are lists of functions that are called with each flit or finding.
 
-    Beside the rules of the protocol the handshake is held to: valid and ready are 0 or 1 outside reset, and what is
-    offered stays until it is taken (rule `HANDSHAKE`; `stable=False` allows designs that change their mind). After a reset
-    the stream of flits starts anew. A monitor sees one direction. It follows a retry of cxl-68b from INIT.Param on: behind a
-    damaged flit it judges ID and CRC alone, until a RETRY.Ack says where the stream goes on. Of the other protocols, from the
-    first flit that goes again or is damaged, it judges only what a flit shows by itself, up to the next reset. Whether a retry
-    is due, and credits, need both directions: see `LinkPartner`. With `judges=False` flits are decoded, and only the handshake
-    is held to rules.
+    The handshake is checked, too (rule `HANDSHAKE`): outside reset `valid` is 0 or 1, and with `valid` high so is `data`; both
+    stay as they are until `ready` is high. `stable=False` allows designs that withdraw or change a flit. After a reset the stream
+    of flits starts anew.
+
+    A monitor sees one direction. For cxl-68b it follows a retry from INIT.Param on: after a damaged flit it checks protocol ID
+    and CRC only, until a RETRY.Ack says where the stream continues. For the other protocols, from the first damaged or replayed
+    flit to the next reset, it checks only what a flit shows by itself. Credits, and whether a retry is due, can be judged from
+    both directions only: see `LinkPartner`. With `judges=False` flits are decoded, and only the handshake is checked.
     """
 
     def __init__(
@@ -72,34 +73,36 @@ class FlitMonitor(Agent):
 
     @property
     def rules(self) -> list[str]:
-        """Ids of the rules that were broken so far, each once, in the order in which they came."""
+        """Ids of the rules that were broken so far, each once, in the order of their first finding."""
         return list(dict.fromkeys(finding.violation.rule for finding in self.findings))
 
     def count(self) -> int:
-        """Decoded flits that wait."""
+        """Returns the number of decoded flits in the queue."""
         return len(self.queue)
 
     def recv_nowait(self) -> Flit:
-        """The oldest decoded flit; raises `IndexError` when there is none."""
+        """Takes the oldest decoded flit. Raises `IndexError` if there is none."""
         return self.queue.popleft()
 
     async def recv(self) -> Flit:
-        """The oldest decoded flit, when there is one."""
+        """Waits for a decoded flit and takes the oldest one."""
         while not self.queue:
             self._came.clear()
             await self._came.wait()
         return self.queue.popleft()
 
     def finish(self) -> None:
-        """No more flits follow: judges what has waited for the next one (ualink)."""
+        """Tells the monitor that no more flits follow, so that it decodes one that waits for the next (ualink)."""
         self._answer(self._decoder.finish())
 
     def check(self, at_least: int = 1) -> None:
-        """Raises `AssertionError` if a rule was broken, or if fewer flits than `at_least` were seen."""
+        """Raises `AssertionError` if a rule was broken or fewer flits than `at_least` were seen."""
         self.finish()
         if self.findings:
             shown = "\n".join(map(str, self.findings[:10]))
-            raise AssertionError(f"{self.bus.name}: {len(self.findings)} findings:\n{shown}")
+            more = len(self.findings) - 10
+            shown += f"\nand {more} more" if more > 0 else ""
+            raise AssertionError(f"{self.bus.name}: found {len(self.findings)} broken rules, expected none:\n{shown}")
         if self.flits < at_least:
             raise AssertionError(f"{self.bus.name}: found {self.flits} flits, expected at least {at_least}")
 
@@ -111,7 +114,7 @@ class FlitMonitor(Agent):
             function(finding)
 
     def _handshake(self, at: str, found: str, expected: str) -> None:
-        self._find(Violation("HANDSHAKE", at, found, expected, "the handshake of the interface is broken"), self.flits)
+        self._find(Violation("HANDSHAKE", at, found, expected, "the handshake of the interface is violated"), self.flits)
 
     def _answer(self, answers: list[Flit]) -> None:
         for flit in answers:
@@ -161,16 +164,16 @@ class FlitMonitor(Agent):
                 continue
             if valid == 0:
                 if offered is not None and self.stable:
-                    self._handshake("valid", "0", "1 until ready")
+                    self._handshake("valid", "0", "1 until ready is high")
                 offered = None
                 continue
             word = bus.data.value
             if not word.is_resolvable:
-                self._handshake("data", "X or Z", "0 or 1 with valid")
+                self._handshake("data", "X or Z", "0 or 1 in each bit while valid is high")
                 continue
             word = word.to_unsigned()
             if offered is not None and word != offered and self.stable:
-                self._handshake("data", f"{word:#x}", f"{offered:#x} until ready")
+                self._handshake("data", f"{word:#x}", f"{offered:#x} until ready is high")
             if ready == 1:
                 offered = None
                 beats.append(word)
@@ -185,8 +188,8 @@ class FlitMonitor(Agent):
 class FlitScoreboard:
     """Compares the flits that a monitor sees, in order, with those that are expected.
 
-    A difference raises `AssertionError` at once, in the monitor, which ends the test. `check` at the end raises if
-    something that was expected has not come.
+    A difference raises `AssertionError` at once in the monitor, which fails the test. Call `check` at the end of a test: it
+    raises if an expected flit is missing.
     """
 
     def __init__(self, monitor: FlitMonitor) -> None:
@@ -196,11 +199,11 @@ class FlitScoreboard:
         monitor.on_data.append(self._compare)
 
     def expect(self, data: bytes, mask: bytes | None = None) -> None:
-        """One more flit is expected; `mask` has a 1 for each bit that counts, None for all."""
+        """Expects one more flit. `mask` has a 1 for each bit that is compared; None compares all."""
         self._expected.append((octets(data), mask))
 
     def waiting(self) -> int:
-        """Flits that are expected and have not come."""
+        """Returns the number of expected flits that have not come yet."""
         return len(self._expected)
 
     def _compare(self, found: bytes) -> None:
@@ -215,8 +218,8 @@ class FlitScoreboard:
                 raise AssertionError(f"{name}, flit {number}, byte {at}: found {f:#04x}, expected {e:#04x}\n{whole}")
 
     def check(self) -> None:
-        """Raises `AssertionError` if flits are still expected, or none was compared at all."""
+        """Raises `AssertionError` if an expected flit has not come, or if none was compared at all."""
         if self._expected or not self.compared:
             raise AssertionError(
-                f"{self.monitor.bus.name}: {self.compared} flits compared, {len(self._expected)} expected that have not come"
+                f"{self.monitor.bus.name}: compared {self.compared} flits, {len(self._expected)} expected ones have not come"
             )

@@ -1,6 +1,6 @@
-"""The classes by their names: `Cxl..`, `Ual..` and `Nvl..`. They differ in the protocol that is taken when none is named.
+"""The classes of each protocol: `Cxl..`, `Ual..` and `Nvl..`. They differ in their default protocol only.
 
-Those of CXL take `protocol=`: `cxl-68b` (the default), `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr` or `cxl-io`.
+Those of CXL accept `protocol=`: `cxl-68b` (the default), `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr` or `cxl-io`.
 """
 
 from .agents import FlitSink, FlitSource
@@ -10,96 +10,96 @@ from .partner import LinkPartner
 
 
 class CxlFlitBus(FlitBus):
-    """Signals of a flit interface of CXL: `from_prefix(dut, "s_flit")`."""
+    """The signals of a CXL flit interface: `from_prefix(dut, "s_flit")`."""
 
 
 class CxlFlitSource(FlitSource):
-    """Drives flits of CXL; `FlitSource` says how."""
+    """Drives CXL flits; see `FlitSource`."""
 
     default_protocol = "cxl-68b"
 
 
 class CxlFlitSink(FlitSink):
-    """Takes flits of CXL; `FlitSink` says how."""
+    """Accepts CXL flits; see `FlitSink`."""
 
     default_protocol = "cxl-68b"
 
 
 class CxlFlitMonitor(FlitMonitor):
-    """Watches, decodes and checks flits of CXL; `FlitMonitor` says how."""
+    """Watches, decodes and checks CXL flits; see `FlitMonitor`."""
 
     default_protocol = "cxl-68b"
 
 
 class CxlFlitScoreboard(FlitScoreboard):
-    """Compares flits of CXL with those that are expected; `FlitScoreboard` says how."""
+    """Compares CXL flits with those that are expected; see `FlitScoreboard`."""
 
 
 class CxlLinkPartner(LinkPartner):
-    """The model's end of a link of CXL; `LinkPartner` says how."""
+    """The model's end of a CXL link; see `LinkPartner`."""
 
     default_protocol = "cxl-68b"
 
 
 class UalFlitBus(FlitBus):
-    """Signals of a flit interface of UALink: `from_prefix(dut, "s_flit")`."""
+    """The signals of a UALink flit interface: `from_prefix(dut, "s_flit")`."""
 
 
 class UalFlitSource(FlitSource):
-    """Drives flits of UALink; `FlitSource` says how."""
+    """Drives UALink flits; see `FlitSource`."""
 
     default_protocol = "ualink"
 
 
 class UalFlitSink(FlitSink):
-    """Takes flits of UALink; `FlitSink` says how."""
+    """Accepts UALink flits; see `FlitSink`."""
 
     default_protocol = "ualink"
 
 
 class UalFlitMonitor(FlitMonitor):
-    """Watches, decodes and checks flits of UALink; `FlitMonitor` says how."""
+    """Watches, decodes and checks UALink flits; see `FlitMonitor`."""
 
     default_protocol = "ualink"
 
 
 class UalFlitScoreboard(FlitScoreboard):
-    """Compares flits of UALink with those that are expected; `FlitScoreboard` says how."""
+    """Compares UALink flits with those that are expected; see `FlitScoreboard`."""
 
 
 class UalLinkPartner(LinkPartner):
-    """The model's end of a link of UALink; `LinkPartner` says how."""
+    """The model's end of a UALink link; see `LinkPartner`."""
 
     default_protocol = "ualink"
 
 
 class NvlFlitBus(FlitBus):
-    """Signals of a flit interface of the NVLink model: `from_prefix(dut, "s_flit")`."""
+    """The signals of a flit interface of the NVLink model: `from_prefix(dut, "s_flit")`."""
 
 
 class NvlFlitSource(FlitSource):
-    """Drives flits of the NVLink model; `FlitSource` says how."""
+    """Drives flits of the NVLink model; see `FlitSource`."""
 
     default_protocol = "nvlink"
 
 
 class NvlFlitSink(FlitSink):
-    """Takes flits of the NVLink model; `FlitSink` says how."""
+    """Accepts flits of the NVLink model; see `FlitSink`."""
 
     default_protocol = "nvlink"
 
 
 class NvlFlitMonitor(FlitMonitor):
-    """Watches, decodes and checks flits of the NVLink model; `FlitMonitor` says how."""
+    """Watches, decodes and checks flits of the NVLink model; see `FlitMonitor`."""
 
     default_protocol = "nvlink"
 
 
 class NvlFlitScoreboard(FlitScoreboard):
-    """Compares flits of the NVLink model with those that are expected; `FlitScoreboard` says how."""
+    """Compares flits of the NVLink model with those that are expected; see `FlitScoreboard`."""
 
 
 class NvlLinkPartner(LinkPartner):
-    """The model's end of a link of the NVLink model; `LinkPartner` says how."""
+    """One end of a link of the NVLink model; see `LinkPartner`."""
 
     default_protocol = "nvlink"

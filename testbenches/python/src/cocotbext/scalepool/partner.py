@@ -1,4 +1,4 @@
-"""The model's end of a link, on the two flit interfaces of a design: a link partner, or a watcher of both directions."""
+"""The model's end of a link on the two flit interfaces of a design: a link partner, or a watcher of both directions."""
 
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
@@ -13,18 +13,18 @@ from .monitor import FlitMonitor
 
 
 class LinkPartner:
-    """One end of a link beside a design, with credits, retry and packing, one flit clock a clock.
+    """One end of a link beside a design, with credits, retry and packing. One clock of the design is one flit clock.
 
-    `rx` is the interface on which flits come to this end, `tx` that on which it sends; `dir` is the direction in which it
-    sends. With `passive=True` it drives nothing: it watches the end of the design that sends on `tx` and takes from `rx`,
-    and says which rules that one breaks. The same test runs with either by changing this flag.
+    `rx` is the interface on which flits arrive at this end, `tx` the one on which it sends, and `dir` the direction in which it
+    sends. With `passive=True` it drives nothing: it watches the design's own end, which sends on `tx` and receives on `rx`, and
+    reports the rules that this end breaks. This flag is all that a test has to change to run with either.
 
-    `end` is the `LinkEnd` itself: `end.send(..)` queues messages, `end.take()` has those that came. `events` collects
-    what was noticed, `rules` the rules that a design has broken, `rules_by` all of them by who it was: errors that a test injects
-    are those of the `line`. While `tx` is held back, the end stands still.
+    `end` is the `LinkEnd` itself: `end.send(..)` queues messages, `end.take()` returns those that have arrived. `events` lists
+    all broken rules, `rules` those that a design has broken, and `rules_by` all of them by who broke them: errors that a test
+    injects count for the `line`. An active end pauses while `tx` is not ready.
 
-    A passive partner judges by what both directions show, so its `rx` and `tx` only hand flits on; for a watcher of one direction
-    see `FlitMonitor`. What to tell it of the design, in `config`, is in PASSIVE.md beside the package.
+    A passive partner judges both directions together, so its `rx` and `tx` only pass flits on; `FlitMonitor` watches a single
+    direction. PASSIVE.md beside the package says what to tell a passive partner of the design in `config`.
     """
 
     default_protocol = "cxl-68b"
@@ -61,12 +61,12 @@ class LinkPartner:
 
     @property
     def rules(self) -> list[str]:
-        """Ids of the rules that a design has broken so far, each once: the peer, or the end that is watched."""
+        """Ids of the rules that a design has broken so far, each once: as the peer, or as the end that is watched."""
         return list(dict.fromkeys(event.violation.rule for event in self.events if event.by != "line"))
 
     @property
     def rules_by(self) -> dict[str, list[str]]:
-        """Ids of all rules that were broken so far, each once, by who has broken them: `peer`, `end`, `line`; see `Event`."""
+        """Ids of all rules that were broken so far, each once, by who broke them: `peer`, `end` or `line`; see `Event`."""
         found: dict[str, list[str]] = {"peer": [], "end": [], "line": []}
         for event in self.events:
             if event.violation.rule not in found[event.by]:
@@ -74,7 +74,7 @@ class LinkPartner:
         return found
 
     def stop(self) -> None:
-        """Ends it: nothing is driven or watched any more."""
+        """Stops the partner: it neither drives nor watches from then on."""
         for part in (self.rx, self.tx):
             part.stop()
         self._task.cancel()

@@ -1,14 +1,14 @@
-"""What counts in one direction of a link whose flits may go again.
+"""Violations that count when a single direction of a link is watched and flits may be replayed.
 
-A flit that goes again, or that is thrown away until one does, continues the stream at another place, which one direction does not
-show. From the first such flit on, only what a flit shows by itself is judged.
+A replayed flit, or one that the receiver discards until the replay begins, continues the stream at another place, which a single
+direction does not show. From the first such flit on, only the rules of a flit by itself are checked.
 """
 
 from .flit import Flit
 from .message import Violation
 
 _NUMBERS = {"cxl-256b": 1023, "cxl-256b-lopt": 1023, "cxl-256b-pbr": 1023, "ualink": 511}
-"""Highest number of a payload flit by protocol; 1 is next. The decoder of cxl-68b follows a retry by itself, from INIT.Param on."""
+"""Highest sequence number of a payload flit, by protocol; 1 follows it. The decoder of cxl-68b follows a retry by itself."""
 
 _OF_ONE_FLIT = {
     "cxl-256b": ("CXL256-CRC", "CXL256-FEC"),
@@ -20,29 +20,29 @@ _OF_ONE_FLIT = {
 
 
 class Retries:
-    """Follows the numbers of one direction, and says which violations of a flit count."""
+    """Follows the sequence numbers of one direction, and selects the violations of a flit that count."""
 
     def __init__(self, protocol: str) -> None:
         self.protocol = protocol
         self.adrift = False
-        """The stream went on at another place."""
+        """Whether the stream has continued at another place."""
         self._next: int | None = None
 
     def violations(self, flit: Flit) -> tuple[Violation, ...]:
-        """Those of the next flit that count."""
+        """Returns the violations of the next flit that count."""
         if self.protocol not in _OF_ONE_FLIT:
             return flit.violations
         damaged = any("-CRC-" in violation.rule for violation in flit.violations)
         moved = not damaged and self._moves(flit.form.get("header", {}))
         told = self.adrift or moved
-        # A damaged flit is told in full where the stream was whole: nobody else may see it.
+        # The first damaged flit is reported in full: nothing else may show it.
         self.adrift |= moved or damaged
         if not told:
             return flit.violations
         return tuple(violation for violation in flit.violations if violation.rule.startswith(_OF_ONE_FLIT[self.protocol]))
 
     def _moves(self, header: dict) -> bool:
-        """Whether the number of a flit is not the next one."""
+        """Returns whether the sequence number of a flit is not the next one."""
         highest = _NUMBERS.get(self.protocol)
         if highest is None:
             return False

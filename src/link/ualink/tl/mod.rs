@@ -6,9 +6,10 @@
 //! cipher, key rolling, parity of UPLI.
 //!
 //! A walk through one TL flit: [`Tl::send`] puts a transaction into the queue of its class and channel. When the packer owes
-//! at most one data half, a Control half is due: the next request and the next response that credits can pay for are paid,
-//! take their form on the wire, and go in as far as there is room, one request and one response in turn, so that a Control
-//! half has data behind it wherever something waits that brings some, and neither class waits for the other; a flow-control field fills what is left, or takes its place when the peer runs dry. On the other side
+//! at most one data half, a Control half is due: the next requests and responses that credits can pay for are paid and take
+//! their form on the wire, and so many of each go in that the fewest places stay empty, in the Control half and in the half
+//! behind it, which is empty where nothing brings data. What is equally full keeps the two classes together, so that neither
+//! waits for the other. A flow-control field fills what is left, or has its place kept when the peer runs dry. On the other side
 //! the unpacker gives transactions back; they are charged to the stock, uncompressed, and wait in [`Tl::take`]; what takes
 //! them returns their [`Held`] when it needs the buffers no more.
 //!
@@ -78,10 +79,10 @@ pub struct Tl {
     /// What waits, by class and virtual channel.
     queues: [[VecDeque<Transfer>; VCS]; 2],
     next_vc: [usize; 2],
-    /// The next of each class: paid and in its form on the wire.
-    ready: [Option<Transfer>; 2],
-    /// Responses choose first in the next Control half.
-    responses_first: bool,
+    /// The next of each class: paid and in their form on the wire.
+    ready: [VecDeque<Transfer>; 2],
+    /// Requests sent beyond responses since both wait.
+    lead: i32,
     received: [VecDeque<(Transfer, Option<Held>)>; 2],
     /// Message 0x01 has been handed to the packer.
     said_done: bool,
@@ -111,8 +112,8 @@ impl Tl {
             stock: Stock::new(config.buffers, config.shared_data_buffer),
             queues: Default::default(),
             next_vc: [0; 2],
-            ready: [None, None],
-            responses_first: false,
+            ready: Default::default(),
+            lead: 0,
             received: Default::default(),
             said_done: false,
             dropping: false,
@@ -156,7 +157,7 @@ impl Tl {
     /// Transactions of a class that wait to be sent.
     pub fn waiting(&self, class: TlClass) -> usize {
         let class = class.index();
-        self.queues[class].iter().map(VecDeque::len).sum::<usize>() + usize::from(self.ready[class].is_some())
+        self.queues[class].iter().map(VecDeque::len).sum::<usize>() + self.ready[class].len()
     }
 
     /// Transactions of a class that have been received and not taken.

@@ -274,3 +274,15 @@ fn sim_lnk_01_n() {
         }
     }
 }
+
+/// Where every ALMP is damaged, no link layer gets as far as asking for a training itself: those that the ARB/MUX asks for
+/// count too. Each takes 1 us, and 64 in vain are enough.
+#[test]
+fn trainings_that_an_arb_mux_asks_for_count() {
+    let modes = ["link.mode=cxl-68b", "device.mode=cxl-68b", "link.retrain_fs=1000000000", "link.give_up=64"];
+    let noisy = ["link.cachemem=on", "link.ber=0.01", "host.accesses=20"];
+    let report = run("cxlio-enumerate", 1, &[&modes[..], &noisy[..]].concat());
+    let first = report.violations.first().expect("the link is broken");
+    assert_eq!(first.violation.rule, "SIM-LNK-01", "{}", first.violation);
+    assert!(report.time_fs < 2 * 64 * 1_000_000_000, "{} fs", report.time_fs);
+}

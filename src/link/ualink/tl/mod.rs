@@ -15,6 +15,27 @@
 //!
 //! The catch buffer (`ualink` §11) drains one request and one response a TL flit. Both ends count TL flits alone, so
 //! replay, which changes when they come, changes no count; a sender with nothing else to send sends an empty TL flit \[D\].
+//!
+//! # How much of a line is data
+//!
+//! An operation costs the sectors of its request and its response, 8 for each half of data or byte enables, and a seventh of a
+//! flow-control field, which returns at most 7 commands of a kind. The share of its data in them is what full Control halves
+//! reach; DL flits and code words without a flit leave 628/640 and 1023/1024 of that (`ualink` §15, where one field of credits
+//! goes with 5 operations: 93.36 %).
+//!
+//! | Operations | Request | Response | Credits | Byte enables | Data | Of the line | Measured |
+//! | --- | --- | --- | --- | --- | --- | --- | --- |
+//! | 256 bytes, compressed | 2 | 1 | 1/7 | 0 | 64 | 93.44 % | 93.44 % |
+//! | 256 bytes, uncompressed | 4 | 2 | 1/7 | 0 | 64 | 89.44 % | 89.1 % |
+//! | `traffic.mix=all`, in mean | 2.75 | 1 | 1/7 | 3 | 27.29 | 78.27 % | 78.1 % |
+//!
+//! Measured is `ualink-pair` in steady state, with pool buffers alone; buffers of a channel beside them are returned by fields
+//! of their own, 0.09 % of the line. The mean of `traffic.mix=all`: of 8 operations 3 reads, 2 whole writes, 1 write with byte
+//! enables, 2 atomics, which are never compressed and carry a beat of 64 bytes and a half of byte enables for an operand of 8.
+//! So the 80.4 bytes that an operation asks for in mean are 57.6 % of the line.
+//!
+//! What a run loses beside that is its beginning: until the first answers come there are requests alone, of which the peer's
+//! catch buffer takes one a TL flit, and none brings data.
 
 pub mod config;
 pub mod credit;

@@ -18,7 +18,7 @@ pub enum Use {
     Headers,
     /// Places that stayed empty while something waited that did not fit.
     Packing,
-    /// Places that stayed empty because what waited had no credit.
+    /// Places that stayed empty because what waited had no credit, or the peer's catch buffer takes no more (UALink).
     Credits,
     /// What the link needs for itself: bringing it up, credit returns, acknowledgements in flits of their own, power states, alignment.
     Control,

@@ -42,6 +42,8 @@ pub struct NonFlitEnd {
     owes_token: bool,
     /// Replays and trainings since a TLP or an acknowledgement came well.
     fruitless: u32,
+    /// TLPs and acknowledgements that came well.
+    progress: u64,
     /// New TLPs that go nullified before they go well: a fault.
     nullify: u32,
     train_wanted: bool,
@@ -70,6 +72,7 @@ impl NonFlitEnd {
             tail_is_tlp: false,
             owes_token: false,
             fruitless: 0,
+            progress: 0,
             nullify: 0,
             train_wanted: false,
             resumed: false,
@@ -85,6 +88,15 @@ impl NonFlitEnd {
     /// Replays and trainings in a row, without a good TLP or a new acknowledgement between them.
     pub fn fruitless(&self) -> u32 {
         self.fruitless
+    }
+
+    /// Good TLPs and new acknowledgements, all from the start: each ends the row of [`NonFlitEnd::fruitless`].
+    pub fn progress(&self) -> u64 {
+        self.progress
+    }
+
+    fn came_well(&mut self) {
+        (self.fruitless, self.progress) = (0, self.progress + 1);
     }
 
     /// TLPs that wait for their Ack.
@@ -198,7 +210,7 @@ impl NonFlitEnd {
         match framed {
             Framed::Good(number, tlp) if !edb => match self.receiver.good(number, now) {
                 Verdict::Take => {
-                    self.fruitless = 0;
+                    self.came_well();
                     self.channel.arrived(tlp.to_vec());
                 }
                 Verdict::Duplicate => self.channel.stats.duplicates += 1,
@@ -234,7 +246,7 @@ impl NonFlitEnd {
                 let before = self.sender.unacknowledged();
                 let heard = self.sender.heard(DllpAckNak::from_bits(bits).seq, code == DllpType::Nak, now);
                 if self.sender.unacknowledged() < before {
-                    self.fruitless = 0;
+                    self.came_well();
                 }
                 self.act_on(heard);
             }

@@ -207,6 +207,9 @@ pub trait Beside: Client68 + Clone + Send + 'static {
     /// See [`LinkEnd::fruitless`].
     fn fruitless(&self) -> u32;
 
+    /// Good payload flits and answers that ended such a row, all from the start.
+    fn progress(&self) -> u64;
+
     /// Hooks of the link, if it has some.
     fn hooks(&self) -> Option<&Hooks> {
         None
@@ -281,6 +284,10 @@ impl Beside for PidLog {
     fn fruitless(&self) -> u32 {
         0
     }
+
+    fn progress(&self) -> u64 {
+        0
+    }
 }
 
 impl Beside for End68 {
@@ -326,6 +333,10 @@ impl Beside for End68 {
         End68::fruitless(self)
     }
 
+    fn progress(&self) -> u64 {
+        End68::progress(self)
+    }
+
     fn hooks(&self) -> Option<&Hooks> {
         Some(End68::hooks(self))
     }
@@ -338,6 +349,8 @@ pub struct Units<C> {
     dir: Dir,
     sent: u64,
     credit_stalls: u64,
+    /// Trainings that the ARB/MUX had asked for when payload or an answer came well the last time.
+    asked_before: u64,
     /// Faults are asked for, so the link may have something to repair. An error of a TLP may show units later.
     faulty: bool,
     down: bool,
@@ -350,7 +363,12 @@ impl<C: Beside> Units<C> {
         if C::ENABLED == Enabled::ALL {
             Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
         }
-        Units { mux, dir, sent: 0, credit_stalls: 0, faulty, down: false }
+        Units { mux, dir, sent: 0, credit_stalls: 0, asked_before: 0, faulty, down: false }
+    }
+
+    /// What has come well for any of its protocols.
+    fn progress(&self) -> u64 {
+        self.mux.io.progress() + self.mux.cachemem.progress()
     }
 
     /// Whether payload of all its protocols may leave.
@@ -377,7 +395,11 @@ impl<C: Beside> LinkEnd for Units<C> {
     fn receive(&mut self, unit: &Unit, now_flits: u64) {
         // Of before the training; what comes behind it finds this end up, as its time is over first.
         if !self.down {
+            let before = self.progress();
             self.mux.receive(unit, now_flits);
+            if self.progress() > before {
+                self.asked_before = self.mux.stats().retrains_asked;
+            }
         }
     }
 
@@ -393,7 +415,8 @@ impl<C: Beside> LinkEnd for Units<C> {
     }
 
     fn fruitless(&self) -> u32 {
-        self.mux.cachemem.fruitless().max(self.mux.io.fruitless())
+        let of_mux = u32::try_from(self.mux.stats().retrains_asked - self.asked_before).unwrap_or(u32::MAX);
+        self.mux.cachemem.fruitless().max(self.mux.io.fruitless()).max(of_mux)
     }
 
     fn hooks(&self) -> Option<&Hooks> {

@@ -7,6 +7,14 @@ use scalepool::link::hook::Way;
 use scalepool::link::nvlink::{LINK_RID, Monitor};
 use scalepool::link::wires::Wires;
 
+/// Messages that both directions carry at least, on the worst wire too. At 2e-4 a flit of 128 bits is bad in 2.5 % of the
+/// cases, so one in 40. A replay in which the first packet is hit brings nothing, and what it is followed by is the time-out:
+/// one that began earlier, at a peer that has found the stream meanwhile, would give it packets and credits twice. With 200
+/// flits of time-out, 60 of replay and 24 there and back, 6000 flit clocks hold some 21 replays a direction. Each brings what
+/// stands before its first bad flit: 40 flits less 3 of REPLAY_INIT are 6 packets of 6 flits, where the way back is clear to
+/// acknowledge them. That makes 250 messages at best; 82 to 127 are measured at 2e-4, 78 at 3e-4, 600 and more at 1e-4.
+const LEAST_DELIVERED: u64 = 50;
+
 #[test]
 fn our_own_ends_break_nothing_whatever_the_wires_do() {
     for (seed, ber) in [(1, 0.0), (2, 1e-5), (3, 1e-4), (4, 2e-4), (5, 1e-4), (6, 2e-4), (7, 2e-4), (8, 3e-4)] {
@@ -43,7 +51,7 @@ fn our_own_ends_break_nothing_whatever_the_wires_do() {
                 assert_eq!(other, None, "seed {seed}, flit clock {now}");
             }
         }
-        assert!(delivered > 50, "seed {seed}: {delivered} messages");
+        assert!(delivered > LEAST_DELIVERED, "seed {seed}: {delivered} messages");
     }
 }
 

@@ -172,10 +172,14 @@ impl<I: Client, C: Client> ArbMux<I, C> {
 
     fn event(&mut self, severity: Severity, violation: Violation) {
         if severity == Severity::Retrain {
-            self.stats.retrains_asked += u64::from(!self.retrain_wanted);
-            self.retrain_wanted = true;
+            self.ask_for_training();
         }
         self.events.push(Event { severity, unit: self.received, violation });
+    }
+
+    fn ask_for_training(&mut self) {
+        self.stats.retrains_asked += u64::from(!self.retrain_wanted);
+        self.retrain_wanted = true;
     }
 
     fn found(&mut self, finding: Option<Finding>) {
@@ -336,7 +340,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
         let action = pid::receive(unit.pid(), self.config.enabled);
         match action.accept.map(|p| p.kind) {
             None => {
-                self.retrain_wanted = true;
+                self.ask_for_training();
                 self.cachemem.receive(unit, now);
             }
             Some(PidKind::Cachemem) => self.receive_payload(Instance::Cachemem, unit, now),

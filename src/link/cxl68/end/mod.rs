@@ -160,6 +160,8 @@ pub struct End {
     uses: Parts,
     /// Requests for a retry and for training since the last good payload, see [`End::fruitless`].
     fruitless: u32,
+    /// See [`End::progress`].
+    progress: u64,
     /// Number of the next retryable flit that the peer expects, as it was when its last unit left.
     peer_expects: u8,
     hooks: Hooks,
@@ -206,6 +208,7 @@ impl End {
             last_enables: u64::MAX,
             uses: Parts::default(),
             fruitless: 0,
+            progress: 0,
             peer_expects: 0,
             hooks: Hooks::default(),
             config,
@@ -420,6 +423,11 @@ impl End {
     /// Requests for a retry and for training in a row, without a good retryable flit or an answer between them.
     pub fn fruitless(&self) -> u32 {
         self.fruitless
+    }
+
+    /// Good payload flits and answers to requests for a retry, all from the start: each ends the row of [`End::fruitless`].
+    pub fn progress(&self) -> u64 {
+        self.progress
     }
 
     /// The peer's number of the next retryable flit, told beside the wire.

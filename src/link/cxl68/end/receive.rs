@@ -152,9 +152,14 @@ impl End {
         ((u16::from(self.eseq) + n) % self.peer_modulus) as u8
     }
 
+    /// What has come shows that the link works.
+    fn came_well(&mut self) {
+        (self.fruitless, self.progress) = (0, self.progress + 1);
+    }
+
     /// A good retryable flit in NORMAL (LRS-01).
     fn retryable(&mut self) {
-        self.fruitless = 0;
+        self.came_well();
         self.local.step(Trigger::Retryable);
         self.eseq = self.after_eseq(1);
         self.num_ack += 1;
@@ -218,7 +223,7 @@ impl End {
                     let text = "RETRY.Ack repeats another Eseq than the RETRY.Req had";
                     self.event(Severity::Protocol, finding("CXL68-LLR-14", ack.eseq, self.eseq, text));
                 }
-                self.fruitless = 0;
+                self.came_well();
                 self.local.step(if ack.empty { Trigger::AckMatchEmpty } else { Trigger::AckMatch });
             }
             _ => {
@@ -256,7 +261,7 @@ impl End {
             return;
         }
         self.frames = 0;
-        self.fruitless = 0;
+        self.came_well();
         self.local.step(Trigger::Retryable);
         let leaks = matches!(
             (self.config.mutant, self.local.state),

@@ -189,9 +189,12 @@ fn event(rule: &'static str, found: String, expected: String, text: &str) -> Vio
     Violation::at_byte(rule, 0, found, expected, text)
 }
 
+/// Data credits of the largest transaction, 256 bytes.
+const MOST_BEATS: u16 = 4;
+
 /// Data credits of a shared buffer that requests leave to responses, so that responses are never blocked by them: one
 /// response of 256 bytes \[D\].
-pub const SHARED_RESERVE_BEATS: u16 = 4;
+pub const SHARED_RESERVE_BEATS: u16 = MOST_BEATS;
 
 /// Credits that the peer has given and that are not spent.
 #[derive(Debug, Clone, Default)]
@@ -361,14 +364,25 @@ impl Stock {
         }
     }
 
-    /// Something that the peer could wait for is owed: half of what a field can return, or of all there is.
+    /// Something that the peer could wait for is owed: more than a field returns, or a channel with little left, in the pool
+    /// too. The buffers of a channel are spent before those of the pool: that they are spent makes nobody wait.
     pub fn is_urgent(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| {
-            Target::ALL.into_iter().any(|target| {
-                let due = self.due.of(kind, target);
-                due > kind.most() || due > 0 && self.granted.of(kind, target) < self.buffers.of(kind, target) / 4
-            })
+            let is_due = |target: Target| self.due.of(kind, target) > 0;
+            let is_low = |target: Target| self.granted.of(kind, target) < self.low_water(kind, target);
+            let dry = |payers: [Target; 2]| payers.into_iter().all(is_low) && payers.into_iter().any(is_due);
+            Target::ALL.into_iter().any(|target| self.due.of(kind, target) > kind.most() || dry([target, Target::Pool]))
         })
+    }
+
+    /// Fewer credits are little: a quarter of the buffers, and what the largest transaction takes.
+    fn low_water(&self, kind: Kind, target: Target) -> u16 {
+        let largest = match kind.is_data() {
+            true if self.shared => MOST_BEATS + SHARED_RESERVE_BEATS,
+            true => MOST_BEATS,
+            false => 1,
+        };
+        (self.buffers.of(kind, target) / 4).max(largest)
     }
 
     /// The next flow-control field: one target a kind, those of a kind in turn.
@@ -399,6 +413,38 @@ impl Stock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn paid(stock: &mut Stock, target: Target, requests: u16) {
+        for _ in 0..requests {
+            assert_eq!(stock.accept(TlClass::Request, target, 4), []);
+            stock.release(&Held { class: TlClass::Request, target, beats: 4, epoch: 0 });
+        }
+    }
+
+    /// A place for credits is taken from requests and responses only for what the peer could wait for.
+    #[test]
+    fn credits_of_a_spent_channel_are_not_urgent_while_the_pool_pays() {
+        let mut stock = Stock::new(Counts::even([64, 256], [4, 16]), false);
+        while stock.next_field().is_some() {}
+        assert!(!stock.is_urgent(), "all are given");
+        paid(&mut stock, Target::Vc(0), 4);
+        assert!(!stock.is_urgent(), "channel 0 has none, the pool has all");
+        paid(&mut stock, Target::Pool, 4);
+        assert!(!stock.is_urgent(), "what is due fits in one field of each");
+        paid(&mut stock, Target::Pool, 4);
+        assert!(stock.is_urgent(), "32 data credits are more than a field returns");
+
+        let mut stock = Stock::new(Counts::even([0, 0], [4, 16]), false);
+        while stock.next_field().is_some() {}
+        paid(&mut stock, Target::Vc(0), 4);
+        assert!(stock.is_urgent(), "nothing else pays");
+
+        // What is left is no quarter, but not enough for a transaction of 4 beats either.
+        let mut stock = Stock::new(Counts::even([8, 7], [0, 0]), false);
+        while stock.next_field().is_some() {}
+        paid(&mut stock, Target::Pool, 1);
+        assert!(stock.is_urgent());
+    }
 
     /// Four virtual channels of the most buffers are more than 16 bits count.
     #[test]

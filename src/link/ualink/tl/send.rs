@@ -13,41 +13,58 @@ use scalepool_protocols::ualink::unpack::Transfer;
 /// Which of the two catch levels is the peer's.
 const PEER: usize = 0;
 
-/// What a Control half has been given.
-#[derive(Default)]
-struct Chosen {
-    requests: Vec<Transfer>,
-    responses: Vec<Transfer>,
-    /// Sectors up to the end of the last field.
+/// Transactions that one class may be ahead of the other while both wait: as many as a Control half takes. Then one of the
+/// other class goes, however well it fits.
+const MOST_LEAD: i32 = 8;
+
+/// How far fields fill a Control half that are put one behind the other, each at a multiple of its size.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fill {
+    /// Fields.
+    count: usize,
+    /// Sectors up to the end of the last one.
     end: usize,
+    /// Sectors of the fields, without those between them.
+    used: usize,
+    /// Data or byte enables follow.
+    brings_data: bool,
 }
 
-/// Where fields end that are put one behind the other, each at a multiple of its size.
-fn end_of<'a>(fields: impl Iterator<Item = &'a Field>) -> usize {
-    fields.fold(0, |end, field| end.next_multiple_of(field.sectors()) + field.sectors())
-}
-
-impl Chosen {
-    fn count(&self) -> usize {
-        self.requests.len() + self.responses.len()
-    }
-
-    /// Sectors with one more field; responses stand behind requests.
-    fn end_with(&self, field: &Field) -> usize {
-        let of = |list: &'_ [Transfer]| list.iter().map(|t| t.field).collect::<Vec<Field>>();
-        let (mut requests, mut responses) = (of(&self.requests), of(&self.responses));
-        match class_of(field) {
-            Some(TlClass::Request) => requests.push(*field),
-            _ => responses.push(*field),
+impl Fill {
+    fn with(self, transfer: &Transfer) -> Fill {
+        let sectors = transfer.field.sectors();
+        Fill {
+            count: self.count + 1,
+            end: self.end.next_multiple_of(sectors) + sectors,
+            used: self.used + sectors,
+            brings_data: self.brings_data || !transfer.data.is_empty() || transfer.enables.is_some(),
         }
-        end_of(requests.iter().chain(&responses))
+    }
+}
+
+/// What a Control half offers.
+#[derive(Debug, Clone, Copy)]
+struct Space {
+    /// Sectors for requests and responses.
+    sectors: usize,
+    /// Tags for them, if each needs one.
+    tags: Option<usize>,
+    /// The half behind it is the last one of earlier data.
+    swap: bool,
+}
+
+impl Space {
+    fn takes(&self, fill: &Fill) -> bool {
+        fill.end <= self.sectors && self.tags.is_none_or(|tags| fill.count <= tags)
     }
 
-    fn add(&mut self, transfer: Transfer) {
-        self.end = self.end_with(&transfer.field);
-        match class_of(&transfer.field) {
-            Some(TlClass::Request) => self.requests.push(transfer),
-            _ => self.responses.push(transfer),
+    /// Places that stay empty: of tags, which run out first, or of sectors, with those of the half behind when that has
+    /// nothing to carry.
+    fn empty(&self, fill: &Fill) -> usize {
+        match self.tags {
+            Some(tags) => tags - fill.count,
+            None if self.swap || fill.brings_data => self.sectors - fill.used,
+            None => self.sectors - fill.used + HALF_SECTORS,
         }
     }
 }
@@ -151,88 +168,117 @@ impl Tl {
     /// Fills a Control half. Gives the transactions by class, and whether one waits for the peer's catch buffer.
     fn control(&mut self, now_flits: u64) -> ([u16; 2], bool) {
         let swap = self.packer.owed_halves() == 1;
-        let most = match (self.config.codec.authentication, swap) {
-            (true, true) => 0,
-            (true, false) => TAGS,
-            (false, _) => usize::MAX,
+        let tags = self.config.codec.authentication.then_some(if swap { 0 } else { TAGS });
+        let space = Space { sectors: HALF_SECTORS - usize::from(self.stock.is_urgent()), tags, swap };
+        TlClass::ALL.into_iter().for_each(|class| self.prepare(class, now_flits));
+        let counts = self.choose(&space);
+        let blocked = self.waits_for_catch(&space, counts);
+        self.lead = match self.ready.iter().all(|ready| !ready.is_empty()) {
+            true => self.lead + counts[0] as i32 - counts[1] as i32,
+            false => 0,
         };
-        let urgent = self.stock.is_urgent();
-        let room = HALF_SECTORS - usize::from(urgent);
-        let order = match self.responses_first {
-            true => [TlClass::Response, TlClass::Request],
-            false => TlClass::ALL,
-        };
-        let mut chosen = Chosen::default();
-        let (mut fields, mut blocked) = ([0; 2], false);
-        // One of each class in turn: a half of one class alone would leave the half behind it empty, or have no data.
-        let mut open = [true; 2];
-        for class in order.into_iter().cycle() {
-            if chosen.count() >= most || open == [false; 2] {
-                break;
-            }
-            let n = class.index();
-            let fits =
-                open[n] && self.prepare(class, now_flits).is_some_and(|next| chosen.end_with(&next.field) <= room);
-            let caught = fits && self.catch[PEER][n] + fields[n] < CATCH[n];
-            blocked |= fits && !caught;
-            match self.ready[n].take_if(|_| caught) {
-                Some(next) => {
-                    fields[n] += 1;
-                    chosen.add(next);
-                }
-                None => open[n] = false,
-            }
-        }
-        if chosen.count() > 0 {
-            self.responses_first = !self.responses_first;
-        }
-        if chosen.end < HALF_SECTORS
+        if self.fill(counts).end < HALF_SECTORS
             && let Some(credits) = self.credits_due()
         {
             self.set_credits(credits);
         }
-        for transfer in chosen.requests.into_iter().chain(chosen.responses) {
-            self.stats.fields[match transfer.field {
-                Field::FlowControl(_) => 0,
-                Field::Request(_) => 1,
-                Field::Response(_) => 2,
-                Field::CompressedRequest(_) => 3,
-                Field::CompressedSingle(_) => 4,
-                Field::CompressedMulti(_) => 5,
-            }] += 1;
-            // It was judged when it came, and its form on the wire owes the same data.
-            let pushed = self.packer.push(transfer);
-            debug_assert!(pushed.is_ok(), "{pushed:?}");
+        for (class, count) in counts.into_iter().enumerate() {
+            for transfer in self.ready[class].drain(..count) {
+                self.stats.fields[match transfer.field {
+                    Field::FlowControl(_) => 0,
+                    Field::Request(_) => 1,
+                    Field::Response(_) => 2,
+                    Field::CompressedRequest(_) => 3,
+                    Field::CompressedSingle(_) => 4,
+                    Field::CompressedMulti(_) => 5,
+                }] += 1;
+                // It was judged when it came, and its form on the wire owes the same data.
+                let pushed = self.packer.push(transfer);
+                debug_assert!(pushed.is_ok(), "{pushed:?}");
+            }
         }
-        (fields, blocked)
+        (counts.map(|count| count as u16), blocked)
     }
 
-    /// The next transaction of a class, paid and in its form on the wire.
-    fn prepare(&mut self, class: TlClass, now_flits: u64) -> Option<&Transfer> {
-        let index = class.index();
-        if self.ready[index].is_none() {
-            let start = self.next_vc[index];
-            let mut waits = false;
-            for vc in (start..start + VCS).map(|vc| vc % VCS) {
-                let Some(first) = self.queues[index][vc].front() else { continue };
-                let beats = first.field.owed(&self.config.codec).beats as u16;
-                let Some(target) = self.purse.payer(class, vchan(&first.field), beats) else {
-                    waits = true;
-                    continue;
-                };
-                self.purse.spend(class, target, beats);
-                self.next_vc[index] = (vc + 1) % VCS;
-                let first = self.queues[index][vc].pop_front();
-                let pool = target == super::Target::Pool;
-                self.ready[index] = first.map(|transfer| self.on_wire(transfer, pool));
-                break;
+    /// Transactions of each class that are ready and that the peer's catch buffer takes.
+    fn caught(&self) -> [usize; 2] {
+        std::array::from_fn(|n| self.ready[n].len().min(usize::from(CATCH[n].saturating_sub(self.catch[PEER][n]))))
+    }
+
+    /// So many of each class in a Control half; responses stand behind requests.
+    fn fill(&self, [requests, responses]: [usize; 2]) -> Fill {
+        let of = |class: usize, count: usize| self.ready[class].iter().take(count);
+        of(0, requests).chain(of(1, responses)).fold(Fill::default(), |fill, transfer| fill.with(transfer))
+    }
+
+    /// How many of each class go next: what leaves the fewest places empty; of several, what keeps the classes closest
+    /// together.
+    fn choose(&self, space: &Space) -> [usize; 2] {
+        let caught = self.caught();
+        let least = [self.lead <= -MOST_LEAD, self.lead >= MOST_LEAD].map(usize::from);
+        let least = [least[0].min(caught[0]), least[1].min(caught[1])];
+        let mut best: Option<((usize, u32), [usize; 2])> = None;
+        let mut requests = Fill::default();
+        for r in 0..=caught[0] {
+            if r > 0 {
+                requests = requests.with(&self.ready[0][r - 1]);
             }
-            if waits && self.ready[index].is_none() && self.stalled_at != Some(now_flits) {
-                self.stalled_at = Some(now_flits);
-                self.stats.credit_stalls += 1;
+            let mut fill = requests;
+            for p in 0..=caught[1] {
+                if p > 0 {
+                    fill = fill.with(&self.ready[1][p - 1]);
+                }
+                if !space.takes(&fill) {
+                    break;
+                }
+                let rank = (space.empty(&fill), (self.lead + r as i32 - p as i32).unsigned_abs());
+                if r >= least[0] && p >= least[1] && best.is_none_or(|(least, _)| rank < least) {
+                    best = Some((rank, [r, p]));
+                }
             }
         }
-        self.ready[index].as_ref()
+        best.map_or([0; 2], |(_, counts)| counts)
+    }
+
+    /// Whether the peer's catch buffer keeps one out for which there is a place.
+    fn waits_for_catch(&self, space: &Space, counts: [usize; 2]) -> bool {
+        let caught = self.caught();
+        (0..counts.len()).any(|n| {
+            let mut more = counts;
+            more[n] += 1;
+            counts[n] == caught[n] && self.ready[n].len() > caught[n] && space.takes(&self.fill(more))
+        })
+    }
+
+    /// Pays the next transactions of a class and gives them their form on the wire, as many as one Control half could take.
+    fn prepare(&mut self, class: TlClass, now_flits: u64) {
+        let index = class.index();
+        while self.ready[index].len() < usize::from(CATCH[index])
+            && let Some(paid) = self.pay(class)
+        {
+            self.ready[index].push_back(paid);
+        }
+        let waits = self.ready[index].is_empty() && self.waiting(class) > 0;
+        if waits && self.stalled_at != Some(now_flits) {
+            self.stalled_at = Some(now_flits);
+            self.stats.credit_stalls += 1;
+        }
+    }
+
+    /// The next transaction of a class that credits pay for, channels in turn.
+    fn pay(&mut self, class: TlClass) -> Option<Transfer> {
+        let index = class.index();
+        let start = self.next_vc[index];
+        for vc in (start..start + VCS).map(|vc| vc % VCS) {
+            let Some(first) = self.queues[index][vc].front() else { continue };
+            let beats = first.field.owed(&self.config.codec).beats as u16;
+            let Some(target) = self.purse.payer(class, vchan(&first.field), beats) else { continue };
+            self.purse.spend(class, target, beats);
+            self.next_vc[index] = (vc + 1) % VCS;
+            let first = self.queues[index][vc].pop_front();
+            return first.map(|transfer| self.on_wire(transfer, target == super::Target::Pool));
+        }
+        None
     }
 
     fn on_wire(&mut self, mut transfer: Transfer, pool: bool) -> Transfer {

@@ -64,6 +64,7 @@ fn outcome(case: &Case, threads: usize, modes: Modes, observed: bool, dir: &Path
         outputs,
         modes,
         external: None,
+        description: None,
     };
     let report = scenario::run(&request, &mut |_| ()).expect("the scenario runs");
     assert!(report.violations.is_empty(), "{}: {}", case.name, report.violations[0].violation);

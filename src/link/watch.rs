@@ -199,7 +199,7 @@ impl Watch {
                 Judge::Cxl68(Box::new(Watch68 { monitor, link: cxl68, units: [0; 2] }))
             }
             Protocol::Cxl256(mode) => {
-                let stream = |dir| Decoder::following(protocol.name(), dir);
+                let stream = |dir| Decoder::new(protocol.name(), dir);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
                 Judge::Cxl256(Box::new(Watch256 { mode, monitor, streams, units: [0; 2] }))

@@ -39,12 +39,12 @@ use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::wire::Wire;
 use std::collections::VecDeque;
 
-/// Flits of a run, over both directions.
-const FLITS: u64 = 100_000;
+/// Flits of a run, over both directions, unless `SCALEPOOL_SOAK_FLITS` says otherwise.
+const FLITS: u64 = 20_000;
 /// Flits that a flit is under way.
 const LATENCY_FLITS: usize = 12;
-/// One flit of so many is damaged.
-const DAMAGED_OF: u64 = 250;
+/// One bit of so many is wrong.
+const WRONG_OF_BITS: u64 = 100_000;
 
 /// One end with something to do.
 trait Side {
@@ -254,29 +254,78 @@ impl Packets {
     }
 }
 
+fn flits() -> u64 {
+    std::env::var("SCALEPOOL_SOAK_FLITS").map_or(FLITS, |text| {
+        text.parse().unwrap_or_else(|_| panic!("SCALEPOOL_SOAK_FLITS: found `{text}`, expected a number of flits"))
+    })
+}
+
+/// Decoders of one direction: at its sender, and behind the wire.
+struct OneWay {
+    protocol: Protocol,
+    sent: (Packets, Decoder),
+    came: (Packets, Decoder),
+    /// Answers that name a damaged unit.
+    damaged: u64,
+}
+
+/// Rules that a unit breaks which was damaged under way.
+const DAMAGE: [&str; 8] = [
+    "CXL68-CRC-",
+    "CXL68-PID-",
+    "CXL256-CRC-",
+    "CXL256-LOP-03",
+    "CXL256-LOP-04",
+    "CXL256-FEC-",
+    "UAL-CRC-01",
+    "NVL-CRC-",
+];
+
+impl OneWay {
+    fn new(protocol: Protocol, dir: Dir) -> OneWay {
+        let decoder = || (Packets::default(), Decoder::following(protocol.name(), dir).expect("a decoder"));
+        OneWay { protocol, sent: decoder(), came: decoder(), damaged: 0 }
+    }
+
+    fn sends(&mut self, unit: &[u8], now: u64) {
+        let unit = self.sent.0.next(self.protocol, unit);
+        for answer in unit.into_iter().flat_map(|unit| self.sent.1.read(Ok(&unit))) {
+            let (form, findings) = answer.expect("a unit of the right length");
+            assert_eq!(findings.violations, [], "{} sender, flit clock {now}: {form}", self.protocol.name());
+        }
+    }
+
+    fn comes(&mut self, unit: &[u8], now: u64) {
+        let unit = self.came.0.next(self.protocol, unit);
+        for answer in unit.into_iter().flat_map(|unit| self.came.1.read(Ok(&unit))) {
+            let (form, findings) = answer.expect("a unit of the right length");
+            let name = self.protocol.name();
+            for violation in &findings.violations {
+                let by_damage = DAMAGE.iter().any(|rules| violation.rule.starts_with(rules));
+                assert!(by_damage, "{name} behind the wire, flit clock {now}: {violation}: {form}");
+            }
+            self.damaged += u64::from(!findings.violations.is_empty());
+        }
+    }
+}
+
 fn healthy(protocol: Protocol) {
     let mut rng = Rng::from_seed(17);
     let mut ends = sides(protocol);
     let mut watches = Dir::ALL.map(|dir| Watch::new(&WatchConfig::new(protocol, dir)).expect("a watcher"));
-    let mut decoders = Dir::ALL.map(|dir| Decoder::following(protocol.name(), dir).expect("a decoder"));
-    // In the other protocols one direction does not show where the stream goes on.
-    let follows = matches!(protocol, Protocol::Cxl68 | Protocol::Nvlink);
-    let mut packets = [Packets::default(), Packets::default()];
+    let mut ways = Dir::ALL.map(|dir| OneWay::new(protocol, dir));
     let mut wires: [VecDeque<Option<Vec<u8>>>; 2] = [(); 2].map(|()| VecDeque::from([const { None }; LATENCY_FLITS]));
     let mut harmed = 0;
-    for now in 1..=FLITS / 2 {
+    for now in 1..=flits() / 2 {
         for n in 0..2 {
             ends[n].work(&mut rng, now);
             let mut sent = ends[n].transmit(now);
             if let Some(unit) = &sent {
                 watches[n].unit(Way::Tx, unit, now).expect("a unit");
-                let unit = packets[n].next(protocol, unit).filter(|_| follows);
-                for answer in unit.into_iter().flat_map(|unit| decoders[n].read(Ok(&unit))) {
-                    let (form, findings) = answer.expect("a unit of the right length");
-                    assert_eq!(findings.violations, [], "{} decoder, flit clock {now}: {form}", protocol.name());
-                }
+                ways[n].sends(unit, now);
             }
-            if sent.as_ref().is_some_and(|unit| unit.len() > 1) && now > 200 && rng.ratio(1, DAMAGED_OF) {
+            let bits = sent.as_ref().map_or(0, |unit| 8 * unit.len() as u64);
+            if bits > 8 && now > 200 && rng.ratio(bits, WRONG_OF_BITS) {
                 sent = sent.map(|unit| damaged(protocol, unit, &mut rng));
                 harmed += 1;
             }
@@ -284,6 +333,7 @@ fn healthy(protocol: Protocol) {
         }
         for n in 0..2 {
             if let Some(unit) = wires[1 - n].pop_front().flatten() {
+                ways[1 - n].comes(&unit, now);
                 watches[n].unit(Way::Rx, &unit, now).expect("a unit");
                 ends[n].receive(&unit, now);
             }
@@ -295,7 +345,13 @@ fn healthy(protocol: Protocol) {
     }
     let replayed: u64 = ends.iter().map(|end| end.flits_again()).sum();
     let came: u64 = ends.iter().map(|end| end.came()).sum();
-    assert!(harmed > 100 && replayed > 100 && came > 2000, "{harmed} damaged, {replayed} again, {came} messages");
+    let seen: u64 = ways.iter().map(|way| way.damaged).sum();
+    let name = protocol.name();
+    println!("{name}: {harmed} units damaged, {seen} of them seen, {replayed} units or replays again, {came} messages");
+    // A damaged packet of NVLink may be seen at the one behind it, and what a receiver throws away is not judged.
+    assert!(seen <= harmed && seen > 0, "{name}: {harmed} damaged, {seen} seen");
+    let least = flits() / 2000;
+    assert!(harmed > least && replayed > least && came > flits() / 50, "{name}: {harmed}, {replayed}, {came}");
 }
 
 #[test]

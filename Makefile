@@ -45,8 +45,8 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 			--set host.pattern=mix --set host.accesses=1000000) || { echo "$$summary"; exit 1; }; \
 		echo "$$summary" | grep -E '^(retries|errors|violations)'; \
 	done; done
-	cargo test --profile $(PROFILE) -p scalepool-testbenches --test cxl256_link --test cxlio_link --test ual_link \
-		--test nvl --test arbiters --test ual_fabric --test ends -- --nocapture soak in_all_states large_pods
+	cargo test --profile $(PROFILE) -p scalepool-testbenches --test link --test system -- --nocapture soak in_all_states \
+		large_pods
 	FULL=1 bash testbenches/setup/cosimulate.sh
 	bash testbenches/setup/mutants.sh
 
@@ -54,7 +54,7 @@ golden: program ## write the committed vectors anew
 	$(SCALEPOOL) golden --out golden
 
 waves: ## write the committed reference waves anew
-	SCALEPOOL_BLESS=1 cargo test -p scalepool-testbenches --test waves
+	SCALEPOOL_BLESS=1 cargo test -p scalepool-testbenches --test observe waves
 
 clean: ## remove everything that was built
 	cargo clean

@@ -3,7 +3,7 @@
 # seed, each judged by the tests of the whole workspace. Prints the score and what nobody noticed; fails below 90 %.
 #
 # SCALEPOOL_SOAK_MUTANTS sets how many (200), SCALEPOOL_SOAK_SEED which ones (1). Arguments go to `cargo test`:
-# `bash testbenches/setup/mutants.sh --test ual` tries it with one suite.
+# `bash testbenches/setup/mutants.sh --test codec ual` tries it with one suite.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . testbenches/setup/missing.sh

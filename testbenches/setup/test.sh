@@ -44,7 +44,7 @@ pcie() {
     local vectors
     vectors=$(realpath "$target")/pcie_vectors.txt
     .venv/bin/python3 -B testbenches/pcie/check.py "$target/debug/scalepool" "$vectors"
-    SCALEPOOL_PCIE_VECTORS=$vectors cargo test --workspace --test pcie_vectors
+    SCALEPOOL_PCIE_VECTORS=$vectors cargo test --workspace --test codec pcie_vectors
 }
 
 # Outcomes of litmus programs, against an exploration written from the sheet by another hand.

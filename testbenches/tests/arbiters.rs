@@ -1,12 +1,9 @@
 //! The arbiters of `scalepool::fabric`, exhaustively against plain references for up to 5 requesters: who is granted has
 //! asked, somebody is granted while somebody asks, and the bound that each states.
-#![forbid(unsafe_code)]
 
-mod arbiters {
-    mod every;
-    mod explore;
-    mod matching;
-    mod single;
-    mod sized;
-    mod traces;
-}
+mod every;
+mod explore;
+mod matching;
+mod single;
+mod sized;
+mod traces;

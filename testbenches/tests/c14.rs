@@ -1,19 +1,9 @@
 //! Chapter 14 of the CXL specification, the tests that concern the 68B link layer; a name is a section number. Stimulus
 //! and judgement are those of the conformance catalogue: fault inputs instead of an analyser, the scoreboard instead of
 //! the host's software. A test whose verdict there is *partly* says which part.
-#![forbid(unsafe_code)]
 
-#[path = "cxl68_link"]
-mod cxl68_link {
-    // Each suite over a link uses a part of these two.
-    #[allow(dead_code)]
-    pub mod rig;
-    #[allow(dead_code)]
-    pub mod units;
-}
-
-use cxl68_link::rig::{AgentFault, LATENCY_FLITS, PATIENCE_FLITS, RETRAIN_FLITS, Rig, Space, quick};
-use cxl68_link::units::{almp, control, flips, forged, named, protocol, sent, wire};
+use crate::cxl68_link::rig::{AgentFault, LATENCY_FLITS, PATIENCE_FLITS, RETRAIN_FLITS, Rig, Space, quick};
+use crate::cxl68_link::units::{almp, control, flips, forged, named, protocol, sent, wire};
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::fill::IdleToL0;
 use scalepool::link::cxl68::retry::Local;

@@ -1,7 +1,6 @@
 //! CRC and FEC of the 256-byte flit (`cxl-256b` §7, §8) against a second spelling: schoolbook division of polynomials over
 //! GF(256), sums of powers from a table, and numbers that were computed elsewhere from the same sheet. Then what the two
 //! are for: one wrong byte in each group is repaired, and nothing else is ever delivered as good.
-#![forbid(unsafe_code)]
 
 use scalepool_protocols::check::crc256::{
     EVEN_BYTES, ODD_BYTES, STANDARD_BYTES, crc6_even, crc6_even_bytewise, crc6_odd, crc6_odd_bytewise, crc8,

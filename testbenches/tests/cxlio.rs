@@ -2,7 +2,6 @@
 //!
 //! Layouts are held against a second spelling: the tables of the sheet as text, a DW a string, placed byte by byte.
 //! Checksums are held against the `crc` crate.
-#![forbid(unsafe_code)]
 
 use crc::{Algorithm, CRC_32_ISO_HDLC, Crc};
 use scalepool::forms::{flit_io, number};

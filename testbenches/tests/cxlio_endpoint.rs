@@ -1,13 +1,10 @@
 //! Conformance of CXL.io endpoints: requests and completions, configuration space, power management messages. For every
 //! rule a test that obeys it (`<rule>_p`) and one that breaks it (`<rule>_n`).
-#![forbid(unsafe_code)]
 
-mod cxlio_endpoint {
-    mod c14;
-    mod config;
-    mod pm;
-    mod registers;
-    mod rig;
-    mod scenario;
-    mod transactions;
-}
+mod c14;
+mod config;
+mod pm;
+mod registers;
+mod rig;
+mod scenario;
+mod transactions;

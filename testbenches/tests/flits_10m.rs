@@ -6,7 +6,6 @@
 //!
 //! `SCALEPOOL_FLITS` sets the number (default 10 million; below some 400000 some rows are not met). The work is cut
 //! into shards with seeds of their own, so the counters do not depend on the number of threads.
-#![forbid(unsafe_code)]
 
 use scalepool::link::cxl68::coverage::Coverage;
 use scalepool_protocols::cxl::cxl68::Dir;

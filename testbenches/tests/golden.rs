@@ -1,9 +1,7 @@
 //! Golden vectors: what the generator states against the model's checks, every committed vector against the oracles,
 //! the committed set against the generator, and every way in which a set can be wrong.
 
-#[path = "golden/flits256.rs"]
 mod flits256;
-#[path = "golden/xlinks.rs"]
 mod xlinks;
 
 use proptest::prelude::*;

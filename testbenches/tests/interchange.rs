@@ -1,15 +1,9 @@
 //! Waves between this program and others: what we write, others read, and what others write, we read.
-#![forbid(unsafe_code)]
 
-#[path = "interchange/bus.rs"]
 mod bus;
-#[path = "interchange/fst.rs"]
 mod fst;
-#[path = "interchange/gtkwave.rs"]
 mod gtkwave;
-#[path = "interchange/inspect.rs"]
 mod inspect;
-#[path = "interchange/own.rs"]
 mod own;
 
 use scalepool::scenario::observe::Outputs;

@@ -319,7 +319,9 @@ fn signals_clean_up() {
         &["run", "cxl68-expander", "--set", "host.accesses=16000000", "--trace", "t.jsonl", "--vcd", "w.vcd"];
     let vectors: &[&str] = &["golden", "--out", "z", "--count", "10000"];
     for (args, signal, number) in [(long, "-INT", 2), (long, "-TERM", 15), (vectors, "-HUP", 1)] {
-        let mut run = Command::new(PROGRAM)
+        // Tests that `nohup` started ignore SIGHUP, and what they start would too.
+        let mut run = Command::new("env")
+            .args(["--default-signal=HUP,INT,TERM", PROGRAM])
             .args(args)
             .current_dir(dir.path())
             .stdout(Stdio::null())

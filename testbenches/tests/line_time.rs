@@ -1,7 +1,6 @@
 //! Where the time of every link goes: the parts are the whole, in every scenario with links, and they are what was sent.
 //!
 //! And what a link does that cannot work, or that noise keeps from coming to rest.
-#![forbid(unsafe_code)]
 
 use scalepool::link::line_time::{LineTime, Use};
 use scalepool::scenario::report::Report;

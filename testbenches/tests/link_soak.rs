@@ -9,10 +9,7 @@
 //! and the scoreboard would see it. It is not hidden: the wires count the units that changed unseen, and a run that
 //! meets one says so instead of blaming the link. The fixed seeds of the default runs meet none.
 
-#[path = "cxl68_retry/bench.rs"]
-mod bench;
-
-use bench::{Bench, link, up};
+use crate::cxl68_retry::bench::{Bench, link, up};
 use scalepool::link::cxl68::EndConfig;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;

@@ -1,6 +1,5 @@
 //! The suite itself: every rule of the table has its two tests, every test of a rule names one that exists, and no source
 //! names a rule that is not in the table.
-#![forbid(unsafe_code)]
 
 use scalepool_protocols::rules;
 use std::collections::{BTreeMap, BTreeSet};

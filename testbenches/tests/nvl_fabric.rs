@@ -1,14 +1,11 @@
 //! NVLink endpoints, switch and scenarios, model profile NVL-M1 (basis: model): the rules of transaction layer and system,
 //! scenarios NVL-T11 to T14 of the catalogue, and what the scenarios promise.
-#![forbid(unsafe_code)]
 
-mod nvl_fabric {
-    mod c2c;
-    mod common;
-    mod conservation;
-    mod gang;
-    mod modes;
-    mod pod;
-    mod switch;
-    mod tables;
-}
+mod c2c;
+mod common;
+mod conservation;
+mod gang;
+mod modes;
+mod pod;
+mod switch;
+mod tables;

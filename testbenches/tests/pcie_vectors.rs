@@ -3,7 +3,6 @@
 //!
 //! `testbenches/pcie/check.py` writes them: a few are committed, and with `SCALEPOOL_PCIE_VECTORS=FILE` in the
 //! environment those of FILE are taken instead, as `make test` does with all packets of that run.
-#![forbid(unsafe_code)]
 
 use scalepool_protocols::check::pcie::{dllp_crc, ecrc, lcrc, lcrc_nullified};
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;

@@ -3,19 +3,9 @@
 //! A flit that vanishes without a trace and a flit with a good CRC that comes twice cannot be seen by this link layer:
 //! sequence numbers do not travel in ordinary flits. The tests named so show that the end-to-end check catches both while
 //! the link layer is silent, and what the link layer notices later, if anything.
-#![forbid(unsafe_code)]
 
-#[path = "cxl68_link"]
-mod cxl68_link {
-    // Each suite over a link uses a part of these two.
-    #[allow(dead_code)]
-    pub mod rig;
-    #[allow(dead_code)]
-    pub mod units;
-}
-
-use cxl68_link::rig::{Rig, Space, quick};
-use cxl68_link::units::{sent, wire};
+use crate::cxl68_link::rig::{Rig, Space, quick};
+use crate::cxl68_link::units::{sent, wire};
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::Fault;
 use scalepool::link::cxl68::retry::Local;

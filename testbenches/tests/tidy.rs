@@ -3,15 +3,10 @@
 //! Every guard is a function from text to findings, and has a test that it fires on a bad sample; the tests named
 //! `the_tree_..` hold the repository against all of them.
 
-#[path = "tidy/habits.rs"]
 mod habits;
-#[path = "tidy/layers.rs"]
 mod layers;
-#[path = "tidy/tokens.rs"]
 mod tokens;
-#[path = "tidy/tree.rs"]
 mod tree;
-#[path = "tidy/words.rs"]
 mod words;
 
 /// Fails with all findings, one a line.

@@ -1,15 +1,12 @@
 //! UALink above the data link layer: the transaction layer, the switch, accelerators and pods.
-#![forbid(unsafe_code)]
 
-mod ual_fabric {
-    mod conservation;
-    mod credits;
-    mod fields;
-    mod guarded;
-    mod order;
-    mod pods;
-    mod rig;
-    mod scenarios;
-    mod switch;
-    mod upli;
-}
+mod conservation;
+mod credits;
+mod fields;
+mod guarded;
+mod order;
+mod pods;
+mod rig;
+mod scenarios;
+mod switch;
+mod upli;

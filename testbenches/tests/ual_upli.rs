@@ -1,12 +1,9 @@
 //! The UPLI cycle by cycle, and protected transactions: for every rule a test that obeys it (`<rule>_p`) and one that breaks
 //! it (`<rule>_n`).
-#![forbid(unsafe_code)]
 
-mod ual_upli {
-    mod convert;
-    mod failures;
-    mod order;
-    mod rig;
-    mod security;
-    mod transfers;
-}
+mod convert;
+mod failures;
+mod order;
+mod rig;
+mod security;
+mod transfers;

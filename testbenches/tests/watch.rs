@@ -1,19 +1,9 @@
 //! Healthy links of every protocol, with a line that damages flits now and then: no watcher blames an end, and no decoder of
 //! one direction that follows a retry.
-#![forbid(unsafe_code)]
 
-#[path = "cxl68_retry/bench.rs"]
-mod bench68;
-#[path = "nvl/common.rs"]
-#[allow(dead_code, unused_imports)]
-mod common;
-#[path = "cxl256_link/rig.rs"]
-#[allow(dead_code, unused_imports)]
-mod rig256;
-#[path = "nvl/rig.rs"]
-#[allow(dead_code, unused_imports)]
-mod rig_nvl;
-
+use crate::cxl68_retry::bench as bench68;
+use crate::cxl256_link::rig as rig256;
+use crate::nvl::rig as rig_nvl;
 use scalepool::forms::flit::Decoder;
 use scalepool::kernel::Rng;
 use scalepool::link::cxl256::{CachememConfig, LinkConfig as Link256};

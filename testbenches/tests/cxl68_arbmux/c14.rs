@@ -1,7 +1,7 @@
 //! Chapter 14 of the specification, section 14.5 in 68B mode; a name is a section number.
 
-use crate::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config, kind};
-use crate::rules::shares;
+use crate::cxl68_arbmux::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config, kind};
+use crate::cxl68_arbmux::rules::shares;
 use scalepool::link::arbmux::cxl68::almp::{self, Says};
 use scalepool::link::arbmux::cxl68::{ArbMuxConfig, Entry};
 use scalepool::link::arbmux::{Ask, Instance, Level, State};

@@ -1,6 +1,6 @@
 //! Rules CXL68-VLS-01 to 09 and CXL68-MUX-01.
 
-use crate::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config, io_unit, kind};
+use crate::cxl68_arbmux::rig::{LATENCY_FLITS, PATIENCE_FLITS, Phy, RETRAIN_FLITS, Rig, config, io_unit, kind};
 use scalepool::link::arbmux::cxl68::almp::{self, Says};
 use scalepool::link::arbmux::cxl68::table::{
     Cause, Family, Move, RESOLUTION, TRANSITIONS, check_move, check_phy, resolve,

@@ -1,8 +1,8 @@
 //! CXL68-LLR: retry buffer, acknowledgements, framed sequences, order of what is sent. LLR-06 is a rule of the codec.
 
-use crate::bench::{Bench, link};
-use crate::mutants::{Fault, killed};
-use crate::solo::{Solo, ack, as_ack, as_req, bad, control, framed, llcrd, name, protocol, req};
+use crate::cxl68_retry::bench::{Bench, link};
+use crate::cxl68_retry::mutants::{Fault, killed};
+use crate::cxl68_retry::solo::{Solo, ack, as_ack, as_req, bad, control, framed, llcrd, name, protocol, req};
 use scalepool::link::cxl68::retry::{Local, RetryBuffer, Stored};
 use scalepool::link::cxl68::{Event, Mutant};
 use scalepool_protocols::cxl::cxl68::Dir;
@@ -561,7 +561,7 @@ fn cxl68_llr_16_n() {
         framed(5, req(solo.end.eseq(), 0)).iter().for_each(|u| {
             cut.sent(u, solo.now);
         });
-        let seen = crate::solo::rules(&cut.take_events());
+        let seen = crate::cxl68_retry::solo::rules(&cut.take_events());
         found |= seen.contains(&"CXL68-LLR-16");
         others += u32::from(name(&unit) == "flit");
     }

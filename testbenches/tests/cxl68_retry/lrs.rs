@@ -1,9 +1,9 @@
 //! CXL68-LRS: the local retry state machine, row by row.
 
-use crate::bench::{Bench, link};
-use crate::mutants::killed;
-use crate::sheet::{elsewhere, obeys};
-use crate::solo::{Solo, ack, as_req, bad, framed, name};
+use crate::cxl68_retry::bench::{Bench, link};
+use crate::cxl68_retry::mutants::killed;
+use crate::cxl68_retry::sheet::{elsewhere, obeys};
+use crate::cxl68_retry::solo::{Solo, ack, as_req, bad, framed, name};
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::cxl68::{EndConfig, Mutant};
 use scalepool_protocols::cxl::cxl68::Dir;

@@ -4,8 +4,8 @@
 //! compares the two. The killers are the monitor beside the device, the events of either end, the scoreboard, and a link
 //! that does not come to rest.
 
-use crate::bench::{Bench, Findings, link};
-use crate::solo::{ack, framed};
+use crate::cxl68_retry::bench::{Bench, Findings, link};
+use crate::cxl68_retry::solo::{ack, framed};
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::cxl68::{End, EndConfig, Mutant};
 use scalepool::link::fault as wire;
@@ -170,7 +170,7 @@ fn given_up(mutant: Option<Mutant>) -> Findings {
     let patient = Cxl68Config { max_num_retry: 31, max_num_phy_reinit: 31, ..link() };
     let mut bench = Bench::with(EndConfig::cachemem(Dir::Down, patient, 40), device, 6);
     bench.run(2000);
-    bench.pair.inject(Dir::Down, &crate::solo::bad());
+    bench.pair.inject(Dir::Down, &crate::cxl68_retry::solo::bad());
     bench.pair.cut = true;
     bench.run(2000);
     assert_eq!(bench.pair.device.local().state, Local::Abort, "the device has given up");

@@ -1,8 +1,8 @@
 //! The monitor beside an end that answers late: received units go through a pipeline before the end knows of them, as in
 //! RTL. The monitor stands at the wire and is told how deep the pipeline is.
 
-use crate::bench::{LATENCY_FLITS, link, random};
-use crate::solo::rules;
+use crate::cxl68_retry::bench::{LATENCY_FLITS, link, random};
+use crate::cxl68_retry::solo::rules;
 use scalepool::kernel::Rng;
 use scalepool::link::cxl68::fault::FaultyWire;
 use scalepool::link::cxl68::{End, EndConfig, Monitor, MonitorConfig};

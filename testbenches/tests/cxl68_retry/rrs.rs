@@ -1,8 +1,8 @@
 //! CXL68-RRS: the remote retry state machine.
 
-use crate::bench::{Bench, link};
-use crate::mutants::killed;
-use crate::solo::{Solo, as_ack, bad, framed, name, req};
+use crate::cxl68_retry::bench::{Bench, link};
+use crate::cxl68_retry::mutants::killed;
+use crate::cxl68_retry::solo::{Solo, as_ack, bad, framed, name, req};
 use scalepool::link::cxl68::Mutant;
 use scalepool::link::cxl68::retry::{Remote, RemoteTrigger};
 
@@ -133,7 +133,7 @@ fn cxl68_rrs_03_n() {
     assert!(killed(Mutant::AckAfterRetrain).names("CXL68-RRS-03"));
     // At the peer the late Ack is one that nobody asked for (LLR-15), unless it waits for one itself.
     let mut solo = Solo::up(link());
-    solo.feed_all(&framed(5, crate::solo::ack(0, 0, false)));
+    solo.feed_all(&framed(5, crate::cxl68_retry::solo::ack(0, 0, false)));
     assert_eq!(solo.events(), ["CXL68-LLR-15"]);
 }
 
@@ -149,7 +149,7 @@ fn cxl68_rrs_04_p() {
     let mut solo = Solo::up(link());
     solo.feed(bad());
     solo.sends_all(6);
-    solo.feed_all(&framed(5, crate::solo::ack(solo.end.eseq(), 0, true)));
+    solo.feed_all(&framed(5, crate::cxl68_retry::solo::ack(solo.end.eseq(), 0, true)));
     assert_eq!((solo.end.local().num_retry, solo.end.local().num_phy_reinit), (0, 0));
 }
 
@@ -162,7 +162,7 @@ fn cxl68_rrs_04_n() {
     let mut solo = Solo::up(link());
     solo.feed(bad());
     solo.sends_all(6);
-    solo.feed_all(&framed(5, crate::solo::ack(solo.end.eseq(), 0, false)));
+    solo.feed_all(&framed(5, crate::cxl68_retry::solo::ack(solo.end.eseq(), 0, false)));
     assert_eq!(solo.end.local().num_retry, 1);
     assert_eq!((solo.events(), solo.end.halted()), (vec![], None));
     let mut bench = Bench::new(link(), link(), 4);

@@ -4,8 +4,8 @@
 //! rows of one rule; [`elsewhere`] through the same events in all other states, where each does only what that state's
 //! own row says.
 
-use crate::bench::link;
-use crate::solo::{Solo, ack, bad, control, framed, llcrd, req};
+use crate::cxl68_retry::bench::link;
+use crate::cxl68_retry::solo::{Solo, ack, bad, control, framed, llcrd, req};
 use scalepool::link::cxl68::retry::{LRSM, Local, LocalRetry, Trigger};
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, ReqCount};
 

@@ -1,7 +1,7 @@
 //! A passive end says what an active one says. All tests of this program that feed an end alone are also run against its
 //! watcher (`Beside` in the rig); here is what ends a link, and what only a watcher of both directions can say.
 
-use crate::solo::{Solo, ack, as_req, bad, control, framed, init, llcrd, protocol, req};
+use crate::cxl68_retry::solo::{Solo, ack, as_req, bad, control, framed, init, llcrd, protocol, req};
 use scalepool::link::cxl68::retry::Local;
 use scalepool::link::event::Severity;
 use scalepool::link::hook::Way;

@@ -1,6 +1,6 @@
 //! FST out: the same wave as the value change dump, by a reader that neither of the two writers knows.
 
-use crate::run;
+use crate::interchange::run;
 use scalepool::scenario::observe::Outputs;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,7 +93,7 @@ fn an_fst_names_its_codes() {
         .expect("the tag");
     assert!(tag.enum_type(hierarchy).is_none());
     // The save file stands beside it and opens it.
-    let save = crate::read(&dir.path().join("a.gtkw"));
+    let save = crate::interchange::read(&dir.path().join("a.gtkw"));
     assert!(save.starts_with("[dumpfile] \"a.fst\"\n"), "{save}");
 }
 

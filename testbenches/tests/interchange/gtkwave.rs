@@ -3,8 +3,8 @@
 //! GTKWave runs a script that writes every shown signal with its value at a time. Where GTKWave or a virtual screen is not
 //! installed, nothing is tested.
 
-use crate::fst::has;
-use crate::{read, run};
+use crate::interchange::fst::has;
+use crate::interchange::{read, run};
 use scalepool::export;
 use scalepool::scenario::observe::Outputs;
 use std::path::Path;

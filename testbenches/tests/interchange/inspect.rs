@@ -1,7 +1,7 @@
 //! Waves in: buses of other people, good, broken and unreadable.
 
-use crate::bus::{PERIOD_NS, beats, dump};
-use crate::{read, repository};
+use crate::interchange::bus::{PERIOD_NS, beats, dump};
+use crate::interchange::{read, repository};
 use scalepool::inspect::{InspectError, Inspection, Map, inspect};
 use std::collections::BTreeSet;
 use std::path::Path;

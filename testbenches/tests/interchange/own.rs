@@ -1,6 +1,6 @@
 //! Our own waves, read back through the maps that are shipped.
 
-use crate::{read, repository, run};
+use crate::interchange::{read, repository, run};
 use scalepool::inspect::{Map, inspect};
 use scalepool::scenario::observe::Outputs;
 use scalepool::trace::diff::{Input, Policy, diff_of_kinds};

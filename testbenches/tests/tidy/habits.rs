@@ -1,7 +1,7 @@
 //! What a file of the repository may hold.
 
-use crate::tokens::tokens;
-use crate::{assert_none, tree};
+use crate::tidy::tokens::tokens;
+use crate::tidy::{assert_none, tree};
 
 /// Everything that may stand at the top.
 const TOP: &[&str] = &[

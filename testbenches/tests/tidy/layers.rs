@@ -1,7 +1,7 @@
 //! Who may `use` whom: the list of layers, lowest first. A layer uses only those before it.
 
-use crate::tokens::{Token, tokens};
-use crate::{assert_none, tree};
+use crate::tidy::tokens::{Token, tokens};
+use crate::tidy::{assert_none, tree};
 
 /// A folder of a package.
 struct Layer {
@@ -274,7 +274,10 @@ fn every_spelling_of_a_use_is_seen() {
         ("use crate as all;", vec!["*"]),
         ("use scalepool_protocols::wire::Wire;", vec!["protocols"]),
         ("pub(crate) fn f() {} pub(super) fn g() {}", vec![]),
-        ("use a::crate_like::cli; // crate::cli\n/* crate::cli */ const X: &str = \"crate::cli\";", vec![]),
+        (
+            "use a::crate_like::cli; // crate::cli\n/* crate::cli */ const X: &str = \"crate::cli\";",
+            vec![],
+        ),
         ("crate::layout! {}", vec!["wire"]),
     ] {
         let found: Vec<_> = uses(source, &modules).into_iter().map(|(_, used)| used).collect();

@@ -1,7 +1,7 @@
 //! Names that travel into other languages are no reserved words there: a layout becomes a SystemVerilog package, a C
 //! header and Python attributes.
 
-use crate::assert_none;
+use crate::tidy::assert_none;
 use scalepool::trace::signals::Signals;
 use scalepool::trace::{Filter, Hub, PlaceKind};
 use scalepool_protocols::registry;

@@ -1,0 +1,7 @@
+//! The built program: its subcommands, a run, its limits, and the README.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod limits;
+mod readme;
+mod run;

@@ -1,0 +1,6 @@
+//! The repository itself.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod meta;
+mod tidy;

@@ -5,7 +5,7 @@
 //! against what it repeats. What an active end has to notice of what comes, the watcher of that end says too, with the same
 //! rule; what stops the end stops the watcher ([`Watch::halted`]). Left out: what a monitor leaves out, see
 //! [`cxl68::Monitor`], [`cxl256::Monitor`], [`nvlink::Monitor`] and [`ualink::Monitor`]; what needs the end's own queues
-//! (CXL256-CRD-03, CXL256-CRD-04), even halves before their flit (CXL256-LOP-04), DL messages of UALink.
+//! (CXL256-CRD-03) or the layer below it (UAL-LNK-01).
 //!
 //! The flit clock of CXL 68B is that of the caller, for its timers. The 256B modes take the units themselves for it: an
 //! interface may need several clocks for one, so silence between two is no NOP that was left out.

@@ -363,3 +363,90 @@ fn no_watcher_blames_a_healthy_link_of_nvlink() {
 fn no_watcher_blames_a_healthy_link_of_ualink() {
     healthy(Protocol::Ualink);
 }
+
+// ---- an end that hangs -----------------------------------------------------------------------------------------------
+
+/// What an end sends once it hangs.
+#[derive(Debug, Clone, Copy)]
+enum Hung {
+    /// Nothing.
+    Silent,
+    /// The unit that it sent last.
+    Last,
+    /// The longest run of it: a unit with much in it.
+    Full,
+    /// Zeros.
+    Zeros,
+    /// Ones.
+    Ones,
+}
+
+/// Flit clocks before and behind the moment at which an end hangs.
+const HANGS_AT: u64 = 1000;
+const HUNG_CLOCKS: u64 = 4000;
+
+fn hung(protocol: Protocol, hung: Hung) -> [u64; 4] {
+    let mut rng = Rng::from_seed(18);
+    let mut ends = sides(protocol);
+    let mut watches = Dir::ALL.map(|dir| Watch::new(&WatchConfig::new(protocol, dir)).expect("a watcher"));
+    let mut decoder = Decoder::following(protocol.name(), Dir::Up).expect("a decoder");
+    let mut packets = Packets::default();
+    let mut wires: [VecDeque<Option<Vec<u8>>>; 2] = [(); 2].map(|()| VecDeque::from([const { None }; LATENCY_FLITS]));
+    let (mut last, mut full) = (Vec::new(), Vec::new());
+    let mut lines = [0; 4];
+    for now in 1..=HANGS_AT + HUNG_CLOCKS {
+        for n in 0..2 {
+            ends[n].work(&mut rng, now);
+            let mut sent = ends[n].transmit(now);
+            if n == 1 && now > HANGS_AT {
+                sent = match hung {
+                    Hung::Silent => None,
+                    Hung::Last => Some(last.clone()),
+                    Hung::Full => Some(full.clone()),
+                    Hung::Zeros => Some(vec![0; protocol.unit_bytes()]),
+                    Hung::Ones => Some(vec![0xff; protocol.unit_bytes()]),
+                };
+            }
+            if let Some(unit) = &sent {
+                watches[n].unit(Way::Tx, unit, now).expect("a unit");
+                if n == 1 {
+                    let whole = packets.next(protocol, unit);
+                    for answer in whole.into_iter().flat_map(|unit| decoder.read(Ok(&unit))) {
+                        let findings = answer.expect("a unit of the right length").1;
+                        if now > HANGS_AT && lines[3] < 5 { println!("D {:?}", findings.violations); }
+                        lines[3] += findings.violations.len() as u64;
+                    }
+                    if now <= HANGS_AT {
+                        last.clone_from(unit);
+                        let zeros = |unit: &[u8]| unit.iter().filter(|byte| **byte == 0).count();
+                        if full.is_empty() || zeros(unit) < zeros(&full) {
+                            full.clone_from(unit);
+                        }
+                    }
+                }
+            }
+            wires[n].push_back(sent);
+        }
+        for n in 0..2 {
+            if let Some(unit) = wires[1 - n].pop_front().flatten() {
+                watches[n].unit(Way::Rx, &unit, now).expect("a unit");
+                ends[n].receive(&unit, now);
+            }
+            for (way, event) in watches[n].take_events() {
+                let of = if n == 1 { 0 } else if way == Way::Rx { 1 } else { 2 };
+                if lines[of] < 6 { println!("{of} {event}"); }
+                lines[of] += 1;
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn an_end_that_hangs_fills_no_log() {
+    for protocol in [Protocol::Cxl68, Protocol::Cxl256(Mode::Standard), Protocol::Nvlink, Protocol::Ualink] {
+        for how in [Hung::Silent, Hung::Last, Hung::Full, Hung::Zeros, Hung::Ones] {
+            println!("{} {how:?}: {:?}", protocol.name(), hung(protocol, how));
+        }
+    }
+}

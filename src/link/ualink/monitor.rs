@@ -3,9 +3,9 @@
 //! Modelled: CRC and content of every flit of a stream, flit headers in full often enough, numbers in order, Acks and Replay
 //! Requests of what has come alone, replays that were asked for, with the payload as it was, the window; credits and catch
 //! buffers of the transaction layer. Detail: the watched end may act on what has come in the same flit time or at any later
-//! one; `reaction_flits` is how long it may go on before it begins a replay. Left out: timers, DL messages and their answers,
-//! FEC groups. Of what comes, CRC and content are judged, and what the end itself has to notice: numbers, Acks, Requests,
-//! credits, payload before the link is up.
+//! one; `reaction_flits` is how long it may go on before it begins a replay. Left out: timers, FEC groups. Of what comes, CRC and
+//! content are judged, and what the end itself has to notice: numbers, Acks, Requests, credits, DL messages that do not fit,
+//! payload before the link is up.
 //!
 //! A walk through one flit time: [`Monitor::received`] follows the numbers of what comes with a replay machine of its own,
 //! and notes Acks, Requests and credits. [`Monitor::sent`] holds header, number and payload of a flit against what the end
@@ -13,6 +13,7 @@
 //! that the link is down: both ends forget what was on its way.
 
 use super::end::{OnLine, head};
+use super::messages::MessageMonitor;
 use super::replay::{Head, Replay, ReplayConfig, Says, Taken};
 use super::sequence::{self, MOST_UNACKED, next, steps};
 use super::tl::monitor::Books;
@@ -105,6 +106,7 @@ struct Session {
     newest: u16,
     kept: VecDeque<(u16, Payload)>,
     books: Books,
+    messages: MessageMonitor,
 }
 
 impl Session {
@@ -132,6 +134,7 @@ impl Session {
             newest: sequence::LAST,
             kept: VecDeque::new(),
             books: Books::new(config.codec),
+            messages: MessageMonitor::new(config.dir),
         }
     }
 
@@ -270,6 +273,7 @@ impl Monitor {
         let good = whole && header.is_usable();
         self.spoilt = flit.crc() == !expected;
         let was_up = session.up;
+        session.messages.flit_received(session.receiver.is_waiting());
         session.flits_received = session.flits_received.saturating_add(1);
         session.come_up();
         session.ignore = session.ignore.saturating_sub(1);
@@ -304,6 +308,11 @@ impl Monitor {
         // What a damaged flit seems to hold comes again.
         let broken = if good { session.books.received(&decoded) } else { Vec::new() };
         broken.into_iter().for_each(|violation| self.event(Way::Rx, violation));
+        if good {
+            for (severity, violation) in session.messages.received(&decoded.messages) {
+                self.event_of(Way::Rx, severity, violation);
+            }
+        }
         true
     }
 
@@ -367,6 +376,7 @@ impl Monitor {
         if new {
             let decoded = session.outgoing.read(flit);
             self.content(Way::Tx, Severity::Protocol, &decoded);
+            session.messages.sent(&decoded.messages);
             for violation in session.books.sent(&decoded) {
                 self.event(Way::Tx, violation);
             }

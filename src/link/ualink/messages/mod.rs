@@ -11,10 +11,12 @@
 mod basic;
 mod channels;
 mod uart;
+mod watch;
 
 pub use basic::{Identity, MIN_RATE, NOMINAL_RATE, RateError};
 pub use channels::{Channels, TL_CHANNEL, UART_CHANNEL};
 pub use uart::Uart;
+pub(super) use watch::MessageMonitor;
 
 use super::config::EndConfig;
 use super::mutant::Mutant;

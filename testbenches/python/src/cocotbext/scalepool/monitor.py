@@ -13,7 +13,6 @@ from .agents import Agent
 from .bus import FlitBus, WatchedBus
 from .flit import Decoder, Dir, Flit
 from .message import Violation, decode, layout
-from .retry import Retries
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,10 @@ class FlitMonitor(Agent):
 
     Beside the rules of the protocol the handshake is held to: valid and ready are 0 or 1 outside reset, and what is
     offered stays until it is taken (rule `HANDSHAKE`; `stable=False` allows designs that change their mind). After a reset
-    the stream of flits starts anew. A monitor sees one direction. It follows a retry of cxl-68b from INIT.Param on: behind a
-    damaged flit it judges ID and CRC alone, until a RETRY.Ack says where the stream goes on. Of the other protocols, from the
-    first flit that goes again or is damaged, it judges only what a flit shows by itself, up to the next reset. Whether a retry
-    is due, and credits, need both directions: see `LinkPartner`. With `judges=False` flits are decoded, and only the handshake
-    is held to rules.
+    the stream of flits starts anew. A monitor sees one direction. It follows a retry of a stream that begins as a link does:
+    behind a damaged flit it judges what a flit shows by itself, ID or header and CRC, until the stream goes on (`Decoder` says
+    more). Whether a retry is due, and credits, need both directions: see `LinkPartner`. With `judges=False` flits are decoded,
+    and only the handshake is held to rules.
     """
 
     def __init__(
@@ -66,7 +64,6 @@ class FlitMonitor(Agent):
         self.flits = 0
         self._came = Event()
         self._decoder = Decoder(protocol or self.default_protocol, dir)
-        self._retries = Retries(protocol or self.default_protocol)
         self._packet = b""
         super().__init__(WatchedBus(bus), clock, reset, reset_active_level, protocol)
 
@@ -91,7 +88,7 @@ class FlitMonitor(Agent):
         return self.queue.popleft()
 
     def finish(self) -> None:
-        """No more flits follow: judges what has waited for the next one (ualink)."""
+        """No more flits follow: judges what has waited for the next one (ualink, nvlink)."""
         self._answer(self._decoder.finish())
 
     def check(self, at_least: int = 1) -> None:
@@ -118,7 +115,7 @@ class FlitMonitor(Agent):
             number = flit.form.get("index", self.flits)
             if flit.unreadable and self.judges:
                 self._find(Violation("UNREADABLE", "flit", "", "", flit.unreadable), self.flits)
-            for violation in self._retries.violations(flit) if self.judges else ():
+            for violation in flit.violations if self.judges else ():
                 self._find(violation, number)
             for function in self.on_flit:
                 function(flit)
@@ -149,7 +146,6 @@ class FlitMonitor(Agent):
                 if not fresh:
                     self._decoder.close()
                     self._decoder = Decoder(self.protocol, self.dir)
-                    self._retries = Retries(self.protocol)
                     beats.clear()
                     self._packet = b""
                 offered, fresh = None, True

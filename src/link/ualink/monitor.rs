@@ -101,6 +101,8 @@ struct Session {
     copies: u8,
     /// The flit before was spoilt on purpose.
     spoilt: bool,
+    /// The end has given a number that it may not: its peer asks for what has not been sent.
+    adrift: bool,
     /// Number of the last payload, and the highest one.
     last: u16,
     newest: u16,
@@ -130,6 +132,7 @@ impl Session {
             commands: 0,
             copies: 0,
             spoilt: false,
+            adrift: false,
             last: sequence::LAST,
             newest: sequence::LAST,
             kept: VecDeque::new(),
@@ -286,7 +289,8 @@ impl Monitor {
                 let head = head(&header);
                 session.hear(&head, &self.config, self.sent);
                 let received = session.receiver.receive(Some(head));
-                if let Some((severity, violation)) = received.found {
+                let by_the_end = |violation: &Violation| session.adrift && violation.rule == "UAL-RXR-04";
+                if let Some((severity, violation)) = received.found.filter(|(_, violation)| !by_the_end(violation)) {
                     self.event_of(Way::Rx, severity, violation);
                 }
                 received.taken
@@ -456,6 +460,7 @@ impl Monitor {
             if number != next(session.newest) {
                 let text = "the sequence number is neither the next one nor one to be replayed";
                 self.broken("UAL-SEQ-01", number, next(session.newest), text);
+                session.adrift = true;
                 session.kept.clear();
             } else if let Some((asked, at)) = session.asked
                 && self.sent > at + self.config.reaction_flits
@@ -493,6 +498,7 @@ impl Monitor {
             }
         } else if ahead != 1 && !skips {
             self.broken("UAL-RXR-04", number, next(session.last), "a replay is sent that was not asked for");
+            session.adrift = true;
         }
         if in_full && !marked {
             self.broken("UAL-TXS-04", "op 0", "op 1", "a replayed flit is not marked as replayed");

@@ -389,6 +389,31 @@ class Models(unittest.TestCase):
             self.assertEqual(came, 500 if form else 0, protocol)
             self.assertLessEqual(rules, {"CXL68-CRC", "CXL256-CRC", "CXL256-FEC", "UAL-CRC"}, protocol)
 
+    def test_a_design_that_hangs_fills_no_log(self):
+        host, device = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "up")
+        watcher, last, events = sp.LinkEnd("cxl-68b", "down", passive=True), None, []
+        decoder, news, told = sp.Decoder("cxl-68b", "up"), monitor.News(), []
+        slot = {"slot": 0, "format": "H1", "messages": [{"layout": "cxl68.d2h_data", "fields": {"valid": 1}}]}
+        stuck = flit.encode("cxl-68b", {"kind": "protocol", "slots": [slot]}, "up")
+        for clock in range(4000):
+            for end in (host, device):
+                end.step()
+            down, up = host.sample(), stuck if clock > 200 else device.sample()
+            if down is not None:
+                device.drive(down)
+                watcher.drive(down, "tx")
+            if up is not None:
+                host.drive(up)
+                watcher.drive(up)
+                for found in decoder.feed(up):
+                    told += news.of(found)
+            watcher.step()
+            events += watcher.events()
+        self.assertEqual(watcher.state()["halted"], None)
+        for lines in (told, events):
+            self.assertLessEqual(len(lines), 12, lines)
+        self.assertTrue(events)
+
     def test_rules_are_told_apart_by_who_has_broken_them(self):
         host, device = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "up")
         watcher, came = sp.LinkEnd("cxl-68b", "down", passive=True), []
@@ -397,14 +422,13 @@ class Models(unittest.TestCase):
         found.events = []
         self.assertEqual((found.rules, found.rules_by), ([], {"peer": [], "end": [], "line": []}))
 
-        def clock(damages=False, breaks=False):
+        def clock(damages=False):
             for end in (host, device):
                 end.step()
             down, up = host.sample(), device.sample()
             if down is not None:
-                # A valid bit of an unlisted format: the CRC is made to fit by the encoder.
                 device.drive(down)
-                watcher.drive(broken if breaks else down, "tx")
+                watcher.drive(down, "tx")
             if up is not None:
                 came.append(up)
                 if damages:
@@ -413,20 +437,24 @@ class Models(unittest.TestCase):
                 watcher.drive(up)
             watcher.step()
             found.events += watcher.events()
+            return up is not None
 
-        broken = flit.encode("cxl-68b", {"kind": "protocol", "slots": [{"slot": 0, "format": "RSVD", "hex": "c0" + "00" * 15}]})
+        broken = flit.encode("cxl-68b", {"kind": "protocol", "slots": [{"slot": 0, "format": "RSVD", "hex": "e0" + "00" * 15}]})
         for _ in range(60):
             clock()
         self.assertEqual(found.rules_by, {"peer": [], "end": [], "line": []})
         # An error that a test injects is one of the line, and no rule of a design.
-        for _ in range(2):
-            clock(damages=True)
+        device.send({"layout": "cxl68.s2m_ndr", "fields": {}})
+        while not clock(damages=True):
+            pass
         self.assertEqual((found.rules, found.rules_by), ([], {"peer": [], "end": [], "line": ["CXL68-CRC-01"]}))
         for _ in range(200):
             clock()
         self.assertEqual((found.rules, found.rules_by["line"]), ([], ["CXL68-CRC-01"]))
         # The watched end sends what no end may.
-        clock(breaks=True)
+        watcher.drive(broken, "tx")
+        watcher.step()
+        found.events += watcher.events()
         by_end = found.rules_by["end"]
         self.assertTrue(by_end)
         self.assertEqual((found.rules, found.rules_by["peer"]), (by_end, []))

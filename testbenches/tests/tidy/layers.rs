@@ -274,10 +274,7 @@ fn every_spelling_of_a_use_is_seen() {
         ("use crate as all;", vec!["*"]),
         ("use scalepool_protocols::wire::Wire;", vec!["protocols"]),
         ("pub(crate) fn f() {} pub(super) fn g() {}", vec![]),
-        (
-            "use a::crate_like::cli; // crate::cli\n/* crate::cli */ const X: &str = \"crate::cli\";",
-            vec![],
-        ),
+        ("use a::crate_like::cli; // crate::cli\n/* crate::cli */ const X: &str = \"crate::cli\";", vec![]),
         ("crate::layout! {}", vec!["wire"]),
     ] {
         let found: Vec<_> = uses(source, &modules).into_iter().map(|(_, used)| used).collect();

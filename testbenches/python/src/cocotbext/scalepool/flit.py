@@ -2,7 +2,7 @@
 
     >>> found = decode("cxl-68b", bytes(68))
     >>> found.kind, [violation.rule for violation in found.violations]
-    ('null', ['CXL68-PID-03'])
+    ('dropped', ['CXL68-PID-03'])
 
 A form is the object that `scalepool flit decode` prints: header, slots with messages, CRC, FEC. `decode` and `encode` take
 one flit on its own. Where a flit depends on those before it (rollover of data, carry-over, the CRC of NVLink) use a

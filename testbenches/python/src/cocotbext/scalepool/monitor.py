@@ -27,6 +27,33 @@ class Finding:
         return f"{self.time_ns} ns, flit {self.flit}: {self.violation}"
 
 
+MOST_OF_A_RULE = 4
+"""Places of one flit at which one rule is told to be broken; garbage breaks some at hundreds."""
+
+
+class News:
+    """What is new of the rules that flits break.
+
+    Of flits that are the same bit by bit, one behind the other, each rule is told once: a design that hangs sends nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._data: bytes | None = None
+        self._told: set[str] = set()
+
+    def of(self, flit: Flit) -> list[Violation]:
+        """The violations of the next flit that are told."""
+        if flit.data != self._data:
+            self._data, self._told = flit.data, set()
+        fresh = [violation for violation in flit.violations if violation.rule not in self._told]
+        self._told |= {violation.rule for violation in fresh}
+        found: list[Violation] = []
+        for violation in fresh:
+            if sum(other.rule == violation.rule for other in found) < MOST_OF_A_RULE:
+                found.append(violation)
+        return found
+
+
 class FlitMonitor(Agent):
     """Watches an interface: decodes every flit, and says which rules are broken.
 
@@ -37,8 +64,9 @@ class FlitMonitor(Agent):
     offered stays until it is taken (rule `HANDSHAKE`; `stable=False` allows designs that change their mind). After a reset
     the stream of flits starts anew. A monitor sees one direction. It follows a retry of a stream that begins as a link does:
     behind a damaged flit it judges what a flit shows by itself, ID or header and CRC, until the stream goes on (`Decoder` says
-    more). Whether a retry is due, and credits, need both directions: see `LinkPartner`. With `judges=False` flits are decoded,
-    and only the handshake is held to rules.
+    more). Whether a retry is due, and credits, need both directions: see `LinkPartner`. Of flits that are the same bit by bit, one
+    behind the other, each broken rule is told once. With `judges=False` flits are decoded, and only the handshake is held to
+    rules.
     """
 
     def __init__(
@@ -64,6 +92,7 @@ class FlitMonitor(Agent):
         self.flits = 0
         self._came = Event()
         self._decoder = Decoder(protocol or self.default_protocol, dir)
+        self._news = News()
         self._packet = b""
         super().__init__(WatchedBus(bus), clock, reset, reset_active_level, protocol)
 
@@ -115,7 +144,7 @@ class FlitMonitor(Agent):
             number = flit.form.get("index", self.flits)
             if flit.unreadable and self.judges:
                 self._find(Violation("UNREADABLE", "flit", "", "", flit.unreadable), self.flits)
-            for violation in flit.violations if self.judges else ():
+            for violation in self._news.of(flit) if self.judges else ():
                 self._find(violation, number)
             for function in self.on_flit:
                 function(flit)

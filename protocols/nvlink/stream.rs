@@ -88,6 +88,12 @@ impl Unpacker {
         self.previous.as_ref().map_or(&[], Packet::payload)
     }
 
+    /// The next CRC covers the payload of this packet, or none, whatever was read before: for who shows packets that a
+    /// receiver throws away.
+    pub fn goes_on_behind(&mut self, packet: Option<&Packet>) {
+        self.previous = packet.copied();
+    }
+
     /// Takes the next packet. One with a wrong CRC leaves the stream as it was.
     pub fn read(&mut self, packet: &Packet) -> Decoded {
         self.read_with(packet, self.crc_of_next(packet.header_bits()))

@@ -252,8 +252,11 @@ pub fn is_ignored(word: u32) -> bool {
     word & 1 == 1 || def_of(word).is_none()
 }
 
-/// What is wrong with a DWord that is no listed message.
+/// What is wrong with a DWord that is no listed message. Of a compressed one class and type say nothing.
 pub fn unlisted(word: u32) -> Violation {
+    if word & 1 == 1 {
+        return compressed("a compressed message is ignored".into());
+    }
     Violation {
         rule: "UAL-MSG-02",
         at: At::Bits { lsb: 2, width: 7 },
@@ -263,16 +266,15 @@ pub fn unlisted(word: u32) -> Violation {
     }
 }
 
+fn compressed(text: String) -> Violation {
+    let (at, found, expected) = (At::Bits { lsb: 0, width: 1 }, "0x1".into(), "0".into());
+    Violation { rule: "UAL-MSG-01", at, found, expected, text }
+}
+
 /// The rules that all messages share.
 fn common(def: &'static LayoutDef, bits: u128, found: &mut Vec<Violation>) {
     if bits & 1 == 1 {
-        found.push(Violation {
-            rule: "UAL-MSG-01",
-            at: At::Bits { lsb: 0, width: 1 },
-            found: "0x1".into(),
-            expected: "0".into(),
-            text: format!("{}: a compressed message is ignored", def.name),
-        });
+        found.push(compressed(format!("{}: a compressed message is ignored", def.name)));
     }
     if (bits ^ def.default_bits()) & KIND_BITS != 0 {
         found.push(Violation {

@@ -3,7 +3,7 @@
 //! Modelled: one [`Decoder`] and one [`Encoder`] for all names of `registry::PROTOCOLS`. Left out: what an object says (see
 //! the module of the protocol).
 //!
-//! An answer may have to wait for later inputs (UALink), so every call gives the answers that are due, in the order of the
+//! An answer may have to wait for later inputs (UALink; NVLink beside a link), so every call gives the answers that are due, in the order of the
 //! inputs, and `finish` gives the rest. A walk through one flit: [`Decoder::read`] hands the bytes to the decoder of the
 //! protocol and returns the object with what it found.
 
@@ -30,6 +30,7 @@ pub struct Decoder(Reader);
 enum Reader {
     Prompt(Decode),
     Waiting(Box<flit_ual::Decoder>),
+    Packets(Box<flit_nvl::Follower>),
 }
 
 impl Decoder {
@@ -49,8 +50,10 @@ impl Decoder {
         Decoder::build(protocol, dir, options, false)
     }
 
-    /// The decoder beside a link that retries: of `cxl-68b` it follows the retry from INIT.Param on, so that a stream that goes
-    /// on at an older flit is read as it is meant. [`Decoder::new`] takes the units as they stand, one behind the other.
+    /// The decoder beside a link that retries: it follows the retry, so that a stream that goes on at an older flit is read as
+    /// it is meant, and of a unit that is thrown away until then it judges only what it shows by itself. A stream that does
+    /// not begin as a link does is taken as it stands, as [`Decoder::new`] takes all: without INIT.Param of `cxl-68b`, NOPs of
+    /// the last number of the 256B modes and `ualink`, CREDIT_INIT of `nvlink`.
     ///
     /// # Errors
     /// No such protocol.
@@ -64,7 +67,10 @@ impl Decoder {
         let mut next = move || read.next().unwrap_or(u64::MAX);
         let decode: Decode = match protocol {
             flit_ual::PROTOCOL => {
-                let decoder = flit_ual::Decoder::with_config(dir, options.ualink);
+                let decoder = match follows {
+                    true => flit_ual::Decoder::following(dir, options.ualink),
+                    false => flit_ual::Decoder::with_config(dir, options.ualink),
+                };
                 return Ok(Decoder(Reader::Waiting(Box::new(decoder))));
             }
             flit68::PROTOCOL if !follows => {
@@ -82,10 +88,13 @@ impl Decoder {
                 })
             }
             flit_io::PROTOCOL => {
-                let mut decoder = flit_io::Decoder::new(dir);
+                let mut decoder = if follows { flit_io::Decoder::following(dir) } else { flit_io::Decoder::new(dir) };
                 Box::new(move |bytes| Ok(decoder.read(&flit::Flit::from_bytes(bytes)?, next())))
             }
             flit_nvl::PROTOCOL => {
+                if follows {
+                    return Ok(Decoder(Reader::Packets(Box::new(flit_nvl::Follower::new(NvlConfig::default(), dir)))));
+                }
                 let mut decoder = flit_nvl::Decoder::new(NvlConfig::default());
                 Box::new(move |bytes| {
                     let (decoded, findings) = decoder.read(&flit_nvl::packet(bytes)?);
@@ -93,7 +102,7 @@ impl Decoder {
                 })
             }
             _ => {
-                let mut decoder = flit256::Decoder::with_config(mode(protocol)?, dir, options.cxl256);
+                let mut decoder = flit256::Follower::new(mode(protocol)?, dir, options.cxl256, follows);
                 Box::new(move |bytes| {
                     let (decoded, findings) = decoder.read(&flit::Flit::from_bytes(bytes)?);
                     Ok((flit256::to_json(&decoded, &findings, next()), findings))
@@ -111,6 +120,10 @@ impl Decoder {
                 Ok(unit) => decoder.read(&unit),
                 Err(error) => decoder.refuse(error),
             },
+            Reader::Packets(follower) => match bytes.and_then(flit_nvl::packet) {
+                Ok(packet) => follower.read(&packet).into_iter().map(Ok).collect(),
+                Err(error) => follower.finish().into_iter().map(Ok).chain([Err(error)]).collect(),
+            },
         }
     }
 
@@ -118,6 +131,7 @@ impl Decoder {
     pub fn finish(&mut self) -> Vec<Answer> {
         match &mut self.0 {
             Reader::Prompt(_) => Vec::new(),
+            Reader::Packets(follower) => follower.finish().into_iter().map(Ok).collect(),
             Reader::Waiting(decoder) => decoder.finish(),
         }
     }

@@ -23,6 +23,7 @@ pub mod flit68;
 pub mod flit_io;
 pub mod flit_nvl;
 pub mod flit_ual;
+pub mod follow;
 pub mod hex;
 pub mod input;
 pub mod json;

@@ -266,16 +266,9 @@ impl Stream {
                 first = n;
             }
             let bytes = &self.seen[self.units[n].at].bytes;
-            // The decoder of cxl-68b follows a retry by itself.
-            let follows = self.protocol == "cxl-68b";
-            if !follows && judged.is_some_and(|judged| !judged.in_stream[n]) {
-                let alone = fresh().map(|mut alone| [alone.read(Ok(bytes)), alone.finish()].concat());
-                answers.extend(settled(&mut VecDeque::from([(n, first)]), alone));
-            } else {
-                waiting.push_back((n, first));
-                let now = decoder.get_or_insert_with(fresh).as_mut().map(|decoder| decoder.read(Ok(bytes)));
-                answers.extend(settled(&mut waiting, now));
-            }
+            waiting.push_back((n, first));
+            let now = decoder.get_or_insert_with(fresh).as_mut().map(|decoder| decoder.read(Ok(bytes)));
+            answers.extend(settled(&mut waiting, now));
         }
         answers.extend(settled(&mut waiting, decoder.flatten().map(|mut d| d.finish())));
         for (n, first, answer) in answers {

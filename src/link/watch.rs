@@ -5,7 +5,10 @@
 //! against what it repeats. What an active end has to notice of what comes, the watcher of that end says too, with the same
 //! rule; what stops the end stops the watcher ([`Watch::halted`]). Left out: what a monitor leaves out, see
 //! [`cxl68::Monitor`], [`cxl256::Monitor`], [`nvlink::Monitor`] and [`ualink::Monitor`]; what needs the end's own queues
-//! (CXL256-CRD-03, CXL256-CRD-04), even halves before their flit (CXL256-LOP-04), DL messages of UALink.
+//! (CXL256-CRD-03) or the layer below it (UAL-LNK-01).
+//!
+//! Of units that are the same bit by bit, one behind the other, each broken rule is said once, and of
+//! one unit at four places at most.
 //!
 //! The flit clock of CXL 68B is that of the caller, for its timers. The 256B modes take the units themselves for it: an
 //! interface may need several clocks for one, so silence between two is no NOP that was left out.
@@ -74,7 +77,40 @@ impl WatchConfig {
 pub struct Watch {
     judge: Judge,
     events: Vec<(Way, Event)>,
+    copies: [Copies; 2],
     halted: Option<&'static str>,
+}
+
+/// Places of one unit at which one rule is said to be broken; garbage breaks some at hundreds.
+const MOST_OF_A_RULE: usize = 4;
+
+/// Units of one way that are the same bit by bit, one behind the other. An end that hangs sends nothing else; each rule that they
+/// break is said once.
+#[derive(Debug, Default)]
+struct Copies {
+    unit: Vec<u8>,
+    said: Vec<(Way, Severity, &'static str)>,
+}
+
+impl Copies {
+    /// What is new of the events behind the next unit.
+    fn news(&mut self, unit: &[u8], mut events: Vec<(Way, Event)>) -> Vec<(Way, Event)> {
+        if self.unit != unit {
+            unit.clone_into(&mut self.unit);
+            self.said.clear();
+        }
+        let before = self.said.len();
+        events.retain(|(way, event)| {
+            let key = (*way, event.severity, event.violation.rule);
+            let (earlier, here) = self.said.split_at(before);
+            let is_news = !earlier.contains(&key) && here.iter().filter(|said| **said == key).count() < MOST_OF_A_RULE;
+            if is_news {
+                self.said.push(key);
+            }
+            is_news
+        });
+        events
+    }
 }
 
 enum Judge {
@@ -199,7 +235,7 @@ impl Watch {
                 Judge::Cxl68(Box::new(Watch68 { monitor, link: cxl68, units: [0; 2] }))
             }
             Protocol::Cxl256(mode) => {
-                let stream = |dir| Decoder::following(protocol.name(), dir);
+                let stream = |dir| Decoder::new(protocol.name(), dir);
                 let streams = [stream(dir.opposite())?, stream(dir)?];
                 let monitor = cxl256::Monitor::new(mode, dir, selective_nak);
                 Judge::Cxl256(Box::new(Watch256 { mode, monitor, streams, units: [0; 2] }))
@@ -211,7 +247,7 @@ impl Watch {
                 Judge::Ualink(Box::new(monitor))
             }
         };
-        Ok(Watch { judge, events: Vec::new(), halted: None })
+        Ok(Watch { judge, events: Vec::new(), copies: Default::default(), halted: None })
     }
 
     /// A unit has come to the end or was sent by it, in flit clock `now`: its bytes, of UALink also the one byte of
@@ -226,7 +262,9 @@ impl Watch {
         let first = self.events.len();
         let in_stream = self.judge(way, unit, now)?;
         let stops = |(way, event): &&(Way, Event)| *way == Way::Rx && event.severity == Severity::Uncorrectable;
-        self.halted = self.events[first..].iter().find(stops).map(|(_, event)| event.violation.rule);
+        let fresh = self.events.split_off(first);
+        self.halted = fresh.iter().find(stops).map(|(_, event)| event.violation.rule);
+        self.events.extend(self.copies[index(way)].news(unit, fresh));
         Ok(in_stream)
     }
 

@@ -22,9 +22,11 @@
 mod control;
 mod decode;
 mod encode;
+mod follow;
 
 pub use decode::{Decoder, to_json};
 pub use encode::{Encoded, Encoder};
+pub use follow::Follower;
 
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;

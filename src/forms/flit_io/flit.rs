@@ -5,6 +5,7 @@ use crate::forms::{FormError, shown};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::check::Findings;
+use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use serde_json::Value;
 
@@ -15,12 +16,17 @@ const MODE: Mode = Mode::Standard;
 
 /// Reads flits of one direction as one stream.
 #[derive(Debug, Clone)]
-pub struct Decoder(flit256::Decoder);
+pub struct Decoder(flit256::Follower);
 
 impl Decoder {
     /// A stream of which nothing has been read.
     pub fn new(dir: Dir) -> Decoder {
-        Decoder(flit256::Decoder::new(MODE, dir))
+        Decoder(flit256::Follower::new(MODE, dir, Cxl256Config::default(), false))
+    }
+
+    /// The same beside a link: a replay is followed from the first NOPs on.
+    pub fn following(dir: Dir) -> Decoder {
+        Decoder(flit256::Follower::new(MODE, dir, Cxl256Config::default(), true))
     }
 
     /// The object of the next flit, the `index`-th of the stream, and what is wrong with it.

@@ -26,6 +26,11 @@ impl Decoder {
         (decoded, findings)
     }
 
+    /// The stream goes on behind a packet, whatever was read before.
+    pub(super) fn goes_on_behind(&mut self, packet: Option<&Packet>) {
+        self.0.goes_on_behind(packet);
+    }
+
     /// The packet with the CRC that fits here; the stream does not go on.
     pub(super) fn sealed(&self, packet: &Packet) -> Packet {
         packet.with_crc(self.0.crc_of_next(packet.header_bits()))

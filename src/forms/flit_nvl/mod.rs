@@ -16,9 +16,11 @@
 
 mod decode;
 mod encode;
+mod follow;
 
 pub use decode::{Decoder, to_json};
 pub use encode::{Encoded, Encoder};
+pub use follow::Follower;
 
 use super::FormError;
 use scalepool_protocols::nvlink::{Op, Packet, PacketError};

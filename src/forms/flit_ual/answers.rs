@@ -54,6 +54,17 @@ impl Answers {
         self.due()
     }
 
+    /// A flit whose place in the stream is not known.
+    pub fn alone(&mut self, dir: Dir, index: u64, decoded: Decoded) -> Vec<Answer> {
+        self.0.push_back(Ok(Entry { dir, index, decoded, waits: false }));
+        self.due()
+    }
+
+    /// The stream goes on at another place: what waits is answered as it is.
+    pub fn abandon(&mut self) {
+        self.0.iter_mut().flatten().for_each(|entry| entry.waits = false);
+    }
+
     /// A line that could not be read.
     pub fn error(&mut self, error: FormError) -> Vec<Answer> {
         self.0.push_back(Err(error));
@@ -62,7 +73,7 @@ impl Answers {
 
     /// The end: what waits is answered as it is.
     pub fn finish(&mut self) -> Vec<Answer> {
-        self.0.iter_mut().flatten().for_each(|entry| entry.waits = false);
+        self.abandon();
         self.due()
     }
 

@@ -1,14 +1,15 @@
 //! A flit to its object.
 
+use super::PROTOCOL;
 use super::answers::{Answer, Answers};
-use super::{PROTOCOL, role};
+use super::follow::{Follower, Place};
 use crate::forms::{FormError, Object, message, number, violation};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::{Flit, SEGMENTS};
 use scalepool_protocols::ualink::header::SegmentHeader;
 use scalepool_protocols::ualink::segment::BOUNDS;
-use scalepool_protocols::ualink::stream::{Decoded, DlItem, DlWord, TlItem, Unpacker};
+use scalepool_protocols::ualink::stream::{Decoded, DlItem, DlWord, TlItem};
 use scalepool_protocols::ualink::unpack::{HalfRole, TlRead};
 use scalepool_protocols::wire::{Findings, Wire};
 use serde_json::Value;
@@ -17,7 +18,7 @@ use serde_json::Value;
 #[derive(Debug, Clone)]
 pub struct Decoder {
     dir: Dir,
-    unpacker: Unpacker,
+    stream: Follower,
     answers: Answers,
     flits: u64,
 }
@@ -30,15 +31,25 @@ impl Decoder {
 
     /// The same, read and judged by a configuration.
     pub fn with_config(dir: Dir, config: UalConfig) -> Decoder {
-        let unpacker = Unpacker::new(config, role(dir));
-        Decoder { dir, unpacker, answers: Answers::default(), flits: 0 }
+        Decoder { dir, stream: Follower::new(config, dir, false), answers: Answers::default(), flits: 0 }
+    }
+
+    /// The same beside a link: a replay is followed from the first NOPs on.
+    pub fn following(dir: Dir, config: UalConfig) -> Decoder {
+        Decoder { stream: Follower::new(config, dir, true), ..Decoder::with_config(dir, config) }
     }
 
     /// Takes the next flit; all answers that are due now.
     pub fn read(&mut self, unit: &Flit) -> Vec<Answer> {
         let index = self.flits;
         self.flits += 1;
-        self.answers.flit(self.dir, index, self.unpacker.read(unit))
+        let (decoded, place) = self.stream.read(unit);
+        match place {
+            Place::Alone => return self.answers.alone(self.dir, index, decoded),
+            Place::Elsewhere => self.answers.abandon(),
+            Place::Next => (),
+        }
+        self.answers.flit(self.dir, index, decoded)
     }
 
     /// Notes a line that is no flit; all answers that are due now.

@@ -27,6 +27,7 @@
 mod answers;
 mod decode;
 mod encode;
+mod follow;
 
 pub use answers::Answer;
 pub use decode::Decoder;

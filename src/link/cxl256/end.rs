@@ -24,7 +24,7 @@ use scalepool_protocols::wire::Violation;
 use std::ops::Range;
 
 /// Bytes of the even half of a latency-optimised flit between header and CRC (`cxl-256b` §1.5).
-const EVEN_BODY: Range<usize> = lopt::HEADER.end..lopt::CRC_EVEN.start;
+pub(super) const EVEN_BODY: Range<usize> = lopt::HEADER.end..lopt::CRC_EVEN.start;
 
 /// Counters of one end, all from the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -9,6 +9,7 @@
 //! what that allows it: credits, acknowledged numbers, Acks to send. [`Monitor::sent`] finds the number of a flit, stated or
 //! implied, tells new payload from a replay and compares both with what is allowed.
 
+use super::end::EVEN_BODY;
 use super::number;
 use super::receiver::{NAK_FLITS, Receiver, is_payload};
 use crate::link::event::{Event, Severity, finding};
@@ -16,7 +17,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::control::Viral;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
-use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::flit::{Flit, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::stream::{Decoded, Role, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
@@ -35,12 +36,16 @@ type Kept = Option<Flit>;
 #[derive(Debug, Clone)]
 pub struct Monitor {
     mode: Mode,
+    /// Direction in which the end sends.
+    dir: Dir,
     // What has come.
     /// One that takes implied numbers at their word and one that doubts them: the end may be either.
     receivers: [Receiver; 2],
     /// Number of the last payload that one of them has taken.
     taken: u16,
     received_at: Option<u64>,
+    /// Even half that was good in a flit that was not, with the number of that flit, which was due.
+    even: Option<(u16, Flit)>,
     acks: u32,
     /// The highest number that the peer has acknowledged.
     acked: u16,
@@ -86,9 +91,11 @@ impl Monitor {
     pub fn new(mode: Mode, dir: Dir, selective: bool) -> Monitor {
         Monitor {
             mode,
+            dir,
             receivers: [false, true].map(|doubts| Receiver::new(selective, doubts)),
             taken: number::LAST,
             received_at: None,
+            even: None,
             acks: 0,
             acked: number::LAST,
             selective: false,
@@ -160,6 +167,7 @@ impl Monitor {
         }
         let received = flit.receive(self.mode);
         if !received.is_good() {
+            self.even_half(flit);
             self.receivers.iter_mut().for_each(Receiver::bad);
             return vec![*flit];
         }
@@ -196,6 +204,7 @@ impl Monitor {
                 continue;
             }
             self.taken = n;
+            self.compare_even_half(n, &due);
             if due.header().flit_type == FlitType::Cachemem {
                 let decoded = self.incoming.read(&due);
                 self.peer_init |= has_init(&decoded);
@@ -209,6 +218,29 @@ impl Monitor {
             taken.push(*flit);
         }
         taken
+    }
+
+    /// A bad flit: its even half counts if it is good and due, and the end may have used it.
+    fn even_half(&mut self, flit: &Flit) {
+        if !self.mode.is_lopt() || !crc_parts(self.mode)[0].fits(flit) {
+            return;
+        }
+        let header = flit.header();
+        let stated = header.command == ReplayCommand::Explicit && is_payload(header.flit_type);
+        let sure = self.receivers.iter().all(|receiver| !receiver.is_in_doubt());
+        if stated && sure && header.seq == number::next(self.taken) && self.even.is_none() {
+            self.even = Some((header.seq, *flit));
+        }
+    }
+
+    /// The flit has come well in the end.
+    fn compare_even_half(&mut self, number: u16, flit: &Flit) {
+        let Some((_, even)) = self.even.take_if(|(of, _)| *of == number) else { return };
+        if let Some(at) = EVEN_BODY.into_iter().find(|&at| even.0[at] != flit.0[at]) {
+            let text = format!("byte {at} of an even half has changed in the replay, after the half was used");
+            let (found, expected) = (format!("{:#04x}", flit.0[at]), format!("{:#04x}", even.0[at]));
+            self.hears(Severity::Uncorrectable, finding("CXL256-LOP-04", found, expected, &text));
+        }
     }
 
     /// The Prior bit and the length of a row of Naks, against the flits before.
@@ -255,6 +287,13 @@ impl Monitor {
 
     fn refill(&mut self, crd: &Crd) {
         for (class, count) in crd.credits() {
+            if class.dir() != self.dir {
+                let found = class.def(self.mode.routing()).name;
+                let text = "credits received for a channel that this end does not send";
+                let found = finding("CXL256-CRD-04", found, "a channel of this end", text);
+                self.hears(Severity::Corrected, found);
+                continue;
+            }
             let spend = &mut self.spend[class.index()];
             *spend = spend.saturating_add(count.into());
         }

@@ -3,9 +3,9 @@
 //! Modelled: CRC and content of every flit of a stream, flit headers in full often enough, numbers in order, Acks and Replay
 //! Requests of what has come alone, replays that were asked for, with the payload as it was, the window; credits and catch
 //! buffers of the transaction layer. Detail: the watched end may act on what has come in the same flit time or at any later
-//! one; `reaction_flits` is how long it may go on before it begins a replay. Left out: timers, DL messages and their answers,
-//! FEC groups. Of what comes, CRC and content are judged, and what the end itself has to notice: numbers, Acks, Requests,
-//! credits, payload before the link is up.
+//! one; `reaction_flits` is how long it may go on before it begins a replay. Left out: timers, FEC groups. Of what comes, CRC and
+//! content are judged, and what the end itself has to notice: numbers, Acks, Requests, credits, DL messages that do not fit,
+//! payload before the link is up.
 //!
 //! A walk through one flit time: [`Monitor::received`] follows the numbers of what comes with a replay machine of its own,
 //! and notes Acks, Requests and credits. [`Monitor::sent`] holds header, number and payload of a flit against what the end
@@ -13,6 +13,7 @@
 //! that the link is down: both ends forget what was on its way.
 
 use super::end::{OnLine, head};
+use super::messages::MessageMonitor;
 use super::replay::{Head, Replay, ReplayConfig, Says, Taken};
 use super::sequence::{self, MOST_UNACKED, next, steps};
 use super::tl::monitor::Books;
@@ -100,11 +101,14 @@ struct Session {
     copies: u8,
     /// The flit before was spoilt on purpose.
     spoilt: bool,
+    /// The end has given a number that it may not: its peer asks for what has not been sent.
+    adrift: bool,
     /// Number of the last payload, and the highest one.
     last: u16,
     newest: u16,
     kept: VecDeque<(u16, Payload)>,
     books: Books,
+    messages: MessageMonitor,
 }
 
 impl Session {
@@ -128,10 +132,12 @@ impl Session {
             commands: 0,
             copies: 0,
             spoilt: false,
+            adrift: false,
             last: sequence::LAST,
             newest: sequence::LAST,
             kept: VecDeque::new(),
             books: Books::new(config.codec),
+            messages: MessageMonitor::new(config.dir),
         }
     }
 
@@ -270,6 +276,7 @@ impl Monitor {
         let good = whole && header.is_usable();
         self.spoilt = flit.crc() == !expected;
         let was_up = session.up;
+        session.messages.flit_received(session.receiver.is_waiting());
         session.flits_received = session.flits_received.saturating_add(1);
         session.come_up();
         session.ignore = session.ignore.saturating_sub(1);
@@ -282,7 +289,8 @@ impl Monitor {
                 let head = head(&header);
                 session.hear(&head, &self.config, self.sent);
                 let received = session.receiver.receive(Some(head));
-                if let Some((severity, violation)) = received.found {
+                let by_the_end = |violation: &Violation| session.adrift && violation.rule == "UAL-RXR-04";
+                if let Some((severity, violation)) = received.found.filter(|(_, violation)| !by_the_end(violation)) {
                     self.event_of(Way::Rx, severity, violation);
                 }
                 received.taken
@@ -304,6 +312,11 @@ impl Monitor {
         // What a damaged flit seems to hold comes again.
         let broken = if good { session.books.received(&decoded) } else { Vec::new() };
         broken.into_iter().for_each(|violation| self.event(Way::Rx, violation));
+        if good {
+            for (severity, violation) in session.messages.received(&decoded.messages) {
+                self.event_of(Way::Rx, severity, violation);
+            }
+        }
         true
     }
 
@@ -367,6 +380,7 @@ impl Monitor {
         if new {
             let decoded = session.outgoing.read(flit);
             self.content(Way::Tx, Severity::Protocol, &decoded);
+            session.messages.sent(&decoded.messages);
             for violation in session.books.sent(&decoded) {
                 self.event(Way::Tx, violation);
             }
@@ -446,6 +460,7 @@ impl Monitor {
             if number != next(session.newest) {
                 let text = "the sequence number is neither the next one nor one to be replayed";
                 self.broken("UAL-SEQ-01", number, next(session.newest), text);
+                session.adrift = true;
                 session.kept.clear();
             } else if let Some((asked, at)) = session.asked
                 && self.sent > at + self.config.reaction_flits
@@ -483,6 +498,7 @@ impl Monitor {
             }
         } else if ahead != 1 && !skips {
             self.broken("UAL-RXR-04", number, next(session.last), "a replay is sent that was not asked for");
+            session.adrift = true;
         }
         if in_full && !marked {
             self.broken("UAL-TXS-04", "op 0", "op 1", "a replayed flit is not marked as replayed");

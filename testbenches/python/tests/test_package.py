@@ -358,14 +358,17 @@ class Models(unittest.TestCase):
         self.assertFalse(host.state()["up"])
 
     def test_one_direction_of_a_link_that_retries_is_not_blamed(self):
-        from cocotbext.scalepool.retry import Retries
-
         read = {"layout": "cxl256.m2s_req", "fields": {"opcode": "MemRd"}}
-        for protocol, form in (("cxl-256b", read), ("cxl-256b-lopt", read), ("cxl-68b", {"layout": "cxl68.m2s_req", "fields": {}})):
+        write = {"layout": "cxl256.m2s_rwd", "fields": {"opcode": "MemWr"}, "data": "5a" * 64}
+        for protocol, form, damaged in (
+            ("cxl-256b", read, 97), ("cxl-256b", write, 97), ("cxl-256b-lopt", write, 97), ("cxl-256b-pbr", None, 97),
+            ("cxl-68b", {"layout": "cxl68.m2s_req", "fields": {}}, 97), ("ualink", None, 97), ("nvlink", None, 397),
+        ):
             ends = sp.LinkEnd(protocol, "down"), sp.LinkEnd(protocol, "up")
-            decoder, retries, came = sp.Decoder(protocol, "down"), Retries(protocol), 0
+            decoder, behind = sp.Decoder(protocol, "down"), sp.Decoder(protocol, "down")
+            rules, came = set(), 0
             for clock in range(3000):
-                if clock % 5 == 0 and clock < 2500:
+                if form and clock % 5 == 0 and clock < 2500:
                     ends[0].send(form)
                 for end in ends:
                     end.step()
@@ -373,15 +376,95 @@ class Models(unittest.TestCase):
                     unit = end.sample()
                     if unit is None:
                         continue
-                    if end is ends[0]:
-                        for flit in decoder.feed(unit):
-                            self.assertEqual(retries.violations(flit), (), f"{protocol}, flit clock {clock}")
-                        if clock > 200 and clock % 97 == 0:
+                    if end is ends[0] and protocol != "nvlink" and len(unit) == flit.FLIT_BYTES[protocol]:
+                        for found in decoder.feed(unit):
+                            self.assertEqual(found.violations, (), f"{protocol}, flit clock {clock}")
+                        if clock > 200 and clock % damaged == 0:
                             unit = bytes(byte ^ (0xFF if 60 <= at < 66 else 0) for at, byte in enumerate(unit))
+                        for found in behind.feed(unit):
+                            rules |= {violation.rule.rsplit("-", 1)[0] for violation in found.violations}
                     other.drive(unit)
                 while ends[1].take() is not None:
                     came += 1
-            self.assertEqual(came, 500, protocol)
+            self.assertEqual(came, 500 if form else 0, protocol)
+            self.assertLessEqual(rules, {"CXL68-CRC", "CXL256-CRC", "CXL256-FEC", "UAL-CRC"}, protocol)
+
+    def test_a_design_that_hangs_fills_no_log(self):
+        host, device = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "up")
+        watcher, last, events = sp.LinkEnd("cxl-68b", "down", passive=True), None, []
+        decoder, news, told = sp.Decoder("cxl-68b", "up"), monitor.News(), []
+        slot = {"slot": 0, "format": "H1", "messages": [{"layout": "cxl68.d2h_data", "fields": {"valid": 1}}]}
+        stuck = flit.encode("cxl-68b", {"kind": "protocol", "slots": [slot]}, "up")
+        for clock in range(4000):
+            for end in (host, device):
+                end.step()
+            down, up = host.sample(), stuck if clock > 200 else device.sample()
+            if down is not None:
+                device.drive(down)
+                watcher.drive(down, "tx")
+            if up is not None:
+                host.drive(up)
+                watcher.drive(up)
+                for found in decoder.feed(up):
+                    told += news.of(found)
+            watcher.step()
+            events += watcher.events()
+        self.assertEqual(watcher.state()["halted"], None)
+        for lines in (told, events):
+            self.assertLessEqual(len(lines), 12, lines)
+        self.assertTrue(events)
+
+    def test_rules_are_told_apart_by_who_has_broken_them(self):
+        host, device = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "up")
+        watcher, came = sp.LinkEnd("cxl-68b", "down", passive=True), []
+        # The properties look at nothing but the events; the buses of a partner need a simulator.
+        found = sp.LinkPartner.__new__(sp.LinkPartner)
+        found.events = []
+        self.assertEqual((found.rules, found.rules_by), ([], {"peer": [], "end": [], "line": []}))
+
+        def clock(damages=False):
+            for end in (host, device):
+                end.step()
+            down, up = host.sample(), device.sample()
+            if down is not None:
+                device.drive(down)
+                watcher.drive(down, "tx")
+            if up is not None:
+                came.append(up)
+                if damages:
+                    up = bytes([*up[:20], up[20] ^ 1, *up[21:]])
+                host.drive(up)
+                watcher.drive(up)
+            watcher.step()
+            found.events += watcher.events()
+            return up is not None
+
+        broken = flit.encode("cxl-68b", {"kind": "protocol", "slots": [{"slot": 0, "format": "RSVD", "hex": "e0" + "00" * 15}]})
+        for _ in range(60):
+            clock()
+        self.assertEqual(found.rules_by, {"peer": [], "end": [], "line": []})
+        # An error that a test injects is one of the line, and no rule of a design.
+        device.send({"layout": "cxl68.s2m_ndr", "fields": {}})
+        while not clock(damages=True):
+            pass
+        self.assertEqual((found.rules, found.rules_by), ([], {"peer": [], "end": [], "line": ["CXL68-CRC-01"]}))
+        for _ in range(200):
+            clock()
+        self.assertEqual((found.rules, found.rules_by["line"]), ([], ["CXL68-CRC-01"]))
+        # The watched end sends what no end may.
+        watcher.drive(broken, "tx")
+        watcher.step()
+        found.events += watcher.events()
+        by_end = found.rules_by["end"]
+        self.assertTrue(by_end)
+        self.assertEqual((found.rules, found.rules_by["peer"]), (by_end, []))
+        # Its peer begins anew, which stops the link.
+        names = [flit.decode("cxl-68b", unit, "up").form.get("control", {}).get("name") for unit in came]
+        watcher.drive(came[names.index("INIT.Param")])
+        watcher.step()
+        found.events += watcher.events()
+        self.assertEqual(found.rules_by, {"peer": ["CXL68-INI-02"], "end": by_end, "line": ["CXL68-CRC-01"]})
+        self.assertEqual(found.rules, [*by_end, "CXL68-INI-02"])
 
 
 class Hooks(unittest.TestCase):

@@ -3,6 +3,9 @@
 
 use super::rig::*;
 use scalepool::link::cxl256::{Part, Urgent};
+use scalepool::link::hook::Way;
+use scalepool::link::protocol::Protocol;
+use scalepool::link::watch::{Watch, WatchConfig};
 use scalepool_protocols::cxl::cxl256::control;
 
 /// How a device signals viral wrongly.
@@ -209,9 +212,12 @@ fn cxl256_vir_03_n() {
     end.receive_even(&flit(init), 1);
     let mut bad = flit(init);
     (bad.0[150], bad.0[153]) = (1, 2);
-    end.receive(&bad, 1);
-    end.receive(&flit(viral), 2);
-    assert_eq!(end.halted(), Some("CXL256-LOP-04"));
+    let mut watch = Watch::new(&WatchConfig::new(Protocol::Cxl256(link.mode), Dir::Up)).expect("a watcher");
+    for (now, flit) in [(1, bad), (2, flit(viral))] {
+        end.receive(&flit, now);
+        watch.unit(Way::Rx, &flit.0, now).expect("a flit");
+    }
+    assert_eq!((end.halted(), watch.halted()), (Some("CXL256-LOP-04"), Some("CXL256-LOP-04")));
     assert_eq!(end.client.peer_viral(), None);
 }
 

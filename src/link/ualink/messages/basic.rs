@@ -72,10 +72,16 @@ pub(super) struct Basic {
 
 impl Basic {
     pub fn new(config: &EndConfig, deadlines: Deadlines) -> Basic {
+        let device = (config.device_type, config.device_id);
+        Basic { device, port: config.port_number, ..Basic::following(config.peer_type, deadlines) }
+    }
+
+    /// One that only follows an end: nothing is to be sent.
+    pub fn following(peer_type: DeviceType, deadlines: Deadlines) -> Basic {
         Basic {
-            device: (config.device_type, config.device_id),
-            port: config.port_number,
-            peer_type: config.peer_type,
+            device: (DeviceType::default(), None),
+            port: None,
+            peer_type,
             deadlines,
             asked: [None; 3],
             again: [0; 3],
@@ -85,6 +91,23 @@ impl Basic {
             answers: VecDeque::new(),
             peer: Identity::default(),
             turn: 0,
+        }
+    }
+
+    /// The end that is followed has sent a message.
+    pub fn sent(&mut self, def: &LayoutDef, bits: u32) {
+        let bits = bits.into();
+        let (kind, is_answer) = if def.name == DeviceId::DEF.name {
+            (DEVICE, DeviceId::from_bits(bits).ack)
+        } else if def.name == PortNumber::DEF.name {
+            (PORT, PortNumber::from_bits(bits).ack)
+        } else if def.name == TlRate::DEF.name {
+            (RATE, TlRate::from_bits(bits).ack)
+        } else {
+            return;
+        };
+        if !is_answer && self.asked[kind].replace(Asked { at: Some(0) }).is_some() {
+            self.again[kind] = self.again[kind].saturating_add(1);
         }
     }
 

@@ -177,6 +177,18 @@ impl Channels {
         answer(&mut self.answers, message(ChannelCommand::Ack, channel, online));
     }
 
+    /// The end that is followed has sent a message.
+    pub(super) fn sent(&mut self, bits: u32) {
+        let read = Channel::from_bits(bits.into());
+        let state = &mut self.states[usize::from(read.target & 7)];
+        match read.command {
+            ChannelCommand::Request => state.asked = Some((Asked::Sent(0), read.target >> 3 & 1 == 1)),
+            ChannelCommand::Ack => state.confirms = false,
+            // It decides later, or never.
+            _ => state.agreed = None,
+        }
+    }
+
     pub(super) fn clock(&mut self, now: u64, repaired_at: Option<u64>, found: &mut Vec<Finding>) {
         for (channel, state) in self.states.iter_mut().enumerate() {
             match state.asked {

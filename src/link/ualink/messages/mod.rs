@@ -11,10 +11,12 @@
 mod basic;
 mod channels;
 mod uart;
+mod watch;
 
 pub use basic::{Identity, MIN_RATE, NOMINAL_RATE, RateError};
 pub use channels::{Channels, TL_CHANNEL, UART_CHANNEL};
 pub use uart::Uart;
+pub(super) use watch::MessageMonitor;
 
 use super::config::EndConfig;
 use super::mutant::Mutant;
@@ -182,16 +184,7 @@ impl Messages {
             return;
         }
         let Some(def) = message::def_of(word).filter(|_| !message::is_ignored(word)) else {
-            let violation = match word & 1 {
-                1 => broken(
-                    "UAL-MSG-01",
-                    format!("{word:#010x}"),
-                    "bit 0 = 0",
-                    "a compressed DL message is received and ignored",
-                ),
-                _ => message::unlisted(word),
-            };
-            self.findings.push((Severity::Protocol, violation));
+            self.findings.push((Severity::Protocol, message::unlisted(word)));
             return;
         };
         let mut found = Vec::new();

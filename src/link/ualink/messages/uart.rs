@@ -187,6 +187,17 @@ impl Uart {
         }
     }
 
+    /// The end that is followed has sent a message.
+    pub(super) fn sent(&mut self, def: &LayoutDef, bits: u32) {
+        if def.name == UartCredit::DEF.name {
+            self.allows = UartCredit::from_bits(bits.into()).data_fc_seq;
+        } else if def.name == UartResetReq::DEF.name {
+            self.reset = Some(Reset::Asked(0));
+        } else if def.name == UartResetRsp::DEF.name {
+            self.clear();
+        }
+    }
+
     /// The stream begins anew, in both directions.
     fn clear(&mut self) {
         *self = Uart::new(self.buffer_dwords, self.deadlines);

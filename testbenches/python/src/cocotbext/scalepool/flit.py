@@ -104,14 +104,19 @@ class _Stream(lib.Handle):
 
 
 class Decoder(_Stream):
-    """Decodes the flits of one direction of a link, in order."""
+    """Decodes the flits of one direction of a link, in order.
+
+    It follows a retry: a stream that goes on at an older flit is read as it is meant, and of a flit that is thrown away until
+    then only what it shows by itself is judged. A stream that does not begin as a link does is taken as it stands: without
+    INIT.Param of cxl-68b, NOPs of the last sequence number of the 256B modes and ualink, CREDIT_INIT of nvlink.
+    """
 
     def __init__(self, protocol: str, dir: Dir = "down") -> None:
         super().__init__("sp_decoder_new", protocol, dir)
 
     def feed(self, data: bytes) -> list[Flit]:
         """Decodes one flit (nvlink: one packet) and returns the answers that are ready: one as a rule; the answer of a ualink
-        flit may wait for the next flit."""
+        flit, and of an nvlink packet beside a link, may wait for the next."""
         data = lib.octets(data)
         lib.call("sp_stream_decode", self._handle, data, len(data), 1)
         return self._take()

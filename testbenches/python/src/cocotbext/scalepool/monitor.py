@@ -13,7 +13,6 @@ from .agents import Agent
 from .bus import FlitBus, WatchedBus
 from .flit import Decoder, Dir, Flit
 from .message import Violation, decode, layout
-from .retry import Retries
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,33 @@ class Finding:
         return f"{self.time_ns} ns, flit {self.flit}: {self.violation}"
 
 
+MOST_OF_A_RULE = 4
+"""Places of one flit at which one rule is told to be broken; garbage breaks some at hundreds."""
+
+
+class News:
+    """What is new of the rules that flits break.
+
+    Of flits that are the same bit by bit, one behind the other, each rule is told once: a design that hangs sends nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._data: bytes | None = None
+        self._told: set[str] = set()
+
+    def of(self, flit: Flit) -> list[Violation]:
+        """The violations of the next flit that are told."""
+        if flit.data != self._data:
+            self._data, self._told = flit.data, set()
+        fresh = [violation for violation in flit.violations if violation.rule not in self._told]
+        self._told |= {violation.rule for violation in fresh}
+        found: list[Violation] = []
+        for violation in fresh:
+            if sum(other.rule == violation.rule for other in found) < MOST_OF_A_RULE:
+                found.append(violation)
+        return found
+
+
 class FlitMonitor(Agent):
     """Watches an interface: decodes every flit and reports broken rules.
 
@@ -38,10 +64,10 @@ class FlitMonitor(Agent):
     stay as they are until `ready` is high. `stable=False` allows designs that withdraw or change a flit. After a reset the stream
     of flits starts anew.
 
-    A monitor sees one direction. For cxl-68b it follows a retry from INIT.Param on: after a damaged flit it checks protocol ID
-    and CRC only, until a RETRY.Ack says where the stream continues. For the other protocols, from the first damaged or replayed
-    flit to the next reset, it checks only what a flit shows by itself. Credits, and whether a retry is due, can be judged from
-    both directions only: see `LinkPartner`. With `judges=False` flits are decoded, and only the handshake is checked.
+    A monitor sees one direction. It follows a retry of a stream that begins as a link does: behind a damaged flit it checks what
+    a flit shows by itself, ID or header and CRC, until the stream continues (`Decoder` says more). Credits, and whether a retry
+    is due, can be judged from both directions only: see `LinkPartner`. Of bit-identical flits in a row each broken rule is
+    reported once. With `judges=False` flits are decoded, and only the handshake is checked.
     """
 
     def __init__(
@@ -67,7 +93,7 @@ class FlitMonitor(Agent):
         self.flits = 0
         self._came = Event()
         self._decoder = Decoder(protocol or self.default_protocol, dir)
-        self._retries = Retries(protocol or self.default_protocol)
+        self._news = News()
         self._packet = b""
         super().__init__(WatchedBus(bus), clock, reset, reset_active_level, protocol)
 
@@ -92,7 +118,7 @@ class FlitMonitor(Agent):
         return self.queue.popleft()
 
     def finish(self) -> None:
-        """Tells the monitor that no more flits follow, so that it decodes one that waits for the next (ualink)."""
+        """Tells the monitor that no more flits follow, so that it decodes one that waits for the next (ualink, nvlink)."""
         self._answer(self._decoder.finish())
 
     def check(self, at_least: int = 1) -> None:
@@ -121,7 +147,7 @@ class FlitMonitor(Agent):
             number = flit.form.get("index", self.flits)
             if flit.unreadable and self.judges:
                 self._find(Violation("UNREADABLE", "flit", "", "", flit.unreadable), self.flits)
-            for violation in self._retries.violations(flit) if self.judges else ():
+            for violation in self._news.of(flit) if self.judges else ():
                 self._find(violation, number)
             for function in self.on_flit:
                 function(flit)
@@ -152,7 +178,6 @@ class FlitMonitor(Agent):
                 if not fresh:
                     self._decoder.close()
                     self._decoder = Decoder(self.protocol, self.dir)
-                    self._retries = Retries(self.protocol)
                     beats.clear()
                     self._packet = b""
                 offered, fresh = None, True

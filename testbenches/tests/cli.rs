@@ -996,7 +996,7 @@ fn a_folder_that_cannot_be_made_is_an_error() {
 #[test]
 fn committed_exports_are_fresh() {
     let committed = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testbenches/export");
-    for format in ["sv", "c", "md", "gtkwave", "sva", "plan"] {
+    for format in ["sv", "c", "md", "gtkwave", "sva", "plan", "schema"] {
         let into = |folder: &PathBuf| stdout(&["export", format, "--out", folder.to_str().unwrap()]);
         let (made, old) = (folder(&format!("export_{format}_fresh")), committed.join(format));
         if std::env::var_os("SCALEPOOL_BLESS").is_some() {

@@ -18,7 +18,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A line of `determinism.cases`: a name, and scenario and arguments of `scalepool run`, which `setup/profiles.sh` gives to
+/// A line of `determinism.cases`: a name, and scenario or description and arguments of `scalepool run`, which `setup/profiles.sh` gives to
 /// the program in each build profile; `link.mode` picks the other expanders.
 #[derive(Default)]
 struct Case {
@@ -34,6 +34,9 @@ fn cases() -> Vec<Case> {
         let mut words = line.split(' ');
         let mut word = || words.next().expect("a name and a scenario").to_owned();
         let mut case = Case { name: word(), scenario: word(), ..Case::default() };
+        if case.scenario.ends_with(".toml") {
+            case.scenario = root().join(&case.scenario).display().to_string();
+        }
         while let (Some(option), Some(value)) = (words.next(), words.next()) {
             match option {
                 "--stimulus" => case.stimulus = Some(root().join(value)),

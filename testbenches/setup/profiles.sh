@@ -16,6 +16,7 @@ for program in "$@"; do
             case $word in testbenches/*) word=$root/$word ;; esac
             words+=("$word")
         done
+        case $scenario in testbenches/*) scenario=$root/$scenario ;; esac
         # The committed hash of a report is of the object without the line end.
         "$program" run "$scenario" --seed 7 --threads 2 --json --vcd "$name.vcd" --trace "$name.jsonl" "${words[@]}" \
             2>/dev/null | tr -d '\n' >"$name.report.json"

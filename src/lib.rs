@@ -2,7 +2,7 @@
 //!
 //! The layers, lowest first (a layer uses only those above it in this list):
 //! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`inspect`], [`memory`], [`endpoint`], [`coherence`],
-//! [`nodes`], [`fabric`], [`system`], [`scenario`], [`golden`], [`export`], [`cli`].
+//! [`fabric`], [`nodes`], [`system`], [`scenario`], [`golden`], [`export`], [`cli`].
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

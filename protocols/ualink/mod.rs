@@ -26,6 +26,7 @@ pub mod message;
 pub mod pack;
 pub mod phy;
 pub mod segment;
+pub mod sequence;
 pub mod stream;
 pub mod unpack;
 pub mod upli;

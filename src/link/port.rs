@@ -578,7 +578,7 @@ impl<E: LinkEnd> Port<E> {
             if rule == LINK_FAILURE {
                 cx.give_up(rule);
             }
-        } else if self.give_up.take_if(|most| tries >= *most).is_some() {
+        } else if !self.end.is_done() && self.give_up.take_if(|most| tries >= *most).is_some() {
             self.down_since.get_or_insert(cx.now());
             let violation = given_up(tries, self.way_out.ber());
             self.report(vec![Event { severity: Severity::Uncorrectable, unit: 0, violation }], false, at);

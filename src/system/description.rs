@@ -186,7 +186,7 @@ const KIND_OF_LINK: Field = Field {
     name: "kind",
     default: "",
     unit: super::quantity::Unit::Of("-"),
-    range: Range::Text("kinds of links; several, with or without `cxl-`, compare the flit modes of an expander"),
+    range: Range::Text("kinds; several compare them"),
     doc: "kind of the link: its flit mode; other kinds have settings of their own",
 };
 

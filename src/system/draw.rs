@@ -48,14 +48,10 @@ pub fn svg(system: &System) -> String {
             text,
             "<line x1=\"{from}\" y1=\"{y0}\" x2=\"{to}\" y2=\"{y1}\" stroke=\"#555\" stroke-width=\"2\"/>"
         );
-        let (x, y) = ((from + to) / 2, (y0 + y1) / 2);
-        let label = format!("{} ({})", link.path, link.kind.name);
-        let _ = writeln!(
-            text,
-            "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\" fill=\"#333\">{}</text>",
-            y - 6,
-            escaped(&label)
-        );
+        // Beside the end that lies left, where lines have not crossed yet.
+        let (x, y) = if x0 <= x1 { (from, y0) } else { (to, y1) };
+        let label = escaped(&format!("{} ({})", link.path, link.kind.name));
+        let _ = writeln!(text, "<text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#333\">{label}</text>", x + 6, y - 4);
     }
     for (component, (x, y)) in system.components.iter().zip(places) {
         let dashed = if component.external { " stroke-dasharray=\"6 4\"" } else { "" };

@@ -65,9 +65,15 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     }
     all.clocks();
     all.components();
+    let sound = all.problems.list.len();
     all.links();
-    all.ports();
-    all.settings();
+    // A port whose link is wrong is no second finding, and neither is a setting of what is of no known kind.
+    if all.problems.list.len() == sound {
+        all.ports();
+    }
+    if all.problems.list.iter().all(|problem| !problem.key.ends_with(".kind")) {
+        all.settings();
+    }
     let Resolver { problems, resolved, clocks, components, links, .. } = all;
     let components = components.into_iter().map(|open| open.instance).collect();
     let folder = description.folder.clone();

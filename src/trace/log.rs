@@ -340,9 +340,12 @@ fn file(from: &'static Location) -> &'static str {
     file.rfind("src/").or_else(|| file.rfind("src\\")).map_or(file, |at| &file[at + 4..])
 }
 
-/// Layer that speaks there.
+/// Layer that speaks there. Nodes are the inside of scenarios, whether code or a description joins them.
 fn layer(from: &'static Location) -> &'static str {
-    let folder = file(from).split(['/', '\\']).next().unwrap_or_default();
+    let folder = match file(from).split(['/', '\\']).next() {
+        Some("nodes") => "scenario",
+        folder => folder.unwrap_or_default(),
+    };
     LAYERS.into_iter().find(|layer| *layer == folder).unwrap_or("?")
 }
 

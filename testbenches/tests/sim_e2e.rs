@@ -348,7 +348,7 @@ fn a_link_that_cannot_be_repaired_is_reported_by_the_scenario() {
         assert!(found.contains("CXL68-LRS-06"), "{noise:.20}: {found:?}");
         assert!(found.contains("SIM-E2E-03"), "{found:?}");
         let abort = report.violations.iter().find(|b| b.violation.rule == "CXL68-LRS-06").expect("seen");
-        assert!(abort.violation.text.contains("RETRY_ABORT") && abort.place.ends_with(".link"));
+        assert!(abort.violation.text.contains("RETRY_ABORT") && abort.place.ends_with(".cxl"));
         assert_eq!(report.errors_repaired, 0, "nothing counts as repaired");
         assert_eq!(report.json()["violations"].as_array().map(Vec::len), Some(report.violations.len()));
     }

@@ -20,6 +20,7 @@ pub mod flit;
 pub mod header;
 pub mod message;
 pub mod mode;
+pub mod number;
 pub mod packer;
 pub mod pbr;
 pub mod slot;

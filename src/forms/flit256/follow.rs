@@ -11,8 +11,6 @@
 
 use super::Decoder;
 use crate::forms::follow::Kept;
-use crate::link::cxl256::number::{self, LAST, WINDOW};
-use crate::link::cxl256::receiver::is_payload;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::check::Findings;
@@ -20,6 +18,7 @@ use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use scalepool_protocols::cxl::cxl256::number::{self, LAST, WINDOW, is_payload};
 use scalepool_protocols::cxl::cxl256::stream::Decoded;
 use std::collections::BTreeMap;
 

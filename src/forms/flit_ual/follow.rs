@@ -11,11 +11,11 @@
 
 use super::role;
 use crate::forms::follow::Kept;
-use crate::link::ualink::sequence::{LAST, MOST_UNACKED, from_low_bits, next, plus, steps};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::{Flit, Payload};
 use scalepool_protocols::ualink::header::Header;
+use scalepool_protocols::ualink::sequence::{LAST, MOST_UNACKED, from_low_bits, next, plus, steps};
 use scalepool_protocols::ualink::stream::{Decoded, Unpacker};
 
 /// NOPs of the last number that begin a numbered stream; a sender sends 10 before payload, some may be damaged.

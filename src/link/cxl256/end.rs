@@ -11,7 +11,7 @@ use super::cachemem::Cachemem;
 use super::client::{Client, Part, Urgent};
 use super::config::{CachememConfig, LinkConfig};
 use super::fault::spoil;
-use super::receiver::{Receiver, is_payload};
+use super::receiver::Receiver;
 use super::transmitter::{Heard, Transmitter};
 use crate::link::event::{Event, Severity, finding};
 use crate::link::hook::{HookPoint, Hooks, Passed, Way};
@@ -20,6 +20,7 @@ use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::flit::{DLLP_BYTES, Flit, crc_parts, lopt, lopt_io, standard_io};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use scalepool_protocols::cxl::cxl256::number::is_payload;
 use scalepool_protocols::wire::Violation;
 use std::ops::Range;
 
@@ -233,6 +234,11 @@ impl<C: Client> End<C> {
     /// Nothing waits, everything sent is acknowledged, nothing is missing; the client is quiet.
     pub fn is_quiet(&self) -> bool {
         self.numbers_rest() && self.client.is_quiet()
+    }
+
+    /// Everything sent has arrived, and its client has nothing to do: what it still repairs carries nothing.
+    pub fn is_done(&self) -> bool {
+        !self.down && self.transmitter.unacknowledged() == 0 && self.client.is_quiet()
     }
 
     /// Numbers are agreed, everything sent is acknowledged, nothing received is missing or has to be acknowledged.

@@ -26,7 +26,6 @@ pub mod credit;
 pub mod end;
 pub mod fault;
 pub mod monitor;
-pub mod number;
 pub mod pair;
 pub mod port;
 pub mod receiver;

@@ -10,8 +10,7 @@
 //! implied, tells new payload from a replay and compares both with what is allowed.
 
 use super::end::EVEN_BODY;
-use super::number;
-use super::receiver::{NAK_FLITS, Receiver, is_payload};
+use super::receiver::{NAK_FLITS, Receiver};
 use crate::link::event::{Event, Severity, finding};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
@@ -19,6 +18,7 @@ use scalepool_protocols::cxl::cxl256::control::Viral;
 use scalepool_protocols::cxl::cxl256::crd::Crd;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, crc_parts};
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use scalepool_protocols::cxl::cxl256::number::{self, is_payload};
 use scalepool_protocols::cxl::cxl256::stream::{Decoded, Role, Unpacker};
 use scalepool_protocols::cxl::cxl256::{Class, Mode};
 use scalepool_protocols::wire::{Violation, Wire};

@@ -10,7 +10,6 @@ use super::client::{Client, Part, Urgent};
 use super::config::{CachememConfig, LinkConfig};
 use super::end::End;
 use super::fault::WireFlit;
-use super::number;
 use crate::link::classes::ByClass;
 use crate::link::cxlio::{FlitEnd, Port as _};
 use crate::link::event::{Event, finding};
@@ -20,6 +19,7 @@ use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::cxl256::number;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 
@@ -373,6 +373,10 @@ impl<C: Layer> LinkEnd for PortEnd<C> {
 
     fn is_quiet(&self) -> bool {
         self.end.is_quiet()
+    }
+
+    fn is_done(&self) -> bool {
+        self.end.is_done()
     }
 
     fn wakes_at(&self, now_flits: u64) -> Option<u64> {

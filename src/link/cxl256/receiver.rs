@@ -14,19 +14,14 @@
 //! by side do not even out, it is also dropped if a bad flit was counted since the last stated number, and a flit with an
 //! implied number that is the same bit for bit as the one before it is taken for its copy.
 
-use super::number::{self, Place};
-use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
+use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use scalepool_protocols::cxl::cxl256::number::{self, Place, is_payload};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Flits in a row that carry a Nak (`cxl-256b` §9).
 pub const NAK_FLITS: u8 = 3;
-
-/// Whether flits of a type take a number and stand in the retry buffer (`cxl-256b` §1.4).
-pub fn is_payload(flit_type: FlitType) -> bool {
-    flit_type != FlitType::Nop
-}
 
 /// Payload with number 0, which is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

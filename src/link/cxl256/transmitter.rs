@@ -7,11 +7,11 @@
 //! then everything that is kept goes again, in order, before anything new.
 
 use super::config::LinkConfig;
-use super::number;
-use super::receiver::{Receiver, is_payload};
+use super::receiver::Receiver;
 use scalepool_protocols::cxl::cxl256::code::ReplayCommand;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
+use scalepool_protocols::cxl::cxl256::number::{self, is_payload};
 use std::collections::VecDeque;
 
 /// Stated numbers at the start of a replay, and between two Acks (`cxl-256b` §9).

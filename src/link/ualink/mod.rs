@@ -19,7 +19,6 @@ pub mod mutant;
 pub mod pair;
 pub mod replay;
 pub mod security;
-pub mod sequence;
 pub mod state;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,6 @@
 use super::end::{OnLine, head};
 use super::messages::MessageMonitor;
 use super::replay::{Head, Replay, ReplayConfig, Says, Taken};
-use super::sequence::{self, MOST_UNACKED, next, steps};
 use super::tl::monitor::Books;
 use crate::link::event::{Event, Severity, finding};
 use crate::link::hook::Way;
@@ -23,6 +22,7 @@ use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::compress::Role;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::{Flit, Payload, map};
+use scalepool_protocols::ualink::sequence::{self, MOST_UNACKED, next, steps};
 use scalepool_protocols::ualink::stream::{Decoded, Unpacker};
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;

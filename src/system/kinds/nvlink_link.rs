@@ -26,6 +26,8 @@ pub const KIND: LinkKind = LinkKind {
     read: link::<NvLink>,
 };
 
+/// Listed faults.
+const FAULTS: &str = "flip:FLIT:BIT, noise:FLIT, drop:FLIT; `up:` in front for the flits of the second GPU";
 /// Messages between a port and its user.
 const CHANNEL_DEPTH: u32 = 8;
 
@@ -36,7 +38,7 @@ config! {
         latency: u64 = "60 ns" [Unit::Time] in Range::Int(1, 1 << 40), "latency of PHY, data link and wire, each way (nvlink §5, a choice)";
         ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions";
         give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row without one good packet after which the run ends (SIM-LNK-01)";
-        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("flip:FLIT:BIT, noise:FLIT, drop:FLIT; `up:` in front for the flits of the second GPU"), "faults at numbered flits, counted from 0 as they are sent, IDLE included";
+        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults at numbered flits, counted from 0 as they are sent, IDLE included";
         credits_hold: u64 = "0" [Unit::Of("flit clocks")] in Range::Int(0, 1 << 40), "time for which the second GPU holds its credits back";
         stall: u64 = "0" [Unit::Of("percent")] in Range::Int(0, 90), "share of the time, at random, in which each receiving port stalls";
         headers: u16 = "128" [Unit::Of("packets per channel")] in Range::Int(1, 1024), "receive buffers; the 32 of nvlink §6.3 would throttle a link of 60 ns";
@@ -65,7 +67,7 @@ impl NvLink {
             };
             match Fault::parse(fault, FLIT_BYTES) {
                 Ok(fault) => by_end[of].push(fault),
-                Err(error) => wrong.push(("fault", error.to_string())),
+                Err(_) => wrong.push(("fault", format!("found `{text}`, expected {FAULTS}"))),
             }
         }
         (by_end, wrong)

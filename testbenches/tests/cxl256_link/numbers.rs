@@ -1,8 +1,8 @@
 //! CXL256-HDR-02 and CXL256-RTY: sequence numbers, stated and implied, and the handshake that agrees on them.
 
 use super::rig::*;
-use scalepool::link::cxl256::number::{self, Place};
 use scalepool_protocols::cxl::cxl256::control::InitParam;
+use scalepool_protocols::cxl::cxl256::number::{self, Place};
 use scalepool_protocols::wire::Wire;
 
 /// Flits that a busy link sends down.

@@ -427,15 +427,15 @@ fn what_steps_refuse() {
     assert_eq!((sp_sim_seed(sim, 2), sp_sim_step(sim, 3)), (SP_OK, SP_OK));
     assert_eq!(state(sim)["cycle"], 3);
     let name = "host.cxl";
-    let null_unit = unsafe { sp_sim_sample(sim, start(name), 9, SP_RX, &mut 0, null_mut(), 0, null_mut()) };
-    let null_time = unsafe { sp_sim_sample(sim, start(name), 9, SP_RX, null_mut(), null_mut(), 0, &mut 0) };
+    let null_unit = unsafe { sp_sim_sample(sim, start(name), name.len(), SP_RX, &mut 0, null_mut(), 0, null_mut()) };
+    let null_time = unsafe { sp_sim_sample(sim, start(name), name.len(), SP_RX, null_mut(), null_mut(), 0, &mut 0) };
     assert_eq!((null_unit, null_time), (SP_ERR_NULL, SP_ERR_NULL));
-    assert_eq!(unsafe { sp_sim_watch(sim, start(name), 9, SP_RX, 2) }, SP_ERR_RANGE);
+    assert_eq!(unsafe { sp_sim_watch(sim, start(name), name.len(), SP_RX, 2) }, SP_ERR_RANGE);
     watch(sim, name, SP_TX);
     assert_eq!(sp_sim_step(sim, 200), SP_OK);
     let (mut unit, mut length) = ([0; 68], 0);
     let mut short = |capacity| unsafe {
-        sp_sim_sample(sim, start(name), 9, SP_TX, &mut 0, unit.as_mut_ptr(), capacity, &mut length)
+        sp_sim_sample(sim, start(name), name.len(), SP_TX, &mut 0, unit.as_mut_ptr(), capacity, &mut length)
     };
     assert_eq!((short(67), short(0), short(68)), (SP_ERR_SHORT, SP_ERR_SHORT, SP_OK), "what waits still waits");
     assert_eq!((sp_sim_destroy(sim), sp_sim_step(sim, 1)), (SP_OK, SP_ERR_HANDLE));

@@ -29,8 +29,9 @@ const MAX_FILE_BYTES: usize = 1_500_000;
 /// Places that may be unsafe: the C ABI with the tests that call it, and one fast path behind a run-time check.
 const UNSAFE: &[&str] = &["src/capi/", "testbenches/tests/ffi/", "protocols/check/simd.rs"];
 
-/// Hosts that a link may name: where licences and the crates of the lock file have their home, and the namespace of SVG.
-const HOSTS: &[&str] = &["www.apache.org", "github.com", "www.w3.org"];
+/// Hosts that a link may name: where licences and the crates of the lock file have their home, the namespace of SVG, and the
+/// dialect of JSON Schema.
+const HOSTS: &[&str] = &["www.apache.org", "github.com", "www.w3.org", "json-schema.org"];
 
 /// Crates that do real work here, as code spells them.
 const CRATES: &[&str] = &["bitvec", "modular_bitfield", "crc", "nom", "serde", "clap", "insta", "proptest", "vcd"];

@@ -31,10 +31,10 @@ const MODEL: &[Layer] = &[
     layer("endpoint"),
     // Messages and states: it knows no flit.
     Layer { name: "coherence", never: &["link"] },
-    // What stands at the ends of links.
-    layer("nodes"),
     layer("fabric"),
     layer("bridge"),
+    // What stands at the ends of links, and the numbers that a switch reduces for them.
+    layer("nodes"),
     // Parts joined by data: descriptions, their kinds, and what is built from them.
     layer("system"),
     layer("scenario"),

@@ -20,7 +20,7 @@ pub use config::ReplayConfig;
 pub use receive::{Received, Taken};
 pub use transmit::Sent;
 
-use super::sequence;
+use scalepool_protocols::ualink::sequence;
 use std::collections::VecDeque;
 
 /// What the header of a DL flit says (`ualink` §3).

@@ -4,7 +4,7 @@ use super::transmit::EXPLICIT_FLITS;
 use super::{Head, Replay, Says};
 use crate::link::event::{Severity, finding};
 use crate::link::ualink::mutant::Mutant;
-use crate::link::ualink::sequence::{self, from_low_bits, steps};
+use scalepool_protocols::ualink::sequence::{self, from_low_bits, steps};
 use scalepool_protocols::wire::Violation;
 
 /// Bad flits in a row from which three bits no longer tell a number (`ualink` §7).

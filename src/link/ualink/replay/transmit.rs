@@ -2,7 +2,7 @@
 
 use super::{Head, Replay, Says};
 use crate::link::ualink::mutant::Mutant;
-use crate::link::ualink::sequence::{self, MOST_UNACKED, plus, steps};
+use scalepool_protocols::ualink::sequence::{self, MOST_UNACKED, plus, steps};
 
 /// A number in full at least every so many flits (`ualink` §7, contradiction X6).
 pub(super) const EXPLICIT_FLITS: i8 = 7;

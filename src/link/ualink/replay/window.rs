@@ -4,7 +4,7 @@
 //! as printed, which with 0 or 1 flits kept accept a few numbers that were never sent.
 
 use super::Replay;
-use crate::link::ualink::sequence::{LAST, steps};
+use scalepool_protocols::ualink::sequence::{LAST, steps};
 
 /// The bound that version 1.0 prints.
 const LITERAL_BOUND: u16 = 256;

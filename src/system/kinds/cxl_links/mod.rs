@@ -17,6 +17,10 @@ use crate::system::problem::Place;
 use crate::system::quantity::Unit;
 use scalepool_protocols::cxl::message::Message;
 
+/// Listed faults.
+const FAULTS: &str =
+    "flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits";
+
 /// Names of the kinds, for ports that take any of them.
 pub const NAMES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
 
@@ -27,7 +31,7 @@ config! {
         mdh: bool = "on" [Unit::Of("-")] in Range::Switch, "allow several data headers in one slot (cxl-68b §5.3, cxl-256b §5.3)";
         ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions, before FEC";
         give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "trainings and replays in a row without one good payload unit after which the run ends (SIM-LNK-01)";
-        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits"), "faults to inject at numbered flits, counted from 0 in the order sent, flits without messages included";
+        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults to inject at numbered flits, counted from 0 in the order sent, flits without messages included";
         credits_hold: u64 = "0" [Unit::Of("flit clocks")] in Range::Int(0, 1 << 40), "time for which the device holds back freed credits";
         buffers: u16 = "256" [Unit::Of("messages per channel")] in Range::Int(1, 1023), "receive buffers of each channel";
         tx_pipeline: u64 = "8 ns" [Unit::Time] in Range::Int(0, 1 << 40), "delay of the transmit pipeline";
@@ -60,7 +64,8 @@ impl CxlLine {
             };
             match Fault::parse(fault, unit_bytes) {
                 Ok(fault) => by_dir[up].push(fault),
-                Err(error) => wrong.push(("fault", format!("{error}"))),
+                Err(_) => wrong
+                    .push(("fault", format!("found `{text}`, expected {FAULTS}, bits 0 to {}", 8 * unit_bytes - 1))),
             }
         }
         (by_dir, wrong)

@@ -1,6 +1,6 @@
 //! Sequence numbers: 9 bits, 1 to 511 and around to 1; 0 is reserved (`ualink` §7).
 
-pub use scalepool_protocols::ualink::header::{MAX_SEQ as LAST, next_seq as next, seq_of_low_bits as from_low_bits};
+pub use super::header::{MAX_SEQ as LAST, next_seq as next, seq_of_low_bits as from_low_bits};
 
 /// Most payload flits that may be unacknowledged: one less than half of the numbers.
 pub const MOST_UNACKED: u16 = 255;

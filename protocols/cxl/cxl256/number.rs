@@ -1,5 +1,12 @@
 //! Sequence numbers: 10 bits, 1 to 1023 and around to 1 (`cxl-256b` §9).
 
+use super::code::FlitType;
+
+/// Whether flits of a type take a number and stand in the retry buffer (`cxl-256b` §1.4).
+pub fn is_payload(flit_type: FlitType) -> bool {
+    flit_type != FlitType::Nop
+}
+
 /// Highest number, and how many there are.
 pub const LAST: u16 = 1023;
 /// How far a number may lie before or behind another one.

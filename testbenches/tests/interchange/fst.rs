@@ -47,7 +47,7 @@ const RUNS: [(&str, &[&str]); 4] = [
 fn an_fst_holds_what_the_vcd_holds() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let file = |name: &str| dir.path().join(name);
-    let window = Outputs { scopes: vec!["*.link".into()], from_fs: Some(40_000_000), ..Outputs::default() };
+    let window = Outputs { scopes: vec!["*.cxl".into()], from_fs: Some(40_000_000), ..Outputs::default() };
     let cases = RUNS.into_iter().map(|(scenario, set)| (scenario, set, Outputs::default()));
     for (scenario, set, filter) in cases.chain([("cxl68-expander", RUNS[0].1, window)]) {
         let outputs = Outputs { vcd: Some(file("a.vcd")), fst: Some(file("a.fst")), ..filter.clone() };

@@ -2,9 +2,9 @@
 
 use super::{Status, counted, print_json};
 use crate::system::description::Description;
+use crate::system::design::System;
 use crate::system::draw;
 use crate::system::problem::Problems;
-use crate::system::system::System;
 use clap::Args;
 use serde_json::json;
 use std::io::{self, Write};

@@ -12,10 +12,10 @@ use crate::link::line_time::LineTime;
 use crate::system::build::{Figures, assemble};
 use crate::system::builtin;
 use crate::system::description::{Description, Short};
+use crate::system::design::System;
 use crate::system::field::Range as FieldRange;
 use crate::system::kind::{Ending, LinkMeasured, Measured};
 use crate::system::problem::Problems;
-use crate::system::system::System;
 use scalepool_protocols::wire::Violation;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +101,7 @@ pub fn system(request: &Request, builtin: Option<&'static str>) -> Result<System
         let ports = || system.components.iter().flat_map(|c| c.ports.iter().map(|port| port.path.as_str()));
         let expected = ports().collect::<Vec<_>>().join(", ");
         let refused = || RunError::External { found: found.clone(), expected };
-        let is_it = |c: &&mut crate::system::system::Instance| c.ports.iter().any(|port| port.path == *found);
+        let is_it = |c: &&mut crate::system::design::Instance| c.ports.iter().any(|port| port.path == *found);
         match system.components.iter_mut().find(is_it) {
             Some(component) if component.ports.len() == 1 && !component.kind.external.is_empty() => {
                 component.external = true;

@@ -1,10 +1,10 @@
 //! A system to a simulation: wires first, then a partition for each component with its link ends.
 
+use super::design::System;
 use super::kind::{
-    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measured, Member, Node, NodeError, Offer,
-    Role, Site, SitePort,
+    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Member, Node,
+    NodeError, Offer, Role, Site, SitePort,
 };
-use super::system::System;
 use crate::kernel::{BuildError, Clock, PartitionBuilder, Simulation};
 use crate::link::sim_port::SimPort;
 use crate::link::ualink::upli::Ordering;
@@ -38,8 +38,8 @@ pub struct Figures {
     pub reference: Clock,
     /// Largest bit error rate of a link.
     pub ber: f64,
-    components: Vec<(String, Box<dyn Fn() -> Measured>)>,
-    links: Vec<(String, Box<dyn Fn(&Ending) -> LinkMeasured>)>,
+    components: Vec<(String, Measure)>,
+    links: Vec<(String, MeasureLink)>,
     /// Rate of the ports of all components that ask \[B/s\].
     pub asked_bytes_per_s: f64,
     fabrics: Vec<Fabric>,
@@ -221,7 +221,7 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     let mut parts: Vec<(usize, PlacePart)> = Vec::new();
     for (n, component) in components.into_iter().enumerate() {
         let (clock_name, clock) = clocks[component.clock].clone();
-        let site_port = |port: &super::system::JoinedPort| SitePort {
+        let site_port = |port: &super::design::JoinedPort| SitePort {
             path: port.path.clone(),
             link: facts[port.link],
             peer: offers[at[port.link][1 - port.end]],

@@ -3,12 +3,12 @@
 //! A walk: the file is read to a [`document`]; every `--set` edits it, by a short name of `[settings]` or by a whole path;
 //! [`resolve`](super::resolve) makes a [`System`] of it, or says everything that is wrong.
 
+use super::design::System;
 use super::document::{self, Item, Table, Value, path_of};
 use super::field::{Config, Field, Range};
 use super::kind::{COMPONENTS, ComponentKind, LINKS, LinkKind};
 use super::problem::{Place, Problems};
 use super::resolve::{ClockConfig, SystemConfig, resolve};
-use super::system::System;
 use std::path::{Path, PathBuf};
 
 /// A description with its settings.

@@ -2,7 +2,7 @@
 //!
 //! Components stand in columns by their distance from those that ask, so that requests run from left to right.
 
-use super::system::System;
+use super::design::System;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -209,12 +209,21 @@ impl Clocks {
 /// Puts a component into a partition, once its ports are there.
 pub type PlaceNode = Box<dyn FnOnce(&mut PartitionBuilder, ClockId, Vec<Plug>) -> Result<(), BuildError> + Send>;
 
+/// Gives the figures of a component.
+pub type Measure = Box<dyn Fn() -> Measured>;
+
+/// Gives the figures of a link.
+pub type MeasureLink = Box<dyn Fn(&Ending) -> LinkMeasured>;
+
+/// A field that does not go with others, and the text that says why.
+pub type Finding = (&'static str, String);
+
 /// A component that is ready to be built.
 pub struct Node {
     /// Puts it into its partition.
     pub place: PlaceNode,
     /// Gives its figures, whenever the run is looked at.
-    pub measure: Box<dyn Fn() -> Measured>,
+    pub measure: Measure,
     /// Bytes that name its stimulus where the description does not say it all.
     pub digest: Vec<u8>,
     /// What it has sent and taken, to be compared with what others have.
@@ -282,7 +291,7 @@ pub trait Component: Send {
     }
 
     /// Fields that do not go together: name and text.
-    fn check(&self) -> Vec<(&'static str, String)> {
+    fn check(&self) -> Vec<Finding> {
         Vec::new()
     }
 
@@ -419,7 +428,7 @@ pub struct BuiltLink {
     /// Its ends.
     pub ends: [Box<dyn LinkEndSite>; 2],
     /// Gives its figures, whenever the run is looked at.
-    pub measure: Box<dyn Fn(&Ending) -> LinkMeasured>,
+    pub measure: MeasureLink,
 }
 
 /// Where a link stands.
@@ -443,7 +452,7 @@ pub trait Link: Send {
     fn facts(&self) -> LinkFacts;
 
     /// Fields that do not go together: name and text.
-    fn check(&self) -> Vec<(&'static str, String)>;
+    fn check(&self) -> Vec<Finding>;
 
     /// Bit error rate.
     fn ber(&self) -> f64;

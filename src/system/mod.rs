@@ -6,11 +6,12 @@
 //!
 //! A walk through one description: [`document`] reads the file; [`description`] applies the settings of the command line;
 //! [`resolve`] looks every name up, reads every table by the [`field`]s of its [`kind`] and joins the ports, or says all that is
-//! wrong; [`build`] makes wires, link ends and components of the [`system`], a partition for each component.
+//! wrong; [`build`] makes wires, link ends and components of the [`design::System`], a partition for each component.
 
 pub mod build;
 pub mod builtin;
 pub mod description;
+pub mod design;
 pub mod document;
 pub mod draw;
 pub mod field;
@@ -21,4 +22,3 @@ pub mod quantity;
 pub mod reference;
 pub mod resolve;
 pub mod schema;
-pub mod system;

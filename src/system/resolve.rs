@@ -5,13 +5,13 @@
 //! exceptions, then links with their index variables; at last every port has to have exactly one link that fits.
 
 use super::description::{Description, component_kind, link_kind};
+use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
 use super::kind::{COMPONENTS, LINKS, PortDecl, Role};
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
-use super::system::{Instance, JoinedPort, LinkInstance, System};
 use crate::kernel::Clock;
 use std::collections::BTreeMap;
 
@@ -84,8 +84,15 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
 struct Open {
     instance: Instance,
     place: Place,
-    /// Ports, joined or not: declaration, index, link and end.
-    ports: Vec<(PortDecl, Option<usize>, Option<(usize, usize)>)>,
+    ports: Vec<OpenPort>,
+}
+
+/// A port, joined or not.
+struct OpenPort {
+    decl: PortDecl,
+    index: Option<usize>,
+    /// The link, and which end of it.
+    link: Option<(usize, usize)>,
 }
 
 /// An array of components, or one without an index: where it begins in the list, and its length.
@@ -290,7 +297,7 @@ impl<'a> Resolver<'a> {
                 self.judge(&own, place, &place_path, config.check());
                 let ports = config.ports().into_iter().flat_map(|decl| {
                     let indices: Vec<Option<usize>> = decl.len.map_or(vec![None], |len| (0..len).map(Some).collect());
-                    indices.into_iter().map(move |index| (decl, index, None))
+                    indices.into_iter().map(move |index| OpenPort { decl, index, link: None })
                 });
                 let ports = ports.collect();
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
@@ -304,7 +311,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Findings of a configuration, at the values that they are about.
-    fn judge(&mut self, table: &Table, place: Place, path: &str, found: Vec<(&'static str, String)>) {
+    fn judge(&mut self, table: &Table, place: Place, path: &str, found: Vec<super::kind::Finding>) {
         for (key, text) in found {
             let mut at = place;
             let mut inner = Some(table);
@@ -463,9 +470,9 @@ impl<'a> Resolver<'a> {
             return false;
         }
         let ports = &self.components[array.first].ports;
-        let Some((decl, ..)) = ports.iter().find(|(decl, ..)| decl.name == port.port.name) else {
+        let Some(OpenPort { decl, .. }) = ports.iter().find(|open| open.decl.name == port.port.name) else {
             let kind = self.components[array.first].instance.kind.name;
-            let mut names: Vec<&str> = ports.iter().map(|(decl, ..)| decl.name).collect();
+            let mut names: Vec<&str> = ports.iter().map(|open| open.decl.name).collect();
             names.dedup();
             let text = format!("{} (`{who}` is a {kind})", unknown("port", names.into_iter()).of(&port.port.name));
             self.problems.add(at, key, text);
@@ -521,13 +528,13 @@ impl<'a> Resolver<'a> {
         let component = array.first + value(&port.component).unwrap_or(0);
         let index = value(&port.port);
         let ports = &self.components.get(component)?.ports;
-        let port = ports.iter().position(|(decl, n, _)| decl.name == port.port.name && *n == index)?;
+        let port = ports.iter().position(|open| open.decl.name == port.port.name && open.index == index)?;
         Some((component, port))
     }
 
     fn path_of(&self, (component, port): (usize, usize)) -> String {
         let open = &self.components[component];
-        let (decl, index, _) = open.ports[port];
+        let OpenPort { decl, index, .. } = open.ports[port];
         let index = index.map_or(String::new(), |n| format!("[{n}]"));
         format!("{}.{}{index}", open.instance.path, decl.name)
     }
@@ -535,7 +542,7 @@ impl<'a> Resolver<'a> {
     /// Joins two ports by the next link; the side that asks is the first end. `None`: they do not fit.
     fn join(&mut self, kind: &str, path: &str, ends: [(usize, usize); 2], at: Place) -> Option<[(usize, usize); 2]> {
         let key = format!("{path}.between");
-        let decls = ends.map(|(component, port)| self.components[component].ports[port].0);
+        let decls = ends.map(|(component, port)| self.components[component].ports[port].decl);
         let names = ends.map(|end| self.path_of(end));
         for (decl, name) in decls.iter().zip(&names) {
             if !decl.links.contains(&kind) {
@@ -568,12 +575,12 @@ impl<'a> Resolver<'a> {
         };
         let link = self.links.len();
         for (end, port) in ends.into_iter().enumerate() {
-            if self.components[port.0].ports[port.1].2.is_some() {
+            if self.components[port.0].ports[port.1].link.is_some() {
                 let text = format!("found a second link at `{}`, expected one for each port", self.path_of(port));
                 self.problems.add(at, key, text);
                 return None;
             }
-            self.components[port.0].ports[port.1].2 = Some((link, end));
+            self.components[port.0].ports[port.1].link = Some((link, end));
         }
         Some(ends)
     }
@@ -582,7 +589,7 @@ impl<'a> Resolver<'a> {
     fn ports(&mut self) {
         for component in 0..self.components.len() {
             for port in 0..self.components[component].ports.len() {
-                let (decl, _, link) = self.components[component].ports[port];
+                let OpenPort { decl, link, .. } = self.components[component].ports[port];
                 let path = self.path_of((component, port));
                 match link {
                     Some((link, end)) => {

@@ -4,8 +4,8 @@ use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request, RunError, SCENARIOS};
 use scalepool::system::build::assemble;
 use scalepool::system::description::Description;
+use scalepool::system::design::System;
 use scalepool::system::schema::schema;
-use scalepool::system::system::System;
 use std::path::PathBuf;
 use std::time::Instant;
 

@@ -7,7 +7,9 @@ use crate::nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostRes
 use crate::nodes::cxl::{BACKGROUND, transaction_layouts};
 use crate::nodes::stimulus::{self, Access, LineAccess, Mix, Op, ParameterError, Region};
 use crate::system::field::{Config, Range, config};
-use crate::system::kind::{Component, ComponentKind, Measured, Node, NodeError, PortDecl, Role, Site, component};
+use crate::system::kind::{
+    Component, ComponentKind, Finding, Measured, Node, NodeError, PortDecl, Role, Site, component,
+};
 use crate::system::quantity::Unit;
 use crate::trace::{Hub, PlaceKind};
 use sha2::{Digest, Sha256};
@@ -63,7 +65,7 @@ impl Component for CxlHost {
         vec![PortDecl { name: "cxl", len: None, links: super::cxl_links::NAMES, role: Role::Host }]
     }
 
-    fn check(&self) -> Vec<(&'static str, String)> {
+    fn check(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         let given = !self.stimulus.file.is_empty();
         if given != (self.stimulus.kind == "trace") {

@@ -7,7 +7,7 @@ use crate::nodes::cxl::memory::{Device, DeviceConfig};
 use crate::nodes::cxl::{BACKGROUND, transaction_layouts};
 use crate::system::field::{Config, Range, config};
 use crate::system::kind::{
-    Component, ComponentKind, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
+    Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
 };
 use crate::system::quantity::Unit;
 use crate::trace::{Hub, PlaceKind};
@@ -40,7 +40,7 @@ impl Component for Memory {
         Offer { memory_bytes: Some(self.size) }
     }
 
-    fn check(&self) -> Vec<(&'static str, String)> {
+    fn check(&self) -> Vec<Finding> {
         let is_whole = self.size.is_multiple_of(LINE_BYTES);
         let text = || ("size", format!("found {} bytes, expected a multiple of {LINE_BYTES} bytes", self.size));
         (!is_whole).then(text).into_iter().collect()

@@ -6,7 +6,8 @@ use crate::nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds, Mutan
 use crate::nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use crate::system::field::{Config, Range, config};
 use crate::system::kind::{
-    Carried, Component, ComponentKind, Ledger, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
+    Carried, Component, ComponentKind, Finding, Ledger, Measured, Node, NodeError, Plug, PortDecl, Role, Site,
+    component,
 };
 use crate::system::quantity::Unit;
 use crate::trace::Hub;
@@ -51,7 +52,7 @@ impl Component for NvGpu {
         vec![PortDecl { name: "link", len: Some(self.links), links: &["nvlink"], role: Role::Node }]
     }
 
-    fn check(&self) -> Vec<(&'static str, String)> {
+    fn check(&self) -> Vec<Finding> {
         let sizes = [
             ("traffic.bytes", self.traffic.bytes as u64, FLIT_BYTES as u64),
             ("traffic.region", self.traffic.region, BLOCK_BYTES),

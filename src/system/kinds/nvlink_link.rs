@@ -9,7 +9,8 @@ use crate::link::sim_port::SimPort;
 use crate::nodes::Broken;
 use crate::system::field::{Config, Range, config};
 use crate::system::kind::{
-    BuiltLink, Carried, Clocks, Ending, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite, Plug, link,
+    BuiltLink, Carried, Clocks, Ending, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite, Plug,
+    link,
 };
 use crate::system::problem::Place;
 use crate::system::quantity::Unit;
@@ -58,7 +59,7 @@ impl NvLink {
         Clock::with_period_fs(self.generation().flit_fs()).unwrap_or_else(|e| unreachable!("a rate of the sheet: {e}"))
     }
 
-    fn faults(&self) -> ([Vec<Fault>; 2], Vec<(&'static str, String)>) {
+    fn faults(&self) -> ([Vec<Fault>; 2], Vec<Finding>) {
         let (mut by_end, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
         for (text, _) in &self.fault {
             let (of, fault) = match text.strip_prefix("up:") {
@@ -83,7 +84,7 @@ impl Link for NvLink {
         }
     }
 
-    fn check(&self) -> Vec<(&'static str, String)> {
+    fn check(&self) -> Vec<Finding> {
         self.faults().1
     }
 

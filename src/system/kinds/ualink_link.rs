@@ -15,8 +15,8 @@ use crate::memory::limit;
 use crate::nodes::Broken;
 use crate::system::field::{Config, Range, config};
 use crate::system::kind::{
-    BuiltLink, Carried, Clocks, Ending, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite, Plug, Role,
-    link,
+    BuiltLink, Carried, Clocks, Ending, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite, Plug,
+    Role, link,
 };
 use crate::system::problem::Place;
 use crate::system::quantity::Unit;
@@ -98,7 +98,7 @@ impl UaLink {
         accelerators * self.pipeline + self.propagation + line.interleave_delay_fs() + num.div_ceil(den)
     }
 
-    fn faults(&self) -> ([Vec<Fault>; 2], Vec<(&'static str, String)>) {
+    fn faults(&self) -> ([Vec<Fault>; 2], Vec<Finding>) {
         let (mut by_end, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
         for (text, _) in &self.fault {
             let (of, fault) = match text.strip_prefix("up:") {
@@ -124,7 +124,7 @@ impl Link for UaLink {
         }
     }
 
-    fn check(&self) -> Vec<(&'static str, String)> {
+    fn check(&self) -> Vec<Finding> {
         let (_, mut wrong) = self.faults();
         // One transaction of 256 bytes has to fit, and in a shared buffer the one response that requests leave room for.
         let pays = |commands: u16, data: u16| commands > 0 && data >= 4;

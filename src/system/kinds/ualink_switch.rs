@@ -4,7 +4,7 @@ use crate::fabric::ualink_switch::core::CoreStats;
 use crate::fabric::ualink_switch::{Core, Routes, place_switch};
 use crate::system::field::{Config, Range, config};
 use crate::system::kind::{
-    Carried, Component, ComponentKind, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
+    Carried, Component, ComponentKind, Finding, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
 };
 use crate::system::problem::Place;
 use crate::system::quantity::Unit;
@@ -32,7 +32,7 @@ config! {
 
 impl UalSwitch {
     /// Denied routes: from and to; or those that are none.
-    fn routes_denied(&self) -> (Vec<(u16, u16)>, Vec<(&'static str, String)>) {
+    fn routes_denied(&self) -> (Vec<(u16, u16)>, Vec<Finding>) {
         let (mut denied, mut wrong) = (Vec::new(), Vec::new());
         for (text, _) in &self.deny {
             let ends = text.split_once(':').and_then(|(a, b)| Some((a.parse::<u16>().ok()?, b.parse::<u16>().ok()?)));
@@ -52,7 +52,7 @@ impl Component for UalSwitch {
         vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: Role::Switch }]
     }
 
-    fn check(&self) -> Vec<(&'static str, String)> {
+    fn check(&self) -> Vec<Finding> {
         self.routes_denied().1
     }
 

@@ -8,7 +8,7 @@ use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit
 use crate::link::cxl256::end::Stats;
 use crate::link::cxl256::port::PortEnd;
 use crate::system::field::{Config, Range, config};
-use crate::system::kind::{BuiltLink, Carried, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::system::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
 use crate::system::quantity::Unit;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::class::Class;
@@ -90,7 +90,7 @@ impl Cxl256Link {
         }
     }
 
-    fn check(&self, mode: Mode) -> Vec<(&'static str, String)> {
+    fn check(&self, mode: Mode) -> Vec<Finding> {
         let (_, mut wrong) = self.line.faults(FLIT_BYTES);
         let way = self.config(mode).check_way(self.line.way_fs(), self.unit_time_fs());
         wrong.extend(way.err().map(|text| (self.line.slowest(), text)));
@@ -127,7 +127,7 @@ macro_rules! modes {
                 self.link.facts($mode, $port_ids)
             }
 
-            fn check(&self) -> Vec<(&'static str, String)> {
+            fn check(&self) -> Vec<Finding> {
                 self.link.check($mode)
             }
 

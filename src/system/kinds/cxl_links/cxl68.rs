@@ -8,7 +8,7 @@ use crate::link::cxl68::retry::LRSM;
 use crate::link::cxl68::timing::LineRate;
 use crate::memory::limit;
 use crate::system::field::{Config, Range, config};
-use crate::system::kind::{BuiltLink, Carried, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::system::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
 use crate::system::quantity::Unit;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
@@ -66,7 +66,7 @@ impl Link for Cxl68Link {
         LinkFacts { carried: Carried::Cxl { form: Form::Cxl68, port_ids: [0, 0] }, unit_bytes_per_s: rate }
     }
 
-    fn check(&self) -> Vec<(&'static str, String)> {
+    fn check(&self) -> Vec<Finding> {
         let (_, mut wrong) = self.line.faults(UNIT_BYTES);
         wrong.extend(self.end(Dir::Down).err().map(|error| ("retry_entries", error.to_string())));
         let time = self.line_rate().unit_time_fs();

@@ -13,6 +13,7 @@ pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 use crate::link::fault::Fault;
 use crate::link::port::Carries;
 use crate::system::field::{Range, config};
+use crate::system::kind::Finding;
 use crate::system::problem::Place;
 use crate::system::quantity::Unit;
 use scalepool_protocols::cxl::message::Message;
@@ -55,7 +56,7 @@ impl CxlLine {
     }
 
     /// Listed faults, of what the host sends and (`up:` in front) of what the device sends; or those that are none.
-    fn faults(&self, unit_bytes: usize) -> ([Vec<Fault>; 2], Vec<(&'static str, String)>) {
+    fn faults(&self, unit_bytes: usize) -> ([Vec<Fault>; 2], Vec<Finding>) {
         let (mut by_dir, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
         for (text, _) in &self.fault {
             let (up, fault) = match text.strip_prefix("up:") {

@@ -1,6 +1,6 @@
 //! Typed configurations: a struct whose fields are declared once, with unit, range, default and meaning.
 //!
-//! [`config!`](crate::system::field::config) makes the struct, the table of its fields, and the function that reads it from
+//! The macro `config!` makes the struct, the table of its fields, and the function that reads it from
 //! a table of a description. Descriptions, `describe`, short names of settings and the JSON Schema all come from that
 //! table.
 //!

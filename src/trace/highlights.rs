@@ -3,7 +3,7 @@
 //! A variable has shown something when it was set to anything but 0, or has names for its values and was set. The first
 //! event of interest is the first trouble (a broken rule, a repair: a retry machine or replay at work); without one, the
 //! first message on a wire; without a wire, the first message. What stands in the wave from its start on is no event. Where
-//! the events after it go on, up to the [`FOLLOWED`]th, says how much of the wave is worth seeing with it.
+//! the events after it go on, up to the eighth, says how much of the wave is worth seeing with it.
 
 use super::signals::{Signals, Var, VarId};
 use super::state::State;

@@ -1,6 +1,7 @@
 //! Runs of scenarios.
 
 use crate::calls::{last_error, open, start, text_of};
+use crate::root;
 use scalepool_capi::sim::*;
 use scalepool_capi::status::*;
 use serde_json::Value;
@@ -49,6 +50,29 @@ fn a_run_is_that_of_its_text() {
     assert!(last_error().contains("no such key"), "{}", last_error());
     assert_eq!(sp_sim_run(sim, SP_MAX_CYCLES + 1), SP_ERR_RANGE);
     assert_eq!((sp_sim_destroy(sim), sp_sim_run(sim, 1)), (SP_OK, SP_ERR_HANDLE));
+}
+
+/// A text that begins with a format is a description; the file of one is named as a scenario.
+#[test]
+fn a_text_may_be_a_description() {
+    open();
+    let file = root().join("testbenches/systems/side_by_side.toml");
+    let text = std::fs::read_to_string(&file).expect("it is there");
+    let (status, described) = sim(&text);
+    assert_eq!(status, SP_OK, "{}", last_error());
+    let (status, named) = sim(&format!("scenario = \"{}\"", file.display()));
+    assert_eq!(status, SP_OK, "{}", last_error());
+    for sim in [described, named] {
+        let setting = "component.gpu.traffic.requests=50";
+        assert_eq!(unsafe { sp_sim_set(sim, start(setting), setting.len()) }, SP_OK, "{}", last_error());
+        assert_eq!(sp_sim_run(sim, 0), SP_OK, "{}", last_error());
+    }
+    assert_eq!(metrics(described), metrics(named));
+    assert!(metrics(described).1.contains("\"gpu[1]\""));
+    let wrong = text.replace("links = 2", "links = 200");
+    assert_eq!(sim(&wrong).0, SP_ERR_INPUT);
+    assert!(last_error().contains("text:"), "{}", last_error());
+    assert!(last_error().contains("component.gpu.links: found 200, expected 1 to 18 [links]"), "{}", last_error());
 }
 
 #[test]

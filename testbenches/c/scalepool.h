@@ -354,8 +354,10 @@ int32_t sp_stream_waiting(uint64_t stream, size_t *count);
 // Destroys a stream; its handle is invalid from then on.
 int32_t sp_stream_destroy(uint64_t stream);
 
-// Makes a simulation of a scenario. `text` is TOML: the line `scenario = "cxl68-expander"`, and after it, one on a
-// line, `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and whatever else `scalepool describe SCENARIO` lists.
+// Makes a simulation. `text` is TOML. With `format = 1` it is the description of a system, as `run FILE.toml` takes it;
+// its seed is 1 until sp_sim_seed. Otherwise it names a scenario or the file of a description: the line
+// `scenario = "cxl68-expander"`, and after it, one on a line, `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and
+// whatever else `scalepool describe SCENARIO` lists.
 int32_t sp_sim_new(const char *text, size_t text_length, uint64_t *sim);
 
 // Changes a setting, such as `link.ber=1e-5`, for the next run. The next step, or the next call that names a port,

@@ -396,6 +396,8 @@ pub struct Port<E: LinkEnd> {
     accounted: u64,
     /// See [`PortConfig::give_up`]; `None`: it has been said.
     give_up: Option<u32>,
+    /// Of [`LinkEnd::fruitless`], what was counted when its work was last done.
+    tries_at_rest: u32,
     /// Since when the link has failed or trains.
     down_since: Option<Time>,
     shown: Vec<Option<u64>>,
@@ -423,6 +425,7 @@ impl<E: LinkEnd> Port<E> {
             unit_bits: unit_bits(protocol),
             accounted: 0,
             give_up: Some(config.give_up),
+            tries_at_rest: 0,
             down_since: None,
             shown: vec![None; E::SIGNALS.len()],
             result,
@@ -572,13 +575,17 @@ impl<E: LinkEnd> Port<E> {
 
     /// Ends the run where the link cannot work.
     fn judge(&mut self, cx: &mut Cx, at: Stamp) {
+        // What a link repairs while nothing waits carries nothing, so it is no try in vain.
         let tries = self.end.fruitless();
+        let at_rest = if self.end.is_done() { tries } else { self.tries_at_rest.min(tries) };
+        self.tries_at_rest = at_rest;
+        let tries = tries - at_rest;
         if let Some(rule) = self.end.halted() {
             self.down_since.get_or_insert(cx.now());
             if rule == LINK_FAILURE {
                 cx.give_up(rule);
             }
-        } else if !self.end.is_done() && self.give_up.take_if(|most| tries >= *most).is_some() {
+        } else if self.give_up.take_if(|most| tries >= *most).is_some() {
             self.down_since.get_or_insert(cx.now());
             let violation = given_up(tries, self.way_out.ber());
             self.report(vec![Event { severity: Severity::Uncorrectable, unit: 0, violation }], false, at);

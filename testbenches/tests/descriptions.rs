@@ -291,11 +291,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "found the port `mem`, expected one of cxl; the nearest is `cxl` (`memory` is a cxl.memory)",
     ),
     ("\"memory.cxl\"]", "\"memory[0].cxl\"]", "found an index of `memory`, expected none: it is no array"),
-    (
-        "\"memory.cxl\"]",
-        "\"host.cxl\"]",
-        "found `host.cxl` and `host.cxl`, which are both the host side, expected a host and a device",
-    ),
+    ("\"memory.cxl\"]", "\"host.cxl\"]", "link.cxl.between: found both ends at `host`, expected two components"),
     (
         "[settings]",
         "[link.more]\nkind = \"cxl-68b\"\nbetween = [\"host.cxl\", \"memory.cxl\"]\n[settings]",

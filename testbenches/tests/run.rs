@@ -224,7 +224,7 @@ fn tables_keep_their_last_column_readable() {
     let dir = tempfile::tempdir().expect("a folder");
     for (scenario, _) in MODES {
         let (_, out, _) = scalepool(dir.path(), &["describe", scenario]);
-        assert!(out.contains("line rate (cxl-68b"), "{out}");
+        assert!(out.contains("line rate (cxl-"), "{out}");
         assert!(out.lines().all(|l| l.chars().count() <= 120), "{out}");
     }
 }
@@ -305,7 +305,7 @@ fn bad_input_is_refused() {
         (run(&["--set", "link.ber=2"]), "link.ber: found `2`"),
         (run(&["--set", "device.bytes=100"]), "device.bytes"),
         (run(&["--set", "link.mode"]), "expected key=value"),
-        (run(&["--set", "link.mode=512b"]), "link.mode: found `512b`, expected list of 68b, 256b"),
+        (run(&["--set", "link.mode=512b"]), "link.mode: found `512b`, expected cxl-68b, cxl-256b"),
         (run(&["--set", "link.mode="]), "link.mode: found ``"),
         (run(&["--set", "link.mode=68b,256b"]), "found a trace or a wave of several modes"),
         (run(&["--set", "link.mode=256b", "--set", "link.max_num_retry=3"]), "`link.max_num_retry`: no such key"),

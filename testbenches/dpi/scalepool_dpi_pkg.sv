@@ -253,8 +253,10 @@ package scalepool_dpi_pkg;
         input longint unsigned stream
     );
 
-    // Makes a simulation of a scenario. `text` is TOML: the line `scenario = "cxl68-expander"`, and after it, one on a
-    // line, `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and whatever else `scalepool describe SCENARIO` lists.
+    // Makes a simulation. `text` is TOML. With `format = 1` it is the description of a system, as `run FILE.toml` takes it;
+    // its seed is 1 until sp_sim_seed. Otherwise it names a scenario or the file of a description: the line
+    // `scenario = "cxl68-expander"`, and after it, one on a line, `seed = 1`, `link.ber = 1e-6`, `host.accesses = 1000` and
+    // whatever else `scalepool describe SCENARIO` lists.
     import "DPI-C" sp_dpi_sim_new = function int sp_sim_new(
         input string text,
         output longint unsigned sim

@@ -94,7 +94,7 @@ def ual_crc(vectors, name):
 
 def arbiter(vectors, kind, name):
     """The decision traces of the model's arbiters, `slot asks grant`, as testbenches/tests/arbiters/ commits them."""
-    snapshot = ROOT / "testbenches/tests/arbiters/snapshots" / f"arbiters__arbiters__traces__{name}.snap"
+    snapshot = ROOT / "testbenches/tests/arbiters/snapshots" / f"system__arbiters__traces__{name}.snap"
     slots = re.findall(r"^ *\d+ ([01]{4}) ([0-3-])( not used)?$", snapshot.read_text(encoding="ascii"), re.MULTILINE)
     numbers = [
         int(asks, 2) | (0 if grant == "-" else 16 << int(grant)) | (0 if unused else 256) for asks, grant, unused in slots

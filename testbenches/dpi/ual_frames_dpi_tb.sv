@@ -103,7 +103,7 @@ module ual_frames_dpi_tb;
         #1;
         for (int n = 0; n < count; n++) begin
             // A flit; one in four carries nothing.
-            header = {3'd0, draw_up_to(3) != 0, 11'd0, 9'(n % 511 + 1)};
+            header = {3'd0, draw_up_to(3) != 0, 3'd0, 9'(n % 511 + 1), 8'd0};
             for (int g = 0; g < 5; g++) begin
                 step = 1;
                 word_valid = draw_up_to(2) == 0;

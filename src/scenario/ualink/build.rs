@@ -8,7 +8,6 @@ use crate::link::sim_port::SimPort;
 use crate::link::ualink::EndConfig;
 use crate::link::ualink::line::{LaneRate, Line, Width};
 use crate::link::ualink::security::{Protection, SecurityConfig};
-use crate::link::ualink::tl::fault::parse;
 use crate::link::ualink::tl::port::{OnWire, PortResult};
 use crate::link::ualink::tl::{Counts, TlConfig};
 use crate::link::ualink::upli::{self, Ordering, UpliConfig};
@@ -21,6 +20,7 @@ use crate::nodes::ualink::port::{self, Port, Tamper};
 use crate::nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use crate::nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
 use crate::nodes::ualink::{Ends, InEnds, OutEnds, channels};
+use crate::scenario::faults::faults;
 use crate::scenario::memory;
 use crate::scenario::settings::{GIVE_UP, SettingError, Settings};
 use crate::trace::{Hub, Tap};
@@ -99,14 +99,7 @@ impl Design {
                 _ => 4,
             },
         };
-        let mut faults = [Vec::new(), Vec::new()];
-        for text in settings.list("link.fault") {
-            let (of, fault) = match text.strip_prefix("up:") {
-                Some(rest) => (1, rest),
-                None => (0, text.strip_prefix("down:").unwrap_or(text)),
-            };
-            faults[of].push(parse(fault).ok_or_else(|| settings.refuse("link.fault", text))?);
-        }
+        let faults = faults(settings, FLIT_BYTES)?;
         let count = |key: &str| settings.int(key) as u16;
         let commands = (count("link.pool_commands"), count("link.vc_commands"));
         let data = (count("link.pool_data"), count("link.vc_data"));

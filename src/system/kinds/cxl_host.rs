@@ -1,6 +1,5 @@
 //! `cxl.host`: a core with a cache that uses the memory of a device, see [`crate::nodes::cxl::host`].
 
-use super::cxl_memory::messages;
 use crate::memory::LINE_BYTES;
 use crate::memory::cache::{Cache, CacheConfig};
 use crate::nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
@@ -8,13 +7,13 @@ use crate::nodes::cxl::{BACKGROUND, transaction_layouts};
 use crate::nodes::stimulus::{self, Access, LineAccess, Mix, Op, ParameterError, Region};
 use crate::system::field::{Config, Range, config};
 use crate::system::kind::{
-    Component, ComponentKind, Finding, Measured, Node, NodeError, PortDecl, Role, Site, component,
+    Component, ComponentKind, Finding, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
 };
 use crate::system::quantity::Unit;
 use crate::trace::{Hub, PlaceKind};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -105,13 +104,13 @@ impl Component for CxlHost {
         let shared = result.clone();
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
-                let Some((tx, rx)) = messages(plugs) else { return Ok(()) };
+                let Some((tx, rx)) = plugs.into_iter().map(Plug::cxl).next() else { return Ok(()) };
                 p.module(&name, clock, |bind| {
                     let channels = HostChannels { tx: bind.attach(tx), rx: bind.attach(rx) };
                     Host::new(config, channels, bind.rng(), tap, shared)
                 })
             }),
-            measure: Box::new(move || measured(&result.lock().unwrap_or_else(PoisonError::into_inner))),
+            measure: Box::new(move || measured(&super::published(&result))),
             digest: accesses.digest.to_vec(),
             ledger: None,
         })

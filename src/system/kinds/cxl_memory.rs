@@ -1,6 +1,5 @@
 //! `cxl.memory`: a CXL Type 3 device with host-managed memory (HDM-H), see [`crate::nodes::cxl::memory`].
 
-use crate::kernel::{InEnd, OutEnd};
 use crate::memory::LINE_BYTES;
 use crate::memory::store::Store;
 use crate::nodes::cxl::memory::{Device, DeviceConfig};
@@ -11,7 +10,6 @@ use crate::system::kind::{
 };
 use crate::system::quantity::Unit;
 use crate::trace::{Hub, PlaceKind};
-use scalepool_protocols::cxl::message::Message;
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -59,20 +57,12 @@ impl Component for Memory {
         };
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
-                let Some((tx, rx)) = messages(plugs) else { return Ok(()) };
+                let Some((tx, rx)) = plugs.into_iter().map(Plug::cxl).next() else { return Ok(()) };
                 p.module(&name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap))
             }),
             measure: Box::new(Measured::default),
             digest: Vec::new(),
             ledger: None,
         })
-    }
-}
-
-/// The channels of the only port.
-pub(super) fn messages(plugs: Vec<Plug>) -> Option<(OutEnd<Message>, InEnd<Message>)> {
-    match plugs.into_iter().next()? {
-        Plug::Cxl(tx, rx) => Some((tx, rx)),
-        _ => unreachable!("a port takes the links that it declares"),
     }
 }

@@ -11,3 +11,27 @@ pub mod nvlink_link;
 pub mod ualink_accelerator;
 pub mod ualink_link;
 pub mod ualink_switch;
+
+use super::kind::Finding;
+use super::problem::Place;
+use crate::link::event::Event;
+use crate::link::fault::Fault;
+use crate::nodes::Broken;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The field `fault` of a link: listed faults by end, and what is none of those that are `expected`.
+fn faults(list: &[(String, Place)], unit_bytes: usize, expected: &str) -> ([Vec<Fault>; 2], Vec<Finding>) {
+    let (by_end, wrong) = Fault::of_ends(list.iter().map(|(text, _)| text.as_str()), unit_bytes);
+    let finding = |text| ("fault", format!("found `{text}`, expected {expected}, bits 0 to {}", 8 * unit_bytes - 1));
+    (by_end, wrong.into_iter().map(finding).collect())
+}
+
+/// What a module has published.
+fn published<T: Clone>(result: &Arc<Mutex<T>>) -> T {
+    result.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Rules that a link end saw broken.
+fn broken<'a>(place: &'a str, events: &'a [Event]) -> impl Iterator<Item = Broken> + 'a {
+    events.iter().map(|event| Broken { place: place.to_owned(), violation: event.violation.clone() })
+}

@@ -12,7 +12,7 @@ use crate::system::kind::{
 use crate::system::quantity::Unit;
 use crate::trace::Hub;
 use scalepool_protocols::nvlink::FLIT_BYTES;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -106,13 +106,9 @@ impl Component for NvGpu {
         let (shared, seen, ledger) = (result.clone(), result.clone(), Ledger::Nvlink(result));
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
-                let mut flit = clock;
-                let mut of_ports = Vec::new();
-                for plug in plugs {
-                    let Plug::Nvlink(plug, id) = plug else { unreachable!("a port takes the links that it declares") };
-                    flit = id;
-                    of_ports.push(plug);
-                }
+                let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(Plug::nvlink).unzip();
+                // All its links have one rate, and so one clock of flits.
+                let flit = clocks.first().copied().unwrap_or(clock);
                 p.module(&name, flit, |bind| {
                     let ends = of_ports.into_iter().map(|plug| LinkEnds {
                         tx: plug.tx.map(|end| bind.attach(end)),
@@ -122,7 +118,7 @@ impl Component for NvGpu {
                     Gpu::new(config, ends, tap, shared)
                 })
             }),
-            measure: Box::new(move || measured(flit_clock, &seen.lock().unwrap_or_else(PoisonError::into_inner))),
+            measure: Box::new(move || measured(flit_clock, &super::published(&seen))),
             digest: Vec::new(),
             ledger: Some(ledger),
         })

@@ -17,7 +17,7 @@ use crate::system::quantity::Unit;
 use crate::trace::Hub;
 use scalepool_protocols::nvlink::{C2C_RATE, FLIT_BYTES, GENERATIONS, Generation};
 use scalepool_protocols::wire::Violation;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: LinkKind = LinkKind {
@@ -60,18 +60,7 @@ impl NvLink {
     }
 
     fn faults(&self) -> ([Vec<Fault>; 2], Vec<Finding>) {
-        let (mut by_end, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
-        for (text, _) in &self.fault {
-            let (of, fault) = match text.strip_prefix("up:") {
-                Some(rest) => (1, rest),
-                None => (0, text.strip_prefix("down:").unwrap_or(text)),
-            };
-            match Fault::parse(fault, FLIT_BYTES) {
-                Ok(fault) => by_end[of].push(fault),
-                Err(_) => wrong.push(("fault", format!("found `{text}`, expected {FAULTS}"))),
-            }
-        }
-        (by_end, wrong)
+        super::faults(&self.fault, FLIT_BYTES, FAULTS)
     }
 }
 
@@ -146,16 +135,13 @@ impl LinkEndSite for End {
 }
 
 fn measured(results: &[(String, Arc<Mutex<PortResult>>)], flit_fs: u64, ending: &Ending) -> LinkMeasured {
-    let ports: Vec<(&str, PortResult)> = results
-        .iter()
-        .map(|(name, result)| (name.as_str(), result.lock().unwrap_or_else(PoisonError::into_inner).clone()))
-        .collect();
+    let ports: Vec<(&str, PortResult)> =
+        results.iter().map(|(name, result)| (name.as_str(), super::published(result))).collect();
     let sum = |of: fn(&PortResult) -> u64| ports.iter().map(|(_, port)| of(port)).sum::<u64>();
     let clocks = ending.clocks((flit_fs, 1));
     let (mut broken, mut astray) = (Vec::new(), Vec::new());
     for (n, (name, port)) in ports.iter().enumerate() {
-        let of_port = port.violations.iter();
-        broken.extend(of_port.map(|e| Broken { place: (*name).to_owned(), violation: e.violation.clone() }));
+        broken.extend(super::broken(name, &port.violations));
         let text = "credits or requests are still open at the end of the run";
         astray.extend(port.astray(&ports[1 - n].1).into_iter().map(|(found, expected)| Broken {
             place: (*name).to_owned(),

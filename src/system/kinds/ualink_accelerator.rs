@@ -9,12 +9,12 @@ use crate::nodes::ualink::port::{Port, Tamper};
 use crate::nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
 use crate::system::field::{Config, Range, config};
 use crate::system::kind::{
-    Component, ComponentKind, Ledger, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
+    Component, ComponentKind, Ledger, Measured, Node, NodeError, PortDecl, Role, Site, component,
 };
 use crate::system::quantity::Unit;
 use crate::trace::Hub;
 use scalepool_protocols::wire::Violation;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -118,9 +118,7 @@ impl Component for UalAccelerator {
             place: Box::new(move |p, clock, plugs| {
                 let mut ends = Vec::new();
                 for (n, plug) in plugs.into_iter().enumerate() {
-                    let Plug::Ualink(socket, flit) = plug else {
-                        unreachable!("a port takes the links that it declares")
-                    };
+                    let (socket, flit) = plug.ualink();
                     let (own, (tx, rx)) = channels(p, &name, "", n)?;
                     ends.push(own);
                     let port_name = socket.name().to_owned();
@@ -141,7 +139,7 @@ impl Component for UalAccelerator {
                     Accelerator::new(config, ports, bind.rng(), tap, shared)
                 })
             }),
-            measure: Box::new(move || measured(&path, from_fs, &seen.lock().unwrap_or_else(PoisonError::into_inner))),
+            measure: Box::new(move || measured(&path, from_fs, &super::published(&seen))),
             digest: Vec::new(),
             ledger: Some(ledger),
         })

@@ -7,7 +7,6 @@ use crate::link::fault::Fault;
 use crate::link::sim_port::SimPort;
 use crate::link::ualink::EndConfig;
 use crate::link::ualink::line::{LaneRate, Line, Width};
-use crate::link::ualink::tl::fault::parse;
 use crate::link::ualink::tl::port::PortResult;
 use crate::link::ualink::tl::{Counts, TlConfig};
 use crate::link::ualink::wiring::{Socket, SocketKind, wires};
@@ -25,7 +24,7 @@ use scalepool_protocols::ualink::code::DeviceType;
 use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: LinkKind = LinkKind {
@@ -99,18 +98,7 @@ impl UaLink {
     }
 
     fn faults(&self) -> ([Vec<Fault>; 2], Vec<Finding>) {
-        let (mut by_end, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
-        for (text, _) in &self.fault {
-            let (of, fault) = match text.strip_prefix("up:") {
-                Some(rest) => (1, rest),
-                None => (0, text.strip_prefix("down:").unwrap_or(text)),
-            };
-            match parse(fault) {
-                Some(fault) => by_end[of].push(fault),
-                None => wrong.push(("fault", format!("found `{text}`, expected {FAULTS}"))),
-            }
-        }
-        (by_end, wrong)
+        super::faults(&self.fault, FLIT_BYTES, FAULTS)
     }
 }
 
@@ -208,10 +196,8 @@ fn measured(
     (code_word_fs, flit_bits): ((u64, u64), u64),
     ending: &Ending,
 ) -> LinkMeasured {
-    let ports: Vec<(&str, PortResult)> = results
-        .iter()
-        .map(|(name, result)| (name.as_str(), result.lock().unwrap_or_else(PoisonError::into_inner).clone()))
-        .collect();
+    let ports: Vec<(&str, PortResult)> =
+        results.iter().map(|(name, result)| (name.as_str(), super::published(result))).collect();
     let sum = |of: fn(&PortResult) -> u64| ports.iter().map(|(_, port)| of(port)).sum::<u64>();
     let field = |n: usize| ports.iter().map(|(_, port)| port.tl.fields[n]).sum::<u64>();
     let line_bits = ending.clocks(code_word_fs) * flit_bits;
@@ -221,8 +207,7 @@ fn measured(
     };
     let (mut broken, mut astray) = (Vec::new(), Vec::new());
     for (name, port) in &ports {
-        let of_port = port.violations.iter();
-        broken.extend(of_port.map(|e| Broken { place: (*name).to_owned(), violation: e.violation.clone() }));
+        broken.extend(super::broken(name, &port.violations));
         if port.link.downs > 0 {
             let found = format!("{} times down, {} transactions dropped", port.link.downs, port.tl.dropped);
             broken.push(open(name, found, "always up", "the link has left Up"));

@@ -9,7 +9,7 @@ use crate::system::kind::{
 use crate::system::problem::Place;
 use crate::system::quantity::Unit;
 use crate::trace::Hub;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -88,18 +88,13 @@ impl Component for UalSwitch {
         let (name, seen) = (site.path.to_owned(), result.clone());
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
-                let mut flit = clock;
-                let mut sockets = Vec::new();
-                for plug in plugs {
-                    let Plug::Ualink(socket, id) = plug else {
-                        unreachable!("a port takes the links that it declares")
-                    };
-                    flit = id;
-                    sockets.push(*socket);
-                }
+                let (sockets, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(Plug::ualink).unzip();
+                let sockets = sockets.into_iter().map(|socket| *socket).collect();
+                // All its links have one rate, and so one clock of flits.
+                let flit = clocks.first().copied().unwrap_or(clock);
                 place_switch(p, &name, sockets, flit, middle, result)
             }),
-            measure: Box::new(move || measured(&seen.lock().unwrap_or_else(PoisonError::into_inner))),
+            measure: Box::new(move || measured(&super::published(&seen))),
             digest: Vec::new(),
             ledger: None,
         })

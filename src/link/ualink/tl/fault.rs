@@ -1,9 +1,9 @@
-//! Faults of the wire as they concern DL flits: how they are written, and what a bad flit looks like.
+//! Faults of the wire as they concern DL flits: what a bad flit looks like.
 
 use crate::kernel::Rng;
-use crate::link::fault::{Fault, OnWire};
+use crate::link::fault::OnWire;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::flit::{FLIT_BYTES, Flit};
+use scalepool_protocols::ualink::flit::Flit;
 
 impl OnWire for Flit {
     fn bytes_mut(&mut self) -> &mut [u8] {
@@ -35,22 +35,5 @@ impl BadCrc for Flit {
     fn make_crc_bad(&mut self) {
         let crc = self.expected_crc(&UalConfig::SHEET) ^ 1;
         self.set_crc(crc);
-    }
-}
-
-/// Reads `flip:FLIT:BIT` (bit 0 to 5119), `noise:FLIT`, `drop:FLIT`, `dup:FLIT`, `vanish:FLIT`; `None` for anything else.
-pub fn parse(text: &str) -> Option<Fault> {
-    let parts: Vec<&str> = text.split(':').collect();
-    let unit = parts.get(1)?.parse().ok()?;
-    match parts[..] {
-        ["flip", _, bit] => {
-            let bit = bit.parse().ok().filter(|&bit| usize::from(bit) < 8 * FLIT_BYTES)?;
-            Some(Fault::Flip { unit, bit })
-        }
-        ["noise", _] => Some(Fault::Noise { unit }),
-        ["drop", _] => Some(Fault::Drop { unit }),
-        ["vanish", _] => Some(Fault::Vanish { unit }),
-        ["dup", _] => Some(Fault::Duplicate { unit }),
-        _ => None,
     }
 }

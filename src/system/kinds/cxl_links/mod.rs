@@ -48,28 +48,16 @@ impl CxlLine {
         self.tx_pipeline + self.propagation + self.rx_pipeline
     }
 
-    /// The slowest stage of the way.
+    /// The slowest stage of the way, the first of several.
     fn slowest(&self) -> &'static str {
-        let stages = [("tx_pipeline", self.tx_pipeline), ("propagation", self.propagation)];
-        let slowest = stages.into_iter().rev().max_by_key(|(_, fs)| *fs).unwrap_or_default();
-        if self.rx_pipeline > slowest.1 { "rx_pipeline" } else { slowest.0 }
+        let stages =
+            [("rx_pipeline", self.rx_pipeline), ("propagation", self.propagation), ("tx_pipeline", self.tx_pipeline)];
+        stages.into_iter().max_by_key(|(_, fs)| *fs).map_or("propagation", |(name, _)| name)
     }
 
-    /// Listed faults, of what the host sends and (`up:` in front) of what the device sends; or those that are none.
+    /// Listed faults, of what the host sends and of what the device sends; and those that are none.
     fn faults(&self, unit_bytes: usize) -> ([Vec<Fault>; 2], Vec<Finding>) {
-        let (mut by_dir, mut wrong) = ([Vec::new(), Vec::new()], Vec::new());
-        for (text, _) in &self.fault {
-            let (up, fault) = match text.strip_prefix("up:") {
-                Some(rest) => (1, rest),
-                None => (0, text.strip_prefix("down:").unwrap_or(text)),
-            };
-            match Fault::parse(fault, unit_bytes) {
-                Ok(fault) => by_dir[up].push(fault),
-                Err(_) => wrong
-                    .push(("fault", format!("found `{text}`, expected {FAULTS}, bits 0 to {}", 8 * unit_bytes - 1))),
-            }
-        }
-        (by_dir, wrong)
+        super::faults(&self.fault, unit_bytes, FAULTS)
     }
 }
 

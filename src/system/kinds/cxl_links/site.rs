@@ -9,11 +9,12 @@ use crate::link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
 use crate::link::sim_port::SimPort;
 use crate::nodes::Broken;
 use crate::system::kind::{BuiltLink, Clocks, Ending, LinkEndSite, LinkMeasured, LinkSite, Plug};
+use crate::system::kinds::{broken as broken_at, published};
 use crate::trace::{Hub, PlaceKind, Tap};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Violation;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Messages between an agent and its link end; channels are one flit clock or agent clock long.
 const CHANNEL_DEPTH: u32 = 32;
@@ -156,7 +157,7 @@ fn measured<E: Reported>(
     unit_time_fs: (u64, u64),
     ending: &Ending,
 ) -> LinkMeasured {
-    let ports = results.each_ref().map(|port| port.lock().unwrap_or_else(PoisonError::into_inner).clone());
+    let ports = results.each_ref().map(published);
     // The kernel publishes every module before anybody looks at the run.
     let [Some(host), Some(device)] = ports.each_ref().map(|port| port.end.as_ref()) else {
         return LinkMeasured::default();
@@ -167,8 +168,7 @@ fn measured<E: Reported>(
     let (mut broken, mut astray) = (Vec::new(), Vec::new());
     for (n, (end, peer)) in [(host, device), (device, host)].into_iter().enumerate() {
         let place = &places[n].name;
-        let of_port = ports[n].violations.iter();
-        broken.extend(of_port.map(|e| Broken { place: place.clone(), violation: e.violation.clone() }));
+        broken.extend(broken_at(place, &ports[n].violations));
         if !is_driven(0) && !is_driven(1) {
             let text = "credits or requests are still open at the end of the run";
             let left = end.astray(peer).into_iter();

@@ -10,7 +10,7 @@ use super::{Request, RunError, Scenario};
 use crate::kernel::SimError;
 use crate::link::line_time::LineTime;
 use crate::system::build::{Figures, assemble};
-use crate::system::builtin;
+use crate::system::builtin::{self, Builtin};
 use crate::system::description::{Description, Short};
 use crate::system::design::System;
 use crate::system::field::Range as FieldRange;
@@ -62,18 +62,17 @@ pub fn key_of(short: &Short) -> Key {
 
 /// Scenarios of the descriptions that come with the program.
 pub fn builtins() -> Vec<Scenario> {
-    let scenario = |text: &'static str| {
-        let description = parse(text);
+    let scenario = |builtin: &'static Builtin| {
+        let description = parse(builtin);
         let (name, about) = description.title();
         let keys: Vec<Key> = description.shorts().iter().map(key_of).collect();
-        Scenario { name: kept(name), doc: kept(about), keys: Vec::leak(keys), how: super::How::Described(text) }
+        Scenario { name: kept(name), doc: kept(about), keys: Vec::leak(keys), how: super::How::Described(builtin) }
     };
-    builtin::TEXTS.into_iter().map(scenario).collect()
+    builtin::ALL.iter().map(scenario).collect()
 }
 
-fn parse(text: &'static str) -> Description {
-    let name = text.lines().find_map(|line| line.strip_prefix("name = ")).unwrap_or_default().trim_matches('"');
-    Description::parse(&format!("{name}.toml"), PathBuf::new(), text)
+fn parse(builtin: &Builtin) -> Description {
+    Description::parse(builtin.file, PathBuf::new(), builtin.text)
         .unwrap_or_else(|problems| unreachable!("the descriptions of the program are sound: {problems}"))
 }
 
@@ -81,9 +80,9 @@ fn parse(text: &'static str) -> Description {
 ///
 /// # Errors
 /// A file that cannot be read, or a setting that is refused.
-pub fn description(request: &Request, builtin: Option<&'static str>) -> Result<Description, Problems> {
+pub fn description(request: &Request, builtin: Option<&'static Builtin>) -> Result<Description, Problems> {
     let mut description = match (builtin, &request.description) {
-        (Some(text), _) => parse(text),
+        (Some(builtin), _) => parse(builtin),
         (None, Some(text)) => Description::parse("text", PathBuf::new(), text)?,
         (None, None) => Description::open(Path::new(&request.scenario))?,
     };
@@ -95,7 +94,7 @@ pub fn description(request: &Request, builtin: Option<&'static str>) -> Result<D
 ///
 /// # Errors
 /// All that is wrong with the description.
-pub fn system(request: &Request, builtin: Option<&'static str>) -> Result<System, RunError> {
+pub fn system(request: &Request, builtin: Option<&'static Builtin>) -> Result<System, RunError> {
     let mut system = description(request, builtin)?.resolve()?;
     if let Some(found) = &request.external {
         let ports = || system.components.iter().flat_map(|c| c.ports.iter().map(|port| port.path.as_str()));
@@ -116,7 +115,7 @@ pub fn system(request: &Request, builtin: Option<&'static str>) -> Result<System
 ///
 /// # Errors
 /// Anything that keeps it from running.
-pub fn build(request: &Request, builtin: Option<&'static str>) -> Result<Built, RunError> {
+pub fn build(request: &Request, builtin: Option<&'static Builtin>) -> Result<Built, RunError> {
     let system = system(request, builtin)?;
     let name = system.name.clone();
     let assembly = assemble(system, request.seed, request.stimulus.clone())?;

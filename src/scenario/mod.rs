@@ -20,6 +20,7 @@ pub mod ualink;
 
 use crate::kernel::Time;
 use crate::system::build::AssemblyError;
+use crate::system::builtin::Builtin;
 use crate::system::problem::Problems;
 use drive::Built;
 use observe::Outputs;
@@ -47,7 +48,7 @@ enum How {
     /// By code of its own.
     Coded(BuildScenario),
     /// From its description.
-    Described(&'static str),
+    Described(&'static Builtin),
 }
 
 /// All of them.
@@ -89,8 +90,12 @@ impl Scenario {
 
     /// The text of its description, if it is one.
     pub fn description(&self) -> Option<&'static str> {
+        self.builtin().map(|builtin| builtin.text)
+    }
+
+    fn builtin(&self) -> Option<&'static Builtin> {
         match self.how {
-            How::Described(text) => Some(text),
+            How::Described(builtin) => Some(builtin),
             How::Coded(_) => None,
         }
     }
@@ -211,9 +216,6 @@ pub enum RunError {
     /// A generated stimulus.
     #[error(transparent)]
     Parameter(#[from] crate::nodes::stimulus::ParameterError),
-    /// The cache of the host.
-    #[error(transparent)]
-    Cache(#[from] crate::memory::cache::CacheConfigError),
     /// The link.
     #[error(transparent)]
     Link(#[from] scalepool_protocols::cxl::cxl68::config::ConfigError),
@@ -292,7 +294,7 @@ fn build(request: &Request) -> Result<(Request, Built), RunError> {
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
     let built = match read(request)? {
         Ready::Coded(build, settings) => build(request, &settings)?,
-        Ready::Described(text) => described::build(request, text)?,
+        Ready::Described(builtin) => described::build(request, builtin)?,
     };
     Ok((request.clone(), built))
 }
@@ -300,7 +302,7 @@ fn build(request: &Request) -> Result<(Request, Built), RunError> {
 /// A request whose settings have been read.
 enum Ready {
     Coded(BuildScenario, Settings),
-    Described(Option<&'static str>),
+    Described(Option<&'static Builtin>),
 }
 
 /// Reads the settings of a request for one mode and makes nothing of them.
@@ -310,7 +312,7 @@ enum Ready {
 pub fn check(request: &Request) -> Result<(), RunError> {
     match read(request)? {
         Ready::Coded(..) => Ok(()),
-        Ready::Described(text) => described::system(request, text).map(|_| ()),
+        Ready::Described(builtin) => described::system(request, builtin).map(|_| ()),
     }
 }
 
@@ -325,7 +327,7 @@ fn read(request: &Request) -> Result<Ready, RunError> {
         return Err(RunError::NoChart { found: request.scenario.clone(), expected: coherent::NAMES.join(", ") });
     }
     let Some(Scenario { keys, how: How::Coded(build), .. }) = scenario else {
-        return Ok(Ready::Described(scenario.and_then(Scenario::description)));
+        return Ok(Ready::Described(scenario.and_then(Scenario::builtin)));
     };
     if let Some(found) = request.external.clone() {
         return Err(RunError::External { found, expected: "none, since it is no description".into() });

@@ -1,9 +1,24 @@
 //! Descriptions that come with the program, to run and to start from.
 
-/// Texts of all of them.
-pub const TEXTS: [&str; 4] = [
-    include_str!("cxl68-expander.toml"),
-    include_str!("cxl256-expander.toml"),
-    include_str!("cxl256-lopt-expander.toml"),
-    include_str!("cxl-pbr-pair.toml"),
+/// A description of the program.
+#[derive(Debug)]
+pub struct Builtin {
+    /// Its file, as messages name it.
+    pub file: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+macro_rules! builtin {
+    ($file:literal) => {
+        Builtin { file: $file, text: include_str!($file) }
+    };
+}
+
+/// All of them.
+pub static ALL: [Builtin; 4] = [
+    builtin!("cxl68-expander.toml"),
+    builtin!("cxl256-expander.toml"),
+    builtin!("cxl256-lopt-expander.toml"),
+    builtin!("cxl-pbr-pair.toml"),
 ];

@@ -5,6 +5,7 @@ use crate::system::description::Description;
 use crate::system::design::System;
 use crate::system::draw;
 use crate::system::problem::Problems;
+use crate::trace::output::{self, FileError, Part};
 use clap::Args;
 use serde_json::json;
 use std::io::{self, Write};
@@ -40,7 +41,10 @@ impl Check {
             }
         };
         if let Some(path) = &self.svg {
-            std::fs::write(path, draw::svg(&system)).map_err(|e| anyhow::anyhow!("{}: {e}", path.display()))?;
+            output::check_apart(&[path.as_path()], &[], &[self.file.as_path()])?;
+            let (mut part, mut file) = Part::create(path)?;
+            file.write_all(draw::svg(&system).as_bytes()).map_err(FileError::of(part.path()))?;
+            part.keep()?;
         }
         if self.json {
             let components = system.components.iter().map(|c| json!({"path": c.path, "kind": c.kind.name}));

@@ -175,6 +175,7 @@ impl Description {
         }
         match value {
             Some(Value::Text(text) | Value::Number(text)) => text.clone(),
+            Some(Value::List(items)) => items.iter().map(Item::shown).collect::<Vec<_>>().join(", "),
             Some(Value::Bool(value)) => if *value { "on" } else { "off" }.to_owned(),
             _ => field.default.to_owned(),
         }

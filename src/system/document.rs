@@ -154,10 +154,6 @@ fn table(from: &DeTable<'_>, lines: &Lines<'_>, depth: usize, problems: &mut Pro
     for (key, value) in from.iter() {
         let at = key.span().start;
         let place = lines.place(at);
-        if depth == MAX_DEPTH {
-            problems.add(place, "", format!("found more than {MAX_DEPTH} tables inside one another"));
-            continue;
-        }
         let item = Item {
             place: lines.place(value.span().start),
             value: self::value(value.get_ref(), place, lines, depth, problems),
@@ -171,6 +167,10 @@ fn table(from: &DeTable<'_>, lines: &Lines<'_>, depth: usize, problems: &mut Pro
 
 fn value(from: &DeValue<'_>, at: Place, lines: &Lines<'_>, depth: usize, problems: &mut Problems) -> Value {
     match from {
+        DeValue::Array(_) | DeValue::Table(_) if depth == MAX_DEPTH => {
+            problems.add(at, "", format!("found more than {MAX_DEPTH} tables and arrays inside one another"));
+            Value::Text(String::new())
+        }
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => {
             let prefix = match number.radix() {
@@ -188,7 +188,7 @@ fn value(from: &DeValue<'_>, at: Place, lines: &Lines<'_>, depth: usize, problem
                 let place = lines.place(item.span().start);
                 Item { place, value: self::value(item.get_ref(), place, lines, depth + 1, problems) }
             };
-            if depth == MAX_DEPTH { Value::List(Vec::new()) } else { Value::List(list.iter().map(item).collect()) }
+            Value::List(list.iter().map(item).collect())
         }
         DeValue::Table(inner) => Value::Table(table(inner, lines, depth + 1, problems)),
         DeValue::Datetime(_) => {
@@ -259,8 +259,16 @@ mod tests {
         let wrong = parse("f.toml", "a = 1\na = 2\nb = \n[c\n").expect_err("it is no TOML");
         assert!(wrong.list.len() >= 2, "{wrong}");
         assert!(wrong.to_string().starts_with("f.toml:2:1: the file is no TOML: "), "{wrong}");
-        let deep = format!("a = {}1{}", "[".repeat(200), "]".repeat(200));
-        assert!(parse("f.toml", &deep).is_err() || parse("f.toml", &deep).is_ok(), "no depth brings it down");
+        let nested = |open: &str, close: &str, n: usize| format!("a = {}1{}", open.repeat(n), close.repeat(n));
+        for (open, close) in [("[", "]"), ("{ a = ", " }")] {
+            assert!(parse("f.toml", &nested(open, close, MAX_DEPTH)).is_ok(), "{open}");
+            // Beyond its own limit the parser says so itself.
+            for n in [MAX_DEPTH + 1, 10_000] {
+                let wrong = parse("f.toml", &nested(open, close, n)).expect_err("too deep").to_string();
+                assert!(wrong.starts_with("f.toml:1:"), "{wrong}");
+                assert!(n > MAX_DEPTH + 1 || wrong.contains("more than 32 tables and arrays"), "{wrong}");
+            }
+        }
         assert!(parse("f.toml", "t = 2020-01-01\n").expect_err("a date").to_string().contains("a date"));
     }
 }

@@ -187,6 +187,32 @@ pub enum Plug {
     Nvlink(nvlink::wiring::Plug, ClockId),
 }
 
+impl Plug {
+    /// Channels of messages, of a port that takes CXL links alone.
+    pub fn cxl(self) -> (OutEnd<Message>, InEnd<Message>) {
+        match self {
+            Plug::Cxl(tx, rx) => (tx, rx),
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+
+    /// The link end and its clock, of a port that takes UALinks alone.
+    pub fn ualink(self) -> (Box<ualink::wiring::Socket>, ClockId) {
+        match self {
+            Plug::Ualink(socket, clock) => (socket, clock),
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+
+    /// Channels of packets and the clock of flits, of a port that takes NVLinks alone.
+    pub fn nvlink(self) -> (nvlink::wiring::Plug, ClockId) {
+        match self {
+            Plug::Nvlink(plug, clock) => (plug, clock),
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+}
+
 /// Clocks of a partition: one domain for each clock, whoever asks for it.
 #[derive(Default)]
 pub struct Clocks(Vec<(Clock, ClockId)>);

@@ -46,13 +46,15 @@ impl Problems {
     ///
     /// # Errors
     /// The findings, in order of their places, each once.
-    pub fn none<T>(mut self, value: T) -> Result<T, Problems> {
-        if self.list.is_empty() {
-            return Ok(value);
-        }
+    pub fn none<T>(self, value: T) -> Result<T, Problems> {
+        if self.list.is_empty() { Ok(value) } else { Err(self.sorted()) }
+    }
+
+    /// The findings in order of their places, each once.
+    pub fn sorted(mut self) -> Problems {
         self.list.sort_by(|a, b| (a.place, &a.key).cmp(&(b.place, &b.key)));
         self.list.dedup();
-        Err(self)
+        self
     }
 
     /// A finding as a line: file, line, column, key, text.

@@ -54,7 +54,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     // Another format means something else by the same words.
     all.format();
     if !all.problems.list.is_empty() {
-        return all.problems.none(()).and(Err(Problems::of("")));
+        return Err(all.problems.sorted());
     }
     all.top();
     let title: SystemConfig = all.section("system");
@@ -460,6 +460,11 @@ impl<'a> Resolver<'a> {
     /// Looks a port up, and notes how far its index variables go; whether it is sound.
     fn extents(&mut self, port: &PortRef, at: Place, key: &str, extents: &mut Vec<(String, usize, String)>) -> bool {
         let Some(array) = self.arrays.get(&port.component.name).copied() else {
+            // One that is there and has no known kind has been found already.
+            let table = self.description.table("component");
+            if table.is_some_and(|table| table.get(&port.component.name).is_some()) {
+                return false;
+            }
             let known: Vec<&str> = self.arrays.keys().map(String::as_str).collect();
             let text = unknown("component", known.into_iter()).of(&port.component.name);
             self.problems.add(at, key, text);

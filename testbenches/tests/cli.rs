@@ -1225,3 +1225,63 @@ fn explore_turns_rules_off_in_builds_for_tests() {
     assert!(status == 2 && err.contains("a test finds COH-UIO-02"), "{err}");
     assert_eq!(seen(run(&["explore", "hdm-d", "--mutant", "Nothing"])).0, 2);
 }
+
+/// The file of a description in a folder of its own.
+fn described(name: &str, text: &str) -> String {
+    let folder = folder(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("f.toml");
+    std::fs::write(&file, text).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn descriptions_are_checked_drawn_and_described() {
+    let built_in = stdout(&["describe", "cxl68-expander", "--toml"]);
+    let file = described("described", &built_in);
+    assert_eq!(stdout(&["check", &file]), "cxl68-expander: 2 components, 1 link\n");
+    let form: Value = serde_json::from_str(&stdout(&["check", &file, "--json"])).unwrap();
+    assert_eq!(form["links"], json!([{"path": "cxl", "kind": "cxl-68b", "between": ["host.cxl", "device.cxl"]}]));
+    let svg = file.replace("f.toml", "f.svg");
+    stdout(&["check", &file, "--svg", &svg]);
+    let drawn = std::fs::read_to_string(&svg).unwrap();
+    for text in ["<svg ", ">host<", ">device<", "cxl (cxl-68b)"] {
+        assert!(drawn.contains(text), "{text}: {drawn}");
+    }
+    // A file says of itself what the scenario says, and a kind has its fields.
+    let settings = |name: &str| stdout(&["describe", name, "--json"]);
+    assert_eq!(settings(&file), settings("cxl68-expander"));
+    assert!(stdout(&["describe", "cxl.host"]).contains("stimulus.pattern"));
+}
+
+#[test]
+fn wrong_descriptions_are_refused_whole() {
+    let built_in = stdout(&["describe", "cxl68-expander", "--toml"]);
+    let wrong = built_in.replace("\"cxl-68b\"", "\"cxl-69b\"").replace("\"cxl.memory\"", "\"cxl.memroy\"");
+    let file = described("wrong_description", &wrong);
+    let (status, out, err) = seen(run(&["check", &file]));
+    assert_eq!((status, out.as_str(), err.lines().count()), (2, "", 2), "{err}");
+    assert!(
+        err.contains(&format!("{file}:17:8: component.device.kind: found the kind of component `cxl.memroy`")),
+        "{err}"
+    );
+    let (status, out, err) = seen(run(&["check", &file, "--json"]));
+    let form: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((status, err.as_str()), (2, ""));
+    assert_eq!(
+        (&form["problems"][0]["line"], &form["problems"][0]["key"]),
+        (&json!(17), &json!("component.device.kind"))
+    );
+    // The description is no place for its drawing.
+    let sound = described("no_drawing", &built_in);
+    let (status, _, err) = seen(run(&["check", &sound, "--svg", &sound]));
+    assert_eq!((status, std::fs::read_to_string(&sound).unwrap()), (2, built_in.clone()), "{err}");
+    for (args, text) in [
+        (&["describe", "ualink-pod", "--toml"][..], "found `ualink-pod`, expected a scenario that is a description"),
+        (&["check", "nowhere.toml"], "nowhere.toml:1:1: the file cannot be read"),
+        (&["check", &sound, "--set", "host.accesses=0"], "--set host.accesses: found `0`, expected 1 to"),
+    ] {
+        let (status, _, err) = seen(run(args));
+        assert!(status == 2 && err.contains(text), "{args:?}: {err}");
+    }
+}

@@ -1,5 +1,6 @@
 //! System descriptions: what is built in, what users write, and forty mistakes, each with its place.
 
+use scalepool::scenario::drive::Live;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request, RunError, SCENARIOS};
 use scalepool::system::build::assemble;
@@ -80,7 +81,6 @@ fn arrays_of_components_and_links() {
 
 #[test]
 fn two_pairs_side_by_side_are_as_each_alone() {
-    let other = PAIR.lines().skip(9).take(8).collect::<Vec<_>>().join("\n");
     let second = PAIR
         .lines()
         .skip(6)
@@ -93,7 +93,6 @@ fn two_pairs_side_by_side_are_as_each_alone() {
         .replace("host.cxl", "host2.cxl")
         .replace("memory.cxl", "memory2.cxl")
         .replace("cxl-68b", "cxl-256b-pbr");
-    assert!(other.contains("stimulus"), "the lines are those of the pair");
     let both = run(&PAIR.replace("[settings]", &format!("{second}\n[settings]")), &[]).expect("it runs");
     let alone = run(PAIR, &[]).expect("it runs");
     assert_eq!(both.violations, []);
@@ -396,6 +395,19 @@ fn a_denied_route_and_a_fault_are_seen_in_a_described_pod() {
     let faulty = run(&example("pod.toml"), &["link.fabric[0].fault=noise:700,up:noise:700"]).expect("it runs");
     assert_eq!((faulty.violations.as_slice(), clean.violations.as_slice()), (&[][..], &[][..]));
     assert_eq!(faulty.json()["links"]["fabric[0]"]["damaged"], 2, "one of each direction, and both are repaired");
+}
+
+#[test]
+fn an_external_component_is_the_callers() {
+    let text = PAIR.replace("kind = \"cxl.memory\"", "kind = \"cxl.memory\"\nexternal = \"flits\"");
+    let request = Request { description: Some(text), threads: 1, cycles: Some(200), ..Request::default() };
+    let mut live = Live::new(&request).expect("it is built");
+    assert!(live.port("memory.cxl").expect("a port").feed.is_some(), "a caller drives it");
+    assert!(live.port("host.cxl").expect("a port").feed.is_none(), "the model drives it");
+    live.run_until(None, &mut |_| ()).expect("it runs");
+    let json = live.report().expect("a report").json();
+    let flits = |way: &str| json["links"]["cxl"][way].as_u64();
+    assert!(flits("flits down") > Some(0) && flits("flits up") == Some(0), "{json:?}");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
     let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
     for n in (0..root.len()).filter(|&n| role(n) == Some(Role::Node)) {
         all[n].own = counts[tops[n]];
-        counts[tops[n]] += 1;
+        counts[tops[n]] = counts[tops[n]].saturating_add(1);
     }
     for n in 0..root.len() {
         all[n].nodes = counts[tops[n]];

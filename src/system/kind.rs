@@ -177,6 +177,26 @@ pub struct Site<'a> {
     pub folder: PathBuf,
 }
 
+impl Site<'_> {
+    /// What its links carry, if that is the same for all of them; such a component works on their one clock of flits.
+    ///
+    /// # Errors
+    /// The first port whose link differs.
+    pub fn one_kind_of_link(&self) -> Result<Carried, NodeError> {
+        let first = self.ports[0].link.carried;
+        match self.ports.iter().find(|port| port.link.carried != first) {
+            None => Ok(first),
+            Some(other) => {
+                let text = format!(
+                    "found a link at {} of another rate, width or order than that at {}, expected links of one kind at all ports",
+                    other.path, self.ports[0].path
+                );
+                Err(NodeError::Joined { path: self.path.to_owned(), text })
+            }
+        }
+    }
+}
+
 /// The inner side of a port: what a component attaches.
 pub enum Plug {
     /// Messages of CXL.mem and CXL.cache: to the link, from the link.

@@ -430,6 +430,11 @@ fn fabrics_that_lead_astray_are_refused() {
     );
     let found = refused(crossed);
     assert!(found.contains("switch[0]: found accelerator 1 at switch[0].port[0], expected accelerator 0"), "{found}");
+    let slower = |name: &str, set: &str| run(&example(name), &[set]).expect_err("it is refused").to_string();
+    let found = slower("pod.toml", "link.fabric[5].rate=106.25");
+    assert!(found.contains("switch[1]: found a link at switch[1].port[2] of another rate"), "{found}");
+    let found = slower("side_by_side.toml", "link.nvl[1].generation=4");
+    assert!(found.contains("gpu[0]: found a link at gpu[0].link[1] of another rate"), "{found}");
     let ring = example("side_by_side.toml")
         .replace("kind = \"ualink.accelerator\"\ncount = 2", "kind = \"ualink.accelerator\"\ncount = 3\nports = 2")
         .replace(

@@ -97,7 +97,7 @@ impl Component for NvGpu {
             program: Box::new(Traffic::new(traffic, rng)),
             mutant: Mutant::None,
         };
-        let Carried::Nvlink { flit_clock } = site.ports[0].link.carried else {
+        let Carried::Nvlink { flit_clock } = site.one_kind_of_link()? else {
             unreachable!("a port takes the links that it declares")
         };
         let name = format!("{}.core", site.path);
@@ -107,7 +107,6 @@ impl Component for NvGpu {
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
                 let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(Plug::nvlink).unzip();
-                // All its links have one rate, and so one clock of flits.
                 let flit = clocks.first().copied().unwrap_or(clock);
                 p.module(&name, flit, |bind| {
                     let ends = of_ports.into_iter().map(|plug| LinkEnds {

@@ -75,7 +75,7 @@ impl Component for UalSwitch {
                 return Err(NodeError::Joined { path: site.path.to_owned(), text });
             }
         }
-        let Carried::Ualink { code_word_fs: (num, den), lanes, .. } = site.ports[0].link.carried else {
+        let Carried::Ualink { code_word_fs: (num, den), lanes, .. } = site.one_kind_of_link()? else {
             unreachable!("a port takes the links that it declares")
         };
         let mut routes = Routes::new(site.ports.len() as u16, lanes);
@@ -90,7 +90,6 @@ impl Component for UalSwitch {
             place: Box::new(move |p, clock, plugs| {
                 let (sockets, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(Plug::ualink).unzip();
                 let sockets = sockets.into_iter().map(|socket| *socket).collect();
-                // All its links have one rate, and so one clock of flits.
                 let flit = clocks.first().copied().unwrap_or(clock);
                 place_switch(p, &name, sockets, flit, middle, result)
             }),

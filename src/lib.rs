@@ -1,23 +1,23 @@
 //! `scalepool`: a bit-accurate, cycle-approximate model of CXL-over-XLink fabrics for RTL co-verification.
 //!
-//! The layers, lowest first (a layer uses only those above it in this list):
-//! `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`], [`inspect`], [`memory`], [`endpoint`], [`coherence`],
-//! [`fabric`], [`nodes`], [`system`], [`scenario`], [`golden`], [`export`], [`cli`].
+//! Each layer is a crate, in the folder of its name under `src/`; this one gives them one name to import. The dependencies
+//! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`],
+//! [`inspect`], [`memory`], [`endpoint`], [`coherence`], [`fabric`], [`nodes`], [`system`], [`scenario`], [`golden`],
+//! [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod cli;
-pub mod coherence;
-pub mod endpoint;
-pub mod export;
-pub mod fabric;
-pub mod forms;
-pub mod golden;
-pub mod inspect;
-pub mod kernel;
-pub mod link;
-pub mod memory;
-pub mod nodes;
-pub mod scenario;
-pub mod system;
-pub mod trace;
+pub use scalepool_coherence as coherence;
+pub use scalepool_endpoint as endpoint;
+pub use scalepool_export as export;
+pub use scalepool_fabric as fabric;
+pub use scalepool_forms as forms;
+pub use scalepool_golden as golden;
+pub use scalepool_inspect as inspect;
+pub use scalepool_kernel as kernel;
+pub use scalepool_link as link;
+pub use scalepool_memory as memory;
+pub use scalepool_nodes as nodes;
+pub use scalepool_scenario as scenario;
+pub use scalepool_system as system;
+pub use scalepool_trace as trace;

@@ -1,5 +1,5 @@
-//! The `scalepool` program; everything it does stands in [`scalepool::cli`].
+//! The `scalepool` program; everything it does stands in `scalepool_cli`.
 
 fn main() -> std::process::ExitCode {
-    scalepool::cli::main(std::env::args_os())
+    scalepool_cli::main(std::env::args_os())
 }

@@ -6,7 +6,7 @@
 //! that depends on later lines; answers keep the order of the lines.
 
 use super::{Status, print_json, report};
-use crate::forms::FormError;
+use scalepool_forms::FormError;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
 

@@ -1,12 +1,12 @@
 //! `scalepool check`: judge a system description without running it.
 
 use super::{Status, counted, print_json};
-use crate::system::description::Description;
-use crate::system::design::System;
-use crate::system::draw;
-use crate::system::problem::Problems;
-use crate::trace::output::{self, FileError, Part};
 use clap::Args;
+use scalepool_system::description::Description;
+use scalepool_system::design::System;
+use scalepool_system::draw;
+use scalepool_system::problem::Problems;
+use scalepool_trace::output::{self, FileError, Part};
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -4,8 +4,8 @@ use super::batch::{self, Answer};
 use super::describe::title;
 use super::table::Table;
 use super::{Status, print_json};
-use crate::forms::{FormError, message, number, object, text};
 use clap::Args;
+use scalepool_forms::{FormError, message, number, object, text};
 use scalepool_protocols::wire::{LayoutDef, Violation};
 use std::io::{self, Write};
 
@@ -30,7 +30,7 @@ impl Decode {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let (Some(layout), Some(hex)) = (self.layout, self.hex) else {
             return Ok(batch::stdin(out, |line: &str| {
-                let form = crate::forms::parse(line)?;
+                let form = scalepool_forms::parse(line)?;
                 let form = object(&form, "message", &["layout", "bits", "hex"])?;
                 let def = message::layout_of(form)?;
                 let expected = "a string of hexadecimal digits";

@@ -2,17 +2,17 @@
 
 use super::table::Table;
 use super::{Status, list, print_json};
-use crate::coherence::explore::NAMED;
-use crate::forms::{layout, message};
-use crate::scenario::settings::Key;
-use crate::scenario::{self, SCENARIOS, Scenario, described};
-use crate::system::description::{Description, component_kind, link_kind};
-use crate::system::field::{Field, Range};
 use anyhow::bail;
 use clap::Args;
+use scalepool_coherence::explore::NAMED;
+use scalepool_forms::{layout, message};
 use scalepool_protocols::registry::{self, PROTOCOLS};
 use scalepool_protocols::rules;
 use scalepool_protocols::wire::{LayoutDef, Numbers};
+use scalepool_scenario::settings::Key;
+use scalepool_scenario::{SCENARIOS, Scenario, described};
+use scalepool_system::description::{Description, component_kind, link_kind};
+use scalepool_system::field::{Field, Range};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(super) struct Describe {
 impl Describe {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         if self.toml {
-            let Some(text) = scenario::find(&self.name).and_then(Scenario::description) else {
+            let Some(text) = scalepool_scenario::find(&self.name).and_then(Scenario::description) else {
                 let known = SCENARIOS.iter().filter(|s| s.description().is_some()).map(|s| s.name);
                 let known = known.collect::<Vec<_>>().join(", ");
                 bail!("describe --toml: found `{}`, expected a scenario that is a description: {known}", self.name);
@@ -60,7 +60,7 @@ impl Describe {
             }
             return Ok(Status::Good);
         }
-        if let Some(scenario) = scenario::find(&self.name) {
+        if let Some(scenario) = scalepool_scenario::find(&self.name) {
             if self.json {
                 print_json(out, &scenario_json(scenario))?;
             } else {
@@ -77,7 +77,10 @@ impl Describe {
             return Ok(Status::Good);
         }
         let Some((row, text)) = listed(&self.name) else {
-            let known = registry::layouts().map(|l| l.name).chain(scenario::names()).chain(rules::all().map(|r| r.id));
+            let known = registry::layouts()
+                .map(|l| l.name)
+                .chain(scalepool_scenario::names())
+                .chain(rules::all().map(|r| r.id));
             let near = message::most_similar(&self.name, known);
             bail!("describe: found `{}`, expected a name that `list` shows, such as {}", self.name, near.join(", "));
         };

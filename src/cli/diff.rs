@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::Status;
-use crate::trace::Kind;
-use crate::trace::diff::{DiffError, Input, Policy, diff_of_kinds};
+use scalepool_trace::Kind;
+use scalepool_trace::diff::{DiffError, Input, Policy, diff_of_kinds};
 
 /// Compare two traces and show the first difference.
 ///

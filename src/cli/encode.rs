@@ -2,8 +2,8 @@
 
 use super::batch::{self, Answer};
 use super::{Status, print_json};
-use crate::forms::{FormError, Object, message, number};
 use clap::Args;
+use scalepool_forms::{FormError, Object, message, number};
 use scalepool_protocols::wire::LayoutDef;
 use serde_json::Value;
 use std::io::Write;
@@ -31,7 +31,7 @@ impl Encode {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let Some(layout) = self.layout else {
             return Ok(batch::stdin(out, |line: &str| {
-                let (def, bits) = message::message_from_json(&crate::forms::parse(line)?)?;
+                let (def, bits) = message::message_from_json(&scalepool_forms::parse(line)?)?;
                 Ok(Answer { form: answer(def, bits), status: Status::Good })
             })?);
         };

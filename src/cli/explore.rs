@@ -5,18 +5,18 @@
 
 use super::litmus::{MOST_BYTES, progress};
 use super::{Status, counted, print_json, report};
-use crate::coherence::chart::Chart;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::explore::{Explored, Limits, Report, Violation, named};
-use crate::coherence::flows::FlowError;
-use crate::coherence::litmus::{Found, parse};
-use crate::coherence::replay;
-use crate::forms::input::read_text;
-use crate::scenario::observe::{Observer, Outputs};
-use crate::trace::output::Part;
-use crate::trace::{Header, Hub};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
+use scalepool_coherence::chart::Chart;
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::explore::{Explored, Limits, Report, Violation, named};
+use scalepool_coherence::flows::FlowError;
+use scalepool_coherence::litmus::{Found, parse};
+use scalepool_coherence::replay;
+use scalepool_forms::input::read_text;
+use scalepool_scenario::observe::{Observer, Outputs};
+use scalepool_trace::output::Part;
+use scalepool_trace::{Header, Hub};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use std::time::Instant;
 #[cfg(debug_assertions)]
 use super::table::Table;
 #[cfg(debug_assertions)]
-use crate::coherence::{explore::killers, mutant::Mutant};
+use scalepool_coherence::{explore::killers, mutant::Mutant};
 
 /// Explore a coherence protocol exhaustively and show a shortest counterexample if a rule is broken.
 ///

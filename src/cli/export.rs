@@ -1,14 +1,13 @@
 //! `scalepool export`: derived artefacts.
 
 use super::Status;
-use crate::coherence::{docs, flows};
-use crate::export::{self, File, plan::Extras};
-use crate::golden;
-use crate::link::{cxl68, cxl256};
-use crate::system::schema;
 use clap::{Args, Subcommand};
+use scalepool_coherence::{docs, flows};
+use scalepool_export::{File, plan::Extras};
+use scalepool_link::{cxl68, cxl256};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry;
+use scalepool_system::schema;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -55,7 +54,8 @@ fn extras() -> Extras {
     let flits = registry::PROTOCOLS.iter().flat_map(|p| {
         ["down", "up"].map(|dir| (format!("{} {dir}", p.name), format!("{}/flit_{}_{dir}", p.family, p.name)))
     });
-    let vectors = layouts.chain(flits).map(|(name, file)| (name, format!("golden/{file}"), golden::DEFAULT_SEED));
+    let vectors =
+        layouts.chain(flits).map(|(name, file)| (name, format!("golden/{file}"), scalepool_golden::DEFAULT_SEED));
     Extras { coverage: cxl68.chain(cxl256).collect(), vectors: vectors.collect(), runs: RUNS.to_vec() }
 }
 
@@ -70,23 +70,23 @@ impl Export {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         let (folder, files) = match self.format {
             Format::Md(to) => {
-                let mut files = export::markdown::files();
+                let mut files = scalepool_export::markdown::files();
                 files.push(File { name: "coherence_flows.md".into(), text: flows::markdown()? });
                 files.push(File { name: "coherence_tables.md".into(), text: docs::markdown() });
                 files.sort_by(|a, b| a.name.cmp(&b.name));
                 (to.out, files)
             }
-            Format::Sv(to) => (to.out, export::systemverilog::files()),
-            Format::C(to) => (to.out, export::c_header::files()),
-            Format::Sva(to) => (to.out, export::sva::files()),
-            Format::Gtkwave(to) => (to.out, export::gtkwave::files()),
+            Format::Sv(to) => (to.out, scalepool_export::systemverilog::files()),
+            Format::C(to) => (to.out, scalepool_export::c_header::files()),
+            Format::Sva(to) => (to.out, scalepool_export::sva::files()),
+            Format::Gtkwave(to) => (to.out, scalepool_export::gtkwave::files()),
             Format::Schema(to) => {
                 let text = serde_json::to_string_pretty(&schema::schema())? + "\n";
                 (to.out, vec![File { name: "scalepool.schema.json".into(), text }])
             }
-            Format::Plan(to) => (to.out, export::plan::files(&extras())),
+            Format::Plan(to) => (to.out, scalepool_export::plan::files(&extras())),
         };
-        for name in export::write(&folder, &files)? {
+        for name in scalepool_export::write(&folder, &files)? {
             writeln!(out, "{}", folder.join(name).display())?;
         }
         Ok(Status::Good)

@@ -2,10 +2,10 @@
 
 use super::Status;
 use super::batch::{self, Answer, Responder};
-use crate::forms::hex::{self, Order};
-use crate::forms::options::{CHOICES, Options};
-use crate::forms::{FormError, flit, flit_nvl};
 use clap::{Args, Subcommand, ValueEnum};
+use scalepool_forms::hex::{self, Order};
+use scalepool_forms::options::{CHOICES, Options};
+use scalepool_forms::{FormError, flit, flit_nvl};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::registry::PROTOCOLS;
 use scalepool_protocols::wire::Findings;
@@ -200,7 +200,7 @@ struct Encoder(flit::Encoder);
 
 impl Responder for Encoder {
     fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>> {
-        answers(self.0.encode(line.and_then(crate::forms::parse)))
+        answers(self.0.encode(line.and_then(scalepool_forms::parse)))
     }
 
     fn end(&mut self) -> Vec<Result<Answer, FormError>> {

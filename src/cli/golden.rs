@@ -1,10 +1,10 @@
 //! `scalepool golden`: write a set of vectors, or verify one.
 
 use super::{Status, report};
-use crate::golden::{self, DEFAULT_COUNT, DEFAULT_SEED, MAX_COUNT, MAX_SEED, Spec, check_set, write_set};
 use anyhow::bail;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish};
+use scalepool_golden::{DEFAULT_COUNT, DEFAULT_SEED, MAX_COUNT, MAX_SEED, Spec, check_set, write_set};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -42,9 +42,9 @@ impl Golden {
     fn spec(&self) -> anyhow::Result<Spec> {
         let mut spec = Spec { seed: self.seed, count: self.count, ..Spec::default() };
         if let Some(name) = &self.protocol {
-            spec.protocols = golden::protocols().filter(|p| p.name == name).collect();
+            spec.protocols = scalepool_golden::protocols().filter(|p| p.name == name).collect();
             if spec.protocols.is_empty() {
-                let known: Vec<&str> = golden::protocols().map(|p| p.name).collect();
+                let known: Vec<&str> = scalepool_golden::protocols().map(|p| p.name).collect();
                 bail!("golden: found protocol `{name}`, expected one of: {}", known.join(", "));
             }
         }

@@ -1,14 +1,14 @@
 //! `scalepool inspect`: flits out of a wave of any simulator.
 
 use super::{Status, counted, print_json, report};
-use crate::forms::input::read_text;
-use crate::forms::violation;
-use crate::inspect::{Broken, Count, Inspection, Map, Seen, inspect, is_fst};
-use crate::trace::jsonl::JsonlSink;
-use crate::trace::output::{self, FileError, Part};
-use crate::trace::{Filter, Header, Sink};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
+use scalepool_forms::input::read_text;
+use scalepool_forms::violation;
+use scalepool_inspect::{Broken, Count, Inspection, Map, Seen, inspect, is_fst};
+use scalepool_trace::jsonl::JsonlSink;
+use scalepool_trace::output::{self, FileError, Part};
+use scalepool_trace::{Filter, Header, Sink};
 use serde_json::{Map as Object, Value, json};
 use std::env;
 use std::fs::File;

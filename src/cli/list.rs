@@ -2,12 +2,12 @@
 
 use super::table::Table;
 use super::{Status, print_json};
-use crate::coherence::explore::{NAMED, Named};
-use crate::scenario::SCENARIOS;
-use crate::system::kind::{COMPONENTS, LINKS};
 use clap::{Args, ValueEnum};
+use scalepool_coherence::explore::{NAMED, Named};
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
 use scalepool_protocols::rules::{self, Rule};
+use scalepool_scenario::SCENARIOS;
+use scalepool_system::kind::{COMPONENTS, LINKS};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 

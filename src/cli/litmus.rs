@@ -1,12 +1,12 @@
 //! `scalepool litmus`: every outcome of a coherence program.
 
 use super::{Status, print_json, report};
-use crate::coherence::chart::Chart;
-use crate::coherence::explore::Report;
-use crate::coherence::litmus::{MOST_STATES, parse};
-use crate::forms::input::read_text;
 use anyhow::Context;
 use clap::Args;
+use scalepool_coherence::chart::Chart;
+use scalepool_coherence::explore::Report;
+use scalepool_coherence::litmus::{MOST_STATES, parse};
+use scalepool_forms::input::read_text;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -2,13 +2,13 @@
 
 use super::table::Table;
 use super::{Status, print_json};
-use crate::kernel::Time;
-use crate::scenario::observe::Outputs;
-use crate::scenario::report::{Broken, COMPARED, Report, TIME_HEAD, Timing, comparison_json, comparison_row};
-use crate::scenario::{self, Modes, Request, Scenario};
-use crate::trace::log::{LogFilter, LogTo};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use scalepool_kernel::Time;
+use scalepool_scenario::observe::Outputs;
+use scalepool_scenario::report::{Broken, COMPARED, Report, TIME_HEAD, Timing, comparison_json, comparison_row};
+use scalepool_scenario::{Modes, Request, Scenario};
+use scalepool_trace::log::{LogFilter, LogTo};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(super) struct Run {
     /// Name of a scenario, as `list scenarios` shows it, or the file of a system description, FILE.toml.
     scenario: String,
     /// Seed of all random numbers.
-    #[arg(long, default_value_t = scenario::DEFAULT_SEED)]
+    #[arg(long, default_value_t = scalepool_scenario::DEFAULT_SEED)]
     seed: u64,
     /// End after this many cycles of the reference clock [default: when the work is done].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -119,11 +119,11 @@ impl Run {
         );
         let start = Instant::now();
         let mut drawn = start;
-        let requests = scenario::split(&request)?;
+        let requests = scalepool_scenario::split(&request)?;
         let mut reports = Vec::new();
         for request in &requests {
-            let mode = scenario::find(&request.scenario).and_then(Scenario::mode).unwrap_or_default();
-            let report = scenario::run(request, &mut |t: Time| {
+            let mode = scalepool_scenario::find(&request.scenario).and_then(Scenario::mode).unwrap_or_default();
+            let report = scalepool_scenario::run(request, &mut |t: Time| {
                 if drawn.elapsed() > PROGRESS_EVERY {
                     drawn = Instant::now();
                     bar.set_message(format!("{:.1} us", t.as_fs() as f64 / 1e9));

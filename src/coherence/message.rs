@@ -2,7 +2,7 @@
 //!
 //! Poison is no field of its own: it stands in the data ([`Content`]) and becomes the Poison bit of the header on a link.
 //! Left out: routing identifiers (a port of the agent stands for them: one port a CacheID, a host or a device), traffic
-//! classes, hints without effect on coherence. [`crate::coherence`] agents never see a flit.
+//! classes, hints without effect on coherence. Its agents never see a flit.
 
 use super::content::{Content, LineAddr};
 use scalepool_protocols::cxl::cxl256::code::{

@@ -135,8 +135,8 @@ impl<D: Content> Net<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coherence::content::{LineAddr, Token};
-    use crate::kernel::Rng;
+    use crate::content::{LineAddr, Token};
+    use scalepool_kernel::Rng;
     use scalepool_protocols::cxl::cxl256::code::{DevLoad, H2dReqOpcode, H2dRspOpcode, MetaField, MetaValue, SnpType};
 
     fn ndr(opcode: NdrOpcode) -> Msg<Token> {

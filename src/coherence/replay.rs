@@ -9,9 +9,9 @@
 
 use super::explore::{Step, Violation};
 use super::wire::layouts;
-use crate::trace::{Body, Hub, Kind, PlaceKind, Stamp, Tap};
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::At;
+use scalepool_trace::{Body, Hub, Kind, PlaceKind, Stamp, Tap};
 
 /// Time of a step \[fs\].
 pub const STEP_FS: u64 = 1_000_000;

@@ -15,8 +15,8 @@ use super::config_space::ConfigSpace;
 use super::config_space::type3::MAX_BAR_BYTES;
 use super::event::Event;
 use super::tlp::{Enables, Kind, Tlp};
-use crate::memory::store::Store;
-use crate::memory::{LINE_BYTES, line_address};
+use scalepool_memory::store::Store;
+use scalepool_memory::{LINE_BYTES, line_address};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
 

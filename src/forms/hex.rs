@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn packets_end_where_their_header_says() {
-        let hex = |bytes: &[u8]| crate::forms::number::hex(bytes);
+        let hex = |bytes: &[u8]| crate::number::hex(bytes);
         let nvl = |text: &str| read(Reader::new(FLIT_BYTES, true, Order::Byte0), text);
         let (one, three) = (packet(0, &[0]), packet(2, &[0, 1, 2]));
         let both = [Ok(three.clone()), Ok(one.clone())];

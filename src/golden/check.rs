@@ -8,7 +8,7 @@ use super::rsp::{RspCase, parse_rsp};
 use super::text::Form;
 use super::vectors::{Content, VectorSet};
 use super::write::{Progress, files_of};
-use crate::forms::input::{read_file, text_of};
+use scalepool_forms::input::{read_file, text_of};
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use serde_json::Value;
@@ -188,7 +188,7 @@ fn flit_of(digits: &str, reversed: bool) -> Option<Flit> {
 }
 
 fn bytes_of(digits: &str, reversed: bool) -> Option<Vec<u8>> {
-    let mut bytes = crate::forms::number::bytes_of(digits, "").ok()?;
+    let mut bytes = scalepool_forms::number::bytes_of(digits, "").ok()?;
     if reversed {
         bytes.reverse();
     }
@@ -237,7 +237,7 @@ fn in_case(set: &VectorSet, found: &RspCase, expected: &RspCase, flits: usize) -
                 Content::Nvlink(..) => in_packet(&bytes_of(&f.hex, false)?, &bytes_of(&e.hex, false)?)
                     .map(|d| d.within(&format!("packet {n}"))),
                 Content::Messages(def, _) if f.key == "Bytes" => {
-                    let bits = |hex| def.from_bytes(&crate::forms::number::bytes_of(hex, "").ok()?).ok();
+                    let bits = |hex| def.from_bytes(&scalepool_forms::number::bytes_of(hex, "").ok()?).ok();
                     bits(&f.hex).zip(bits(&e.hex)).map(|(f, e)| in_message(def, f, e).within("Bytes"))
                 }
                 Content::Messages(..) => None,

@@ -6,7 +6,7 @@
 use super::legal::with;
 use super::ualink::fields as ualink;
 use super::vectors::{Group, MessageCase};
-use crate::kernel::Rng;
+use scalepool_kernel::Rng;
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
 
 /// First bytes of the TLP headers without flits, by layout (`cxl-io` §1.2).

@@ -3,7 +3,7 @@
 use super::cross;
 use super::legal::{first_broken, plain, random, with};
 use super::vectors::{Content, Group, MessageCase, VectorSet};
-use crate::kernel::Rng;
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::code::{GoState, H2dRspOpcode};
 use scalepool_protocols::cxl::cxl68::message::H2dRsp;
 use scalepool_protocols::wire::{CodeTable, FieldDef, LayoutDef, Wire};

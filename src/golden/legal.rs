@@ -1,7 +1,7 @@
 //! Legal messages, and the generator's own judgement of patterns.
 
 use super::cross;
-use crate::kernel::Rng;
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::code::{
     DrsOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
 };

@@ -151,7 +151,7 @@ pub(super) fn in_packet(found: &[u8], expected: &[u8]) -> Option<Difference> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::golden::{Content, Source, Spec};
+    use crate::{Content, Source, Spec};
 
     /// Every bit of every kind of flit has a name, and it names the byte in which the bit stands.
     #[test]

@@ -7,8 +7,8 @@
 
 use super::legal;
 use super::vectors::{Content, Group, StreamCase, VectorSet};
-use crate::forms::flit_nvl::PROTOCOL;
-use crate::kernel::Rng;
+use scalepool_forms::flit_nvl::PROTOCOL;
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::nvlink::stream::Packer;
 use scalepool_protocols::nvlink::{

@@ -2,7 +2,7 @@
 
 use super::vectors::VectorSet;
 use super::{cxl68, cxl256, cxlio, layouts, nvlink, ualink};
-use crate::forms::{flit_io, flit_nvl, flit_ual, flit256};
+use scalepool_forms::{flit_io, flit_nvl, flit_ual, flit256};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};

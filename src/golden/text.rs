@@ -4,7 +4,7 @@
 
 use super::spec::{FORMAT_VERSION, Spec};
 use super::vectors::{Content, Group, Stream256, StreamCase, VectorSet};
-use crate::forms::{flit_io, flit_nvl, flit_ual, flit68, flit256, message};
+use scalepool_forms::{flit_io, flit_nvl, flit_ual, flit68, flit256, message};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::pid::Enabled;

@@ -8,9 +8,9 @@
 //! end has sent: a bus may need several clocks for one.
 
 use super::stream::{Judged, Stream};
-use crate::link::hook::Way;
-use crate::link::protocol::Protocol;
-use crate::link::watch::{Watch, WatchConfig};
+use scalepool_link::hook::Way;
+use scalepool_link::protocol::Protocol;
+use scalepool_link::watch::{Watch, WatchConfig};
 
 /// What stands in the way of the two interfaces.
 enum Step<'a> {

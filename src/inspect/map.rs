@@ -38,9 +38,9 @@
 //! interfaces at its own end or, with the time that flits are under way both ways in `reaction_flits`, those of the other one.
 
 use super::InspectError;
-use crate::link::cxl68::Known;
-use crate::link::protocol::Protocol as Linked;
-use crate::link::watch::{REACTION_FLITS, Watch, WatchConfig};
+use scalepool_link::cxl68::Known;
+use scalepool_link::protocol::Protocol as Linked;
+use scalepool_link::watch::{REACTION_FLITS, Watch, WatchConfig};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::registry::{self, Protocol};

@@ -3,7 +3,7 @@
 use super::map::{Holds, Interface};
 use super::sample::Signals;
 use super::wave::Part;
-use crate::forms::flit::{Answer, Decoder};
+use scalepool_forms::flit::{Answer, Decoder};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid;
 use scalepool_protocols::cxl::cxl68::unit::Unit as Unit68;

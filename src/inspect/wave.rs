@@ -3,7 +3,7 @@
 //! Modelled: signals by name, their values before and after an instant. Left out: reals, strings.
 
 use super::{InspectError, vcd};
-use crate::forms::message::most_similar;
+use scalepool_forms::message::most_similar;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -10,7 +10,7 @@
 //! earlier responses have left in flits; later responses wait the few flits that this takes, so neither starves.
 
 use super::port::{Agent, Carries};
-use crate::kernel::{Cx, In, Out};
+use scalepool_kernel::{Cx, In, Out};
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
 

@@ -74,12 +74,7 @@ impl fmt::Display for Event {
 }
 
 /// A finding that concerns slot 0 of a unit.
-pub(in crate::link) fn finding(
-    rule: &'static str,
-    found: impl ToString,
-    expected: impl ToString,
-    text: &str,
-) -> Violation {
+pub(crate) fn finding(rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) -> Violation {
     let (found, expected) = (found.to_string(), expected.to_string());
     Violation { rule, at: At::Byte(2), found, expected, text: text.to_owned() }
 }

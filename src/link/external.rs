@@ -12,8 +12,8 @@
 use super::fault::{FaultyWire, OnWire as Unit};
 use super::hook::Way;
 use super::port::{LinkEnd, OnWire, PortResult, WayOut, on_wire};
-use crate::kernel::{Cx, LinkIn, LinkOut, Module, Next, Time};
-use crate::trace::{Body, Kind, Stamp, Tap};
+use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next, Time};
+use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

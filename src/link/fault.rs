@@ -6,7 +6,7 @@
 //!
 //! What a unit is, and what a bad one looks like, is told by its link layer: [`OnWire`].
 
-use crate::kernel::Rng;
+use scalepool_kernel::Rng;
 
 /// One fault at one unit, counted from 0 in the order of transmission.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -26,7 +26,7 @@
 
 use super::fault::{Arrivals, Effect, Fault, FaultError, OnWire};
 use super::sample::{Sample, Samples};
-use crate::kernel::Rng;
+use scalepool_kernel::Rng;
 use scalepool_protocols::wire::LayoutDef;
 use std::fmt;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};

@@ -23,10 +23,10 @@ use super::fault::{FaultyWire, OnWire as Unit};
 use super::hook::{Hooks, Way};
 use super::line_time::{LineTime, Parts, Use};
 use super::protocol::Protocol;
-use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
-use crate::trace::{Body, Kind, Stamp, Tap};
+use scalepool_kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
+use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A link end as a port drives it. Times are flit clocks of the caller.

@@ -1,7 +1,7 @@
 //! Ends of links by name: where a run is watched, disturbed and driven from outside.
 
-use crate::link::external::Feed;
-use crate::link::hook::Hooks;
+use crate::external::Feed;
+use crate::hook::Hooks;
 use std::fmt;
 
 /// An end of a link in a scenario.

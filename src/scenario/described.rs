@@ -7,16 +7,16 @@ use super::drive::{Built, Ended};
 use super::report::{Broken, Part, Report, Spread};
 use super::settings::{Key, ON_OFF, Range};
 use super::{Request, RunError, Scenario};
-use crate::kernel::SimError;
-use crate::link::line_time::LineTime;
-use crate::system::build::{Figures, assemble};
-use crate::system::builtin::{self, Builtin};
-use crate::system::description::{Description, Short};
-use crate::system::design::System;
-use crate::system::field::Range as FieldRange;
-use crate::system::kind::{Ending, LinkMeasured, Measured};
-use crate::system::problem::Problems;
+use scalepool_kernel::SimError;
+use scalepool_link::line_time::LineTime;
 use scalepool_protocols::wire::Violation;
+use scalepool_system::build::{Figures, assemble};
+use scalepool_system::builtin::{self, Builtin};
+use scalepool_system::description::{Description, Short};
+use scalepool_system::design::System;
+use scalepool_system::field::Range as FieldRange;
+use scalepool_system::kind::{Ending, LinkMeasured, Measured};
+use scalepool_system::problem::Problems;
 use std::path::{Path, PathBuf};
 
 /// A settling limit above all time-outs of a CXL link: 4096 flits at the slowest line rate take 2.3 ms.
@@ -100,7 +100,7 @@ pub fn system(request: &Request, builtin: Option<&'static Builtin>) -> Result<Sy
         let ports = || system.components.iter().flat_map(|c| c.ports.iter().map(|port| port.path.as_str()));
         let expected = ports().collect::<Vec<_>>().join(", ");
         let refused = || RunError::External { found: found.clone(), expected };
-        let is_it = |c: &&mut crate::system::design::Instance| c.ports.iter().any(|port| port.path == *found);
+        let is_it = |c: &&mut scalepool_system::design::Instance| c.ports.iter().any(|port| port.path == *found);
         match system.components.iter_mut().find(is_it) {
             Some(component) if component.ports.len() == 1 && !component.kind.external.is_empty() => {
                 component.external = true;

@@ -10,10 +10,10 @@ use super::observe::{Observer, OutputError, Outputs};
 use super::report::Report;
 use super::settings::Settings;
 use super::{Request, RunError};
-use crate::coherence::chart::Chart;
-use crate::kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
-use crate::link::sim_port::SimPort;
-use crate::trace::{Header, Hub};
+use scalepool_coherence::chart::Chart;
+use scalepool_kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
+use scalepool_link::sim_port::SimPort;
+use scalepool_trace::{Header, Hub};
 use sha2::{Digest, Sha256};
 
 /// How a run ended, or would if it ended where it stands.
@@ -70,7 +70,7 @@ impl Built {
         }
         Header {
             model_version: env!("CARGO_PKG_VERSION").into(),
-            scenario_hash: crate::forms::number::hex(&sha.finalize()),
+            scenario_hash: scalepool_forms::number::hex(&sha.finalize()),
             seed: request.seed,
         }
     }

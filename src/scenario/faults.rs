@@ -1,7 +1,7 @@
 //! The setting `link.fault`: listed faults of a link, by direction.
 
 use super::settings::{SettingError, Settings};
-use crate::link::fault::Fault;
+use scalepool_link::fault::Fault;
 
 /// Listed faults of a link with units of `unit_bytes`: of what the host sends, and (`up:` in front) of what the device
 /// sends.

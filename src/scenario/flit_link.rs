@@ -1,7 +1,7 @@
 //! The 256B link of a scenario's settings.
 
 use super::settings::{SettingError, Settings};
-use crate::link::cxl256::config::{LinkConfig, flit_time_fs};
+use scalepool_link::cxl256::config::{LinkConfig, flit_time_fs};
 use scalepool_protocols::cxl::cxl256::Mode;
 
 /// The choices of a 256B link of `link.width` and `link.rate_gtps`.

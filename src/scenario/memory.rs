@@ -1,7 +1,7 @@
 //! Settings that would take too much memory are refused, see [`limit`].
 
 use super::settings::{SettingError, Settings};
-use crate::memory::limit;
+use scalepool_memory::limit;
 
 /// The finding of a limit as an error; `key` names the setting that has to change.
 ///
@@ -18,6 +18,6 @@ pub fn refuse(key: &'static str, above: Option<String>) -> Result<(), SettingErr
 pub fn check_68b(settings: &Settings, links: u64, unit_time_fs: (u64, u64)) -> Result<(), SettingError> {
     let stages = ["link.tx_pipeline_fs", "link.propagation_fs", "link.rx_pipeline_fs"];
     let way_fs: u64 = stages.iter().map(|key| settings.int(key)).sum();
-    let bytes = crate::link::cxl68::UNDER_WAY_BYTES;
+    let bytes = scalepool_link::cxl68::UNDER_WAY_BYTES;
     refuse("link.propagation_fs", limit::above_on_wires(2 * links, way_fs, unit_time_fs, bytes))
 }

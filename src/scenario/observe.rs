@@ -5,14 +5,14 @@
 //! and the save file and code files of GTKWave are written beside the wave. A pipe or a device cannot be replaced by a
 //! file, so it is written as it is, and nothing beside it.
 
-use crate::coherence::chart::Chart;
-use crate::trace::filter::FilterError;
-use crate::trace::fst::FstSink;
-use crate::trace::jsonl::JsonlSink;
-use crate::trace::log::{LogSink, LogTo};
-use crate::trace::output::{self, FileError, Part, is_special};
-use crate::trace::vcd::VcdSink;
-use crate::trace::{Filter, Header, Hub, OpenError, Places, Record, Sink, gtkw};
+use scalepool_coherence::chart::Chart;
+use scalepool_trace::filter::FilterError;
+use scalepool_trace::fst::FstSink;
+use scalepool_trace::jsonl::JsonlSink;
+use scalepool_trace::log::{LogSink, LogTo};
+use scalepool_trace::output::{self, FileError, Part, is_special};
+use scalepool_trace::vcd::VcdSink;
+use scalepool_trace::{Filter, Header, Hub, OpenError, Places, Record, Sink, gtkw};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
 //! What a run says: the figures of `run --json` and of the summary table.
 
-use crate::forms::violation;
-use crate::kernel::{RunReport, SimError};
-use crate::link::line_time::{LineTime, Use};
-use crate::link::port::GIVE_UP_RULE;
-pub use crate::nodes::Broken;
-use crate::system::kind::Ending;
+use scalepool_forms::violation;
+use scalepool_kernel::{RunReport, SimError};
+use scalepool_link::line_time::{LineTime, Use};
+use scalepool_link::port::GIVE_UP_RULE;
+pub use scalepool_nodes::Broken;
+use scalepool_system::kind::Ending;
 use serde_json::{Map, Value, json};
 
 /// Spread of a set of latencies.

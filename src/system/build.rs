@@ -5,13 +5,13 @@ use super::kind::{
     Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Member, Node,
     NodeError, Offer, Role, Site, SitePort,
 };
-use crate::kernel::{BuildError, Clock, PartitionBuilder, Simulation};
-use crate::link::sim_port::SimPort;
-use crate::link::ualink::upli::Ordering;
-use crate::nodes::Broken;
-use crate::nodes::nvlink::ledger;
-use crate::nodes::ualink::check::conservation;
-use crate::trace::Hub;
+use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
+use scalepool_link::sim_port::SimPort;
+use scalepool_link::ualink::upli::Ordering;
+use scalepool_nodes::Broken;
+use scalepool_nodes::nvlink::ledger;
+use scalepool_nodes::ualink::check::conservation;
+use scalepool_trace::Hub;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! A system: components and links that fit, with everything that was read of them.
 
 use super::kind::{Component, ComponentKind, Link, LinkKind, PortDecl};
-use crate::kernel::Clock;
+use scalepool_kernel::Clock;
 use std::fmt::Write;
 use std::path::PathBuf;
 

@@ -10,7 +10,7 @@
 use super::document::{Item, Table, Value};
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
-use crate::forms::message::most_similar;
+use scalepool_forms::message::most_similar;
 use std::fmt::{self, Display};
 
 /// What a field takes.
@@ -113,32 +113,32 @@ macro_rules! config {
             $(#[doc = $doc] pub $field: $type,)*
         }
 
-        impl $crate::system::field::Config for $name {
-            fn fields() -> Vec<&'static $crate::system::field::Field> {
-                static OWN: &[$crate::system::field::Field] = &[
-                    $($crate::system::field::Field {
+        impl $crate::field::Config for $name {
+            fn fields() -> Vec<&'static $crate::field::Field> {
+                static OWN: &[$crate::field::Field] = &[
+                    $($crate::field::Field {
                         name: stringify!($field), default: $default, unit: $unit, range: $range, doc: $doc,
                     },)*
                 ];
                 #[allow(unused_mut)]
-                let mut fields: Vec<&'static $crate::system::field::Field> = Vec::new();
-                $($(fields.extend(<$config as $crate::system::field::Config>::fields());)*)?
+                let mut fields: Vec<&'static $crate::field::Field> = Vec::new();
+                $($(fields.extend(<$config as $crate::field::Config>::fields());)*)?
                 fields.extend(OWN);
                 fields
             }
 
-            fn read(reader: &mut $crate::system::field::Reader<'_>) -> Self {
+            fn read(reader: &mut $crate::field::Reader<'_>) -> Self {
                 $name {
-                    $($($part: <$config as $crate::system::field::Config>::read(reader),)*)?
+                    $($($part: <$config as $crate::field::Config>::read(reader),)*)?
                     $($field: reader.take(stringify!($field)),)*
                 }
             }
         }
 
-        impl $crate::system::field::Taken for $name {
+        impl $crate::field::Taken for $name {
             fn taken(
-                reader: &mut $crate::system::field::Reader<'_>,
-                field: &'static $crate::system::field::Field,
+                reader: &mut $crate::field::Reader<'_>,
+                field: &'static $crate::field::Field,
             ) -> Self {
                 reader.table(field)
             }
@@ -356,7 +356,7 @@ impl Taken for Vec<(String, Place)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::document;
+    use crate::document;
 
     config! {
         /// A table inside.

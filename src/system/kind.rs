@@ -11,17 +11,17 @@ use super::document::Table;
 use super::field::{self, Config, Field};
 use super::kinds;
 use super::problem::{Place, Problems};
-use crate::kernel::{
+use scalepool_kernel::{
     BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, RunReport, SimError, Simulation, Stop, Time,
 };
-use crate::link::line_time::LineTime;
-use crate::link::sim_port::SimPort;
-use crate::link::{nvlink, ualink};
-use crate::nodes::Broken;
-use crate::nodes::nvlink::gpu::GpuResult;
-use crate::nodes::ualink::accelerator::AcceleratorResult;
-use crate::trace::Hub;
+use scalepool_link::line_time::LineTime;
+use scalepool_link::sim_port::SimPort;
+use scalepool_link::{nvlink, ualink};
+use scalepool_nodes::Broken;
+use scalepool_nodes::nvlink::gpu::GpuResult;
+use scalepool_nodes::ualink::accelerator::AcceleratorResult;
 use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_trace::Hub;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -309,13 +309,13 @@ pub struct Measured {
 pub enum NodeError {
     /// The file of a stimulus.
     #[error(transparent)]
-    Stimulus(#[from] crate::nodes::stimulus::TraceError),
+    Stimulus(#[from] scalepool_nodes::stimulus::TraceError),
     /// A generated stimulus.
     #[error(transparent)]
-    Parameter(#[from] crate::nodes::stimulus::ParameterError),
+    Parameter(#[from] scalepool_nodes::stimulus::ParameterError),
     /// A cache.
     #[error(transparent)]
-    Cache(#[from] crate::memory::cache::CacheConfigError),
+    Cache(#[from] scalepool_memory::cache::CacheConfigError),
     /// Links that lead to the wrong nodes.
     #[error("{path}: {text}")]
     Joined {

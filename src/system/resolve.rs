@@ -12,7 +12,7 @@ use super::kind::{COMPONENTS, LINKS, PortDecl, Role};
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
-use crate::kernel::Clock;
+use scalepool_kernel::Clock;
 use std::collections::BTreeMap;
 
 /// Format of descriptions that this version reads.

@@ -382,7 +382,7 @@ impl<R: BufRead> Lines<'_, R> {
     }
 
     fn parse(&self, line: &Line) -> Result<Value, DiffError> {
-        match crate::forms::json::read(&line.text) {
+        match scalepool_forms::json::read(&line.text) {
             Ok(value @ Value::Object(_)) => Ok(value),
             Ok(other) => Err(self.malformed(line.number, 1, format!("`{other}`"))),
             Err(e) => {

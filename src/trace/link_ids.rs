@@ -10,7 +10,7 @@
 //! UQID there, under which D2H Rsp and Data return; GO and data echo the CQID. With the answer the
 //! home serves nothing there any more; an identifier means what it was sent for last.
 
-use crate::forms::number;
+use scalepool_forms::number;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -22,8 +22,8 @@
 
 use super::link_ids::{self, LinkIds, Part};
 use super::{Body, Kind, Places, Record};
-use crate::forms::flit::Decoder;
-use crate::forms::{message, number};
+use scalepool_forms::flit::Decoder;
+use scalepool_forms::{message, number};
 use scalepool_protocols::cxl::Dir;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -353,7 +353,7 @@ fn layer(from: &'static Location) -> &'static str {
 fn module(from: &'static Location) -> String {
     let module = file(from).replace(['/', '\\'], "::");
     let module = module.strip_suffix(".rs").unwrap_or(&module);
-    format!("scalepool::{}", module.strip_suffix("::mod").unwrap_or(module))
+    format!("scalepool::{}", ["::mod", "::lib"].iter().find_map(|end| module.strip_suffix(end)).unwrap_or(module))
 }
 
 /// The port that a path ends with: `accel[1].port[0]`.

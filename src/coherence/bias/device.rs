@@ -9,15 +9,15 @@
 //! reads its own memory, holds E, and the line is in device bias until the host asks for it.
 
 use super::tables::{self, Served};
-use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
-use crate::coherence::event::Event;
-use crate::coherence::mem::dcoh::answer_outside;
-use crate::coherence::mem::tables::{Copy4, Record, Region, ReqRow, check_req, req_rows, rwd};
-use crate::coherence::message::Msg;
-use crate::coherence::mutant::Mutant;
-use crate::coherence::names::{self, CQIDS};
+use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, LineAddr, WHOLE_LINE};
+use crate::event::Event;
+use crate::mem::dcoh::answer_outside;
+use crate::mem::tables::{Copy4, Record, Region, ReqRow, check_req, req_rows, rwd};
+use crate::message::Msg;
+use crate::mutant::Mutant;
+use crate::names::{self, CQIDS};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, GoState, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField,
     MetaValue, NdrOpcode, SnpType,

@@ -5,17 +5,17 @@
 //! message in, messages out. Left out: other caching devices, since HDM-D has one device a bridge (`coherence` §2.9).
 
 use super::tables::{self, Served};
-use crate::coherence::agent::{Accept, Agent, Out, Port};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::mem::host_rows::Phase;
-use crate::coherence::mem::options::Keep;
-use crate::coherence::mem::tables::Copy4;
-use crate::coherence::mem::{MemHost, Want};
-use crate::coherence::message::Msg;
-use crate::coherence::mutant::Mutant;
-use crate::coherence::names::{self, UQIDS};
+use crate::agent::{Accept, Agent, Out, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, LineAddr};
+use crate::event::Event;
+use crate::mem::host_rows::Phase;
+use crate::mem::options::Keep;
+use crate::mem::tables::Copy4;
+use crate::mem::{MemHost, Want};
+use crate::message::Msg;
+use crate::mutant::Mutant;
+use crate::names::{self, UQIDS};
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, SnpType,
 };

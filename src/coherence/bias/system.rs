@@ -2,23 +2,23 @@
 
 use super::device::{Bias, BiasDevice, enables_of};
 use super::host::BiasHost;
-use crate::coherence::agent::{Accept, Agent, Effect, Out};
-use crate::coherence::cache::requests::owns;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
-use crate::coherence::event::Event;
-use crate::coherence::explore::system::{Sent, outcome};
-use crate::coherence::explore::{Awaited, Fairness, Step, System, Wait, delivery};
-use crate::coherence::mem::system::{Act, advance_host, program_wait};
-use crate::coherence::mem::tables::Copy4;
-use crate::coherence::mem::{HostReq, Want};
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{
+use crate::agent::{Accept, Agent, Effect, Out};
+use crate::cache::requests::owns;
+use crate::config::CoherenceConfig;
+use crate::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
+use crate::event::Event;
+use crate::explore::system::{Sent, outcome};
+use crate::explore::{Awaited, Fairness, Step, System, Wait, delivery};
+use crate::mem::system::{Act, advance_host, program_wait};
+use crate::mem::tables::Copy4;
+use crate::mem::{HostReq, Want};
+use crate::message::{Dir, Msg};
+use crate::monitor::{
     CopyView, PoisonedLines, View, check_bias, check_bias_device, check_bias_host, check_copies, misled,
     name_invariants, overtaken,
 };
-use crate::coherence::net::Net;
-use crate::coherence::wire::shown;
+use crate::net::Net;
+use crate::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

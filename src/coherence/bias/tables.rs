@@ -1,6 +1,6 @@
 //! Which answer a D2H request to HDM-D gets, and what the device may hold afterwards (`coherence` §3.3).
 
-use crate::coherence::mem::tables::Copy4;
+use crate::mem::tables::Copy4;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode, MetaValue};
 
 /// How a request is served.

@@ -1,6 +1,6 @@
 //! Where the home's lines live.
 
-use crate::coherence::content::{Content, LineAddr};
+use crate::content::{Content, LineAddr};
 use std::fmt::Debug;
 use std::hash::Hash;
 

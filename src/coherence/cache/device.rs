@@ -12,13 +12,13 @@ use super::answers::{self, Act, Got};
 use super::requests::{self, Kind};
 use super::snoops::{self, Forward, Reply};
 use super::state::{Answer, At, Snoop};
-use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
-use crate::coherence::config::{CoherenceConfig, SnpCurOnClean, SnpCurOnM, SnpDataOnM, WithoutBytes};
-use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
-use crate::coherence::mutant::Mutant;
-use crate::coherence::names::{self, CQIDS};
+use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::config::{CoherenceConfig, SnpCurOnClean, SnpCurOnM, SnpDataOnM, WithoutBytes};
+use crate::content::{Content, LineAddr, WHOLE_LINE};
+use crate::event::Event;
+use crate::message::Msg;
+use crate::mutant::Mutant;
+use crate::names::{self, CQIDS};
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, D2hRspOpcode, H2dReqOpcode, H2dRspOpcode};
 
 /// Bytes to write.

@@ -13,13 +13,13 @@ use super::device::Bytes;
 use super::requests::{self, Snooped};
 use super::snoops::{self, Left};
 use super::state::{Answer, Snoop};
-use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
-use crate::coherence::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer};
-use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
-use crate::coherence::mutant::Mutant;
-use crate::coherence::names;
+use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer};
+use crate::content::{Content, LineAddr, WHOLE_LINE};
+use crate::event::Event;
+use crate::message::Msg;
+use crate::mutant::Mutant;
+use crate::names;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode};
 
 /// Devices below one home: CacheID has 4 bits (`coherence` §2.9).

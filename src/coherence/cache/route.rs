@@ -8,9 +8,9 @@
 //! One answer on its way down: the switch looks its CacheID up and hands it to the port of the entry, or discards it when
 //! the entry is invalid; the port hands it to the device when the CacheID is its own.
 
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::event::Event;
-use crate::coherence::mutant::Mutant;
+use crate::config::CoherenceConfig;
+use crate::event::Event;
+use crate::mutant::Mutant;
 use scalepool_protocols::cxl::message::Message;
 use thiserror::Error;
 

@@ -9,16 +9,16 @@ use super::home::{Holders, Home, Phase, Task, Transaction};
 use super::requests;
 use super::snoops;
 use super::state::{Answer, At, Snoop};
-use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
-use crate::coherence::event::Event;
-use crate::coherence::explore::fingerprint::fingerprint;
-use crate::coherence::explore::system::{Awaited, Fairness, Sent, Step, System, Wait, delivery, outcome};
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{self, CopyView, DeviceStep, DeviceWatch, HomeWatch, PoisonedLines, View, misled};
-use crate::coherence::net::Net;
-use crate::coherence::wire::shown;
+use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
+use crate::event::Event;
+use crate::explore::fingerprint::fingerprint;
+use crate::explore::system::{Awaited, Fairness, Sent, Step, System, Wait, delivery, outcome};
+use crate::message::{Dir, Msg};
+use crate::monitor::{self, CopyView, DeviceStep, DeviceWatch, HomeWatch, PoisonedLines, View, misled};
+use crate::net::Net;
+use crate::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -962,8 +962,8 @@ impl super::home::Transaction<Token> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coherence::config::{ErrorAnswer, ErrorRange};
-    use crate::coherence::explore::system::{orbits, reachable};
+    use crate::config::{ErrorAnswer, ErrorRange};
+    use crate::explore::system::{orbits, reachable};
 
     fn drops() -> CoherenceConfig {
         CoherenceConfig { silent_drop_e: true, ..CoherenceConfig::default() }

@@ -11,11 +11,11 @@
 
 use super::core::{Core, Wants};
 use super::program::Program;
-use crate::coherence::agent::{Effect, Out};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
-use crate::coherence::mem::load::{Steps, Throttle};
-use crate::coherence::message::Msg;
+use crate::agent::{Effect, Out};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, Line, LineAddr, WHOLE_LINE};
+use crate::mem::load::{Steps, Throttle};
+use crate::message::Msg;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a core does to a line.

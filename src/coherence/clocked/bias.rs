@@ -7,13 +7,13 @@ use super::accessor::{Act, Asked, Caching};
 use super::coverage::{self, Point};
 use super::mem::device_row;
 use super::watcher::{HomeView, Watched};
-use crate::coherence::agent::Out;
-use crate::coherence::bias::{Bias, BiasDevice, BiasHost};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Line, LineAddr};
-use crate::coherence::mem::tables::Copy4;
-use crate::coherence::message::Msg;
-use crate::coherence::monitor::CopyView;
+use crate::agent::Out;
+use crate::bias::{Bias, BiasDevice, BiasHost};
+use crate::config::CoherenceConfig;
+use crate::content::{Line, LineAddr};
+use crate::mem::tables::Copy4;
+use crate::message::Msg;
+use crate::monitor::CopyView;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 impl Caching for BiasDevice<Line> {

@@ -3,15 +3,15 @@
 use super::accessor::{Act, Asked, Caching};
 use super::coverage::{self, Point};
 use super::watcher::{HomeView, Watched};
-use crate::coherence::agent::Out;
-use crate::coherence::cache::backing::Backing;
-use crate::coherence::cache::device::{Bytes, Device};
-use crate::coherence::cache::home::Home;
-use crate::coherence::cache::state::{Answer, At, Snoop};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, Line, LineAddr};
-use crate::coherence::message::Msg;
-use crate::coherence::monitor::CopyView;
+use crate::agent::Out;
+use crate::cache::backing::Backing;
+use crate::cache::device::{Bytes, Device};
+use crate::cache::home::Home;
+use crate::cache::state::{Answer, At, Snoop};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, Line, LineAddr};
+use crate::message::Msg;
+use crate::monitor::CopyView;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! What issues operations to a caching agent: a program, a tester, a trace.
 
-use crate::coherence::agent::{Effect, Out};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::Line;
-use crate::coherence::message::Msg;
+use crate::agent::{Effect, Out};
+use crate::config::CoherenceConfig;
+use crate::content::Line;
+use crate::message::Msg;
 
 /// When a core wants to be asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 //! A point is a row that can be used, so impossible pairs are no points. Detail: a row counts when a message is taken by
 //! it. Left out: rows that concern no message (what a core does with its copy).
 
-use crate::coherence::bias::tables as bias;
-use crate::coherence::cache::state::{Answer, At, Snoop};
-use crate::coherence::cache::{answers, requests, snoops};
-use crate::coherence::mem::host_rows;
-use crate::coherence::mem::tables as mem;
+use crate::bias::tables as bias;
+use crate::cache::state::{Answer, At, Snoop};
+use crate::cache::{answers, requests, snoops};
+use crate::mem::host_rows;
+use crate::mem::tables as mem;
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,
 };

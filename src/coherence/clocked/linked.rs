@@ -4,10 +4,10 @@
 //! every response that came before it, and leaves behind every response that was sent before it (`coherence` §2.6 O1).
 //! Several peers may share a link; identifiers of the messages tell them apart. Left out: flits, which are the port's.
 
-use crate::coherence::cache::home;
-use crate::coherence::message::Class;
-use crate::coherence::wire::Route;
-use crate::kernel::{self, Cx, In};
+use crate::cache::home;
+use crate::message::Class;
+use crate::wire::Route;
+use scalepool_kernel::{self, Cx, In};
 use scalepool_protocols::cxl::message::{Form, Message};
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ pub type Numbered = (u64, Message);
 
 /// Kernel channels of one class in one direction.
 type Rx = (Class, In<Message>);
-type Tx = (Class, kernel::Out<Numbered>);
+type Tx = (Class, scalepool_kernel::Out<Numbered>);
 
 /// One link of a node.
 pub struct NodeLink {

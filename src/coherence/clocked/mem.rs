@@ -3,15 +3,15 @@
 use super::accessor::{Act, Asked, Caching};
 use super::coverage::{self, Point};
 use super::watcher::{HomeView, Watched};
-use crate::coherence::agent::Out;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Line, LineAddr, WHOLE_LINE};
-use crate::coherence::mem::dcoh::Dcoh;
-use crate::coherence::mem::host::{HostCopy, HostReq, MemHost, Want, block_lines};
-use crate::coherence::mem::host_rows::Input;
-use crate::coherence::mem::tables::Copy4;
-use crate::coherence::message::Msg;
-use crate::coherence::monitor::CopyView;
+use crate::agent::Out;
+use crate::config::CoherenceConfig;
+use crate::content::{Line, LineAddr, WHOLE_LINE};
+use crate::mem::dcoh::Dcoh;
+use crate::mem::host::{HostCopy, HostReq, MemHost, Want, block_lines};
+use crate::mem::host_rows::Input;
+use crate::mem::tables::Copy4;
+use crate::message::Msg;
+use crate::monitor::CopyView;
 use scalepool_protocols::cxl::cxl256::code::NdrOpcode;
 
 impl Caching for MemHost<Line> {

@@ -9,16 +9,16 @@
 use super::core::{Core, Wants};
 use super::coverage::Point;
 use super::linked::{Linked, NodeLink};
-use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Line, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::message::{Class, Msg};
-use crate::coherence::wire::{Route, from_link};
-use crate::kernel::{Cx, Module, Next, Pending, Time};
-use crate::trace::{Body, Kind, Stamp, Tap};
+use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Line, LineAddr};
+use crate::event::Event;
+use crate::message::{Class, Msg};
+use crate::wire::{Route, from_link};
+use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
+use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -7,14 +7,14 @@ use super::accessor::{Act, Asked, Caching};
 use super::coverage::Point;
 use super::node::Watch;
 use super::watcher::{HomeView, Watched};
-use crate::coherence::agent::{Effect, Out, Port};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Line, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::mem::peer::{CACHE, MEM, Peer};
-use crate::coherence::message::{Class, Msg};
-use crate::coherence::monitor::CopyView;
-use crate::trace::Stamp;
+use crate::agent::{Effect, Out, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Line, LineAddr};
+use crate::event::Event;
+use crate::mem::peer::{CACHE, MEM, Peer};
+use crate::message::{Class, Msg};
+use crate::monitor::CopyView;
+use scalepool_trace::Stamp;
 use std::collections::BTreeSet;
 
 /// First line of the memory that is reached directly; those below it are the host's.

@@ -7,14 +7,14 @@
 
 use super::coverage::Point;
 use super::node::Watch;
-use crate::coherence::agent::{Effect, Port};
-use crate::coherence::cache::requests::names_uqid;
-use crate::coherence::chart::{Chart, Passing};
-use crate::coherence::content::{Line, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::message::{Class, Msg};
-use crate::trace::Stamp;
+use crate::agent::{Effect, Port};
+use crate::cache::requests::names_uqid;
+use crate::chart::{Chart, Passing};
+use crate::content::{Line, LineAddr};
+use crate::event::Event;
+use crate::message::{Class, Msg};
 use scalepool_protocols::cxl::cxl256::code::M2sReqOpcode;
+use scalepool_trace::Stamp;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -11,13 +11,13 @@
 
 use super::linked::{Linked, NodeLink};
 use super::node::shown;
-use crate::coherence::cache::route::Routes;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::event::Event;
-use crate::coherence::wire::dpid;
-use crate::kernel::{Cx, Module, Next, Pending, Time};
-use crate::trace::{Kind, Stamp, Tap};
+use crate::cache::route::Routes;
+use crate::config::CoherenceConfig;
+use crate::event::Event;
+use crate::wire::dpid;
+use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_protocols::cxl::message::Message;
+use scalepool_trace::{Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The link towards the hub; the leaves' links follow in order.

@@ -10,11 +10,11 @@
 use super::accessor::Measured;
 use super::core::{Core, Wants};
 use super::program::Program;
-use crate::coherence::agent::{Effect, Out};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Line, LineAddr};
-use crate::coherence::mem::dcoh::{Dcoh, DeviceOp};
-use crate::coherence::mem::uio::{Decoder, LINE_BYTES, decode};
+use crate::agent::{Effect, Out};
+use crate::config::CoherenceConfig;
+use crate::content::{Line, LineAddr};
+use crate::mem::dcoh::{Dcoh, DeviceOp};
+use crate::mem::uio::{Decoder, LINE_BYTES, decode};
 use std::collections::VecDeque;
 
 /// An access.

@@ -3,8 +3,8 @@
 //! An incoming message is taken only when the classes that it may wait for have room on their way out. A class that it
 //! must not wait for is never asked: its queue grows by what the protocol bounds, the requests of the agent itself.
 
-use crate::coherence::event::Event;
-use crate::coherence::message::{Class, Dir};
+use crate::event::Event;
+use crate::message::{Class, Dir};
 
 /// Outgoing classes that an incoming message may wait for, at a device and at a host. Deadlock freedom is the order
 /// D2H Req > M2S Req > S2M BISnp > {M2S RwD, H2D Req} > {NDR, DRS, D2H Rsp, D2H Data} > {H2D Rsp, H2D Data, BIRsp}.

@@ -3,7 +3,7 @@
 //!
 //! All nodes of a watched run stand in one partition, so that the watcher sees them at one instant. Detail: the value of
 //! the last store is taken from the copy in which it was done, or from the home where a write by message was taken. Left
-//! out: invariants of order and shape, which the agents and [`crate::coherence::monitor`] judge message by message.
+//! out: invariants of order and shape, which the agents and [`crate::monitor`] judge message by message.
 //!
 //! A walk through one step: of the lines that the message concerned, that were sent about and that the core worked on, what
 //! the agent holds now replaces what it held; every line that changed is checked against all other holders, the home's
@@ -11,13 +11,13 @@
 
 use super::coverage::Point;
 use super::node::Watch;
-use crate::coherence::agent::{Effect, Port};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, Line, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::message::{Class, Msg};
-use crate::coherence::monitor::{CopyView, View, check_bias, check_copies};
-use crate::trace::Stamp;
+use crate::agent::{Effect, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, Line, LineAddr};
+use crate::event::Event;
+use crate::message::{Class, Msg};
+use crate::monitor::{CopyView, View, check_bias, check_copies};
+use scalepool_trace::Stamp;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;

@@ -8,9 +8,9 @@
 //! find them.
 
 use super::named::{Named, find};
-use crate::coherence::config::{CleanEvictAnswer, CoherenceConfig, WithoutBytes};
-use crate::coherence::mem::options::BlockAnswer;
-use crate::coherence::mutant::Mutant::{self, *};
+use crate::config::{CleanEvictAnswer, CoherenceConfig, WithoutBytes};
+use crate::mem::options::BlockAnswer;
+use crate::mutant::Mutant::{self, *};
 
 /// What finds a rule that is off.
 #[derive(Debug)]

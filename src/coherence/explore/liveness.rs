@@ -333,7 +333,7 @@ fn nearest(graph: &Graph, part: &[u32], from: u32, goal: impl Fn(u32) -> bool) -
 mod tests {
     use super::super::system::{Awaited, Fairness};
     use super::*;
-    use crate::kernel::Rng;
+    use scalepool_kernel::Rng;
 
     const WAIT: Wait = Wait { agent: 0, awaited: Awaited::Store, line: None };
 

@@ -2,16 +2,16 @@
 
 use super::options::{self, *};
 use super::{Limits, Report, System, search_with};
-use crate::coherence::bias::system::{BiasSystem, Setup as BiasSetup};
-use crate::coherence::cache::system::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup as CacheSetup};
-use crate::coherence::chart::Chart;
-use crate::coherence::config::{CoherenceConfig, OutOfRange};
-use crate::coherence::flows::{FlowError, play};
-use crate::coherence::litmus::cores::start as cores;
-use crate::coherence::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
-use crate::coherence::mem::DeviceOp;
-use crate::coherence::mem::system::{MemSystem, Setup as MemSetup};
-use crate::coherence::stress::Protocol;
+use crate::bias::system::{BiasSystem, Setup as BiasSetup};
+use crate::cache::system::{ALL_REQUESTS, CacheSystem, HINTED_REQUESTS, Setup as CacheSetup};
+use crate::chart::Chart;
+use crate::config::{CoherenceConfig, OutOfRange};
+use crate::flows::{FlowError, play};
+use crate::litmus::cores::start as cores;
+use crate::litmus::shapes::{CORR, CORW, COWR, COWW, MP, SB, WW};
+use crate::mem::DeviceOp;
+use crate::mem::system::{MemSystem, Setup as MemSetup};
+use crate::stress::Protocol;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
 /// A start that can be searched, whatever its agents are.

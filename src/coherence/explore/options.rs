@@ -4,7 +4,7 @@
 //! those of the parts that read them. A test sets every option in every kind of exploration and sees that what is refused
 //! would have done nothing, and that each option acts where it is taken.
 
-use crate::coherence::config::{CoherenceConfig, OutOfRange};
+use crate::config::{CoherenceConfig, OutOfRange};
 use serde_json::Value;
 
 /// Names of options, part by part.

@@ -8,8 +8,8 @@ use super::fingerprint::{Visited, fingerprint};
 use super::graph::Graph;
 use super::liveness::{self, Endless, Lasso};
 use super::system::{Fairness, Step, System, Wait};
-use crate::coherence::event::Event;
-use crate::coherence::flows::name;
+use crate::event::Event;
+use crate::flows::name;
 use std::collections::BTreeMap;
 
 /// Where the search ends.
@@ -42,7 +42,7 @@ pub struct Violation {
     /// Something never ends: from this step on (counted from 0) the steps come again and again. Behind the last step:
     /// nothing more happens.
     pub repeats: Option<usize>,
-    /// The words that [`play`](crate::coherence::flows::play) follows to the same end.
+    /// The words that [`play`](crate::flows::play) follows to the same end.
     pub script: Vec<String>,
 }
 
@@ -219,7 +219,7 @@ fn judge<S: System>(state: &S, moves: &mut Vec<S::Move>, events: &mut Vec<Event>
     }
 }
 
-/// What [`play`](crate::coherence::flows::play) reads as the place from which the steps come again and again.
+/// What [`play`](crate::flows::play) reads as the place from which the steps come again and again.
 pub const REPEATS: &str = "again and again";
 
 /// The wait that never ends, or all work, with the steps that come again and again: from `first` on of `steps`.

@@ -1,9 +1,9 @@
 //! What can be explored.
 
 use super::fingerprint::fingerprint;
-use crate::coherence::content::{Content, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::message::{Dir, Msg};
+use crate::content::{Content, LineAddr};
+use crate::event::Event;
+use crate::message::{Dir, Msg};
 use scalepool_protocols::cxl::message::Message;
 use std::fmt::{self, Debug};
 use std::hash::Hash;

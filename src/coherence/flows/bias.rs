@@ -1,10 +1,10 @@
 //! Flows of HDM-D (`coherence` §3.3): a device with a bias table and its host.
 
 use super::{Flow, play};
-use crate::coherence::bias::system::{BiasSystem, Setup};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::mem::HostReq;
-use crate::coherence::mem::tables::Copy4::{self, E, I, M, S};
+use crate::bias::system::{BiasSystem, Setup};
+use crate::config::CoherenceConfig;
+use crate::mem::HostReq;
+use crate::mem::tables::Copy4::{self, E, I, M, S};
 
 /// `start`: state of the device, of the host.
 fn flow(name: &'static str, doc: &'static str, host: HostReq, start: [Copy4; 2], script: &[&'static str]) -> Flow {

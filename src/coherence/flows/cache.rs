@@ -1,9 +1,9 @@
 //! Flows of CXL.cache (`coherence` §2): two devices and a home.
 
 use super::{Flow, play};
-use crate::coherence::cache::state::At::{self, E, I, M, S};
-use crate::coherence::cache::system::{ALL_REQUESTS, CacheSystem, Setup};
-use crate::coherence::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer, ErrorRange, SnpCurOnClean, SnpDataOnM};
+use crate::cache::state::At::{self, E, I, M, S};
+use crate::cache::system::{ALL_REQUESTS, CacheSystem, Setup};
+use crate::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer, ErrorRange, SnpCurOnClean, SnpDataOnM};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 fn with(

@@ -1,12 +1,12 @@
 //! Flows of HDM-DB (`coherence` §3.2, §3.4, §3.5): two hosts and a device.
 
 use super::{Flow, play};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::mem::dcoh::DeviceOp;
-use crate::coherence::mem::options::{BlockAnswer, BlockRelease, MemConfig};
-use crate::coherence::mem::system::{MemSystem, Setup};
-use crate::coherence::mem::tables::Copy4::{self, E, I, M, S};
-use crate::coherence::mem::{HostReq, Want};
+use crate::config::CoherenceConfig;
+use crate::mem::dcoh::DeviceOp;
+use crate::mem::options::{BlockAnswer, BlockRelease, MemConfig};
+use crate::mem::system::{MemSystem, Setup};
+use crate::mem::tables::Copy4::{self, E, I, M, S};
+use crate::mem::{HostReq, Want};
 
 fn setup(mem: MemConfig, requests: &[HostReq]) -> Setup {
     Setup {

@@ -1,8 +1,8 @@
 //! A script to a chart.
 
-use crate::coherence::chart::Chart;
-use crate::coherence::event::Event;
-use crate::coherence::explore::{Fairness, REPEATS, Step, System, Wait, endless_event};
+use crate::chart::Chart;
+use crate::event::Event;
+use crate::explore::{Fairness, REPEATS, Step, System, Wait, endless_event};
 
 /// A script that cannot be followed, or a flow that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +34,7 @@ const MOST_STEPS: usize = 200;
 ///
 /// A word is `AGENT: WHAT` for what an agent does of its own and `FROM > TO: MESSAGE` for a delivery; ` #2` behind it
 /// takes the second that fits; `all` delivers everything. The steps behind [`REPEATS`] must be a fair round
-/// ([`crate::coherence::explore::liveness`]), back to the state where they begin; what waits all the way round breaks a rule.
+/// ([`crate::explore::liveness`]), back to the state where they begin; what waits all the way round breaks a rule.
 ///
 /// # Errors
 /// A step that is not possible, a rule that is broken.

@@ -1,9 +1,9 @@
 //! Kind `hdm-d`: agent 0 is the device, agent 1 the host; the home's copy is the device's memory.
 
 use super::{Case, LitmusError, Word, mem};
-use crate::coherence::bias::system::{BiasSystem, DeviceAct, Setup};
-use crate::coherence::bias::tables;
-use crate::coherence::explore::Explored;
+use crate::bias::system::{BiasSystem, DeviceAct, Setup};
+use crate::bias::tables;
+use crate::explore::Explored;
 
 fn device_act(word: &Word) -> Result<DeviceAct, LitmusError> {
     match word.text.as_str() {

@@ -1,10 +1,10 @@
 //! Kind `cxl-cache`: every agent is a device cache.
 
 use super::{Case, LitmusError, Word};
-use crate::coherence::cache::home::PORTS;
-use crate::coherence::cache::state::At;
-use crate::coherence::cache::system::{ALL_REQUESTS, Act, CacheSystem, Setup};
-use crate::coherence::explore::Explored;
+use crate::cache::home::PORTS;
+use crate::cache::state::At;
+use crate::cache::system::{ALL_REQUESTS, Act, CacheSystem, Setup};
+use crate::explore::Explored;
 
 fn act(word: &Word) -> Result<Act, LitmusError> {
     match word.text.as_str() {

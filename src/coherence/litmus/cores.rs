@@ -13,23 +13,23 @@
 //! the outcome.
 
 use super::shapes::{Access, Shape};
-use crate::coherence::agent::{Accept, Effect, Out, Port};
-use crate::coherence::cache::device::Bytes;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, Line, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::explore::system::Sent;
-use crate::coherence::explore::{Awaited, Explored, Fairness, Step, System, Wait, delivery};
-use crate::coherence::mem::host::Want;
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::View;
-use crate::coherence::net::Net;
-use crate::coherence::stress::Protocol;
-use crate::coherence::stress::bias::BiasRig;
-use crate::coherence::stress::cache::CacheRig;
-use crate::coherence::stress::mem::MemRig;
-use crate::coherence::stress::rig::{Asked, Need, Rig, Who};
-use crate::coherence::wire::shown;
+use crate::agent::{Accept, Effect, Out, Port};
+use crate::cache::device::Bytes;
+use crate::config::CoherenceConfig;
+use crate::content::{Content, Line, LineAddr};
+use crate::event::Event;
+use crate::explore::system::Sent;
+use crate::explore::{Awaited, Explored, Fairness, Step, System, Wait, delivery};
+use crate::mem::host::Want;
+use crate::message::{Dir, Msg};
+use crate::monitor::View;
+use crate::net::Net;
+use crate::stress::Protocol;
+use crate::stress::bias::BiasRig;
+use crate::stress::cache::CacheRig;
+use crate::stress::mem::MemRig;
+use crate::stress::rig::{Asked, Need, Rig, Who};
+use crate::wire::shown;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 

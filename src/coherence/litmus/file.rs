@@ -1,8 +1,8 @@
 //! Reading a case.
 
 use super::{Case, Kind, Word};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::LineAddr;
+use crate::config::CoherenceConfig;
+use crate::content::LineAddr;
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -1,10 +1,10 @@
 //! Kind `hdm-db`: every agent is a host; the home's copy is the device's memory.
 
 use super::{Case, LitmusError, Word};
-use crate::coherence::explore::Explored;
-use crate::coherence::mem::HostReq;
-use crate::coherence::mem::system::{Act, MemSystem, Setup};
-use crate::coherence::mem::tables::Copy4;
+use crate::explore::Explored;
+use crate::mem::HostReq;
+use crate::mem::system::{Act, MemSystem, Setup};
+use crate::mem::tables::Copy4;
 
 /// Hosts of one device in a case.
 const MOST_HOSTS: usize = 16;

@@ -4,8 +4,8 @@
 //! that protocol.
 
 use super::tables::Copy4;
-use crate::coherence::content::LineAddr;
-use crate::coherence::event::Event;
+use crate::content::LineAddr;
+use crate::event::Event;
 
 /// State of a line inside a host with several caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

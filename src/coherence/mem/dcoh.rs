@@ -18,13 +18,13 @@ use super::host::block_lines;
 use super::load;
 use super::options::BlockRelease;
 use super::tables::{self, Copy4, Region};
-use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
-use crate::coherence::mutant::Mutant;
-use crate::coherence::names::{self, BI_TAGS};
+use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, LineAddr};
+use crate::event::Event;
+use crate::message::Msg;
+use crate::mutant::Mutant;
+use crate::names::{self, BI_TAGS};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };

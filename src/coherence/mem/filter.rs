@@ -3,7 +3,7 @@
 //! Modelled: sets and ways, least recently used victims, per line a set of sharers or one owner. Detail: a line that a
 //! host caches has an entry; an entry leaves when nobody holds the line. Left out: nothing that the sheet asks for.
 
-use crate::coherence::content::LineAddr;
+use crate::content::LineAddr;
 
 /// Who may hold a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

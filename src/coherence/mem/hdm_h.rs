@@ -5,11 +5,11 @@
 //! MemRdData, which makes a stored I an A.
 
 use super::tables;
-use crate::coherence::agent::{Accept, Agent, Out, Port};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
+use crate::agent::{Accept, Agent, Out, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, LineAddr};
+use crate::event::Event;
+use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{
     DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };

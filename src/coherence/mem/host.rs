@@ -13,13 +13,13 @@
 use super::host_rows::{self, Act, Input, Phase};
 use super::options::{BlockAnswer, Keep};
 use super::tables::{self, AnswerRow, Copy4, Region};
-use crate::coherence::agent::{Accept, Agent, Effect, Out, Port};
-use crate::coherence::config::{CoherenceConfig, WithoutBytes};
-use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
-use crate::coherence::mutant::Mutant;
-use crate::coherence::names::{self, BI_TAGS, TAGS};
+use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::config::{CoherenceConfig, WithoutBytes};
+use crate::content::{Content, LineAddr, WHOLE_LINE};
+use crate::event::Event;
+use crate::message::Msg;
+use crate::mutant::Mutant;
+use crate::names::{self, BI_TAGS, TAGS};
 use scalepool_protocols::cxl::cxl256::code::{
     BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };

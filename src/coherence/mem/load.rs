@@ -4,7 +4,7 @@
 //! number of open back-invalidates and transactions against thresholds. Left out: how a device balances its logical
 //! devices. Coherence depends on none of it.
 
-use crate::coherence::event::Event;
+use crate::event::Event;
 use scalepool_protocols::cxl::cxl256::code::DevLoad;
 
 // Codes of DevLoad; 0 is light.

@@ -1,6 +1,6 @@
-//! The choices of the sheet that concern CXL.mem, a part of [`CoherenceConfig`](crate::coherence::config::CoherenceConfig).
+//! The choices of the sheet that concern CXL.mem, a part of [`CoherenceConfig`](crate::config::CoherenceConfig).
 
-use crate::coherence::content::LineAddr;
+use crate::content::LineAddr;
 use serde::{Deserialize, Serialize};
 
 /// What a host keeps of a line that it could keep (`coherence` §3.4, all legal).

@@ -10,14 +10,14 @@
 use super::host::{HostReq, MemHost, Want};
 use super::host_rows::Phase;
 use super::tables::Copy4;
-use crate::coherence::agent::{Accept, Agent, Out, Port};
-use crate::coherence::cache::device::{Bytes, Device};
-use crate::coherence::cache::state::At;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
-use crate::coherence::mutant::Mutant;
+use crate::agent::{Accept, Agent, Out, Port};
+use crate::cache::device::{Bytes, Device};
+use crate::cache::state::At;
+use crate::config::CoherenceConfig;
+use crate::content::{Content, LineAddr};
+use crate::event::Event;
+use crate::message::Msg;
+use crate::mutant::Mutant;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 
 /// The interface towards the own host.

@@ -9,20 +9,20 @@ use super::filter::Holders;
 use super::host::{HostReq, MemHost, Want, block_lines};
 use super::host_rows::Phase;
 use super::tables::Copy4;
-use crate::coherence::agent::{Accept, Agent, Effect, Out};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
-use crate::coherence::event::Event;
-use crate::coherence::explore::fingerprint::fingerprint;
-use crate::coherence::explore::system::{Sent, outcome};
-use crate::coherence::explore::{Awaited, Fairness, Step, System, Wait, delivery};
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{
+use crate::agent::{Accept, Agent, Effect, Out};
+use crate::config::CoherenceConfig;
+use crate::content::{Age, Content, LineAddr, Token, WHOLE_LINE};
+use crate::event::Event;
+use crate::explore::fingerprint::fingerprint;
+use crate::explore::system::{Sent, outcome};
+use crate::explore::{Awaited, Fairness, Step, System, Wait, delivery};
+use crate::message::{Dir, Msg};
+use crate::monitor::{
     CopyView, DcohStep, DcohWatch, MemHostWatch, PoisonedLines, View, check_copies, misled, name_invariants, overtaken,
 };
-use crate::coherence::mutant::Mutant;
-use crate::coherence::net::Net;
-use crate::coherence::wire::shown;
+use crate::mutant::Mutant;
+use crate::net::Net;
+use crate::wire::shown;
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -1044,7 +1044,7 @@ impl MemSystem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coherence::explore::system::{orbits, reachable};
+    use crate::explore::system::{orbits, reachable};
 
     #[test]
     fn every_renaming_of_a_state_has_one_form() {

@@ -3,10 +3,10 @@
 //! Modelled: the decoders of a device and the refusal of whatever one of them does not cover. Detail: addresses of the
 //! system; an access that passes becomes one [`DeviceOp`](super::DeviceOp) a line. Left out: packets of CXL.io.
 
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::LineAddr;
-use crate::coherence::event::Event;
-use crate::coherence::mutant::Mutant;
+use crate::config::CoherenceConfig;
+use crate::content::LineAddr;
+use crate::event::Event;
+use crate::mutant::Mutant;
 use thiserror::Error;
 
 /// Bytes of a line.

@@ -2,11 +2,11 @@
 
 use super::View;
 use super::dcoh::may_keep;
-use crate::coherence::agent::Out;
-use crate::coherence::bias::{Bias, BiasDevice, BiasHost};
-use crate::coherence::content::Content;
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
+use crate::agent::Out;
+use crate::bias::{Bias, BiasDevice, BiasHost};
+use crate::content::Content;
+use crate::event::Event;
+use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode, M2sReqOpcode, NdrOpcode};
 
 /// V13 bias: no copy but the device's in device bias, no ownership of the device in host bias. `device` is its agent.

@@ -1,8 +1,8 @@
 //! V1 to V4: copies and values, with their poison.
 
 use super::{View, misled};
-use crate::coherence::content::Content;
-use crate::coherence::event::Event;
+use crate::content::Content;
+use crate::event::Event;
 
 /// V1 single writer, V2 value, V3 no lost write, V4 tracking.
 pub fn check_copies<D: Content>(view: &View<D>, events: &mut Vec<Event>) {

@@ -1,6 +1,6 @@
 //! V11: credits of a channel.
 
-use crate::coherence::event::Event;
+use crate::event::Event;
 
 /// Credits of one channel, counted on both sides: sent - returned <= granted, none negative, all returned when idle.
 #[derive(Debug, Clone, PartialEq, Eq)]

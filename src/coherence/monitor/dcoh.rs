@@ -1,13 +1,13 @@
 //! What a DCOH may make of one step (`coherence` §3.1, §3.4, §3.7, §3.8): whom it asks, what it serves, and when an entry
 //! of the filter leaves, seen from outside, before and after.
 
-use crate::coherence::agent::{Out, Port};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::mem::tables::Copy4;
-use crate::coherence::mem::{Dcoh, DeviceOp, Holders};
-use crate::coherence::message::Msg;
+use crate::agent::{Out, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, LineAddr};
+use crate::event::Event;
+use crate::mem::tables::Copy4;
+use crate::mem::{Dcoh, DeviceOp, Holders};
+use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, M2sReqOpcode, NdrOpcode, SnpType};
 
 /// What happened to the device.

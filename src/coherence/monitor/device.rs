@@ -1,15 +1,15 @@
 //! What a caching device may make of one step (`coherence` §2.1 to §2.5, O11a): rules that no state shows, only the way
 //! from one to the next. The tables say what is legal; the device is seen from outside, before and after.
 
-use crate::coherence::agent::Out;
-use crate::coherence::cache::device::Device;
-use crate::coherence::cache::requests::{self, Kind};
-use crate::coherence::cache::snoops::{self, Forward, Reply};
-use crate::coherence::cache::state::{Answer, At, Snoop};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, LineAddr, WHOLE_LINE};
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
+use crate::agent::Out;
+use crate::cache::device::Device;
+use crate::cache::requests::{self, Kind};
+use crate::cache::snoops::{self, Forward, Reply};
+use crate::cache::state::{Answer, At, Snoop};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, LineAddr, WHOLE_LINE};
+use crate::event::Event;
+use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
 /// What happened to the device.

@@ -1,16 +1,16 @@
 //! What a home may make of one message (`coherence` §2.2, §2.3, §2.6 to §2.9): snoops, grants, tracking and memory, seen
 //! from outside, before and after.
 
-use crate::coherence::agent::{Out, Port};
-use crate::coherence::cache::backing::Backing;
-use crate::coherence::cache::home::{Holders, Home, Phase, Task, Transaction};
-use crate::coherence::cache::requests::{self, Snooped};
-use crate::coherence::cache::snoops::{self, Left};
-use crate::coherence::cache::state::{Answer, Snoop};
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
+use crate::agent::{Out, Port};
+use crate::cache::backing::Backing;
+use crate::cache::home::{Holders, Home, Phase, Task, Transaction};
+use crate::cache::requests::{self, Snooped};
+use crate::cache::snoops::{self, Left};
+use crate::cache::state::{Answer, Snoop};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, LineAddr};
+use crate::event::Event;
+use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, D2hRspOpcode as Rsp};
 
 /// The home before and after a message, with what left it.

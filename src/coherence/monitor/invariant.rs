@@ -1,8 +1,8 @@
 //! V5 to V8 are sums of rules: who breaks one of their rules breaks the invariant.
 
-use crate::coherence::content::Content;
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
+use crate::content::Content;
+use crate::event::Event;
+use crate::message::Msg;
 
 /// The event of a message that overtakes one which it must stay behind by this rule.
 pub fn overtaken<D: Content>(rule: &'static str, msg: &Msg<D>) -> Event {

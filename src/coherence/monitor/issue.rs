@@ -1,8 +1,8 @@
 //! O10, O11 and CacheFlushed: which requests of a device may be open together, and in which order they may come.
 
-use crate::coherence::content::{Content, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::message::Msg;
+use crate::content::{Content, LineAddr};
+use crate::event::Event;
+use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, H2dRspOpcode};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,14 +1,14 @@
 //! What a host of HDM-DB may make of one step (`coherence` §3.1, §3.4, §3.5): write backs, answers to back-invalidates and
 //! the rows of the conflict, seen from outside, before and after.
 
-use crate::coherence::agent::Out;
-use crate::coherence::content::{Content, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::mem::host::block_lines;
-use crate::coherence::mem::host_rows::Phase;
-use crate::coherence::mem::tables::Copy4;
-use crate::coherence::mem::{MemHost, Want};
-use crate::coherence::message::Msg;
+use crate::agent::Out;
+use crate::content::{Content, LineAddr};
+use crate::event::Event;
+use crate::mem::host::block_lines;
+use crate::mem::host_rows::Phase;
+use crate::mem::tables::Copy4;
+use crate::mem::{MemHost, Want};
+use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaValue, NdrOpcode};
 
 /// The host before and after a step, with what left it.

@@ -1,8 +1,8 @@
 //! Poison of values: it stays with the bytes it stands on, and only a store says where it comes and goes (`fabric` §1.8,
 //! `memory` §6.3).
 
-use crate::coherence::content::{Content, LineAddr, Token, WHOLE_LINE, merged_poison};
-use crate::coherence::event::Event;
+use crate::content::{Content, LineAddr, Token, WHOLE_LINE, merged_poison};
+use crate::event::Event;
 
 /// The rule that a value breaks which differs from what it has to be in its poison alone, and what it has to be.
 pub fn misled<D: Content>(value: &D, expected: &D) -> Option<(&'static str, &'static str)> {
@@ -60,7 +60,7 @@ impl PoisonedLines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coherence::content::Age;
+    use crate::content::Age;
 
     #[test]
     fn each_wrong_poison_has_its_rule() {

@@ -2,18 +2,18 @@
 
 use super::mem::{ask_host, other_of_host, view_of_host};
 use super::rig::{Asked, Dice, Need, Rig, Who};
-use crate::coherence::agent::{Accept, Agent, Out, Port};
-use crate::coherence::bias::device::{Bias, BiasDevice};
-use crate::coherence::bias::host::BiasHost;
-use crate::coherence::bias::tables::ROWS;
-use crate::coherence::cache::device::Bytes;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Line, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::mem::host::{HostReq, Want};
-use crate::coherence::mem::tables::Copy4;
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{CopyView, View};
+use crate::agent::{Accept, Agent, Out, Port};
+use crate::bias::device::{Bias, BiasDevice};
+use crate::bias::host::BiasHost;
+use crate::bias::tables::ROWS;
+use crate::cache::device::Bytes;
+use crate::config::CoherenceConfig;
+use crate::content::{Line, LineAddr};
+use crate::event::Event;
+use crate::mem::host::{HostReq, Want};
+use crate::mem::tables::Copy4;
+use crate::message::{Dir, Msg};
+use crate::monitor::{CopyView, View};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
 /// The host, actor 0, and the device, actor 1.

@@ -1,16 +1,16 @@
 //! CXL.cache under stress: 1 to 16 devices by CacheID, the home, the host's own core.
 
 use super::rig::{Asked, Dice, Need, Rig, Who};
-use crate::coherence::agent::{Accept, Agent, Out, Port};
-use crate::coherence::cache::backing::{Backing, Flat};
-use crate::coherence::cache::device::{Bytes, Device};
-use crate::coherence::cache::home::{Home, Task};
-use crate::coherence::cache::requests::{Kind, REQUESTS};
-use crate::coherence::cache::state::At;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Line, LineAddr, WHOLE_LINE};
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{CopyView, View};
+use crate::agent::{Accept, Agent, Out, Port};
+use crate::cache::backing::{Backing, Flat};
+use crate::cache::device::{Bytes, Device};
+use crate::cache::home::{Home, Task};
+use crate::cache::requests::{Kind, REQUESTS};
+use crate::cache::state::At;
+use crate::config::CoherenceConfig;
+use crate::content::{Line, LineAddr, WHOLE_LINE};
+use crate::message::{Dir, Msg};
+use crate::monitor::{CopyView, View};
 use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 
 /// The agents.

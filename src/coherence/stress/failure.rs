@@ -3,8 +3,8 @@
 use super::lanes::Letter;
 use super::rig::Who;
 use super::tester::arrow;
-use crate::coherence::content::LineAddr;
-use crate::coherence::event::Event;
+use crate::content::LineAddr;
+use crate::event::Event;
 use std::fmt;
 
 /// Messages that are remembered.

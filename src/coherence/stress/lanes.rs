@@ -1,9 +1,9 @@
 //! Links of a stress run: messages under way, any of which may arrive next if its class and the ordering rules allow.
 
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Line, LineAddr};
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::net::must_stay_behind;
+use crate::config::CoherenceConfig;
+use crate::content::{Line, LineAddr};
+use crate::message::{Dir, Msg};
+use crate::net::must_stay_behind;
 
 /// A message with the line that it is about, which answers do not carry.
 #[derive(Debug, Clone, Copy)]

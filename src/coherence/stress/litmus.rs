@@ -1,7 +1,7 @@
 //! Programs of sequential cores with random order of all messages, and the litmus shapes run so.
 //!
 //! Copies are given to random cores before the programs begin, and cores evict and drop lines between their accesses. The
-//! same shapes with every order: [`crate::coherence::litmus::cores`].
+//! same shapes with every order: [`crate::litmus::cores`].
 
 use super::bias::BiasRig;
 use super::cache::CacheRig;
@@ -9,11 +9,11 @@ use super::mem::MemRig;
 use super::rig::{Pending, Rig};
 use super::tester::Tester;
 use super::{Failure, Protocol, Stress};
-use crate::coherence::cache::device::Bytes;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Line, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::litmus::shapes::{Access, Shape};
+use crate::cache::device::Bytes;
+use crate::config::CoherenceConfig;
+use crate::content::{Line, LineAddr};
+use crate::event::Event;
+use crate::litmus::shapes::{Access, Shape};
 use std::collections::BTreeMap;
 
 /// Steps an access after which a run that has not ended counts as without outcome (a rule is off, and something waits for ever).

@@ -1,17 +1,17 @@
 //! HDM-DB under stress: 1 to 16 hosts, the device with its snoop filter and its own cache, single and block snoops.
 
 use super::rig::{Asked, Dice, Need, Rig, Who};
-use crate::coherence::agent::{Accept, Agent, Out, Port};
-use crate::coherence::cache::device::Bytes;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
-use crate::coherence::event::Event;
-use crate::coherence::mem::dcoh::{Dcoh, DeviceOp};
-use crate::coherence::mem::host::{HostReq, MemHost, Want};
-use crate::coherence::mem::host_rows::Phase;
-use crate::coherence::mem::tables::Copy4;
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{CopyView, View};
+use crate::agent::{Accept, Agent, Out, Port};
+use crate::cache::device::Bytes;
+use crate::config::CoherenceConfig;
+use crate::content::{Content, Line, LineAddr, WHOLE_LINE};
+use crate::event::Event;
+use crate::mem::dcoh::{Dcoh, DeviceOp};
+use crate::mem::host::{HostReq, MemHost, Want};
+use crate::mem::host_rows::Phase;
+use crate::mem::tables::Copy4;
+use crate::message::{Dir, Msg};
+use crate::monitor::{CopyView, View};
 
 /// The agents.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

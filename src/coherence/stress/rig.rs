@@ -1,14 +1,14 @@
 //! What the tester needs of a protocol: agents in a star, one hub and its leaves, a link to each leaf.
 
-use crate::coherence::agent::{Accept, Out, Port};
-use crate::coherence::cache::device::Bytes;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, Line, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::mem::host::Want;
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::View;
-use crate::kernel::Rng;
+use crate::agent::{Accept, Out, Port};
+use crate::cache::device::Bytes;
+use crate::config::CoherenceConfig;
+use crate::content::{Content, Line, LineAddr};
+use crate::event::Event;
+use crate::mem::host::Want;
+use crate::message::{Dir, Msg};
+use crate::monitor::View;
+use scalepool_kernel::Rng;
 
 /// Who takes a message or acts: a leaf, or the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,14 +4,14 @@ use super::failure::{Failure, History};
 use super::lanes::{Lanes, Letter};
 use super::rig::{Asked, Dice, Need, Pending, Rig, Who};
 use super::{Counts, Stress};
-use crate::coherence::agent::{Accept, Effect, Out, Port};
-use crate::coherence::cache::device::Bytes;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::{Content, Line, LineAddr};
-use crate::coherence::event::Event;
-use crate::coherence::mem::host::Want;
-use crate::coherence::message::{Dir, Msg};
-use crate::coherence::monitor::{View, check_copies, misled};
+use crate::agent::{Accept, Effect, Out, Port};
+use crate::cache::device::Bytes;
+use crate::config::CoherenceConfig;
+use crate::content::{Content, Line, LineAddr};
+use crate::event::Event;
+use crate::mem::host::Want;
+use crate::message::{Dir, Msg};
+use crate::monitor::{View, check_copies, misled};
 
 /// Steps without a delivery, while messages are under way, after which nothing moves any more.
 const STUCK_STEPS: u64 = 100_000;
@@ -58,7 +58,7 @@ impl<R: Rig> Tester<R> {
         let actors = rig.actors();
         let places = actors * stress.lines as usize;
         let dice = Dice {
-            rng: crate::kernel::Rng::from_seed(stress.seed),
+            rng: scalepool_kernel::Rng::from_seed(stress.seed),
             byte_owners: stress.byte_owners,
             actors,
             cache_lines: stress.cache_lines.max(1),

@@ -8,7 +8,7 @@
 //! row from the beginning on, and is never a whole grant ahead of its share nor more than N - 1 behind. Whoever asks when, no debt
 //! leaves -W to (N - 1) W, so one that keeps asking with weight w is served within N W / w grants to others (tried in every
 //! state of up to 3 requesters with weights 1 to 3 and of some sets of 4 and 5). One of weight 0 gets only slots that no
-//! other wants. For two it is what the ARB/MUX of a CXL link does ([`crate::link::arbmux`]).
+//! other wants. For two it is what the ARB/MUX of a CXL link does ([`scalepool_link::arbmux`]).
 
 use super::{Arbiter, ArbiterError, Requests, all, members, sized};
 

@@ -12,12 +12,12 @@
 
 use super::reduction::{NumberType, sum};
 use super::routing::{Groups, RemapTable, Routes, Target};
-use crate::fabric::arbiter::{ArbiterError, Requests, RoundRobin, Separable, Stage};
-use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use crate::link::event::{Event, Severity};
-use crate::link::nvlink::Message;
-use crate::link::nvlink::chain::Chain;
-use crate::link::nvlink::port::channel_of;
+use crate::arbiter::{ArbiterError, Requests, RoundRobin, Separable, Stage};
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_link::event::{Event, Severity};
+use scalepool_link::nvlink::Message;
+use scalepool_link::nvlink::chain::Chain;
+use scalepool_link::nvlink::port::channel_of;
 use scalepool_protocols::nvlink::{Class, NvlConfig, Op};
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const SWITCH_RID: u16 = 0x1fe;
 /// Reductions at a time: a tag for each (`nvlink` §6.1: 10 bits).
 const CONTEXTS: u16 = 1 << 10;
-/// Channels of a port, in the order of [`CHANNELS`](crate::link::nvlink::port::CHANNELS).
+/// Channels of a port, in the order of [`CHANNELS`](scalepool_link::nvlink::port::CHANNELS).
 const VCS: usize = 3;
 /// The channel of responses.
 const RSP: usize = 2;

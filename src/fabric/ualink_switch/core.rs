@@ -6,9 +6,9 @@
 
 use super::route::{Refused, Routes};
 use super::{FromCore, SLICE_PORTS, ToCore};
-use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use crate::link::ualink::tl::transfer::destination;
-use crate::link::ualink::tl::{Held, TlClass};
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_link::ualink::tl::transfer::destination;
+use scalepool_link::ualink::tl::{Held, TlClass};
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};

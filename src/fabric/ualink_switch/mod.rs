@@ -25,7 +25,7 @@ pub use place::place_switch;
 pub use route::{Refused, Routes};
 pub use slice::Slice;
 
-use crate::link::ualink::tl::{Held, TlClass};
+use scalepool_link::ualink::tl::{Held, TlClass};
 use scalepool_protocols::ualink::unpack::Transfer;
 
 /// Most ports of a slice: what one module polls.

@@ -2,8 +2,8 @@
 
 use super::core::CoreStats;
 use super::{Core, CoreModule, FromCore, SLICE_PORTS, Slice, ToCore};
-use crate::kernel::{BuildError, ClockId, PartitionBuilder};
-use crate::link::ualink::wiring::Socket;
+use scalepool_kernel::{BuildError, ClockId, PartitionBuilder};
+use scalepool_link::ualink::wiring::Socket;
 use std::sync::{Arc, Mutex};
 
 /// Batches between a slice and the core of a switch: one a cycle is sent, and one is taken.

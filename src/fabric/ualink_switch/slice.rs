@@ -5,9 +5,9 @@
 //! core, and sends one item. A port that rests costs a look at its wire.
 
 use super::{FromCore, SLICE_PORTS, ToCore};
-use crate::kernel::{Cx, In, Module, Next, Out, Pending};
-use crate::link::ualink::tl::TlClass;
-use crate::link::ualink::tl::port::LinkPort;
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending};
+use scalepool_link::ualink::tl::TlClass;
+use scalepool_link::ualink::tl::port::LinkPort;
 
 struct SlicePort {
     link: LinkPort,
@@ -41,7 +41,7 @@ impl Slice {
             FromCore::Send { port, transfer } => {
                 let Some(port) = self.port(port) else { return };
                 port.busy = true;
-                let class = crate::link::ualink::tl::transfer::class_of(&transfer.field);
+                let class = scalepool_link::ualink::tl::transfer::class_of(&transfer.field);
                 match port.link.tl().send(transfer) {
                     Ok(()) => port.queued[class.map_or(0, TlClass::index)] += 1,
                     Err(refused) => port.link.refuse(&refused.to_string()),

@@ -1,6 +1,6 @@
 //! `{"name":"Viral","fields":{"ld_ids":"0x1"}}`.
 
-use crate::forms::{FormError, Object, message, object, shown, text};
+use crate::{FormError, Object, message, object, shown, text};
 use scalepool_protocols::cxl::cxl256::control::{self, ControlKind, KINDS};
 use scalepool_protocols::cxl::cxl256::slot;
 use scalepool_protocols::wire::FieldDef;

@@ -1,7 +1,7 @@
 //! A flit to its object.
 
 use super::{RESERVED_FORMAT, control, kind_name};
-use crate::forms::{Object, almp, flit_io, message, number, violation};
+use crate::{Object, almp, flit_io, message, number, violation};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::check::{self, Findings};
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;

@@ -2,7 +2,7 @@
 
 use super::decode::almp_word;
 use super::{Decoder, KINDS, RESERVED_FORMAT, control, to_json};
-use crate::forms::{FormError, Object, almp, flit_io, message, number, object, shown, stream, text};
+use crate::{FormError, Object, almp, flit_io, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::almp::{Almp, L0p};
 use scalepool_protocols::cxl::cxl256::check::{self, Findings};

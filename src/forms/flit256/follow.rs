@@ -10,7 +10,7 @@
 //! NOPs of the last number, as a link does, has no numbers; nothing is followed there.
 
 use super::Decoder;
-use crate::forms::follow::Kept;
+use crate::follow::Kept;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::check::Findings;

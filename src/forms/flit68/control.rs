@@ -1,6 +1,6 @@
 //! `{"name":"RETRY.Req","fields":{..}}`.
 
-use crate::forms::{FormError, Object, message, number, object, shown, text};
+use crate::{FormError, Object, message, number, object, shown, text};
 use scalepool_protocols::cxl::cxl68::control::{Control, Ide, Llcrd};
 use scalepool_protocols::wire::{LayoutDef, Wire};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! A unit to its object.
 
 use super::{PROTOCOL, control, kind_name, word};
-use crate::forms::{Object, almp, message, number, violation};
+use crate::{Object, almp, message, number, violation};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};

@@ -2,7 +2,7 @@
 
 use super::decode::{RESERVED_FORMAT, default_almp, four_copies};
 use super::{Decoder, PROTOCOL, control, kind_name, to_json};
-use crate::forms::{FormError, Object, almp, message, number, object, shown, stream, text};
+use crate::{FormError, Object, almp, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::{self, Findings};
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};

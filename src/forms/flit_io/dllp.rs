@@ -1,6 +1,6 @@
 //! A DLLP to its object and back.
 
-use crate::forms::{FormError, Object, message, number, object};
+use crate::{FormError, Object, message, number, object};
 use scalepool_protocols::cxl::cxlio::dllp::Dllp;
 use serde_json::Value;
 

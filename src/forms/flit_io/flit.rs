@@ -1,7 +1,7 @@
 //! Flits of `cxl-io`: the standard 256-byte map under its own name.
 
-use crate::forms::flit256::{self, Encoded};
-use crate::forms::{FormError, shown};
+use crate::flit256::{self, Encoded};
+use crate::{FormError, shown};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::check::Findings;

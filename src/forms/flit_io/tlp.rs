@@ -1,6 +1,6 @@
 //! TLPs to their objects and back.
 
-use crate::forms::{FormError, Object, message, number, object, shown, text};
+use crate::{FormError, Object, message, number, object, shown, text};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::flit_mode::{Base, Pth, TRAILER_DW, ohc_dw};

@@ -1,7 +1,7 @@
 //! A packet to its object.
 
 use super::{PROTOCOL, kind_name};
-use crate::forms::{Object, message, number, violation};
+use crate::{Object, message, number, violation};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::nvlink::check::{self, Findings};
 use scalepool_protocols::nvlink::stream::{Decoded, Unpacker};

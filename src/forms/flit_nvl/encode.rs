@@ -1,7 +1,7 @@
 //! An object to its packet.
 
 use super::{Decoder, PROTOCOL, kind_name, to_json};
-use crate::forms::{FormError, Object, message, number, object, shown, stream, text};
+use crate::{FormError, Object, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::nvlink::check::Findings;
 use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, Header, MAX_DATA_FLITS, NvlConfig, Packet};

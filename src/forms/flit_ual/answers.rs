@@ -1,7 +1,7 @@
 //! Answers in the order of the questions, each when it is complete.
 
 use super::decode::to_json;
-use crate::forms::FormError;
+use crate::FormError;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::stream::Decoded;
 use scalepool_protocols::wire::Findings;

@@ -3,7 +3,7 @@
 use super::PROTOCOL;
 use super::answers::{Answer, Answers};
 use super::follow::{Follower, Place};
-use crate::forms::{FormError, Object, message, number, violation};
+use crate::{FormError, Object, message, number, violation};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::{Flit, SEGMENTS};

@@ -2,7 +2,7 @@
 
 use super::answers::{Answer, Answers};
 use super::{PROTOCOL, role};
-use crate::forms::{FormError, Object, message, number, object, shown, stream, text};
+use crate::{FormError, Object, message, number, object, shown, stream, text};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::{FieldType, FlitOp, HalfType};
 use scalepool_protocols::ualink::config::UalConfig;

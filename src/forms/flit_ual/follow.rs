@@ -10,7 +10,7 @@
 //! numbers; nothing is followed there.
 
 use super::role;
-use crate::forms::follow::Kept;
+use crate::follow::Kept;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::{Flit, Payload};

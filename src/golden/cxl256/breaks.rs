@@ -2,9 +2,9 @@
 
 use super::content::{Case, almp_body, data_classes, format_of, formats, random, with};
 use super::send::Sender;
-use crate::golden::legal::{self, plain};
-use crate::golden::vectors::{Context, Group, StreamCase};
-use crate::kernel::Rng;
+use crate::legal::{self, plain};
+use crate::vectors::{Context, Group, StreamCase};
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::crd::{Crd, RequestCredit};

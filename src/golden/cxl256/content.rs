@@ -2,10 +2,10 @@
 
 use super::damage;
 use super::send::Sender;
-use crate::golden::cross;
-use crate::golden::legal::{self, plain};
-use crate::golden::vectors::{Group, StreamCase};
-use crate::kernel::Rng;
+use crate::cross;
+use crate::legal::{self, plain};
+use crate::vectors::{Group, StreamCase};
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl256::almp::{Almp, L0p};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, L0pWidth, VlsmInstance, VlsmState};
 use scalepool_protocols::cxl::cxl256::crd::{Crd, RequestCredit};

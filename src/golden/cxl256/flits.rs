@@ -3,8 +3,8 @@
 use super::content::{self, Case};
 use super::send::Sender;
 use super::{breaks, damage};
-use crate::golden::vectors::{Content, Group, Stream256, StreamCase, VectorSet};
-use crate::kernel::Rng;
+use crate::vectors::{Content, Group, Stream256, StreamCase, VectorSet};
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::{Mode, Routing};

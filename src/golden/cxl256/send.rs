@@ -5,9 +5,9 @@
 //! A walk through one flit: [`Sender::begin`] starts it, [`Sender::data`] puts owed data into a G slot,
 //! [`Sender::messages`] fills a slot and adds its data to what is owed, [`Sender::end`] writes the header, CRC and FEC.
 
-use crate::golden::cross;
-use crate::golden::legal;
-use crate::kernel::Rng;
+use crate::cross;
+use crate::legal;
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::crd::Crd;

@@ -1,7 +1,7 @@
 //! Flits by hand: messages at chosen places, their data behind them.
 
-use crate::golden::legal::{self, random_bits};
-use crate::kernel::Rng;
+use crate::legal::{self, random_bits};
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::control::Control;

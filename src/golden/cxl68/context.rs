@@ -2,9 +2,9 @@
 
 use super::build::{control, fill, flipped, flits, protocol, put, put_at, put_last};
 use super::flits::line_class;
-use crate::golden::legal::{self, plain, random_bits};
-use crate::golden::vectors::{Content, Context, Group, StreamCase, VectorSet};
-use crate::kernel::Rng;
+use crate::legal::{self, plain, random_bits};
+use crate::vectors::{Content, Context, Group, StreamCase, VectorSet};
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::control::{Control, Llcrd, Retry, RetryAck};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;

@@ -2,9 +2,9 @@
 
 use super::build::{control, flipped};
 use super::flits::almp;
-use crate::golden::legal::{random, with};
-use crate::golden::vectors::{Content, Group, StreamCase, VectorSet};
-use crate::kernel::Rng;
+use crate::legal::{random, with};
+use crate::vectors::{Content, Group, StreamCase, VectorSet};
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::{VlsmInstance, VlsmState};
 use scalepool_protocols::cxl::cxl68::control::{Almp, Control};

@@ -1,9 +1,9 @@
 //! `flit_cxl-68b_<dir>`: traffic as the packer makes it, every slot format, and breaks that show in the flits.
 
 use super::build::{Put, control, data_flits, fill, flipped, flits, format, protocol, put, put_last, reheaded};
-use crate::golden::legal::{self, plain, random_bits, with};
-use crate::golden::vectors::{Content, Group, StreamCase, VectorSet};
-use crate::kernel::Rng;
+use crate::legal::{self, plain, random_bits, with};
+use crate::vectors::{Content, Group, StreamCase, VectorSet};
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::code::{M2sRwdOpcode, VlsmInstance, VlsmState};
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};

@@ -7,8 +7,8 @@
 
 use super::build::control;
 use super::flits::traffic;
-use crate::golden::vectors::{Content, Context, Group, StreamCase, VectorSet};
-use crate::kernel::Rng;
+use crate::vectors::{Content, Context, Group, StreamCase, VectorSet};
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Revision};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Retry, RetryAck, RetryReq};

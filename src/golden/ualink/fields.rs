@@ -1,6 +1,6 @@
 //! Rules between the fields of one UALink message: the generator's own statement, made from the sheet by names of fields.
 
-use crate::golden::cross::{message, raw, set};
+use crate::cross::{message, raw, set};
 use scalepool_protocols::wire::{FieldDef, LayoutDef};
 
 /// Class and type of the DL messages (`ualink` §6).

@@ -10,8 +10,8 @@ mod send;
 
 use super::legal;
 use super::vectors::{Content, Group, StreamCase, VectorSet};
-use crate::forms::flit_ual::PROTOCOL;
-use crate::kernel::Rng;
+use scalepool_forms::flit_ual::PROTOCOL;
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::{CompressedCmd, FlitOp, HalfType, RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::config::UalConfig;

@@ -1,8 +1,8 @@
 //! Transfers, messages and TL flits to a stream of DL flits.
 
 use super::CONFIG;
-use crate::golden::legal;
-use crate::kernel::Rng;
+use crate::legal;
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::FieldType;
 use scalepool_protocols::ualink::control::{self, Field};

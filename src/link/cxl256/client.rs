@@ -7,9 +7,9 @@
 //! Times are flit clocks of the link, counted from any start; they never go back, and they may jump where nothing was to
 //! be done, see [`Client::wakes_at`].
 
-use crate::link::event::Event;
-use crate::link::hook::Hooks;
-use crate::link::line_time::{Parts, Use};
+use crate::event::Event;
+use crate::hook::Hooks;
+use crate::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, lopt_io, standard_io};
 

@@ -4,7 +4,7 @@
 //! of control slots. The bins come from the tables of the codec; none is written by hand. Left out: sequence numbers and
 //! replay. An Empty slot, and a flit that a receiver would not use, count nowhere.
 
-use crate::link::coverage::{self, Group};
+use crate::coverage::{self, Group};
 use scalepool_protocols::cxl::cxl256::control::KINDS;
 use scalepool_protocols::cxl::cxl256::slot::{self, SlotKind};
 use scalepool_protocols::cxl::cxl256::stream::{Decoded, Role};

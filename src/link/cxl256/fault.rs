@@ -1,7 +1,7 @@
 //! What faults of the wire make of a 256B flit.
 
-use crate::kernel::Rng;
-use crate::link::fault::OnWire;
+use crate::fault::OnWire;
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, crc_parts};
 

@@ -11,7 +11,7 @@
 
 use super::end::EVEN_BODY;
 use super::receiver::{NAK_FLITS, Receiver};
-use crate::link::event::{Event, Severity, finding};
+use crate::event::{Event, Severity, finding};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::{FlitType, ReplayCommand};
 use scalepool_protocols::cxl::cxl256::control::Viral;

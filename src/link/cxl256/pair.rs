@@ -9,7 +9,7 @@ use super::client::Client;
 use super::config::{CachememConfig, LinkConfig};
 use super::end::End;
 use super::fault::WireFlit;
-use crate::link::wires::Wires;
+use crate::wires::Wires;
 use scalepool_protocols::cxl::Dir;
 
 /// A link.

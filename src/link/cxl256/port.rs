@@ -10,12 +10,12 @@ use super::client::{Client, Part, Urgent};
 use super::config::{CachememConfig, LinkConfig};
 use super::end::End;
 use super::fault::WireFlit;
-use crate::link::classes::ByClass;
-use crate::link::cxlio::{FlitEnd, Port as _};
-use crate::link::event::{Event, finding};
-use crate::link::hook::Hooks;
-use crate::link::line_time::Parts;
-use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
+use crate::classes::ByClass;
+use crate::cxlio::{FlitEnd, Port as _};
+use crate::event::{Event, finding};
+use crate::hook::Hooks;
+use crate::line_time::Parts;
+use crate::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
@@ -105,11 +105,11 @@ impl Layer for FlitEnd {
     }
 
     fn hold_credits(&mut self, hold: bool) {
-        crate::link::cxlio::Port::hold_credits(self, hold);
+        crate::cxlio::Port::hold_credits(self, hold);
     }
 
     fn lacks_credit(&self) -> bool {
-        crate::link::cxlio::Port::lacks_credit(self)
+        crate::cxlio::Port::lacks_credit(self)
     }
 
     fn halted(&self) -> Option<&'static str> {

@@ -6,7 +6,7 @@
 //!
 //! A run calls [`Coverage::record`] for every unit, merges its shards and asserts that [`Coverage::holes`] is empty.
 
-use crate::link::coverage::{self, Group};
+use crate::coverage::{self, Group};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::control::Control;

@@ -1,9 +1,9 @@
 //! Faults of the wire as they concern 68B units: what a bad unit looks like.
 
-pub use crate::link::fault::{Fault, FaultyWire};
+pub use crate::fault::{Fault, FaultyWire};
 
-use crate::kernel::Rng;
-use crate::link::fault::OnWire;
+use crate::fault::OnWire;
+use scalepool_kernel::Rng;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 
 impl OnWire for Unit {

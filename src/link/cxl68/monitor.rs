@@ -237,7 +237,7 @@ impl Monitor {
     }
 
     /// Number of the next new flit.
-    pub(in crate::link) fn newest(&self) -> u16 {
+    pub(crate) fn newest(&self) -> u16 {
         self.wr
     }
 

@@ -1,5 +1,5 @@
 //! Deliberate faults of our own model, one for each rule that only a checker above the link can see broken and that sit
-//! inside a state machine; those that change what passes a hook point are hooks ([`crate::link::hook`]). The conformance
+//! inside a state machine; those that change what passes a hook point are hooks ([`crate::hook`]). The conformance
 //! suite switches them on, one at a time, to show that the checker fires. No scenario uses them.
 
 /// One fault, named after what goes wrong.

@@ -6,8 +6,8 @@
 
 use super::end::{End, EndConfig};
 use super::monitor::{Monitor, MonitorConfig};
-use crate::link::event::Event;
-use crate::link::wires::Wires;
+use crate::event::Event;
+use crate::wires::Wires;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::ConfigError;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
@@ -181,9 +181,9 @@ impl Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Rng;
-    use crate::link::cxl68::{Event, Severity};
-    use crate::link::fault::FaultyWire;
+    use crate::cxl68::{Event, Severity};
+    use crate::fault::FaultyWire;
+    use scalepool_kernel::Rng;
     use scalepool_protocols::cxl::cxl68::code::M2sRwdOpcode;
     use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
     use scalepool_protocols::cxl::cxl68::message::{Class, M2sReq, M2sRwd, S2mDrs, S2mNdr};

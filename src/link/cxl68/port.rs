@@ -3,10 +3,10 @@
 use super::end::End;
 use super::event::{Event, finding};
 use super::retry::Local;
-use crate::link::classes::ByClass;
-use crate::link::hook::Hooks;
-use crate::link::line_time::Parts;
-use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
+use crate::classes::ByClass;
+use crate::hook::Hooks;
+use crate::line_time::Parts;
+use crate::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;

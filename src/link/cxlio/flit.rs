@@ -9,9 +9,9 @@
 use super::config::{ConfigError, FlitConfig, IoConfig};
 use super::port::{Channel, Port};
 use super::tlp::Form;
-use crate::link::cxl256::client::{Client, Part};
-use crate::link::event::Event;
-use crate::link::line_time::{Parts, Stream, Use};
+use crate::cxl256::client::{Client, Part};
+use crate::event::Event;
+use crate::line_time::{Parts, Stream, Use};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::{Flit, body_byte, body_bytes};

@@ -10,7 +10,7 @@
 use super::config::IoConfig;
 use super::credit::{Advertised, Field, Ledger, Purse, Scale, Wrong};
 use super::tlp::{Kind, Tlp};
-use crate::link::event::finding;
+use crate::event::finding;
 use scalepool_protocols::cxl::cxlio::code::FcType;
 use scalepool_protocols::cxl::cxlio::dllp::{Dllp, DllpFc};
 use scalepool_protocols::wire::{Violation, Wire};

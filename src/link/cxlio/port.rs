@@ -4,7 +4,7 @@ use super::config::{ConfigError, IdPrefix, IoConfig};
 use super::flow::{FlowControl, Step};
 use super::queue::Queues;
 use super::tlp::{Form, Kind, Tlp};
-use crate::link::event::{Event, Severity, finding};
+use crate::event::{Event, Severity, finding};
 use scalepool_protocols::wire::Violation;
 
 /// Why a TLP was not taken.

@@ -1,7 +1,7 @@
 //! A flit on a wire, and what faults make of it.
 
-use crate::kernel::Rng;
-use crate::link::fault::OnWire;
+use crate::fault::OnWire;
+use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::FLIT_BYTES;
 
 /// 16 bytes, byte 0 first.

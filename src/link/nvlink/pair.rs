@@ -6,7 +6,7 @@
 use super::config::{Buffers, LinkConfig};
 use super::end::End;
 use super::flit::Flit;
-use crate::link::wires::Wires;
+use crate::wires::Wires;
 use scalepool_protocols::cxl::Dir;
 
 /// A link. The two sides are alike; `down` goes from the first to the second.

@@ -14,15 +14,15 @@ use super::end::{End, Stats};
 use super::flit::Flit;
 use super::message::Message;
 use super::stall::{Stall, WINDOW_CYCLES};
-use crate::kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
-use crate::link::event::{Event, Severity, finding};
-use crate::link::fault::FaultyWire;
-use crate::link::hook::{Hooks, Way};
-use crate::link::line_time::LineTime;
-use crate::link::port::{GIVE_UP_RULE, given_up};
-use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
+use crate::event::{Event, Severity, finding};
+use crate::fault::FaultyWire;
+use crate::hook::{Hooks, Way};
+use crate::line_time::LineTime;
+use crate::port::{GIVE_UP_RULE, given_up};
+use scalepool_kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending, Time};
 use scalepool_protocols::nvlink::{FLIT_BYTES, Header, Vc};
 use scalepool_protocols::wire::Wire;
+use scalepool_trace::{Body, Kind, PlaceKind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The channels that operations use by default (`nvlink` §6.1), in the order of channel ends and counts of a port.

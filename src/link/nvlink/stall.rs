@@ -3,7 +3,7 @@
 //! Modelled: in windows of [`WINDOW_CYCLES`] the port hands nothing over, each with the same chance. What a window does
 //! follows from its number alone, so it does not matter how often anybody looks. Left out: pauses of other lengths.
 
-use crate::kernel::Rng;
+use scalepool_kernel::Rng;
 
 /// Flit clocks of a window: nearly two packets of 256 bytes. Our choice.
 pub const WINDOW_CYCLES: u64 = 32;

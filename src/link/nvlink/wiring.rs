@@ -5,10 +5,10 @@ use super::end::End;
 use super::message::Message;
 use super::port::{OnWire, Port, PortConfig, PortResult, Ports, SIGNALS, shows};
 use super::stall::Stall;
-use crate::kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
-use crate::link::fault::{Fault, FaultyWire};
-use crate::link::hook::Hooks;
-use crate::trace::{Hub, PlaceKind, Tap};
+use crate::fault::{Fault, FaultyWire};
+use crate::hook::Hooks;
+use scalepool_kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
+use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
 
 /// What all links of a simulation have in common.

@@ -1,8 +1,8 @@
 //! What stands above the data link layer: a transaction layer that makes and takes TL flits.
 
-use crate::link::event::Event;
-use crate::link::hook::Hooks;
-use crate::link::line_time::{Parts, Use};
+use crate::event::Event;
+use crate::hook::Hooks;
+use crate::line_time::{Parts, Use};
 use scalepool_protocols::ualink::half::TlFlit;
 
 /// A transaction layer over a UALink.

@@ -4,8 +4,8 @@ use super::client::Client;
 use super::line::{LaneRate, Line, Width};
 use super::messages::TL_CHANNEL;
 use super::{EndConfig, OnLine, Pair};
-use crate::kernel::Rng;
-use crate::link::event::{Event, Severity};
+use crate::event::{Event, Severity};
+use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::half::TlFlit;
 
 /// Counts TL flits up in their first bytes.

@@ -3,12 +3,12 @@
 use super::EndConfig;
 use super::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
 use super::tl::{Tl, TlConfig};
-use crate::kernel::{Binder, BuildError, LinkInEnd, LinkOutEnd, Simulation, Time};
-use crate::link::fault::{Fault, FaultyWire};
-use crate::link::hook::Hooks;
-use crate::link::sim_port::SimPort;
-use crate::trace::{Hub, PlaceKind, Tap};
+use crate::fault::{Fault, FaultyWire};
+use crate::hook::Hooks;
+use crate::sim_port::SimPort;
+use scalepool_kernel::{Binder, BuildError, LinkInEnd, LinkOutEnd, Simulation, Time};
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
+use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
 
 /// What all link ends of a simulation have in common.

@@ -10,16 +10,16 @@
 //! waits for its completion, because CXL.mem keeps no order between the two channels.
 
 use super::shown;
-use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
-use crate::memory::cache::Cache;
-use crate::memory::store::{Background, Store};
-use crate::memory::{ALL_BYTES, Line};
-use crate::nodes::Broken;
-use crate::nodes::stimulus::LineAccess;
-use crate::trace::{Kind, Stamp, Tap};
+use crate::Broken;
+use crate::stimulus::LineAccess;
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
+use scalepool_memory::cache::Cache;
+use scalepool_memory::store::{Background, Store};
+use scalepool_memory::{ALL_BYTES, Line};
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
 use scalepool_protocols::cxl::message::{Data, Form, M2sReq, M2sRwd, Message};
 use scalepool_protocols::wire::{At, Violation};
+use scalepool_trace::{Kind, Stamp, Tap};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 

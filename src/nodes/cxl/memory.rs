@@ -8,12 +8,12 @@
 //! applied to the store at once, so requests to one line take effect in order of arrival.
 
 use super::shown;
-use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use crate::memory::ALL_BYTES;
-use crate::memory::store::Store;
-use crate::trace::{Kind, Stamp, Tap};
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_memory::ALL_BYTES;
+use scalepool_memory::store::Store;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, MetaField, NdrOpcode};
 use scalepool_protocols::cxl::message::{Data, Form, M2sReq, Message, S2mDrs, S2mNdr};
+use scalepool_trace::{Kind, Stamp, Tap};
 use std::collections::VecDeque;
 
 /// How the device is built.

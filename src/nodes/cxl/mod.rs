@@ -1,17 +1,17 @@
 //! Hosts and memory devices of CXL.mem.
 //!
 //! Modelled: a core with a cache that asks for the memory of a device, and the device that answers. Left out: coherence
-//! (see [`crate::coherence`]), CXL.io. A walk through one read: the host misses and sends MemRd with a tag; the device
+//! (see [`scalepool_coherence`]), CXL.io. A walk through one read: the host misses and sends MemRd with a tag; the device
 //! answers with DRS and data after its latency; the host checks the bytes and frees the tag.
 
 pub mod host;
 pub mod memory;
 
-use crate::memory::store::Background;
-use crate::trace::Body;
+use scalepool_memory::store::Background;
 use scalepool_protocols::cxl::cxl68::message::M2sReq;
 use scalepool_protocols::cxl::message::{Class, Form, Message};
 use scalepool_protocols::wire::{LayoutDef, Wire};
+use scalepool_trace::Body;
 
 /// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
 pub const BACKGROUND: Background = Background::OwnAddress;

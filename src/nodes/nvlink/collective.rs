@@ -13,8 +13,8 @@
 use super::gang::BLOCK_BYTES;
 use super::memory::Memory;
 use super::program::{Ask, Program, Want};
-use crate::fabric::nvlink_switch::reduction::{NumberType, sum};
-use crate::kernel::Rng;
+use scalepool_fabric::nvlink_switch::reduction::{NumberType, sum};
+use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::Op;
 use scalepool_protocols::wire::Violation;
 use std::collections::{BTreeMap, VecDeque};
@@ -144,7 +144,7 @@ impl AllReduce {
     /// A block of the result is here.
     fn finish_block(&mut self, block: u64, data: &[u8]) {
         let expected = self.vectors.block(&self.vectors.sum, block);
-        let hex = crate::forms::number::hex;
+        let hex = scalepool_forms::number::hex;
         if data != expected {
             let text = format!("block {block} of the sum has a wrong value");
             self.broken.push(Violation::at_byte("SIM-E2E-01", 0, hex(data), hex(&expected), text));

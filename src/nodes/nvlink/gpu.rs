@@ -12,13 +12,13 @@ use super::gang::{BLOCK_BYTES, Gang, TAGS, global, local, target};
 use super::ledger::{Ledger, Peer};
 use super::memory::Memory;
 use super::program::{Ask, Program, Want};
-use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use crate::link::nvlink::Message;
-use crate::link::nvlink::port::body_of;
-use crate::nodes::Broken;
-use crate::trace::{Kind, PlaceKind, Stamp, Tap};
+use crate::Broken;
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_link::nvlink::Message;
+use scalepool_link::nvlink::port::body_of;
 use scalepool_protocols::nvlink::{Ae, Class, Header, NvlConfig, Op};
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
+use scalepool_trace::{Kind, PlaceKind, Stamp, Tap};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -90,7 +90,7 @@ pub struct GpuResult {
     pub ledger: Ledger,
 }
 
-/// Channels of one link, by [`CHANNELS`](crate::link::nvlink::port::CHANNELS).
+/// Channels of one link, by [`CHANNELS`](scalepool_link::nvlink::port::CHANNELS).
 pub struct LinkEnds {
     /// To the port.
     pub tx: [Out<Message>; 3],
@@ -221,7 +221,7 @@ impl Gpu {
         }
         if let Some(expected) = open.ask.expected.as_ref().filter(|e| message.op != Op::RSP_DATA || **e != message.data)
         {
-            let hex = crate::forms::number::hex;
+            let hex = scalepool_forms::number::hex;
             let (found, text) =
                 (hex(&message.data), format!("{:?} of {:#x} at {}", open.ask.op, open.ask.address, open.ask.target));
             self.rule("SIM-E2E-01", found, hex(expected), &text);

@@ -8,11 +8,11 @@
 //! A walk: a GPU enters a message when it goes to its port and when it comes from there; a switch enters those that end or
 //! begin in it; when the run is over both ends of each way are compared.
 
-use crate::fabric::nvlink_switch::crossbar::SWITCH_RID;
-use crate::link::nvlink::Message;
-use crate::link::nvlink::chain::Chain;
-use crate::link::nvlink::port::CHANNELS;
-use crate::nodes::Broken;
+use crate::Broken;
+use scalepool_fabric::nvlink_switch::crossbar::SWITCH_RID;
+use scalepool_link::nvlink::Message;
+use scalepool_link::nvlink::chain::Chain;
+use scalepool_link::nvlink::port::CHANNELS;
 use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 //! Modelled: reads, writes with byte enables, atomics on little-endian elements. Left out: time, ECC, FADD of 16 bits
 //! (answered as refused).
 
-use crate::memory::store::{Background, Store};
-use crate::memory::{LINE_BYTES, Line};
+use scalepool_memory::store::{Background, Store};
+use scalepool_memory::{LINE_BYTES, Line};
 
 /// Local memory.
 pub struct Memory(Store);

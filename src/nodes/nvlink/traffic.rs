@@ -8,7 +8,7 @@
 use super::gang::BLOCK_BYTES;
 use super::memory::{CAS, Memory, SIMPLE};
 use super::program::{Ask, Program, Want};
-use crate::kernel::Rng;
+use scalepool_kernel::Rng;
 use scalepool_protocols::nvlink::{Class, Op};
 use scalepool_protocols::wire::Violation;
 use std::collections::{BTreeMap, BTreeSet};

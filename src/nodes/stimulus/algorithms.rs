@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 
 use super::ParameterError;
-use crate::memory::{ALL_BYTES, LINE_BYTES, Line};
+use scalepool_memory::{ALL_BYTES, LINE_BYTES, Line};
 
 /// One step of an algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]

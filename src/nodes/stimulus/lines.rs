@@ -1,7 +1,7 @@
 //! From accesses of any size to accesses of one line each.
 
 use super::{Access, Op};
-use crate::memory::LINE_BYTES;
+use scalepool_memory::LINE_BYTES;
 use std::borrow::Borrow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;

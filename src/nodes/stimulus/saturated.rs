@@ -2,7 +2,7 @@
 //! they go is then up to the host's outstanding limit and everything behind it.
 
 use super::{Access, Op, ParameterError};
-use crate::memory::LINE_BYTES;
+use scalepool_memory::LINE_BYTES;
 
 /// A range of whole lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,12 +13,11 @@
 use super::check::{Assembly, Ledger, Watch};
 use super::completer::{Responses, answers, apply};
 use super::traffic::{Generator, Op};
-use crate::kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
-use crate::link::ualink::tl::TlClass;
-use crate::memory::Line;
-use crate::memory::store::{Background, Store};
-use crate::nodes::Broken;
-use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
+use crate::Broken;
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
+use scalepool_link::ualink::tl::TlClass;
+use scalepool_memory::Line;
+use scalepool_memory::store::{Background, Store};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
@@ -26,6 +25,7 @@ use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
+use scalepool_trace::{Body, Kind, PlaceKind, Stamp, Tap};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -4,8 +4,8 @@
 //! and beats of UPLI in time.
 
 use super::completer::lines;
-use crate::link::ualink::upli::{OrderCheck, Ordered, Ordering};
-use crate::memory::Line;
+use scalepool_link::ualink::upli::{OrderCheck, Ordered, Ordering};
+use scalepool_memory::Line;
 use scalepool_protocols::ualink::code::RdWr;
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq};

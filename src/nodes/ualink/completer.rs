@@ -4,8 +4,8 @@
 //! Left out: banks, address translation. An atomic adds its operand to a little-endian number of 64 bits and gives back
 //! the old one; which operations there are is up to the vendor, so this one is ours \[D\].
 
-use crate::memory::store::Store;
-use crate::memory::{ALL_BYTES, Line};
+use scalepool_memory::store::Store;
+use scalepool_memory::{ALL_BYTES, Line};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};

@@ -1,6 +1,6 @@
 //! Protection of the transactions of one port: AES-256-GCM between the two accelerators, over links and switches alike.
 //!
-//! Modelled: for each accelerator on the far side two ends of [`security`](crate::link::ualink::security), one for what
+//! Modelled: for each accelerator on the far side two ends of [`security`](scalepool_link::ualink::security), one for what
 //! this side asks and one for what it is asked; keys of their own for each stream, port and pair; the next keys loaded
 //! before any key roll. Detail: a transaction a call. Left out: how keys are agreed: both sides derive them from the seed.
 //!
@@ -8,8 +8,8 @@
 //! found by its tag, or by its source where the tag is encrypted, so encrypted responses travel uncompressed; a transaction whose tag does not fit is
 //! dropped, so its originator's time-out ends the matter.
 
-use crate::kernel::Rng;
-use crate::link::ualink::security::{KEY_BYTES, Key, Protection, SecureEnd, SecurityConfig, SecurityError, Stream};
+use scalepool_kernel::Rng;
+use scalepool_link::ualink::security::{KEY_BYTES, Key, Protection, SecureEnd, SecurityConfig, SecurityError, Stream};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;

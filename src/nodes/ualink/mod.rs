@@ -1,7 +1,7 @@
 //! UALink accelerators, with their ports, UPLI stations, protection and traffic.
 //!
 //! Modelled: accelerators that read, write and update each other's memory with real bytes, checked end to end. Left out:
-//! switches (see [`crate::fabric`]) and the node's own coherence. A walk through one write: the originator takes a tag and
+//! switches (see [`scalepool_fabric`]) and the node's own coherence. A walk through one write: the originator takes a tag and
 //! sends the request with its data; the port packs it; the completer of the peer writes the bytes; the response frees the
 //! tag.
 
@@ -13,7 +13,7 @@ pub mod port;
 pub mod station;
 pub mod traffic;
 
-use crate::kernel::{BuildError, InEnd, OutEnd, PartitionBuilder};
+use scalepool_kernel::{BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_protocols::ualink::unpack::Transfer;
 
 /// Transactions in a channel between an accelerator and its port.

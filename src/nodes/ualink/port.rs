@@ -9,14 +9,14 @@
 //! move into the queues of the transaction layer; one item is sent.
 
 use super::guard::{self, Guard};
-use crate::kernel::{Cx, In, Module, Next, Out, Pending};
-use crate::link::ualink::tl::TlClass;
-use crate::link::ualink::tl::port::LinkPort;
-use crate::trace::Stamp;
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending};
+use scalepool_link::ualink::tl::TlClass;
+use scalepool_link::ualink::tl::port::LinkPort;
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Wire;
+use scalepool_trace::Stamp;
 
 /// Most transactions of a class that wait in the transaction layer; the rest waits in the channel.
 const DEPTH: usize = 16;

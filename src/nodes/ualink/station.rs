@@ -1,6 +1,6 @@
 //! The UPLIs of a station: the boundary between an accelerator and the transaction layers of up to four ports.
 //!
-//! Modelled: two interfaces, signal by signal ([`upli`](crate::link::ualink::upli)): on one the accelerator asks and the
+//! Modelled: two interfaces, signal by signal ([`upli`](scalepool_link::ualink::upli)): on one the accelerator asks and the
 //! ports answer for it, on the other the ports hand in the requests of others and the accelerator answers. Time slots of the
 //! ports, credits, parity, bursts; drop mode and isolation; a monitor on each interface; faults of parity bits at numbered
 //! words. Detail: one clock of the accelerator. Left out: what software does to leave drop mode.
@@ -9,16 +9,16 @@
 //! take a step, their monitors read the wires; what has come out goes on as far as its channel has room. An interface on
 //! which nothing is under way rests, and its slots go on by the clock all the same.
 
-use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use crate::link::ualink::tl::TlClass;
-use crate::link::ualink::upli::{Completer, ConfigError, Cycle, Monitor, Originator, UpliConfig};
-use crate::nodes::Broken;
-use crate::trace::{Body, Kind, PlaceKind, Stamp, Tap};
+use crate::Broken;
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_link::ualink::tl::TlClass;
+use scalepool_link::ualink::upli::{Completer, ConfigError, Cycle, Monitor, Originator, UpliConfig};
 use scalepool_protocols::ualink::code::Status;
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::ualink::upli::{UpliOrigData, UpliRdRsp, UpliReq, UpliWrRsp};
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
+use scalepool_trace::{Body, Kind, PlaceKind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Words of a UPLI, for waves.

@@ -4,7 +4,7 @@
 //! which addresses. Every originator has regions of its own in every memory, so what a read has to return is known to the
 //! one that asks. Left out: programs.
 
-use crate::kernel::Rng;
+use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::field::REGION_BYTES;
 

@@ -3,12 +3,12 @@
 use super::keys;
 use super::links::kind;
 use super::star::Star;
-use crate::coherence::bias::{BiasDevice, BiasHost};
-use crate::coherence::clocked::accessor::Accessor;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::Line;
-use crate::scenario::settings::Settings;
-use crate::scenario::{How, RunError, Scenario};
+use crate::settings::Settings;
+use crate::{How, RunError, Scenario};
+use scalepool_coherence::bias::{BiasDevice, BiasHost};
+use scalepool_coherence::clocked::accessor::Accessor;
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::content::Line;
 use std::sync::Arc;
 
 /// The scenario.

@@ -2,15 +2,15 @@
 
 use super::links::{Counted, Spec};
 use super::wiring::{NodeEnds, PortEnds, channels};
-use crate::coherence::message::Dir;
-use crate::kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
-use crate::link::event::Event;
-use crate::link::fault::{Fault, FaultyWire};
-use crate::link::line_time::LineTime;
-use crate::link::port::{OnWire, Port, PortConfig, PortResult, Ports};
-use crate::link::sim_port::SimPort;
-use crate::scenario::settings::{GIVE_UP, Settings};
-use crate::trace::{Hub, PlaceKind, Tap};
+use crate::settings::{GIVE_UP, Settings};
+use scalepool_coherence::message::Dir;
+use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
+use scalepool_link::event::Event;
+use scalepool_link::fault::{Fault, FaultyWire};
+use scalepool_link::line_time::LineTime;
+use scalepool_link::port::{OnWire, Port, PortConfig, PortResult, Ports};
+use scalepool_link::sim_port::SimPort;
+use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a strand shall be.

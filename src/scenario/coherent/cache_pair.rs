@@ -5,16 +5,16 @@
 use super::keys;
 use super::links::kind;
 use super::star::{Star, Trunk};
-use crate::coherence::cache::device::Device;
-use crate::coherence::cache::home::Home;
-use crate::coherence::cache::route::{Below, CACHE_IDS, Flits, Hdm, Hierarchy, Routes};
-use crate::coherence::clocked::cache::Sparse;
-use crate::coherence::clocked::core::NoCore;
-use crate::coherence::config::CoherenceConfig;
-use crate::coherence::content::Line;
-use crate::coherence::mem::peer::Peer;
-use crate::scenario::settings::{SettingError, Settings};
-use crate::scenario::{How, RunError, Scenario};
+use crate::settings::{SettingError, Settings};
+use crate::{How, RunError, Scenario};
+use scalepool_coherence::cache::device::Device;
+use scalepool_coherence::cache::home::Home;
+use scalepool_coherence::cache::route::{Below, CACHE_IDS, Flits, Hdm, Hierarchy, Routes};
+use scalepool_coherence::clocked::cache::Sparse;
+use scalepool_coherence::clocked::core::NoCore;
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::content::Line;
+use scalepool_coherence::mem::peer::Peer;
 use std::sync::Arc;
 
 /// The scenario.

@@ -1,7 +1,7 @@
 //! Settings. Numbers without another source are of the model (basis: model).
 
 use super::stimulus::PATTERNS;
-use crate::scenario::settings::{GIVE_UP, Key, ON_OFF, Range};
+use crate::settings::{GIVE_UP, Key, ON_OFF, Range};
 
 const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
     Key { name, default, unit, range, doc }

@@ -1,17 +1,16 @@
 //! Links that carry CXL.cache and CXL.mem, in every flit mode.
 
 use super::build::{Strand, Wants};
-use crate::kernel::{BuildError, Simulation};
-use crate::link::classes::ByClass;
-use crate::link::cxl68::end::{End as End68, EndConfig};
-use crate::link::cxl68::timing::LineRate;
-use crate::link::cxl256::cachemem::Cachemem;
-use crate::link::cxl256::config::{CachememConfig, flit_time_fs};
-use crate::link::cxl256::port::PortEnd;
-use crate::scenario::flit_link::flit_link;
-use crate::scenario::settings::Settings;
-use crate::scenario::{RunError, memory};
-use crate::trace::Hub;
+use crate::flit_link::flit_link;
+use crate::settings::Settings;
+use crate::{RunError, memory};
+use scalepool_kernel::{BuildError, Simulation};
+use scalepool_link::classes::ByClass;
+use scalepool_link::cxl68::end::{End as End68, EndConfig};
+use scalepool_link::cxl68::timing::LineRate;
+use scalepool_link::cxl256::cachemem::Cachemem;
+use scalepool_link::cxl256::config::{CachememConfig, flit_time_fs};
+use scalepool_link::cxl256::port::PortEnd;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
 use scalepool_protocols::cxl::cxl68::lanes::Width;
@@ -20,6 +19,7 @@ use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::class::Routing;
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
 use scalepool_protocols::cxl::message::Form;
+use scalepool_trace::Hub;
 
 /// What a kind of link is, whoever its ends are.
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! Coherence over real links: agents of [`crate::coherence`], each a node of the kernel, with CXL links between them.
+//! Coherence over real links: agents of [`scalepool_coherence`], each a node of the kernel, with CXL links between them.
 //!
 //! Modelled: cores that load and store, their caches, the home with its memory, one CXL link to each device with packer,
 //! credits and replay. Two clocks: that of all agents (the reference) and the flit clock. Left out: CXL.io, enumeration,

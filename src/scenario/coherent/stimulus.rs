@@ -14,13 +14,13 @@
 //! * `walk`: every device reads all lines in order, and writes every eighth.
 //! * `private`: every device has lines of its own.
 
-use crate::coherence::clocked::accessor::{Access, Act, signed};
-use crate::coherence::clocked::program::Program;
-use crate::coherence::content::{Line, LineAddr};
-use crate::kernel::Rng;
-use crate::nodes::stimulus::{LineAccess, in_memory, line_accesses, read_trace};
-use crate::scenario::settings::Settings;
-use crate::scenario::{Request, RunError};
+use crate::settings::Settings;
+use crate::{Request, RunError};
+use scalepool_coherence::clocked::accessor::{Access, Act, signed};
+use scalepool_coherence::clocked::program::Program;
+use scalepool_coherence::content::{Line, LineAddr};
+use scalepool_kernel::Rng;
+use scalepool_nodes::stimulus::{LineAccess, in_memory, line_accesses, read_trace};
 use sha2::{Digest, Sha256};
 use std::iter::Zip;
 use std::ops::RangeFrom;

@@ -2,15 +2,15 @@
 
 use super::star::{HubAgent, Star};
 use super::{cache_pair, db_share, keys};
-use crate::coherence::agent::Agent;
-use crate::coherence::cache::device::Device;
-use crate::coherence::clocked::accessor::Caching;
-use crate::coherence::clocked::watcher::Watched;
-use crate::coherence::content::Line;
-use crate::coherence::mem::peer::Peer;
-use crate::coherence::mutant::Mutant;
-use crate::scenario::Request;
-use crate::scenario::settings::{Key, Settings};
+use crate::Request;
+use crate::settings::{Key, Settings};
+use scalepool_coherence::agent::Agent;
+use scalepool_coherence::cache::device::Device;
+use scalepool_coherence::clocked::accessor::Caching;
+use scalepool_coherence::clocked::watcher::Watched;
+use scalepool_coherence::content::Line;
+use scalepool_coherence::mem::peer::Peer;
+use scalepool_coherence::mutant::Mutant;
 use std::collections::BTreeSet;
 
 const SEED: u64 = 3;

@@ -1,11 +1,11 @@
 //! Channels between a node and the port of its link: one for each class of messages and direction.
 
-use crate::coherence::clocked::linked::{NodeLink, Numbered};
-use crate::coherence::clocked::node::ORDER;
-use crate::coherence::message::{Class, Dir};
-use crate::coherence::wire::Route;
-use crate::kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
-use crate::link::classes::ClassChannels;
+use scalepool_coherence::clocked::linked::{NodeLink, Numbered};
+use scalepool_coherence::clocked::node::ORDER;
+use scalepool_coherence::message::{Class, Dir};
+use scalepool_coherence::wire::Route;
+use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
+use scalepool_link::classes::ClassChannels;
 use scalepool_protocols::cxl::message::{self, Form, Message};
 
 /// Messages of a class between a node and its port; more wait in the packer of the link or in the node.

@@ -6,25 +6,25 @@ use super::function::{self, Function, FunctionResult};
 use super::root::{self, Root, RootConfig, RootResult};
 use super::walk::Windows;
 use super::{DEVICE_PORT, HOST_PORT, Pace, Plan, tlps};
-use crate::endpoint::completer::{Completer, CompleterConfig};
-use crate::endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side as PmSide};
-use crate::endpoint::requester::{Requester, RequesterConfig};
-use crate::endpoint::tlp::Form;
-use crate::kernel::{
+use crate::RunError;
+use crate::settings::{GIVE_UP, Settings};
+use scalepool_endpoint::completer::{Completer, CompleterConfig};
+use scalepool_endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side as PmSide};
+use scalepool_endpoint::requester::{Requester, RequesterConfig};
+use scalepool_endpoint::tlp::Form;
+use scalepool_kernel::{
     Binder, BuildError, Clock, InEnd, LinkInEnd, LinkOutEnd, Module, OutEnd, PartitionBuilder, Simulation,
 };
-use crate::link::fault::{Fault, FaultyWire};
-use crate::link::port::{Agent, Channels, OnWire, Port, PortConfig, PortResult, Ports};
-use crate::memory::store::{Background, Store};
-use crate::nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
-use crate::nodes::cxl::memory::{Device, DeviceConfig};
-use crate::nodes::cxl::transaction_layouts;
-use crate::nodes::stimulus::{self, LineAccess, Mix, Region};
-use crate::scenario::RunError;
-use crate::scenario::settings::{GIVE_UP, Settings};
-use crate::trace::{Hub, PlaceKind, Tap};
+use scalepool_link::fault::{Fault, FaultyWire};
+use scalepool_link::port::{Agent, Channels, OnWire, Port, PortConfig, PortResult, Ports};
+use scalepool_memory::store::{Background, Store};
+use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
+use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
+use scalepool_nodes::cxl::transaction_layouts;
+use scalepool_nodes::stimulus::{self, LineAccess, Mix, Region};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::message::{Form as MessageForm, Message};
+use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
 
 /// Items between an agent and its link end: room for the longest access in the smallest payloads.

@@ -6,19 +6,19 @@
 //! A walk through one flit clock: the kept TLP is tried again, then the end of the mode sends. When the host is done, all
 //! answers have come and nothing is open, the timers of CXL.io stop: [`LinkEnd::is_over`].
 
-use crate::endpoint::config_space::LinkError;
-use crate::link::arbmux::cxl68::{ArbMux as ArbMux68, Client as Client68, Entry};
-use crate::link::arbmux::cxl256::ArbMux as ArbMux256;
-use crate::link::arbmux::{Ask, Instance};
-use crate::link::coverage::Group;
-use crate::link::cxl68::End as End68;
-use crate::link::cxl256::Cachemem;
-use crate::link::cxl256::port::{self as port256, Layer, PortEnd, Signal};
-use crate::link::cxlio::{FlitEnd, Form, NonFlitEnd, Port as IoPort, Tlp};
-use crate::link::event::{Event, Severity};
-use crate::link::hook::Hooks;
-use crate::link::line_time::Parts;
-use crate::link::port::{Carries, LinkEnd, PACKER_DEPTH};
+use scalepool_endpoint::config_space::LinkError;
+use scalepool_link::arbmux::cxl68::{ArbMux as ArbMux68, Client as Client68, Entry};
+use scalepool_link::arbmux::cxl256::ArbMux as ArbMux256;
+use scalepool_link::arbmux::{Ask, Instance};
+use scalepool_link::coverage::Group;
+use scalepool_link::cxl68::End as End68;
+use scalepool_link::cxl256::Cachemem;
+use scalepool_link::cxl256::port::{self as port256, Layer, PortEnd, Signal};
+use scalepool_link::cxlio::{FlitEnd, Form, NonFlitEnd, Port as IoPort, Tlp};
+use scalepool_link::event::{Event, Severity};
+use scalepool_link::hook::Hooks;
+use scalepool_link::line_time::Parts;
+use scalepool_link::port::{Carries, LinkEnd, PACKER_DEPTH};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
 use scalepool_protocols::cxl::cxl68::unit::Unit;

@@ -5,12 +5,12 @@
 
 use super::ends::Item;
 use super::tlps;
-use crate::endpoint::completer::Completer;
-use crate::endpoint::event::Event;
-use crate::endpoint::pm::{Happened, PmAgent};
-use crate::endpoint::tlp::{Form, Kind as TlpKind, Tlp};
-use crate::kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use crate::trace::{Kind, Stamp, Tap};
+use scalepool_endpoint::completer::Completer;
+use scalepool_endpoint::event::Event;
+use scalepool_endpoint::pm::{Happened, PmAgent};
+use scalepool_endpoint::tlp::{Form, Kind as TlpKind, Tlp};
+use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_trace::{Kind, Stamp, Tap};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -87,7 +87,7 @@ impl Function {
             let (kind, form) = (if answer.last { Kind::End } else { Kind::Mark }, self.form);
             self.tap.record(at, kind, answer.id, 0, || match answer.last {
                 true => tlps::body(&answer.bytes, form),
-                false => crate::trace::Body::Mark("part"),
+                false => scalepool_trace::Body::Mark("part"),
             });
             self.mine.completions += 1;
             // Room was asked for before.
@@ -98,7 +98,7 @@ impl Function {
             let Some(bytes) = self.bytes_of(&message) else { break };
             let (id, form) = (self.tap.new_id(), self.form);
             self.tap.record(at, Kind::Begin, id, 0, || tlps::body(&bytes, form));
-            self.tap.record(at, Kind::End, id, 0, || crate::trace::Body::None);
+            self.tap.record(at, Kind::End, id, 0, || scalepool_trace::Body::None);
             let _ = self.tx.push(cx, Item::Tlp(bytes));
         }
     }
@@ -122,7 +122,7 @@ impl Function {
         self.mine.requests += 1;
         let answers = self.completer.receive(&tlp);
         if answers.is_empty() || matches!(tlp.kind, TlpKind::Completion { .. }) {
-            self.tap.record(at, Kind::End, id, 0, || crate::trace::Body::None);
+            self.tap.record(at, Kind::End, id, 0, || scalepool_trace::Body::None);
         }
         let n = answers.len();
         for (k, answer) in answers.into_iter().enumerate() {

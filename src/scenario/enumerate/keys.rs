@@ -1,6 +1,6 @@
 //! Settings of the scenario: defaults, units, ranges.
 
-use crate::scenario::settings::{GIVE_UP, Key, ON_OFF, Range};
+use crate::settings::{GIVE_UP, Key, ON_OFF, Range};
 
 const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
     Key { name, default, unit, range, doc }

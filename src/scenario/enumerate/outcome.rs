@@ -5,13 +5,13 @@ use super::ends::{EndFigures, HasIo, WithIo};
 use super::function;
 use super::root;
 use super::{NAME, Pace, RunError};
-use crate::endpoint::event::Event;
-use crate::endpoint::tlp::TlpError;
-use crate::kernel::SimError;
-use crate::link::cxlio::Stats;
-use crate::link::port::PortResult;
-use crate::scenario::Request;
-use crate::scenario::report::{Broken, Report, Spread, direction, flit_clocks};
+use crate::Request;
+use crate::report::{Broken, Report, Spread, direction, flit_clocks};
+use scalepool_endpoint::event::Event;
+use scalepool_endpoint::tlp::TlpError;
+use scalepool_kernel::SimError;
+use scalepool_link::cxlio::Stats;
+use scalepool_link::port::PortResult;
 use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
 use scalepool_protocols::wire::{Violation, Wire};
 use std::sync::{Mutex, PoisonError};
@@ -42,7 +42,7 @@ pub(super) fn report<E: HasIo>(
     mode: ConnectedMode,
     pace: Pace,
     clock_fs: u64,
-    outcome: Result<crate::kernel::RunReport, SimError>,
+    outcome: Result<scalepool_kernel::RunReport, SimError>,
     results: &Results<E>,
 ) -> Result<Report, RunError> {
     if let Err(SimError::Build(e)) = outcome {

@@ -1,12 +1,12 @@
 //! TLPs in traces: which layout shows their header.
 
-use crate::endpoint::tlp::Form;
-use crate::link::cxlio::{Form as WireForm, Tlp as WireTlp};
-use crate::trace::{Body, PlaceKind};
+use scalepool_endpoint::tlp::Form;
+use scalepool_link::cxlio::{Form as WireForm, Tlp as WireTlp};
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::flit_mode::{Base, FmCfg, FmCpl, FmMem32, FmMem64, FmMsg};
 use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCfg, NfmCpl, NfmMem32, NfmMem64, NfmMsg, Shape};
 use scalepool_protocols::wire::{LayoutDef, Wire};
+use scalepool_trace::{Body, PlaceKind};
 
 const NON_FLIT: &[&LayoutDef] = &[NfmMem32::DEF, NfmMem64::DEF, NfmCfg::DEF, NfmCpl::DEF, NfmMsg::DEF];
 const FLIT: &[&LayoutDef] = &[FmMem32::DEF, FmMem64::DEF, FmCfg::DEF, FmCpl::DEF, FmMsg::DEF];

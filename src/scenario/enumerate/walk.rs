@@ -6,8 +6,8 @@
 //! Modelled: functions of one device, the list of capabilities, sizing and placing of BARs, the DVSECs of CXL, memory
 //! ranges, the largest payload, the lock. Left out: bridges below, resource rebalancing, option ROMs.
 
-use crate::endpoint::config_space::registers as reg;
-use crate::endpoint::config_space::{BYTES, EXTENDED_AT};
+use scalepool_endpoint::config_space::registers as reg;
+use scalepool_endpoint::config_space::{BYTES, EXTENDED_AT};
 use scalepool_protocols::cxl::cxlio::dvsec::{
     self, CAPABILITY_ID, DeviceCapability, DeviceControl, DvsecHeader, DvsecId, FlexBusStatus, check_header,
 };

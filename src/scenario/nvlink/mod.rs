@@ -12,12 +12,12 @@ pub mod pair;
 pub mod pod;
 
 use super::settings::{GIVE_UP, Key, Range, Settings};
-use crate::kernel::{BuildError, Clock, Simulation};
-use crate::link::nvlink::wiring::{LinkKind, Socket};
-use crate::link::nvlink::{Buffers, LinkConfig};
-use crate::nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds};
-use crate::trace::Hub;
+use scalepool_kernel::{BuildError, Clock, Simulation};
+use scalepool_link::nvlink::wiring::{LinkKind, Socket};
+use scalepool_link::nvlink::{Buffers, LinkConfig};
+use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds};
 use scalepool_protocols::nvlink::{C2C, C2C_RATE, GENERATIONS, Generation};
+use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
 pub(super) const fn key(

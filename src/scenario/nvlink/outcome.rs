@@ -1,15 +1,15 @@
 //! Results of GPUs and ports to the report.
 
-use crate::kernel::{RunReport, SimError, Stop};
-use crate::link::line_time::LineTime;
-use crate::link::nvlink::chain::Chain;
-use crate::link::nvlink::port::{CHANNELS, PortResult};
-use crate::link::nvlink::wiring::Socket;
-use crate::link::sim_port::SimPort;
-use crate::nodes::nvlink::gpu::GpuResult;
-use crate::nodes::nvlink::ledger::{self, Ledger};
-use crate::scenario::report::{Broken, FabricFigures, Report, Spread, direction, flit_clocks};
-use crate::scenario::{Request, RunError};
+use crate::report::{Broken, FabricFigures, Report, Spread, direction, flit_clocks};
+use crate::{Request, RunError};
+use scalepool_kernel::{RunReport, SimError, Stop};
+use scalepool_link::line_time::LineTime;
+use scalepool_link::nvlink::chain::Chain;
+use scalepool_link::nvlink::port::{CHANNELS, PortResult};
+use scalepool_link::nvlink::wiring::Socket;
+use scalepool_link::sim_port::SimPort;
+use scalepool_nodes::nvlink::gpu::GpuResult;
+use scalepool_nodes::nvlink::ledger::{self, Ledger};
 use scalepool_protocols::nvlink::{FLIT_BYTES, Op};
 use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;

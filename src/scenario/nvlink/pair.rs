@@ -5,16 +5,16 @@
 
 use super::outcome::{Results, Run};
 use super::*;
-use crate::kernel::{Rng, SimError};
-use crate::link::nvlink::wiring;
-use crate::nodes::nvlink::gpu::{GpuConfig, Mutant};
-use crate::nodes::nvlink::litmus::Litmus;
-use crate::nodes::nvlink::program::Program;
-use crate::nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
-use crate::scenario::drive::{Built, identity};
-use crate::scenario::faults::faults;
-use crate::scenario::settings::{GIVE_UP, SettingError};
-use crate::scenario::{Request, RunError};
+use crate::drive::{Built, identity};
+use crate::faults::faults;
+use crate::settings::{GIVE_UP, SettingError};
+use crate::{Request, RunError};
+use scalepool_kernel::{Rng, SimError};
+use scalepool_link::nvlink::wiring;
+use scalepool_nodes::nvlink::gpu::{GpuConfig, Mutant};
+use scalepool_nodes::nvlink::litmus::Litmus;
+use scalepool_nodes::nvlink::program::Program;
+use scalepool_nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use scalepool_protocols::nvlink::FLIT_BYTES;
 
 /// Name on the command line.
@@ -110,7 +110,7 @@ pub fn build_with(request: &Request, settings: &Settings, mutant: Mutant) -> Res
 /// Refuses sizes that are no whole units.
 pub(super) fn check_sizes(settings: &Settings) -> Result<(), SettingError> {
     for (key, unit) in
-        [("traffic.bytes", FLIT_BYTES as u64), ("traffic.region_bytes", crate::nodes::nvlink::gang::BLOCK_BYTES)]
+        [("traffic.bytes", FLIT_BYTES as u64), ("traffic.region_bytes", scalepool_nodes::nvlink::gang::BLOCK_BYTES)]
     {
         if !settings.int(key).is_multiple_of(unit) {
             return Err(SettingError::Together { key, text: format!("expected a multiple of {unit} bytes") });
@@ -123,7 +123,7 @@ fn simulation(
     request: &Request,
     settings: &Settings,
     mutant: Mutant,
-    faults: [Vec<crate::link::fault::Fault>; 2],
+    faults: [Vec<scalepool_link::fault::Fault>; 2],
     hub: &mut Hub,
     results: &mut Results,
 ) -> Result<Simulation, BuildError> {

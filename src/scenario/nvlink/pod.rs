@@ -7,25 +7,25 @@
 use super::outcome::{Results, Run, read};
 use super::pair::check_sizes;
 use super::*;
-use crate::fabric::nvlink_switch::reduction::NumberType;
-use crate::fabric::nvlink_switch::{
+use crate::drive::{Built, Ended, identity};
+use crate::memory as memory_of;
+use crate::report::{Broken, FabricFigures};
+use crate::settings::{GIVE_UP, SettingError};
+use crate::{Request, RunError};
+use scalepool_fabric::nvlink_switch::reduction::NumberType;
+use scalepool_fabric::nvlink_switch::{
     Crossbar, CrossbarConfig, Groups, PRESETS, PortEnds, RemapEntry, RemapTable, Routes, SwitchMutant, SwitchPreset,
     SwitchResult, Target,
 };
-use crate::kernel::{Rng, SimError};
-use crate::link::nvlink::chain::Chain;
-use crate::link::nvlink::port::CHANNELS;
-use crate::link::nvlink::wiring;
-use crate::memory::limit;
-use crate::nodes::nvlink::collective::{AllReduce, Vectors, Way};
-use crate::nodes::nvlink::gpu::{GpuConfig, Mutant};
-use crate::nodes::nvlink::program::Program;
-use crate::nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
-use crate::scenario::drive::{Built, Ended, identity};
-use crate::scenario::memory as memory_of;
-use crate::scenario::report::{Broken, FabricFigures};
-use crate::scenario::settings::{GIVE_UP, SettingError};
-use crate::scenario::{Request, RunError};
+use scalepool_kernel::{Rng, SimError};
+use scalepool_link::nvlink::chain::Chain;
+use scalepool_link::nvlink::port::CHANNELS;
+use scalepool_link::nvlink::wiring;
+use scalepool_memory::limit;
+use scalepool_nodes::nvlink::collective::{AllReduce, Vectors, Way};
+use scalepool_nodes::nvlink::gpu::{GpuConfig, Mutant};
+use scalepool_nodes::nvlink::program::Program;
+use scalepool_nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use std::collections::BTreeMap;
 
 /// Name on the command line.
@@ -178,12 +178,13 @@ pub fn build_with(request: &Request, settings: &Settings, mutants: Mutants) -> R
         "bf16" => NumberType::Bf16,
         _ => NumberType::F32,
     };
-    let blocks =
-        settings.int("collective.bytes").div_ceil(u64::from(shape.members) * crate::nodes::nvlink::gang::BLOCK_BYTES);
+    let blocks = settings
+        .int("collective.bytes")
+        .div_ceil(u64::from(shape.members) * scalepool_nodes::nvlink::gang::BLOCK_BYTES);
     if way.is_some() {
         // A vector each, and their sum.
         let bytes =
-            u128::from(blocks) * u128::from(shape.members) * u128::from(crate::nodes::nvlink::gang::BLOCK_BYTES);
+            u128::from(blocks) * u128::from(shape.members) * u128::from(scalepool_nodes::nvlink::gang::BLOCK_BYTES);
         let text = format!("the vectors of {} GPUs and their sum", shape.members);
         memory_of::refuse("collective.bytes", limit::above(&text, bytes * (u128::from(shape.members) + 1)))?;
     }

@@ -1,32 +1,32 @@
 //! Settings to a built simulation.
 
-use crate::fabric::ualink_switch::core::CoreStats;
-use crate::fabric::ualink_switch::{Core, Routes, place_switch};
-use crate::kernel::{BuildError, Clock, ClockId, LinkInEnd, LinkOutEnd, PartitionBuilder, Rng, Simulation, Time};
-use crate::link::fault::Fault;
-use crate::link::sim_port::SimPort;
-use crate::link::ualink::EndConfig;
-use crate::link::ualink::line::{LaneRate, Line, Width};
-use crate::link::ualink::security::{Protection, SecurityConfig};
-use crate::link::ualink::tl::port::{OnWire, PortResult};
-use crate::link::ualink::tl::{Counts, TlConfig};
-use crate::link::ualink::upli::{self, Ordering, UpliConfig};
-use crate::link::ualink::wiring::{self, Socket, SocketKind};
-use crate::memory::limit;
-use crate::nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
-use crate::nodes::ualink::completer::Responses;
-use crate::nodes::ualink::guard::Guard;
-use crate::nodes::ualink::port::{self, Port, Tamper};
-use crate::nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
-use crate::nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
-use crate::nodes::ualink::{Ends, InEnds, OutEnds, channels};
-use crate::scenario::faults::faults;
-use crate::scenario::memory;
-use crate::scenario::settings::{GIVE_UP, SettingError, Settings};
-use crate::trace::{Hub, Tap};
+use crate::faults::faults;
+use crate::memory;
+use crate::settings::{GIVE_UP, SettingError, Settings};
+use scalepool_fabric::ualink_switch::core::CoreStats;
+use scalepool_fabric::ualink_switch::{Core, Routes, place_switch};
+use scalepool_kernel::{BuildError, Clock, ClockId, LinkInEnd, LinkOutEnd, PartitionBuilder, Rng, Simulation, Time};
+use scalepool_link::fault::Fault;
+use scalepool_link::sim_port::SimPort;
+use scalepool_link::ualink::EndConfig;
+use scalepool_link::ualink::line::{LaneRate, Line, Width};
+use scalepool_link::ualink::security::{Protection, SecurityConfig};
+use scalepool_link::ualink::tl::port::{OnWire, PortResult};
+use scalepool_link::ualink::tl::{Counts, TlConfig};
+use scalepool_link::ualink::upli::{self, Ordering, UpliConfig};
+use scalepool_link::ualink::wiring::{self, Socket, SocketKind};
+use scalepool_memory::limit;
+use scalepool_nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
+use scalepool_nodes::ualink::completer::Responses;
+use scalepool_nodes::ualink::guard::Guard;
+use scalepool_nodes::ualink::port::{self, Port, Tamper};
+use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
+use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
+use scalepool_nodes::ualink::{Ends, InEnds, OutEnds, channels};
 use scalepool_protocols::ualink::code::DeviceType;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
+use scalepool_trace::{Hub, Tap};
 use std::sync::{Arc, Mutex};
 
 /// Everything that the settings say.

@@ -1,6 +1,6 @@
 //! Settings of the UALink scenarios. Numbers without another source are of the model (basis: model).
 
-use crate::scenario::settings::{GIVE_UP, Key, Range};
+use crate::settings::{GIVE_UP, Key, Range};
 
 const fn key(name: &'static str, default: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Key {
     Key { name, default, unit, range, doc }

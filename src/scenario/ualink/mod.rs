@@ -18,8 +18,8 @@ pub use keys::{PAIR_KEYS, POD_KEYS};
 use super::drive::{Built, identity};
 use super::settings::Settings;
 use super::{Request, RunError};
-use crate::kernel::SimError;
-use crate::trace::Hub;
+use scalepool_kernel::SimError;
+use scalepool_trace::Hub;
 
 /// Names on the command line.
 pub const NAMES: [&str; 2] = ["ualink-pair", "ualink-pod"];

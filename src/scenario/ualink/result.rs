@@ -1,14 +1,14 @@
 //! Results of the modules to a report.
 
 use super::build::{Design, Results};
-use crate::fabric::ualink_switch::core::CoreStats;
-use crate::kernel::{RunReport, SimError, Stop};
-use crate::link::ualink::tl::port::PortResult;
-use crate::nodes::ualink::accelerator::AcceleratorResult;
-use crate::nodes::ualink::check::{Ledger, conservation};
-use crate::nodes::ualink::station::StationResult;
-use crate::scenario::report::{Broken, FabricFigures, Report, Spread, direction, flit_clocks};
-use crate::scenario::{Request, RunError};
+use crate::report::{Broken, FabricFigures, Report, Spread, direction, flit_clocks};
+use crate::{Request, RunError};
+use scalepool_fabric::ualink_switch::core::CoreStats;
+use scalepool_kernel::{RunReport, SimError, Stop};
+use scalepool_link::ualink::tl::port::PortResult;
+use scalepool_nodes::ualink::accelerator::AcceleratorResult;
+use scalepool_nodes::ualink::check::{Ledger, conservation};
+use scalepool_nodes::ualink::station::StationResult;
 use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
 use scalepool_protocols::wire::{At, LayoutDef, Violation, Wire};

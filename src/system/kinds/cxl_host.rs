@@ -1,16 +1,16 @@
-//! `cxl.host`: a core with a cache that uses the memory of a device, see [`crate::nodes::cxl::host`].
+//! `cxl.host`: a core with a cache that uses the memory of a device, see [`scalepool_nodes::cxl::host`].
 
-use crate::memory::LINE_BYTES;
-use crate::memory::cache::{Cache, CacheConfig};
-use crate::nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
-use crate::nodes::cxl::{BACKGROUND, transaction_layouts};
-use crate::nodes::stimulus::{self, Access, LineAccess, Mix, Op, ParameterError, Region};
-use crate::system::field::{Config, Range, config};
-use crate::system::kind::{
+use crate::field::{Config, Range, config};
+use crate::kind::{
     Component, ComponentKind, Finding, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
 };
-use crate::system::quantity::Unit;
-use crate::trace::{Hub, PlaceKind};
+use crate::quantity::Unit;
+use scalepool_memory::LINE_BYTES;
+use scalepool_memory::cache::{Cache, CacheConfig};
+use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
+use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
+use scalepool_nodes::stimulus::{self, Access, LineAccess, Mix, Op, ParameterError, Region};
+use scalepool_trace::{Hub, PlaceKind};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

@@ -1,15 +1,15 @@
-//! `cxl.memory`: a CXL Type 3 device with host-managed memory (HDM-H), see [`crate::nodes::cxl::memory`].
+//! `cxl.memory`: a CXL Type 3 device with host-managed memory (HDM-H), see [`scalepool_nodes::cxl::memory`].
 
-use crate::memory::LINE_BYTES;
-use crate::memory::store::Store;
-use crate::nodes::cxl::memory::{Device, DeviceConfig};
-use crate::nodes::cxl::{BACKGROUND, transaction_layouts};
-use crate::system::field::{Config, Range, config};
-use crate::system::kind::{
+use crate::field::{Config, Range, config};
+use crate::kind::{
     Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
 };
-use crate::system::quantity::Unit;
-use crate::trace::{Hub, PlaceKind};
+use crate::quantity::Unit;
+use scalepool_memory::LINE_BYTES;
+use scalepool_memory::store::Store;
+use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
+use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
+use scalepool_trace::{Hub, PlaceKind};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {

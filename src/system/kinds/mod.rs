@@ -14,9 +14,9 @@ pub mod ualink_switch;
 
 use super::kind::Finding;
 use super::problem::Place;
-use crate::link::event::Event;
-use crate::link::fault::Fault;
-use crate::nodes::Broken;
+use scalepool_link::event::Event;
+use scalepool_link::fault::Fault;
+use scalepool_nodes::Broken;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The field `fault` of a link: listed faults by end, and what is none of those that are `expected`.

@@ -1,17 +1,17 @@
-//! `nvlink.gpu`: a GPU of model profile NVL-M1 with the traffic that it makes, see [`crate::nodes::nvlink::gpu`].
+//! `nvlink.gpu`: a GPU of model profile NVL-M1 with the traffic that it makes, see [`scalepool_nodes::nvlink::gpu`].
 
-use crate::kernel::Rng;
-use crate::nodes::nvlink::gang::BLOCK_BYTES;
-use crate::nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds, Mutant};
-use crate::nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
-use crate::system::field::{Config, Range, config};
-use crate::system::kind::{
+use crate::field::{Config, Range, config};
+use crate::kind::{
     Carried, Component, ComponentKind, Finding, Ledger, Measured, Node, NodeError, Plug, PortDecl, Role, Site,
     component,
 };
-use crate::system::quantity::Unit;
-use crate::trace::Hub;
+use crate::quantity::Unit;
+use scalepool_kernel::Rng;
+use scalepool_nodes::nvlink::gang::BLOCK_BYTES;
+use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds, Mutant};
+use scalepool_nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
 use scalepool_protocols::nvlink::FLIT_BYTES;
+use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
 /// The kind.
@@ -124,7 +124,7 @@ impl Component for NvGpu {
     }
 }
 
-fn measured(flit_clock: crate::kernel::Clock, result: &GpuResult) -> Measured {
+fn measured(flit_clock: scalepool_kernel::Clock, result: &GpuResult) -> Measured {
     Measured {
         counts: vec![("answers", result.answers), ("payload [bytes]", result.bytes)],
         bytes: result.bytes,

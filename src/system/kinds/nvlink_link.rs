@@ -1,22 +1,22 @@
-//! `nvlink`: an NVLink of model profile NVL-M1, see [`crate::link::nvlink`]. Basis: model, no product.
+//! `nvlink`: an NVLink of model profile NVL-M1, see [`scalepool_link::nvlink`]. Basis: model, no product.
 
-use crate::kernel::{BuildError, Clock, PartitionBuilder, Simulation};
-use crate::link::fault::Fault;
-use crate::link::nvlink::port::{CHANNELS, PortResult};
-use crate::link::nvlink::wiring::{self, LinkKind as SocketKind, Socket};
-use crate::link::nvlink::{Buffers, LinkConfig};
-use crate::link::sim_port::SimPort;
-use crate::nodes::Broken;
-use crate::system::field::{Config, Range, config};
-use crate::system::kind::{
+use crate::field::{Config, Range, config};
+use crate::kind::{
     BuiltLink, Carried, Clocks, Ending, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite, Plug,
     link,
 };
-use crate::system::problem::Place;
-use crate::system::quantity::Unit;
-use crate::trace::Hub;
+use crate::problem::Place;
+use crate::quantity::Unit;
+use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
+use scalepool_link::fault::Fault;
+use scalepool_link::nvlink::port::{CHANNELS, PortResult};
+use scalepool_link::nvlink::wiring::{self, LinkKind as SocketKind, Socket};
+use scalepool_link::nvlink::{Buffers, LinkConfig};
+use scalepool_link::sim_port::SimPort;
+use scalepool_nodes::Broken;
 use scalepool_protocols::nvlink::{C2C_RATE, FLIT_BYTES, GENERATIONS, Generation};
 use scalepool_protocols::wire::Violation;
+use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
 /// The kind.

@@ -1,19 +1,17 @@
-//! `ualink.accelerator`: an originator and completer of UALink transactions, see [`crate::nodes::ualink::accelerator`].
+//! `ualink.accelerator`: an originator and completer of UALink transactions, see [`scalepool_nodes::ualink::accelerator`].
 
-use crate::kernel::Rng;
-use crate::nodes::Broken;
-use crate::nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
-use crate::nodes::ualink::channels;
-use crate::nodes::ualink::completer::Responses;
-use crate::nodes::ualink::port::{Port, Tamper};
-use crate::nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
-use crate::system::field::{Config, Range, config};
-use crate::system::kind::{
-    Component, ComponentKind, Ledger, Measured, Node, NodeError, PortDecl, Role, Site, component,
-};
-use crate::system::quantity::Unit;
-use crate::trace::Hub;
+use crate::field::{Config, Range, config};
+use crate::kind::{Component, ComponentKind, Ledger, Measured, Node, NodeError, PortDecl, Role, Site, component};
+use crate::quantity::Unit;
+use scalepool_kernel::Rng;
+use scalepool_nodes::Broken;
+use scalepool_nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
+use scalepool_nodes::ualink::channels;
+use scalepool_nodes::ualink::completer::Responses;
+use scalepool_nodes::ualink::port::{Port, Tamper};
+use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
 use scalepool_protocols::wire::Violation;
+use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
 /// The kind.

@@ -1,29 +1,29 @@
-//! `ualink`: a UALink with DL flits of 640 bytes, see [`crate::link::ualink`].
+//! `ualink`: a UALink with DL flits of 640 bytes, see [`scalepool_link::ualink`].
 //!
 //! Between two accelerators the first of them opens the channels; between an accelerator and a switch the accelerator does.
 
-use crate::kernel::{BuildError, Clock, PartitionBuilder, Simulation};
-use crate::link::fault::Fault;
-use crate::link::sim_port::SimPort;
-use crate::link::ualink::EndConfig;
-use crate::link::ualink::line::{LaneRate, Line, Width};
-use crate::link::ualink::tl::port::PortResult;
-use crate::link::ualink::tl::{Counts, TlConfig};
-use crate::link::ualink::wiring::{Socket, SocketKind, wires};
-use crate::memory::limit;
-use crate::nodes::Broken;
-use crate::system::field::{Config, Range, config};
-use crate::system::kind::{
+use crate::field::{Config, Range, config};
+use crate::kind::{
     BuiltLink, Carried, Clocks, Ending, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite, Plug,
     Role, link,
 };
-use crate::system::problem::Place;
-use crate::system::quantity::Unit;
-use crate::trace::Hub;
+use crate::problem::Place;
+use crate::quantity::Unit;
+use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
+use scalepool_link::fault::Fault;
+use scalepool_link::sim_port::SimPort;
+use scalepool_link::ualink::EndConfig;
+use scalepool_link::ualink::line::{LaneRate, Line, Width};
+use scalepool_link::ualink::tl::port::PortResult;
+use scalepool_link::ualink::tl::{Counts, TlConfig};
+use scalepool_link::ualink::wiring::{Socket, SocketKind, wires};
+use scalepool_memory::limit;
+use scalepool_nodes::Broken;
 use scalepool_protocols::ualink::code::DeviceType;
 use scalepool_protocols::ualink::field::{TlCreq, TlCrspMulti, TlCrspSingle, TlFc, TlReq, TlRsp};
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
+use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
 /// The kind.

@@ -1,14 +1,14 @@
-//! `ualink.switch`: a relay with a port for every accelerator, see [`crate::fabric::ualink_switch`].
+//! `ualink.switch`: a relay with a port for every accelerator, see [`scalepool_fabric::ualink_switch`].
 
-use crate::fabric::ualink_switch::core::CoreStats;
-use crate::fabric::ualink_switch::{Core, Routes, place_switch};
-use crate::system::field::{Config, Range, config};
-use crate::system::kind::{
+use crate::field::{Config, Range, config};
+use crate::kind::{
     Carried, Component, ComponentKind, Finding, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
 };
-use crate::system::problem::Place;
-use crate::system::quantity::Unit;
-use crate::trace::Hub;
+use crate::problem::Place;
+use crate::quantity::Unit;
+use scalepool_fabric::ualink_switch::core::CoreStats;
+use scalepool_fabric::ualink_switch::{Core, Routes, place_switch};
+use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
 /// The kind.

@@ -28,8 +28,8 @@
 //! every field. Left out: joined data, content of CXL.io, IDE.
 
 use super::FlitVars;
-use crate::trace::signals::{MessageVars, Tree, VarId, short_name};
-use crate::trace::state::State;
+use crate::signals::{MessageVars, Tree, VarId, short_name};
+use crate::state::State;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::control::{Ide, InitParam, Poison, Viral};

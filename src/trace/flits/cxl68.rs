@@ -32,8 +32,8 @@ use scalepool_protocols::cxl::cxl68::unit::{UNIT_BYTES, Unit};
 use scalepool_protocols::wire::{Code, CodeTable, LayoutDef, Wire};
 
 use super::FlitVars;
-use crate::trace::signals::{MessageVars, Tree, VarId, short_name};
-use crate::trace::state::State;
+use crate::signals::{MessageVars, Tree, VarId, short_name};
+use crate::state::State;
 
 /// Values of `flit.kind`: the kinds of the JSON form of flits, and two of a receiver.
 pub static KINDS: CodeTable = CodeTable {

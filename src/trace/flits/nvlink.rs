@@ -27,8 +27,8 @@
 //! which has no payload. Left out: AE that stay in force.
 
 use super::FlitVars;
-use crate::trace::signals::{MessageVars, Tree, VarId, short_name};
-use crate::trace::state::State;
+use crate::signals::{MessageVars, Tree, VarId, short_name};
+use crate::state::State;
 use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, Header, MAX_DATA_FLITS, MAX_FLITS, NvlConfig, Packet};
 use scalepool_protocols::wire::Wire;
 

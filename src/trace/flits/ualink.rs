@@ -25,8 +25,8 @@
 //! tags, addresses out of the address cache.
 
 use super::FlitVars;
-use crate::trace::signals::{MessageVars, Tree, VarId, short_name};
-use crate::trace::state::State;
+use crate::signals::{MessageVars, Tree, VarId, short_name};
+use crate::state::State;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::compress::Role;
 use scalepool_protocols::ualink::config::UalConfig;

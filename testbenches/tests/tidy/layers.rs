@@ -1,4 +1,5 @@
-//! Who may `use` whom: the list of layers, lowest first. A layer uses only those before it.
+//! Who may `use` whom: between crates the manifests say it; here stand the layers inside `scalepool-protocols`, lowest
+//! first (a layer uses only those before it), and the names that belong to some places alone.
 
 use crate::tidy::tokens::{Token, tokens};
 use crate::tidy::{assert_none, tree};
@@ -13,75 +14,6 @@ struct Layer {
 const fn layer(name: &'static str) -> Layer {
     Layer { name, never: &[] }
 }
-
-/// Package `scalepool`; `protocols` stands for the package `scalepool-protocols`.
-const MODEL: &[Layer] = &[
-    layer("protocols"),
-    // Time, clocks and channels of anything: it knows no protocol.
-    Layer { name: "kernel", never: &["protocols"] },
-    layer("forms"),
-    // Observers only: times are plain numbers there, so that a trace can be read without a simulation.
-    Layer { name: "trace", never: &["kernel"] },
-    layer("link"),
-    // Waves read back: an observer that knows link layers, but no time but that of the wave.
-    Layer { name: "inspect", never: &["kernel"] },
-    // Bytes at addresses: it knows no flit.
-    Layer { name: "memory", never: &["protocols", "forms", "link"] },
-    // Who asks and who answers over TLPs.
-    layer("endpoint"),
-    // Messages and states: it knows no flit.
-    Layer { name: "coherence", never: &["link"] },
-    layer("fabric"),
-    layer("bridge"),
-    // What stands at the ends of links, and the numbers that a switch reduces for them.
-    layer("nodes"),
-    // Parts joined by data: descriptions, their kinds, and what is built from them.
-    layer("system"),
-    layer("scenario"),
-    layer("golden"),
-    // Its input is the layout table alone; a wave mapping is one more table. Its files are written as those of traces are.
-    Layer {
-        name: "export",
-        never: &[
-            "kernel",
-            "forms",
-            "link",
-            "memory",
-            "endpoint",
-            "coherence",
-            "nodes",
-            "fabric",
-            "bridge",
-            "system",
-            "scenario",
-            "golden",
-        ],
-    },
-    layer("paper"),
-    layer("cli"),
-    // src/main.rs.
-    Layer {
-        name: "main",
-        never: &[
-            "protocols",
-            "kernel",
-            "forms",
-            "trace",
-            "link",
-            "memory",
-            "endpoint",
-            "coherence",
-            "nodes",
-            "fabric",
-            "bridge",
-            "system",
-            "scenario",
-            "golden",
-            "export",
-            "paper",
-        ],
-    },
-];
 
 /// Package `scalepool-protocols`. The protocols know nothing of each other, only the registry knows all.
 const PROTOCOLS: &[Layer] = &[
@@ -241,14 +173,8 @@ fn source_of(file: &tree::File) -> &str {
 fn the_tree_keeps_the_order() {
     let mut findings = Vec::new();
     for file in tree::files() {
-        for (folder, order) in [("src", MODEL), ("protocols", PROTOCOLS)] {
-            // A package of its own: its manifest says what it uses.
-            if file.path.starts_with("src/capi/") {
-                continue;
-            }
-            if let Some(modules) = modules_of(&file.path, folder) {
-                findings.extend(against(order, &modules, &file.path, source_of(&file)));
-            }
+        if let Some(modules) = modules_of(&file.path, "protocols") {
+            findings.extend(against(PROTOCOLS, &modules, &file.path, source_of(&file)));
         }
         if file.path.ends_with(".rs") {
             findings.extend(out_of_place(&file.path, source_of(&file)));
@@ -259,11 +185,9 @@ fn the_tree_keeps_the_order() {
 
 #[test]
 fn the_lists_name_layers_that_come_before() {
-    for order in [MODEL, PROTOCOLS] {
-        for (rank, layer) in order.iter().enumerate() {
-            for never in layer.never {
-                assert!(order[..rank].iter().any(|l| l.name == *never), "{} never uses {never}", layer.name);
-            }
+    for (rank, layer) in PROTOCOLS.iter().enumerate() {
+        for never in layer.never {
+            assert!(PROTOCOLS[..rank].iter().any(|l| l.name == *never), "{} never uses {never}", layer.name);
         }
     }
 }
@@ -297,18 +221,13 @@ fn every_spelling_of_a_use_is_seen() {
 
 #[test]
 fn a_use_against_the_order_is_found() {
-    let bad =
-        |order, path: &str, folder, source| against(order, &modules_of(path, folder).unwrap(), path, source).len();
-    assert_eq!(bad(MODEL, "src/link/mod.rs", "src", "use crate::cli;"), 1);
-    assert_eq!(bad(MODEL, "src/link/mod.rs", "src", "use crate::{kernel, forms, link};"), 0);
-    assert_eq!(bad(MODEL, "src/kernel/time.rs", "src", "use scalepool_protocols::wire;"), 1);
-    assert_eq!(bad(MODEL, "src/trace/vcd.rs", "src", "use crate::kernel::Time;"), 1);
-    assert_eq!(bad(MODEL, "src/memory/dram.rs", "src", "use crate::link::cxl68;"), 1);
-    assert_eq!(bad(MODEL, "src/export/sv.rs", "src", "use crate::forms;"), 1);
-    assert_eq!(bad(MODEL, "src/main.rs", "src", "fn main() { scalepool::link::x() }"), 1);
-    assert_eq!(bad(MODEL, "src/helpers/mod.rs", "src", ""), 1);
-    assert_eq!(bad(PROTOCOLS, "protocols/cxl/mod.rs", "protocols", "use crate::registry;"), 1);
-    assert_eq!(bad(PROTOCOLS, "protocols/nvlink/mod.rs", "protocols", "use crate::cxl;"), 1);
+    let bad = |path: &str, source| against(PROTOCOLS, &modules_of(path, "protocols").unwrap(), path, source).len();
+    assert_eq!(bad("protocols/cxl/mod.rs", "use crate::{rules, wire};"), 0);
+    assert_eq!(bad("protocols/cxl/mod.rs", "use crate::{rules, registry};"), 1);
+    assert_eq!(bad("protocols/wire/mod.rs", "use crate::check::crc;"), 1);
+    assert_eq!(bad("protocols/helpers/mod.rs", ""), 1);
+    assert_eq!(bad("protocols/cxl/mod.rs", "use crate::registry;"), 1);
+    assert_eq!(bad("protocols/nvlink/mod.rs", "use crate::cxl;"), 1);
 }
 
 #[test]

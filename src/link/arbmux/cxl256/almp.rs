@@ -4,7 +4,7 @@
 
 use super::l0p::{self, Width};
 use super::state::State;
-use crate::link::arbmux::state::{Ask, Instance, Level};
+use crate::arbmux::state::{Ask, Instance, Level};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::almp::{ALMP_BYTES, Almp, L0P_CODE, L0p, VLSM_CODE, def};
 use scalepool_protocols::cxl::cxl256::code::{FlitType, L0pWidth, VlsmState};

@@ -11,7 +11,7 @@
 //! Active: a side sends payload only when its ALMPs that open the peer's vLSM have gone before, and stops before it asks
 //! to close it.
 //!
-//! A walk through one flit clock of an [`ArbMux`], which is itself a [`Client`](crate::link::cxl256::client::Client) of
+//! A walk through one flit clock of an [`ArbMux`], which is itself a [`Client`](crate::cxl256::client::Client) of
 //! the link's end: `receive` sorts the flit that arrived by its Flit Type; an ALMP moves the vLSM that it names or the
 //! width, payload goes to its client if the vLSM is Active and is an event if not. `transmit` lets both vLSMs act on what
 //! their clients ask, sends an ALMP if one waits, and else gives the place to a client whose vLSM is Active, by the

@@ -1,10 +1,10 @@
 //! An ARB/MUX over CXL.io and CXL.cachemem behind a port of the kernel: its signals, its credits, its open work.
 
 use super::mux::ArbMux;
-use crate::link::arbmux::state::Instance;
-use crate::link::cxl256::Cachemem;
-use crate::link::cxl256::port::{Layer, Signal, signals};
-use crate::link::cxlio::{FlitEnd, Port as _};
+use crate::arbmux::state::Instance;
+use crate::cxl256::Cachemem;
+use crate::cxl256::port::{Layer, Signal, signals};
+use crate::cxlio::{FlitEnd, Port as _};
 
 impl Layer for ArbMux<FlitEnd, Cachemem> {
     const SIGNALS: &'static [Signal] = &signals::<8, 15>([

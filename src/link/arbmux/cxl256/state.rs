@@ -1,6 +1,6 @@
 //! States of a vLSM in 256B mode and the changes between them (`cxl-256b` §6).
 
-use crate::link::arbmux::state::{self as shared, Level};
+use crate::arbmux::state::{self as shared, Level};
 use scalepool_protocols::wire::Violation;
 
 /// Byte of an ALMP flit that holds the state or the kind of an L0p message.

@@ -12,7 +12,7 @@
 use super::almp::Says;
 use super::mux::ArbMuxConfig;
 use super::state::{Cause, Move, STATE_BYTE, State};
-use crate::link::arbmux::state::{self as shared, Ask};
+use crate::arbmux::state::{self as shared, Ask};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;

@@ -2,7 +2,7 @@
 //!
 //! Modelled: the DWORD and its four copies. Left out: the judgement of other bytes and of codes, which the codec makes.
 
-use crate::link::arbmux::state::{Ask, Instance, Level, State};
+use crate::arbmux::state::{Ask, Instance, Level, State};
 use scalepool_protocols::cxl::cxl68::code::VlsmState;
 use scalepool_protocols::cxl::cxl68::control::Almp;
 use scalepool_protocols::cxl::cxl68::pid;

@@ -1,7 +1,7 @@
 //! What sits above an ARB/MUX: link layers that make and take units.
 
-use crate::link::cxl68::End;
-use crate::link::line_time::Parts;
+use crate::cxl68::End;
+use crate::line_time::Parts;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
 use std::collections::VecDeque;
 

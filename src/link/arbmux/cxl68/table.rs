@@ -1,6 +1,6 @@
 //! Tables over the states of a vLSM in 68B mode: one row a line of the sheet (`cxl-68b` §8.2).
 
-use crate::link::arbmux::state::{State, resolve_phy};
+use crate::arbmux::state::{State, resolve_phy};
 use scalepool_protocols::wire::Violation;
 
 /// Byte of an ALMP unit that holds the state (`cxl-68b` §8.1: byte 2 of the flit, behind two bytes of protocol ID).

@@ -11,8 +11,8 @@
 use super::almp::Says;
 use super::mux::Mutant;
 use super::table::{Cause, Move, STATE_BYTE, resolve};
-use crate::link::arbmux::state::{Ask, State};
-use crate::link::cxl68::Severity;
+use crate::arbmux::state::{Ask, State};
+use crate::cxl68::Severity;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::wire::Violation;
 use std::collections::VecDeque;

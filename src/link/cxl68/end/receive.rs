@@ -4,10 +4,10 @@
 //! control, a bad unit starts a retry, a good retryable one counts; outside NORMAL only framed RETRY sequences do.
 
 use super::{End, FLITS_AN_AK, Init};
-use crate::link::cxl68::event::{Event, Severity, finding};
-use crate::link::cxl68::mutant::Mutant;
-use crate::link::cxl68::retry::{Local, RemoteTrigger, Trigger};
-use crate::link::hook::{HookPoint, Way};
+use crate::cxl68::event::{Event, Severity, finding};
+use crate::cxl68::mutant::Mutant;
+use crate::cxl68::retry::{Local, RemoteTrigger, Trigger};
+use crate::hook::{HookPoint, Way};
 use scalepool_protocols::cxl::cxl68::check;
 use scalepool_protocols::cxl::cxl68::config::{StaticBitFault, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};

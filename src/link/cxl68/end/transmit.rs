@@ -4,11 +4,11 @@
 //! link comes up, replayed flits, an LLCRD that is forced, new flits.
 
 use super::{End, FLITS_AN_AK, TIMED_ACKS};
-use crate::link::cxl68::event::{Severity, finding};
-use crate::link::cxl68::mutant::Mutant;
-use crate::link::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
-use crate::link::hook::{HookPoint, Way};
-use crate::link::line_time::{Parts, Use};
+use crate::cxl68::event::{Severity, finding};
+use crate::cxl68::mutant::Mutant;
+use crate::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
+use crate::hook::{HookPoint, Way};
+use crate::line_time::{Parts, Use};
 use scalepool_protocols::cxl::cxl68::config::{CrcSpoil, ReqCount, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;

@@ -1,8 +1,8 @@
 //! Basic messages: device ID, port number, TL rate (`ualink` §6).
 
 use super::{Deadlines, Finding, answer, broken, lateness, word};
-use crate::link::event::Severity;
-use crate::link::ualink::config::EndConfig;
+use crate::event::Severity;
+use crate::ualink::config::EndConfig;
 use scalepool_protocols::ualink::code::DeviceType;
 use scalepool_protocols::ualink::message::{DeviceId, PortNumber, TlRate};
 use scalepool_protocols::wire::{LayoutDef, Wire};

@@ -5,7 +5,7 @@
 //! field of an answer repeats the state that was asked for; without confirmation in 1 us the responder asks by itself.
 
 use super::{Deadlines, Finding, answer, broken, lateness, word};
-use crate::link::event::Severity;
+use crate::event::Severity;
 use scalepool_protocols::ualink::code::ChannelCommand;
 use scalepool_protocols::ualink::message::Channel;
 use scalepool_protocols::wire::Wire;

@@ -20,7 +20,7 @@ pub(super) use watch::MessageMonitor;
 
 use super::config::EndConfig;
 use super::mutant::Mutant;
-use crate::link::event::Severity;
+use crate::event::Severity;
 use basic::Basic;
 use scalepool_protocols::ualink::code::MsgClass;
 use scalepool_protocols::ualink::message::{self, MESSAGES};
@@ -59,7 +59,7 @@ fn lateness(asked_at: u64, repaired_at: Option<u64>) -> Severity {
 
 /// A violation that concerns a message as a whole.
 fn broken(rule: &'static str, found: impl ToString, expected: impl ToString, text: &str) -> Violation {
-    crate::link::event::finding(rule, found, expected, text)
+    crate::event::finding(rule, found, expected, text)
 }
 
 /// The DWord of a message.

@@ -5,7 +5,7 @@
 //! 32 DWords allow; read DWords raise the counter, which is told at once after reset, later every fourth flit at most.
 
 use super::{Deadlines, Finding, broken, word};
-use crate::link::event::Severity;
+use crate::event::Severity;
 use scalepool_protocols::ualink::message::{NoOp, UartCredit, UartResetReq, UartResetRsp, UartTransport};
 use scalepool_protocols::wire::{LayoutDef, Wire};
 use std::collections::VecDeque;

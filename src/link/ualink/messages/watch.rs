@@ -15,7 +15,7 @@ use scalepool_protocols::wire::LayoutDef;
 
 /// Follows the DL messages of both directions.
 #[derive(Debug, Clone)]
-pub(in crate::link::ualink) struct MessageMonitor {
+pub(in crate::ualink) struct MessageMonitor {
     basic: Basic,
     channels: Channels,
     uart: Uart,

@@ -1,6 +1,6 @@
 //! Choices of the replay machine: what the sheet sets by default or marks \[D\].
 
-use crate::link::ualink::mutant::Mutant;
+use crate::ualink::mutant::Mutant;
 
 /// Choices. `Default` is what the sheet uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::transmit::EXPLICIT_FLITS;
 use super::{Head, Replay, Says};
-use crate::link::event::{Severity, finding};
-use crate::link::ualink::mutant::Mutant;
+use crate::event::{Severity, finding};
+use crate::ualink::mutant::Mutant;
 use scalepool_protocols::ualink::sequence::{self, from_low_bits, steps};
 use scalepool_protocols::wire::Violation;
 

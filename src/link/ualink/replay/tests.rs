@@ -1,7 +1,7 @@
 //! Two replay machines over a line that spoils flits.
 
 use super::{Head, Received, Replay, ReplayConfig, Says, Sent, Taken};
-use crate::kernel::Rng;
+use scalepool_kernel::Rng;
 use std::collections::VecDeque;
 
 const DELAY_FLITS: usize = 20;

@@ -1,7 +1,7 @@
 //! Transmit decisions, a flit (`ualink` §7).
 
 use super::{Head, Replay, Says};
-use crate::link::ualink::mutant::Mutant;
+use crate::ualink::mutant::Mutant;
 use scalepool_protocols::ualink::sequence::{self, MOST_UNACKED, plus, steps};
 
 /// A number in full at least every so many flits (`ualink` §7, contradiction X6).

@@ -1,7 +1,7 @@
 //! Faults of the wire as they concern DL flits: what a bad flit looks like.
 
-use crate::kernel::Rng;
-use crate::link::fault::OnWire;
+use crate::fault::OnWire;
+use scalepool_kernel::Rng;
 use scalepool_protocols::ualink::config::UalConfig;
 use scalepool_protocols::ualink::flit::Flit;
 

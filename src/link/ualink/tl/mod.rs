@@ -52,9 +52,9 @@ pub use config::TlConfig;
 pub use credit::{Counts, Held, Kind, Target, TlClass};
 
 use super::client::Client;
-use crate::link::event::{Event, Severity};
-use crate::link::hook::Hooks;
-use crate::link::line_time::Parts;
+use crate::event::{Event, Severity};
+use crate::hook::Hooks;
+use crate::line_time::Parts;
 use credit::{Purse, Stock};
 use scalepool_protocols::ualink::code::{RdWr, Status};
 use scalepool_protocols::ualink::compress::Compressor;

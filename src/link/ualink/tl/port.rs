@@ -12,18 +12,18 @@
 //! anything to say; [`LinkPort::is_busy`] tells whether the next clock has work too.
 
 use super::{Tl, TlClass, TlStats};
-use crate::kernel::{Cx, LinkIn, LinkOut, Pending, Rng, Time};
-use crate::link::event::{Event, Severity};
-use crate::link::fault::FaultyWire;
-use crate::link::hook::{Hooks, Way};
-use crate::link::line_time::{LineTime, Parts, Use};
-use crate::link::port::{GIVE_UP_RULE, given_up};
-use crate::link::ualink::line::{CodeWord, Line};
-use crate::link::ualink::state::{Fault, State};
-use crate::link::ualink::{End, EndConfig, OnLine, Stats};
-use crate::trace::{Body, Kind, Stamp, Tap};
+use crate::event::{Event, Severity};
+use crate::fault::FaultyWire;
+use crate::hook::{Hooks, Way};
+use crate::line_time::{LineTime, Parts, Use};
+use crate::port::{GIVE_UP_RULE, given_up};
+use crate::ualink::line::{CodeWord, Line};
+use crate::ualink::state::{Fault, State};
+use crate::ualink::{End, EndConfig, OnLine, Stats};
+use scalepool_kernel::{Cx, LinkIn, LinkOut, Pending, Rng, Time};
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
 use scalepool_protocols::wire::Violation;
+use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What travels between two ports.
@@ -273,7 +273,7 @@ impl LinkPort {
 
     /// A transaction of the owner that cannot be sent: a mistake that is shown, not hidden.
     pub fn refuse(&mut self, text: &str) {
-        let found = crate::link::event::finding("UAL-SIZ-02", "an illegal transaction", "a legal one", text);
+        let found = crate::event::finding("UAL-SIZ-02", "an illegal transaction", "a legal one", text);
         self.violations.push(Event { severity: Severity::Protocol, unit: 0, violation: found });
     }
 

@@ -3,7 +3,7 @@
 use super::credit::TlClass;
 use super::transfer::{class_of, response, vchan};
 use super::{CATCH, Tl, VCS};
-use crate::link::line_time::{Parts, Use};
+use crate::line_time::{Parts, Use};
 use scalepool_protocols::ualink::compress::Compressed;
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::half::{HALF_SECTORS, MessageHalf, SECTOR_BITS, TAGS, TlFlit};

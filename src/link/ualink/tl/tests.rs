@@ -2,9 +2,9 @@
 
 use super::transfer::destination;
 use super::{Counts, Tl, TlClass, TlConfig};
-use crate::link::event::Event;
-use crate::link::ualink::line::{LaneRate, Line, Width};
-use crate::link::ualink::{End, EndConfig, Pair};
+use crate::event::Event;
+use crate::ualink::line::{LaneRate, Line, Width};
+use crate::ualink::{End, EndConfig, Pair};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};

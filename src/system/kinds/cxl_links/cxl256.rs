@@ -1,15 +1,15 @@
 //! Links with 256B flits in their three modes.
 
 use super::{CxlLine, CxlLink, Figures, Reported, site, unit_bytes_per_s};
-use crate::kernel::{BuildError, Simulation};
-use crate::link::cxl256::WireFlit;
-use crate::link::cxl256::cachemem::Cachemem;
-use crate::link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
-use crate::link::cxl256::end::Stats;
-use crate::link::cxl256::port::PortEnd;
-use crate::system::field::{Config, Range, config};
-use crate::system::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
-use crate::system::quantity::Unit;
+use crate::field::{Config, Range, config};
+use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::quantity::Unit;
+use scalepool_kernel::{BuildError, Simulation};
+use scalepool_link::cxl256::WireFlit;
+use scalepool_link::cxl256::cachemem::Cachemem;
+use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
+use scalepool_link::cxl256::end::Stats;
+use scalepool_link::cxl256::port::PortEnd;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::class::Class;
 use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit};

@@ -1,15 +1,15 @@
 //! Links with 68B flits.
 
 use super::{CxlLine, CxlLink, Figures, Reported, site, unit_bytes_per_s};
-use crate::kernel::{BuildError, Simulation};
-use crate::link::cxl68::UNDER_WAY_BYTES;
-use crate::link::cxl68::end::{End, EndConfig};
-use crate::link::cxl68::retry::LRSM;
-use crate::link::cxl68::timing::LineRate;
-use crate::memory::limit;
-use crate::system::field::{Config, Range, config};
-use crate::system::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
-use crate::system::quantity::Unit;
+use crate::field::{Config, Range, config};
+use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::quantity::Unit;
+use scalepool_kernel::{BuildError, Simulation};
+use scalepool_link::cxl68::UNDER_WAY_BYTES;
+use scalepool_link::cxl68::end::{End, EndConfig};
+use scalepool_link::cxl68::retry::LRSM;
+use scalepool_link::cxl68::timing::LineRate;
+use scalepool_memory::limit;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::{ConfigError, Cxl68Config};
 use scalepool_protocols::cxl::cxl68::lanes::Width;

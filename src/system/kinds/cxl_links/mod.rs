@@ -10,12 +10,12 @@ mod site;
 pub use cxl68::CXL_68B;
 pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 
-use crate::link::fault::Fault;
-use crate::link::port::Carries;
-use crate::system::field::{Range, config};
-use crate::system::kind::Finding;
-use crate::system::problem::Place;
-use crate::system::quantity::Unit;
+use crate::field::{Range, config};
+use crate::kind::Finding;
+use crate::problem::Place;
+use crate::quantity::Unit;
+use scalepool_link::fault::Fault;
+use scalepool_link::port::Carries;
 use scalepool_protocols::cxl::message::Message;
 
 /// Listed faults.

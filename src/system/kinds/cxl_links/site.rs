@@ -2,18 +2,18 @@
 //! caller drives.
 
 use super::{CxlLink, Reported};
-use crate::kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
-use crate::link::external::{External, ExternalConfig, ExternalWires, Feed};
-use crate::link::fault::{Fault, FaultyWire};
-use crate::link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
-use crate::link::sim_port::SimPort;
-use crate::nodes::Broken;
-use crate::system::kind::{BuiltLink, Clocks, Ending, LinkEndSite, LinkMeasured, LinkSite, Plug};
-use crate::system::kinds::{broken as broken_at, published};
-use crate::trace::{Hub, PlaceKind, Tap};
+use crate::kind::{BuiltLink, Clocks, Ending, LinkEndSite, LinkMeasured, LinkSite, Plug};
+use crate::kinds::{broken as broken_at, published};
+use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
+use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};
+use scalepool_link::fault::{Fault, FaultyWire};
+use scalepool_link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
+use scalepool_link::sim_port::SimPort;
+use scalepool_nodes::Broken;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Violation;
+use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
 
 /// Messages between an agent and its link end; channels are one flit clock or agent clock long.

@@ -3,6 +3,8 @@
 //! Modelled: Markdown tables, SystemVerilog packages and assertions, C headers, GTKWave files, the verification plan. Left
 //! out: what the tables do not hold. Invariants: the same
 //! tables give the same bytes; a file is whole or not there.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod c_header;
 pub mod gtkwave;
@@ -13,9 +15,9 @@ mod slots;
 pub mod sva;
 pub mod systemverilog;
 
-use crate::trace::output::{FileError, Part};
 use scalepool_protocols::registry;
 use scalepool_protocols::wire::LayoutDef;
+use scalepool_trace::output::{FileError, Part};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

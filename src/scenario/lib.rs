@@ -4,6 +4,8 @@
 //! the modules do (see the layers below). A walk through one run: settings and stimulus are read and checked whole; the
 //! simulation is built from them, a partition a thread; records leave after every window for the trace and the waves;
 //! counters and broken rules become the report.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod coherent;
 pub mod described;
@@ -18,13 +20,13 @@ pub mod report;
 pub mod settings;
 pub mod ualink;
 
-use crate::kernel::Time;
-use crate::system::build::AssemblyError;
-use crate::system::builtin::Builtin;
-use crate::system::problem::Problems;
 use drive::Built;
 use observe::Outputs;
 use report::Report;
+use scalepool_kernel::Time;
+use scalepool_system::build::AssemblyError;
+use scalepool_system::builtin::Builtin;
+use scalepool_system::problem::Problems;
 use settings::{Key, Range, SettingError, Settings};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -126,7 +128,7 @@ pub struct Request {
     pub outputs: Outputs,
     /// Test modes of the kernel; they change no result.
     pub modes: Modes,
-    /// Port whose end is not built: a caller drives its units, see [`sim_port`](crate::link::sim_port).
+    /// Port whose end is not built: a caller drives its units, see [`sim_port`](scalepool_link::sim_port).
     pub external: Option<String>,
 }
 
@@ -212,10 +214,10 @@ pub enum RunError {
     Setting(#[from] SettingError),
     /// The stimulus.
     #[error(transparent)]
-    Stimulus(#[from] crate::nodes::stimulus::TraceError),
+    Stimulus(#[from] scalepool_nodes::stimulus::TraceError),
     /// A generated stimulus.
     #[error(transparent)]
-    Parameter(#[from] crate::nodes::stimulus::ParameterError),
+    Parameter(#[from] scalepool_nodes::stimulus::ParameterError),
     /// The link.
     #[error(transparent)]
     Link(#[from] scalepool_protocols::cxl::cxl68::config::ConfigError),
@@ -224,7 +226,7 @@ pub enum RunError {
     Output(#[from] observe::OutputError),
     /// The design itself: a mistake of ours.
     #[error("the simulation cannot be built: {0}")]
-    Build(crate::kernel::SimError),
+    Build(scalepool_kernel::SimError),
 }
 
 /// One request for each flit mode that `link.mode` names; without it the request itself.

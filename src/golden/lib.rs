@@ -2,19 +2,21 @@
 //!
 //! Modelled: sets of known-good vectors and known breaks for benches of other people: messages of every layout, flits of
 //! every protocol as streams, retries, each break with the rule it breaks. Detail: to the byte, the same on every
-//! machine. Left out: transaction traces (see [`crate::trace`]).
+//! machine. Left out: transaction traces (see [`scalepool_trace`]).
 //!
 //! The rule of a break is stated where the break is made, not asked of the model's checks; tests hold the two against
 //! each other and every vector against oracles, so a wrong check shows.
 //!
 //! A walk through one set: a [`Spec`] lists its [`Source`]s; each makes a [`VectorSet`], groups of cases, out of the
-//! layout table, hand-built flits and the frozen random numbers of [`crate::kernel::Rng`], whose stream depends on the
+//! layout table, hand-built flits and the frozen random numbers of [`scalepool_kernel::Rng`], whose stream depends on the
 //! seed and the name of the file alone; [`text::Form`] turns it into a `.hex`, a `.rsp` and a `.jsonl` file;
 //! [`write_set`] adds [`Manifest`] and `SHA256SUMS` and moves the whole into place; [`check_set`] does the same in memory
 //! and names the first case and field that differ, with the readers [`hex`] and [`rsp`] and [`Difference`].
 //!
 //! Invariants: a released vector never changes under the same format version; a set is written whole or not at all;
 //! every case of flits begins and ends with no data owed.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod check;
 mod cross;

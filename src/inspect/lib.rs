@@ -1,8 +1,8 @@
 //! Waves of any simulator, read back: flits out of signals, with the rules that they break.
 //!
 //! Modelled: interfaces with clock, reset, valid, ready and data as a [`Map`] names them; the flits of each are one stream
-//! ([`crate::forms::flit`]) with all checks of its decoder. Where the map names both directions of a link, the watcher of an
-//! end ([`crate::link::watch`]) judges them instead: numbers, acknowledgements, replays, credits, the content of each flit
+//! ([`scalepool_forms::flit`]) with all checks of its decoder. Where the map names both directions of a link, the watcher of an
+//! end ([`scalepool_link::watch`]) judges them instead: numbers, acknowledgements, replays, credits, the content of each flit
 //! once. Detail: every sampled unit, byte for byte, with the time of its last beat. Left out: protocols below flits, what
 //! came before the wave begins.
 //!
@@ -14,6 +14,8 @@
 //! the data; `stream` adds beats up to a unit and completes what the map says is not there. Behind the last edge `link` shows
 //! the units of both directions to a watcher, in the order of time, and `stream` hands each to the decoder of its stream.
 //! A decoder may answer later (UALink), so answers meet their units in order.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod link;
 pub mod map;
@@ -27,7 +29,7 @@ use stream::Judged;
 pub use stream::{Broken, Seen};
 pub use wave::is_fst;
 
-use crate::trace::{Body, Hub, Kind, PlaceKind, Stamp};
+use scalepool_trace::{Body, Hub, Kind, PlaceKind, Stamp};
 use std::path::Path;
 
 /// A wave or a map that cannot be used.

@@ -13,6 +13,8 @@
 //! switch. With taps on, the record goes to the buffer of its tap, behind a lock that nobody else wants. Between two
 //! steps, with all partitions at the same time, the simulation calls [`Hub::drain_into`]: the buffers are taken, sorted
 //! and shown to every sink.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod diff;
 mod fields;

@@ -3,7 +3,7 @@
 //! Modelled: how a message, a broken rule and a whole flit are written as JSON and read back; the command line, traces,
 //! vector files and stimulus all use these. Detail: every bit of a unit has a place in its form, so decoding and encoding
 //! again gives the same bytes (a CRC apart, which is computed unless `force` stands there). Left out: files and lines
-//! (see [`crate::cli`]), but for reading no more of one than a limit ([`input`]); what a rule says (see `scalepool_protocols`).
+//! (see the command line), but for reading no more of one than a limit ([`input`]); what a rule says (see `scalepool_protocols`).
 //!
 //! Invariants: keys always come in the same order; a reader refuses what it does not know, and a key that comes twice, and
 //! says where ([`FormError`]); nothing here panics on input. Integers up to 2^53 - 1 print as numbers, larger ones as `0x` strings, both are read.
@@ -14,6 +14,8 @@
 //! finding. [`flit68::Encoder`] goes the other way and keeps the state that a sender has. [`flit256`] does the same for 256-byte flits,
 //! [`flit_nvl`] for packets of NVLink.
 //! [`flit_ual`] does it for UALink, where an answer may have to wait for the next flit. [`flit`] picks by name.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod almp;
 mod error;

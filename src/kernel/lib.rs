@@ -37,7 +37,7 @@
 //! # Example
 //!
 //! ```
-//! use scalepool::kernel::*;
+//! use scalepool_kernel::*;
 //!
 //! /// Sends the numbers 0, 1, 2, .. as fast as there is room.
 //! struct Source {
@@ -87,6 +87,8 @@
 //! assert_eq!(report.end, Time::from_ns(11));
 //! # Ok::<(), SimError>(())
 //! ```
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod channel;
 mod clock;

@@ -7,6 +7,8 @@
 //! A walk through one description: [`document`] reads the file; [`description`] applies the settings of the command line;
 //! [`resolve`] looks every name up, reads every table by the [`field`]s of its [`kind`] and joins the ports, or says all that is
 //! wrong; [`build`] makes wires, link ends and components of the [`design::System`], a partition for each component.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod build;
 pub mod builtin;

@@ -6,6 +6,8 @@
 //!
 //! Invariants: everything moves in lines of [`LINE_BYTES`]; bit n of a byte-enable mask stands for byte n of the line,
 //! as in the BE field of CXL (`cxl-68b`, slot formats with byte enables); iteration is in address order.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod cache;
 pub mod limit;

@@ -1,7 +1,7 @@
 //! The command line, one file a subcommand.
 //!
 //! Modelled: names, arguments, exit status, and where output goes. Left out: what a form looks like (see
-//! [`crate::forms`]).
+//! [`scalepool_forms`]).
 //!
 //! Invariants: data on stdout, messages on stderr; exit 0 for success, 1 when a mismatch or a broken rule was found, 2
 //! for an input or usage that is refused; a message says what was found, what was expected and where; a pipe that its
@@ -9,6 +9,8 @@
 //!
 //! A subcommand is a struct of arguments with `run(self, out)`, a file of its own, one row in `Command` and one line in
 //! the `match` under it.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod batch;
 mod check;
@@ -26,8 +28,8 @@ mod litmus;
 mod run;
 mod table;
 
-use crate::trace::output::end_by_signal;
 use clap::{Parser, Subcommand};
+use scalepool_trace::output::end_by_signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;

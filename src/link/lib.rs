@@ -4,6 +4,8 @@
 //! They are plain state: units go in and out, time is the flit clock of the caller. A kernel module around them, the
 //! [`port`], gives them a place and a latency; agents behind it speak neutral messages. A protocol violation by a peer is
 //! an [`Event`](event::Event) with a rule id, never a panic. Left out: lane training, electrical states.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod arbmux;
 pub mod classes;

@@ -4,6 +4,8 @@
 //! back. Left out: flits, which are the business of the links, and how nodes are joined, which is that of a system
 //! description. A walk through one request: a node takes the next access of its stimulus, gives it a tag and hands the
 //! request to the channel of its port; the answer comes back by the same port, its bytes are checked, and the tag is free.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod cxl;
 pub mod nvlink;

@@ -8,6 +8,8 @@
 //! Invariants: nothing here has a clock; whoever owns a part passes the time in. A TLP that breaks a rule is an
 //! [`event::Event`] and changes no other transaction. Every tag that was given out comes back by a completion or by the
 //! time-out.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod completer;
 pub mod config_space;

@@ -19,6 +19,8 @@
 //! request when no transaction is open on the line, sends SnpInv to every other holder and waits. Each holder answers at
 //! once, with data when its copy is dirty. When the last answer is in, memory is current; the home sends GO-E and the
 //! data in any order, records the owner and frees the line. The device has the line when both have arrived.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod agent;
 pub mod bias;

@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 pub mod cxl;
+pub mod io;
 pub mod nvlink;
 pub mod stimulus;
 pub mod ualink;

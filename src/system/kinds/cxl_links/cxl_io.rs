@@ -175,8 +175,10 @@ impl Link for CxlIoLink {
 
     fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
         let Some(flits) = self.train(offers) else {
-            let text =
-                format!("found {} GT/s, expected a rate of both ends: no CXL link comes up at this rate", self.rate);
+            let text = format!(
+                "found {} GT/s between ends of which one has no 256B flits, expected less: no CXL link comes up at this rate",
+                self.rate
+            );
             return vec![("rate", text)];
         };
         let (unit_bytes, unit_time_fs) = self.unit(flits);

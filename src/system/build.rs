@@ -209,7 +209,7 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
-    let System { folder, clocks, components, links, .. } = system;
+    let System { clocks, components, links, .. } = system;
     let offers: Vec<Offer> = components.iter().map(|c| c.config.offer()).collect();
     let mut figures = Figures {
         reference: clocks[0].1,
@@ -244,7 +244,7 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
         }
         let stimulus = stimulus.clone().filter(|_| component.config.takes_stimulus());
-        let (member, folder) = (members[n], folder.clone());
+        let (member, folder) = (members[n], component.folder.clone());
         let site = Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, folder };
         let denied = component.config.denied();
         let Node { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;

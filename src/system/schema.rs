@@ -1,6 +1,7 @@
 //! The JSON Schema of descriptions, for editors: names, units, ranges, defaults and meanings as the fields declare them.
 
 use super::field::{Config, Field, Range};
+use super::generator::GENERATORS;
 use super::kind::{COMPONENTS, LINKS};
 use super::quantity::Unit;
 use super::resolve::{ClockConfig, FORMAT, SystemConfig};
@@ -10,6 +11,7 @@ use serde_json::{Map, Value, json};
 pub fn schema() -> Value {
     let components = COMPONENTS.iter().map(|kind| of_kind(kind.name, kind.about, (kind.fields)(), component_keys()));
     let links = LINKS.iter().map(|kind| of_kind(kind.name, kind.about, (kind.fields)(), link_keys()));
+    let generators = GENERATORS.iter().map(|kind| of_kind(kind.name, kind.about, (kind.fields)(), Map::new()));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "scalepool system description",
@@ -22,13 +24,32 @@ pub fn schema() -> Value {
             "clock": named(table(ClockConfig::fields(), Map::new())),
             "component": named(json!({"oneOf": components.collect::<Vec<_>>()})),
             "link": named(json!({"oneOf": links.collect::<Vec<_>>()})),
-            "settings": {"type": "object", "additionalProperties": {"type": "string"}},
+            "generator": named(json!({"oneOf": generators.collect::<Vec<_>>()})),
+            "part": named(part()),
+            "export": named(json!({"type": "string", "description": "the port that others join as a port of this part"})),
+            "settings": {"type": "object", "additionalProperties": {"anyOf": [
+                {"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}},
+            ]}},
         },
     })
 }
 
 fn named(element: Value) -> Value {
     json!({"type": "object", "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"}, "additionalProperties": element})
+}
+
+fn part() -> Value {
+    json!({
+        "type": "object",
+        "required": ["use"],
+        "additionalProperties": false,
+        "properties": {
+            "use": {"type": "string", "description": "file of a description, relative to this one"},
+            "count": {"type": "integer", "minimum": 1},
+            "set": {"type": "object", "description": "settings of the part: short names or paths, and values"},
+            "at": {"type": "object", "description": "exceptions by index"},
+        },
+    })
 }
 
 fn component_keys() -> Map<String, Value> {

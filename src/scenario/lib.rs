@@ -10,7 +10,6 @@
 pub mod coherent;
 pub mod described;
 pub mod drive;
-pub mod enumerate;
 pub mod faults;
 mod flit_link;
 pub mod memory;
@@ -65,7 +64,6 @@ pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         coherent::DB_SHARE,
         coherent::FILTER_THRASH,
         coherent::BIAS_FLIP,
-        coded(enumerate::NAME, enumerate::DOC, enumerate::KEYS, enumerate::build),
         coded(nvlink::pair::NAME, nvlink::pair::DOC, nvlink::pair::KEYS, nvlink::pair::build),
         coded(nvlink::pod::NAME, nvlink::pod::DOC, nvlink::pod::KEYS, nvlink::pod::build),
     ]);

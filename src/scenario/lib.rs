@@ -58,7 +58,6 @@ pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let coded = |name, doc, keys, build| Scenario { name, doc, keys, how: How::Coded(build) };
     let mut all = described::builtins();
     all.extend([
-        coded(ualink::NAMES[0], ualink::DOCS[0], ualink::PAIR_KEYS, ualink::build_pair),
         coded(ualink::NAMES[1], ualink::DOCS[1], ualink::POD_KEYS, ualink::build_pod),
         coherent::CACHE_PAIR,
         coherent::DB_SHARE,

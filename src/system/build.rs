@@ -2,9 +2,10 @@
 
 use super::design::System;
 use super::kind::{
-    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Member, Node,
-    NodeError, Offer, Role, Site, SitePort,
+    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Node,
+    NodeError, Role, Site,
 };
+use super::neighbours;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::upli::Ordering;
@@ -39,7 +40,9 @@ pub struct Figures {
     /// Largest bit error rate of a link.
     pub ber: f64,
     components: Vec<(String, Measure)>,
-    links: Vec<(String, MeasureLink)>,
+    links: Vec<(String, [&'static str; 2], MeasureLink)>,
+    /// A time above all time-outs, after which a run without progress is over \[fs\].
+    pub settle_fs: u64,
     /// Rate of the ports of all components that ask \[B/s\].
     pub asked_bytes_per_s: f64,
     fabrics: Vec<Fabric>,
@@ -66,9 +69,9 @@ impl Figures {
         self.fabrics.iter().flat_map(|fabric| fabric.lost(ending)).collect()
     }
 
-    /// Of links, by path.
-    pub fn links(&self, ending: &Ending) -> Vec<(&str, LinkMeasured)> {
-        self.links.iter().map(|(path, measure)| (path.as_str(), measure(ending))).collect()
+    /// Of links: path, names of their directions, figures.
+    pub fn links(&self, ending: &Ending) -> Vec<(&str, [&'static str; 2], LinkMeasured)> {
+        self.links.iter().map(|(path, names, measure)| (path.as_str(), *names, measure(ending))).collect()
     }
 }
 
@@ -85,13 +88,10 @@ impl Fabric {
             }
         }
         let mut broken = Vec::new();
-        // What is lost in isolation is told by its originator.
-        if ualink.iter().all(|node| node.dummies + node.late == 0) {
-            let ledgers: Vec<_> = ualink.iter().map(|node| &node.ledger).collect();
-            let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
-            let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest).into_iter().take(MOST_FOUND);
-            broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));
-        }
+        let ledgers: Vec<_> = ualink.iter().map(|node| &node.ledger).collect();
+        let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
+        let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest).into_iter().take(MOST_FOUND);
+        broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));
         if ending.at_rest {
             let ledgers: Vec<_> = nvlink.iter().map(|node| &node.ledger).collect();
             broken.extend(ledger::compare(&ledgers, |_, _, _| Default::default()));
@@ -102,39 +102,6 @@ impl Fabric {
 
 fn locked<T: Clone>(result: &Mutex<T>) -> T {
     result.lock().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-/// The fabric of each component, and its place in it: nodes are numbered in the order of the description.
-fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
-    let mut root: Vec<usize> = (0..system.components.len()).collect();
-    fn top(root: &mut [usize], mut n: usize) -> usize {
-        while root[n] != n {
-            root[n] = root[root[n]];
-            n = root[n];
-        }
-        n
-    }
-    let role = |n: usize| system.components[n].ports.first().map(|port| port.decl.role);
-    let is_joined = |n: usize| matches!(role(n), Some(Role::Node | Role::Switch));
-    for link in &system.links {
-        let [a, b] = link.ports.map(|(component, _)| component);
-        if is_joined(a) && is_joined(b) {
-            let (a, b) = (top(&mut root, a), top(&mut root, b));
-            root[a.max(b)] = a.min(b);
-        }
-    }
-    let mut counts = vec![0u16; root.len()];
-    let mut all = vec![Member::default(); root.len()];
-    let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
-    for n in (0..root.len()).filter(|&n| role(n) == Some(Role::Node)) {
-        all[n].own = counts[tops[n]];
-        counts[tops[n]] = counts[tops[n]].saturating_add(1);
-    }
-    for n in 0..root.len() {
-        all[n].nodes = counts[tops[n]];
-    }
-    let fabrics = (0..root.len()).map(|n| is_joined(n).then_some(tops[n])).collect();
-    (fabrics, all)
 }
 
 /// Puts a component with its link ends into a partition.
@@ -186,59 +153,50 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     if stimulus.is_some() && takers != 1 {
         return Err(AssemblyError::Stimulus { found: takers });
     }
-    let (of_fabric, members) = members(&system);
+    let neighbours = neighbours::of(&system);
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { folder, clocks, components, links, .. } = system;
-    let offers: Vec<Offer> = components.iter().map(|c| c.config.offer()).collect();
-    let facts: Vec<_> = links.iter().map(|link| link.config.facts()).collect();
+    let of_links = links.iter().map(|link| link.config.settle_fs());
+    let settle_fs = of_links.chain(components.iter().map(|c| c.config.settle_fs())).max().unwrap_or(0);
     let mut figures = Figures {
         reference: clocks[0].1,
         ber: links.iter().map(|link| link.config.ber()).fold(0.0, f64::max),
         components: Vec::new(),
         links: Vec::new(),
+        settle_fs,
         asked_bytes_per_s: 0.0,
         fabrics: Vec::new(),
     };
-    // Which component stands at the other end of each link end.
-    let at: Vec<[usize; 2]> = links.iter().map(|link| link.ports.map(|(component, _)| component)).collect();
-    let of_ports =
-        |ports: [(usize, usize); 2]| ports.map(|(component, port)| components[component].ports[port].decl.role);
-    let roles: Vec<[Role; 2]> = links.iter().map(|link| of_ports(link.ports)).collect();
     let mut ends: Vec<[Option<Box<dyn LinkEndSite>>; 2]> = Vec::new();
     for link in links {
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
-        let n = ends.len();
-        let members = at[n].map(|component| members[component]);
-        let site = LinkSite { path: &link.path, ports, roles: roles[n], members, external };
+        let roles: [Role; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
+        let members = link.ports.map(|(component, _)| neighbours[component].member);
+        let site = LinkSite { path: &link.path, ports, roles, members, external };
+        let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));
-        figures.links.push((link.path, built.measure));
+        figures.links.push((link.path, directions, built.measure));
     }
     let (mut ports, mut digest) = (Vec::new(), Vec::new());
     let mut parts: Vec<(usize, PlacePart)> = Vec::new();
-    for (n, component) in components.into_iter().enumerate() {
+    for (component, neighbours::Neighbourhood { fabric, member, ports: site_ports }) in
+        components.into_iter().zip(neighbours)
+    {
         let (clock_name, clock) = clocks[component.clock].clone();
-        let site_port = |port: &super::design::JoinedPort| SitePort {
-            path: port.path.clone(),
-            link: facts[port.link],
-            peer: offers[at[port.link][1 - port.end]],
-            peer_member: members[at[port.link][1 - port.end]],
-            peer_role: roles[port.link][1 - port.end],
-        };
-        let site_ports: Vec<SitePort> = component.ports.iter().map(site_port).collect();
         if component.config.asks() {
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
         }
         let stimulus = stimulus.clone().filter(|_| component.config.takes_stimulus());
-        let (member, folder) = (members[n], folder.clone());
+        let folder = folder.clone();
         let site = Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, folder };
         let denied = component.config.denied();
         let Node { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;
         digest.extend(own);
-        if let Some(fabric) = of_fabric[n].map(|top| fabrics.entry(top).or_default()) {
+        if let Some(fabric) = fabric.map(|top| fabrics.entry(top).or_default()) {
             fabric.denied.extend(denied);
             fabric.ledgers.extend(ledger);
             let is_relaxed =

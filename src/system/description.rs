@@ -155,7 +155,7 @@ impl Description {
             rest => rest,
         };
         if top == "link" && rest == ["kind"] {
-            return Some((KIND_OF_LINK, kind.to_owned()));
+            return Some((kind_of_link(link_kind(kind)?), kind.to_owned()));
         }
         if top == "component" && rest == ["count"] && own.get("count").is_some() {
             return Some((COUNT, self.given(&parts, &COUNT)));
@@ -202,6 +202,16 @@ const KIND_OF_LINK: Field = Field {
     range: Range::Text("kinds; several compare them"),
     doc: "kind of the link: its flit mode; other kinds have settings of their own",
 };
+
+/// The kind of a link, as a field: kinds of one protocol, with which their names begin, stand in each other's place.
+fn kind_of_link(kind: &'static LinkKind) -> Field {
+    let protocol = |name: &'static str| name.split('-').next();
+    let is_other = |other: &&LinkKind| other.name != kind.name && protocol(other.name) == protocol(kind.name);
+    match LINKS.iter().find(is_other) {
+        Some(_) => KIND_OF_LINK,
+        None => Field { range: Range::Words(std::slice::from_ref(&kind.name)), doc: "protocol", ..KIND_OF_LINK },
+    }
+}
 
 /// The length of an array of components, as a field.
 const COUNT: Field = Field {

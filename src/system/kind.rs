@@ -16,6 +16,7 @@ use scalepool_kernel::{
 };
 use scalepool_link::line_time::LineTime;
 use scalepool_link::sim_port::SimPort;
+use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
 use scalepool_nodes::Broken;
 use scalepool_nodes::nvlink::gpu::GpuResult;
@@ -107,6 +108,8 @@ pub enum Carried {
         lanes: u16,
         /// All requests and all responses of a pair and port keep their order.
         strict: bool,
+        /// Protection of transactions between accelerators.
+        protection: Protection,
     },
     /// NVLink packets.
     Nvlink {
@@ -154,6 +157,8 @@ pub struct SitePort {
     pub peer: Offer,
     /// Who that is.
     pub peer_member: Member,
+    /// Which of its ports that is, in the order of their declarations.
+    pub peer_port: usize,
     /// Its side of the link.
     pub peer_role: Role,
 }
@@ -298,10 +303,36 @@ pub struct Measured {
     pub latency_fs: Vec<u64>,
     /// Checks that failed.
     pub broken: Vec<Broken>,
+    /// What is left over at rest.
+    pub astray: Vec<Broken>,
+    /// It has been isolated, or has given requests up, so not everything that was sent has come.
+    pub is_isolated: bool,
     /// Time before its first request \[fs\].
     pub from_fs: u64,
     /// When its work was done \[fs\], if that is not the end of the run.
     pub to_fs: Option<u64>,
+    /// What a node of a fabric has offered and taken.
+    pub traffic: Option<NodeTraffic>,
+    /// Links from source to destination over this switch, arithmetic mean; `None`: it is no switch.
+    pub hops_mean: Option<f64>,
+}
+
+/// What a node of a fabric has wanted to send, and what it has received.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeTraffic {
+    /// Wanted.
+    pub offered: Offered,
+    /// Flits received.
+    pub accepted_flits: u64,
+}
+
+/// Flits that a node wanted to send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Offered {
+    /// So many a cycle of the reference clock, as its settings say.
+    PerCycle(f64),
+    /// So many in all: as fast as they went.
+    Flits(u64),
 }
 
 /// Why a component cannot be made of a sound description.
@@ -344,6 +375,17 @@ pub trait Component: Send {
     /// Pairs of nodes between which nothing may come: from and to.
     fn denied(&self) -> Vec<(u16, u16)> {
         Vec::new()
+    }
+
+    /// Fields that do not go with what is at its ports: name and text.
+    fn check_ports(&self, ports: &[SitePort]) -> Vec<Finding> {
+        let _ = ports;
+        Vec::new()
+    }
+
+    /// Time-outs of its own, so that a run is no stall before they are over \[fs\].
+    fn settle_fs(&self) -> u64 {
+        0
     }
 
     /// Whether it takes the file of a stimulus.
@@ -451,12 +493,30 @@ pub struct LinkMeasured {
     pub times: [Option<LineTime>; 2],
     /// Further counts.
     pub counts: Vec<(&'static str, u64)>,
-    /// Coverage points: group, rows met, rows in all.
+    /// Coverage points of the link by itself: group, rows met, rows in all. A system sums them.
     pub coverage: Vec<(String, u64, u64)>,
+    /// Coverage points that all links of a system share: group, and which rows were met.
+    pub rows: Vec<Rows>,
     /// Rules that the ends saw broken.
     pub broken: Vec<Broken>,
     /// What is left over at rest.
     pub astray: Vec<Broken>,
+}
+
+/// Coverage points that all parts of a system share: group, and which of its rows were met.
+pub type Rows = (&'static str, Vec<bool>);
+
+/// Units under way on a wire that is never silent, for an estimate of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnWire {
+    /// The field to change if that is too much.
+    pub key: &'static str,
+    /// Length of the wire \[fs\].
+    pub way_fs: u64,
+    /// Time of a unit as a fraction \[fs\].
+    pub unit_time_fs: (u64, u64),
+    /// Memory of a unit \[bytes\].
+    pub unit_bytes: usize,
 }
 
 /// One end of a link before it has a place.
@@ -504,6 +564,24 @@ pub trait Link: Send {
 
     /// Fields that do not go together: name and text.
     fn check(&self) -> Vec<Finding>;
+
+    /// Names of what the first end sends and of what the second one sends, in reports.
+    fn directions(&self, roles: [Role; 2]) -> [&'static str; 2] {
+        let _ = roles;
+        ["down", "up"]
+    }
+
+    /// What is under way on each of its two wires, if that is a matter of memory.
+    fn on_wire(&self, roles: [Role; 2]) -> Option<OnWire> {
+        let _ = roles;
+        None
+    }
+
+    /// A time above all its time-outs, after which a run without progress is over \[fs\]. By default that of CXL: 4096 flits
+    /// at the slowest line rate take 2.3 ms.
+    fn settle_fs(&self) -> u64 {
+        20_000_000_000_000
+    }
 
     /// Bit error rate.
     fn ber(&self) -> f64;

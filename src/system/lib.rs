@@ -20,6 +20,7 @@ pub mod field;
 pub mod generator;
 pub mod kind;
 pub mod kinds;
+pub mod neighbours;
 pub mod problem;
 pub mod quantity;
 pub mod reference;

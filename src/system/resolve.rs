@@ -9,11 +9,13 @@ use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
 use super::generator;
-use super::kind::{COMPONENTS, LINKS, PortDecl, Role};
+use super::kind::{COMPONENTS, LINKS, OnWire, PortDecl, Role};
+use super::neighbours;
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
 use scalepool_kernel::Clock;
+use scalepool_memory::limit;
 use std::collections::BTreeMap;
 
 /// Format of descriptions that this version reads.
@@ -83,17 +85,36 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     if all.problems.list.iter().all(|problem| !problem.key.ends_with(".kind")) {
         all.settings();
     }
-    let Resolver { problems, resolved, clocks, components, links, .. } = all;
-    let components = components.into_iter().map(|open| open.instance).collect();
+    let (resolved, clocks, links) =
+        (std::mem::take(&mut all.resolved), std::mem::take(&mut all.clocks), std::mem::take(&mut all.links));
+    let (tables, components) = std::mem::take(&mut all.components).into_iter().map(Open::parts).unzip();
     let folder = description.folder.clone();
-    problems.none(System { name: title.name, about: title.about, folder, clocks, components, links, resolved })
+    let system = System { name: title.name, about: title.about, folder, clocks, components, links, resolved };
+    if all.problems.list.is_empty() {
+        all.joined(&system, tables);
+        all.memory(&system);
+    }
+    all.problems.none(system)
 }
 
 /// A component whose ports are being joined.
 struct Open {
     instance: Instance,
-    place: Place,
+    table: ReadTable,
     ports: Vec<OpenPort>,
+}
+
+/// The table of a component, where it stands, and its path in messages.
+struct ReadTable {
+    table: Table,
+    place: Place,
+    path: String,
+}
+
+impl Open {
+    fn parts(self) -> (ReadTable, Instance) {
+        (self.table, self.instance)
+    }
 }
 
 /// A port, joined or not.
@@ -311,7 +332,8 @@ impl<'a> Resolver<'a> {
                 let ports = ports.collect();
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
                 let instance = Instance { path, kind, config, clock, external, ports: Vec::new() };
-                self.components.push(Open { instance, place, ports });
+                let table = ReadTable { table: own, place, path: place_path };
+                self.components.push(Open { instance, table, ports });
             }
         }
         if self.components.is_empty() && self.description.table("component").is_none_or(|t| t.entries.is_empty()) {
@@ -616,11 +638,40 @@ impl<'a> Resolver<'a> {
                             "found no link at the port `{path}`, expected one of kind {}",
                             decl.links.join(", ")
                         );
-                        self.problems.add(self.components[component].place, format!("component.{name}"), text);
+                        self.problems.add(self.components[component].table.place, format!("component.{name}"), text);
                     }
                 }
             }
         }
+    }
+
+    /// What a component finds at its ports goes with its fields.
+    fn joined(&mut self, system: &System, tables: Vec<ReadTable>) {
+        let neighbours = neighbours::of(system);
+        for ((component, near), ReadTable { table, place, path }) in
+            system.components.iter().zip(&neighbours).zip(tables)
+        {
+            self.judge(&table, place, &path, component.config.check_ports(&near.ports));
+        }
+    }
+
+    /// What is under way on all wires fits in memory; the finding is about the link with the largest part.
+    fn memory(&mut self, system: &System) {
+        let (mut all, mut largest): (_, Option<(u128, &str, &str)>) = (limit::Wires::default(), None);
+        for link in &system.links {
+            let roles = link.ports.map(|(component, port)| system.components[component].ports[port].decl.role);
+            let Some(OnWire { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(roles) else { continue };
+            let bytes = all.add(2, way_fs, unit_time_fs, unit_bytes);
+            if largest.is_none_or(|(most, ..)| bytes > most) {
+                largest = Some((bytes, link.path.split('[').next().unwrap_or_default(), key));
+            }
+        }
+        let (Some(text), Some((_, name, key))) = (all.above(), largest) else { return };
+        let place = self.description.table("link").and_then(|links| links.get(name)).map(|item| match &item.value {
+            Value::Table(table) => table.get(key).map_or(item.place, |item| item.place),
+            _ => item.place,
+        });
+        self.problems.add(place.unwrap_or_default(), format!("link.{name}.{key}"), text);
     }
 
     /// Every short name leads to a field.

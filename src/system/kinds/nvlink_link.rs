@@ -77,6 +77,11 @@ impl Link for NvLink {
         self.faults().1
     }
 
+    /// Above 8 replays of 2000 ns each.
+    fn settle_fs(&self) -> u64 {
+        200_000_000_000
+    }
+
     fn ber(&self) -> f64 {
         self.ber
     }
@@ -170,6 +175,7 @@ fn measured(results: &[(String, Arc<Mutex<PortResult>>)], flit_fs: u64, ending: 
             ("ports under back-pressure", sum(|port| u64::from(port.stalled_windows > 0))),
         ],
         coverage: Vec::new(),
+        rows: Vec::new(),
         broken,
         astray,
     }

@@ -18,7 +18,6 @@ pub mod nvlink;
 pub mod observe;
 pub mod report;
 pub mod settings;
-pub mod ualink;
 
 use drive::Built;
 use observe::Outputs;
@@ -58,7 +57,6 @@ pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let coded = |name, doc, keys, build| Scenario { name, doc, keys, how: How::Coded(build) };
     let mut all = described::builtins();
     all.extend([
-        coded(ualink::NAMES[1], ualink::DOCS[1], ualink::POD_KEYS, ualink::build_pod),
         coherent::CACHE_PAIR,
         coherent::DB_SHARE,
         coherent::FILTER_THRASH,

@@ -15,7 +15,7 @@ use scalepool_system::builtin::{self, Builtin};
 use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
 use scalepool_system::field::Range as FieldRange;
-use scalepool_system::kind::{Ending, LinkMeasured, Measured, NodeTraffic, Offered, Rows};
+use scalepool_system::kind::{Ending, Extreme, LinkMeasured, Measured, NodeTraffic, Offered, Rows};
 use scalepool_system::problem::Problems;
 use std::path::{Path, PathBuf};
 
@@ -113,7 +113,14 @@ pub fn system(request: &Request, builtin: Option<&'static Builtin>) -> Result<Sy
 /// # Errors
 /// Anything that keeps it from running.
 pub fn build(request: &Request, builtin: Option<&'static Builtin>) -> Result<Built, RunError> {
-    let system = system(request, builtin)?;
+    build_system(request, system(request, builtin)?)
+}
+
+/// Builds a system.
+///
+/// # Errors
+/// A stimulus that cannot be used, or links that lead to the wrong components.
+pub fn build_system(request: &Request, system: System) -> Result<Built, RunError> {
     let name = system.name.clone();
     let assembly = assemble(system, request.seed, request.stimulus.clone())?;
     let (num, den) = assembly.figures.reference.period();
@@ -146,6 +153,7 @@ fn add<'a>(all: &mut Vec<(String, u64)>, more: impl IntoIterator<Item = (&'a str
 fn part_of_component(path: &str, measured: &Measured) -> Part {
     let mut figures: Vec<(String, u64)> = Vec::new();
     add(&mut figures, measured.counts.iter().copied());
+    figures.extend(measured.extremes.iter().map(|(name, _, n)| ((*name).to_owned(), *n)));
     figures.push(("bytes".to_owned(), measured.bytes));
     figures.push(("violations".to_owned(), measured.broken.len() as u64));
     Part { path: path.to_owned(), figures }
@@ -195,7 +203,7 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     let (num, den) = figures.reference.period();
     let bytes: u64 = of_components().map(|component| component.bytes).sum();
     // From the first request to the last answer: the time in which links come up is no traffic.
-    let asking = || of_components().filter(|component| !component.latency_fs.is_empty());
+    let asking = || of_components().filter(|component| !component.latency_fs.is_empty() || component.to_fs.is_some());
     let from_fs = asking().map(|component| component.from_fs).min().unwrap_or(0);
     let to_fs = asking().map(|component| component.to_fs.unwrap_or(time_fs)).max().unwrap_or(time_fs);
     let active_fs = to_fs.saturating_sub(from_fs);
@@ -213,7 +221,9 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
         add(&mut counts, link.counts.iter().copied());
         add_coverage(&mut coverage, &link.coverage);
     }
-    coverage.extend(shared_rows(of_links().flat_map(|link| &link.rows)));
+    let rows = of_components().flat_map(|component| &component.rows).chain(of_links().flat_map(|link| &link.rows));
+    coverage.extend(shared_rows(rows));
+    of_components().for_each(|component| add_extremes(&mut counts, &component.extremes));
     let latency =
         |of: fn(&Measured) -> &Vec<u64>| Spread::of(of_components().flat_map(|c| of(c).iter().copied()).collect());
     let repaired = ending.well && is_whole;
@@ -241,6 +251,16 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
         links: links.iter().map(|(path, _, measured)| part_of_link(path, measured)).collect(),
         violations,
     })
+}
+
+/// Adds figures that are no sums to the counts of a system.
+fn add_extremes(all: &mut Vec<(String, u64)>, more: &[(&'static str, Extreme, u64)]) {
+    for (name, which, n) in more {
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = which.of(*known, *n),
+            None => all.push(((*name).to_owned(), *n)),
+        }
+    }
 }
 
 /// Figures of nodes around switches; `cycles` of the reference clock from the first request to the last answer.

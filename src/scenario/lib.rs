@@ -62,7 +62,6 @@ pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         coherent::FILTER_THRASH,
         coherent::BIAS_FLIP,
         coded(enumerate::NAME, enumerate::DOC, enumerate::KEYS, enumerate::build),
-        coded(nvlink::pair::NAME, nvlink::pair::DOC, nvlink::pair::KEYS, nvlink::pair::build),
         coded(nvlink::pod::NAME, nvlink::pod::DOC, nvlink::pod::KEYS, nvlink::pod::build),
     ]);
     all

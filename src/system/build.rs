@@ -3,7 +3,7 @@
 use super::design::System;
 use super::kind::{
     Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Node,
-    NodeError, Role, Site,
+    NodeError, Role, Shared, Site,
 };
 use super::neighbours;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
@@ -80,11 +80,12 @@ const MOST_FOUND: usize = 100;
 
 impl Fabric {
     fn lost(&self, ending: &Ending) -> Vec<Broken> {
-        let (mut ualink, mut nvlink) = (Vec::new(), Vec::new());
+        let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), BTreeMap::new());
         for ledger in &self.ledgers {
             match ledger {
                 Ledger::Ualink(result) => ualink.push(locked(result)),
                 Ledger::Nvlink(result) => nvlink.push(locked(result)),
+                Ledger::NvlinkSwitch(result, ends) => of_switches.extend(ends.iter().copied().zip(locked(result).own)),
             }
         }
         let mut broken = Vec::new();
@@ -94,7 +95,9 @@ impl Fabric {
         broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));
         if ending.at_rest {
             let ledgers: Vec<_> = nvlink.iter().map(|node| &node.ledger).collect();
-            broken.extend(ledger::compare(&ledgers, |_, _, _| Default::default()));
+            broken.extend(ledger::compare(&ledgers, |gpu, link, channel| {
+                of_switches.get(&(gpu, link)).map_or_else(Default::default, |own| own[channel])
+            }));
         }
         broken
     }
@@ -175,13 +178,13 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         let external = link.ports.map(|(component, _)| components[component].external);
         let roles: [Role; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
         let members = link.ports.map(|(component, _)| neighbours[component].member);
-        let site = LinkSite { path: &link.path, ports, roles, members, external };
+        let site = LinkSite { path: &link.path, index: link.index, ports, roles, members, external };
         let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));
         figures.links.push((link.path, directions, built.measure));
     }
-    let (mut ports, mut digest) = (Vec::new(), Vec::new());
+    let (mut ports, mut digest, shared) = (Vec::new(), Vec::new(), Shared::default());
     let mut parts: Vec<(usize, PlacePart)> = Vec::new();
     for (component, neighbours::Neighbourhood { fabric, member, ports: site_ports }) in
         components.into_iter().zip(neighbours)
@@ -192,7 +195,8 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         }
         let stimulus = stimulus.clone().filter(|_| component.config.takes_stimulus());
         let folder = folder.clone();
-        let site = Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, folder };
+        let site =
+            Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, folder, shared: &shared };
         let denied = component.config.denied();
         let Node { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;
         digest.extend(own);

@@ -93,7 +93,7 @@ impl Description {
     /// # Errors
     /// Everything that is wrong, in order of its places.
     pub fn resolve(&self) -> Result<System, Problems> {
-        resolve(self).map_err(|mut problems| {
+        resolve(&self.with_presets()).map_err(|mut problems| {
             // What the command line set is named as it was given there.
             for problem in problems.list.iter_mut().filter(|p| p.place.line == 0) {
                 if let Some((_, given)) = self.edits.iter().rfind(|(path, _)| *path == problem.key) {
@@ -102,6 +102,37 @@ impl Description {
             }
             problems
         })
+    }
+
+    /// The same with what its presets bring: a value of a short name sets others that the command line has not set.
+    fn with_presets(&self) -> Description {
+        let mut with = self.clone();
+        let shorts = self.shorts();
+        for (name, value, short, item) in self.presets() {
+            let chosen = shorts.iter().find(|known| known.name == name).is_some_and(|known| known.default == value);
+            let Some(target) = shorts.iter().find(|known| known.name == short).filter(|_| chosen) else { continue };
+            let is_edited = |path: &String| self.edits.iter().any(|(edited, _)| edited == path);
+            if !target.paths.iter().any(is_edited) {
+                for parts in target.paths.iter().filter_map(|path| path_of(path)) {
+                    document::edit(&mut with.root, &parts, item.value.clone());
+                }
+            }
+        }
+        with
+    }
+
+    /// Entries of `[preset."NAME".VALUE]`: name and value of the choice, and what it brings.
+    pub(super) fn presets(&self) -> impl Iterator<Item = (&str, &str, &str, &Item)> {
+        fn entries(item: &Item) -> impl Iterator<Item = (&str, &Item)> {
+            let table = match &item.value {
+                Value::Table(table) => Some(table),
+                _ => None,
+            };
+            table.into_iter().flat_map(|table| &table.entries).map(|(key, _, item)| (key.as_str(), item))
+        }
+        let names = self.root.get("preset").into_iter().flat_map(entries);
+        let choices = names.flat_map(|(name, item)| entries(item).map(move |(value, item)| (name, value, item)));
+        choices.flat_map(|(name, value, item)| entries(item).map(move |(short, item)| (name, value, short, item)))
     }
 
     /// Name of the system, and what it is.

@@ -56,6 +56,8 @@ pub struct JoinedPort {
 pub struct LinkInstance {
     /// Path, `hosts[0]`.
     pub path: String,
+    /// Its number in its array, 0 for one without an index.
+    pub index: usize,
     /// Its kind.
     pub kind: &'static LinkKind,
     /// Its configuration.

@@ -11,6 +11,7 @@ use super::document::Table;
 use super::field::{self, Config, Field};
 use super::kinds;
 use super::problem::{Place, Problems};
+use scalepool_fabric::nvlink_switch::SwitchResult;
 use scalepool_kernel::{
     BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, RunReport, SimError, Simulation, Stop, Time,
 };
@@ -23,6 +24,9 @@ use scalepool_nodes::nvlink::gpu::GpuResult;
 use scalepool_nodes::ualink::accelerator::AcceleratorResult;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_trace::Hub;
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -33,6 +37,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
     kinds::nvlink_gpu::KIND,
+    kinds::nvlink_switch::KIND,
 ];
 
 /// All kinds of links.
@@ -88,6 +93,8 @@ pub struct PortDecl {
 pub struct Offer {
     /// Bytes of memory behind the port.
     pub memory_bytes: Option<u64>,
+    /// It copies writes to groups and reduces reads of them.
+    pub multicast: bool,
 }
 
 /// What a link carries, as its components have to know it.
@@ -115,6 +122,8 @@ pub enum Carried {
     Nvlink {
         /// Clock of flits.
         flit_clock: Clock,
+        /// Nominal rate in one direction \[MB/s\].
+        link_mbps: u64,
     },
 }
 
@@ -128,6 +137,15 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
+    /// Clock of flits, if components can work on it.
+    pub fn flit_clock(&self) -> Option<Clock> {
+        match self.carried {
+            Carried::Cxl { .. } => None,
+            Carried::Ualink { code_word_fs: (num, den), .. } => Clock::new(num, den, 0).ok(),
+            Carried::Nvlink { flit_clock, .. } => Some(flit_clock),
+        }
+    }
+
     /// Form of messages and port identifiers of a CXL link.
     pub fn cxl(&self) -> (Form, [u16; 2]) {
         match self.carried {
@@ -180,6 +198,30 @@ pub struct Site<'a> {
     pub stimulus: Option<PathBuf>,
     /// Folder to which paths of the description are relative.
     pub folder: PathBuf,
+    /// What components of a run have in common.
+    pub shared: &'a Shared,
+}
+
+/// Things that several components of a run need and that are made once, by names that say all that they are made of.
+#[derive(Default)]
+pub struct Shared(RefCell<BTreeMap<String, Arc<dyn Any + Send + Sync>>>);
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.borrow().keys()).finish()
+    }
+}
+
+impl Shared {
+    /// The thing of a name and type, made if it is not there yet.
+    pub fn get<T: Any + Send + Sync>(&self, name: &str, make: impl FnOnce() -> T) -> Arc<T> {
+        let known = self.0.borrow().get(name).cloned().and_then(|thing| thing.downcast::<T>().ok());
+        known.unwrap_or_else(|| {
+            let thing = Arc::new(make());
+            self.0.borrow_mut().insert(name.to_owned(), thing.clone());
+            thing
+        })
+    }
 }
 
 impl Site<'_> {
@@ -288,6 +330,8 @@ pub enum Ledger {
     Ualink(Arc<Mutex<AcceleratorResult>>),
     /// Of an NVLink GPU.
     Nvlink(Arc<Mutex<GpuResult>>),
+    /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
+    NvlinkSwitch(Arc<Mutex<SwitchResult>>, Vec<(usize, usize)>),
 }
 
 /// Figures of a component.
@@ -295,6 +339,8 @@ pub enum Ledger {
 pub struct Measured {
     /// What it counts: name and count, in the order of the report.
     pub counts: Vec<(&'static str, u64)>,
+    /// What it counts that is no sum in a system: name, which one a system has, and figure.
+    pub extremes: Vec<(&'static str, Extreme, u64)>,
     /// Bytes of finished reads and writes.
     pub bytes: u64,
     /// Request to answer, by transaction \[cycles of its clock\].
@@ -313,8 +359,29 @@ pub struct Measured {
     pub to_fs: Option<u64>,
     /// What a node of a fabric has offered and taken.
     pub traffic: Option<NodeTraffic>,
+    /// Coverage points that all components of a system share: group, and which rows were met.
+    pub rows: Vec<Rows>,
     /// Links from source to destination over this switch, arithmetic mean; `None`: it is no switch.
     pub hops_mean: Option<f64>,
+}
+
+/// Which figure of its components a system has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extreme {
+    /// The largest one.
+    Largest,
+    /// The smallest one.
+    Smallest,
+}
+
+impl Extreme {
+    /// Of two figures.
+    pub fn of(self, a: u64, b: u64) -> u64 {
+        match self {
+            Extreme::Largest => a.max(b),
+            Extreme::Smallest => a.min(b),
+        }
+    }
 }
 
 /// What a node of a fabric has wanted to send, and what it has received.
@@ -358,7 +425,7 @@ pub enum NodeError {
 }
 
 /// A component with its configuration.
-pub trait Component: Send {
+pub trait Component: Send + Any {
     /// Its ports.
     fn ports(&self) -> Vec<PortDecl>;
 
@@ -377,9 +444,9 @@ pub trait Component: Send {
         Vec::new()
     }
 
-    /// Fields that do not go with what is at its ports: name and text.
-    fn check_ports(&self, ports: &[SitePort]) -> Vec<Finding> {
-        let _ = ports;
+    /// Fields that do not go with its place in a fabric or with what is at its ports: name and text.
+    fn check_ports(&self, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let _ = (member, ports);
         Vec::new()
     }
 
@@ -553,6 +620,8 @@ pub struct LinkSite<'a> {
     pub roles: [Role; 2],
     /// Who stands at its ends.
     pub members: [Member; 2],
+    /// Its number among the links of its array, 0 for one without an index.
+    pub index: usize,
     /// Whether a caller drives the end.
     pub external: [bool; 2],
 }

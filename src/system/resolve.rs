@@ -23,7 +23,7 @@ pub const FORMAT: u64 = 1;
 /// Most components and links of a system.
 pub const MOST: usize = 1 << 16;
 /// Tables and keys at the top.
-pub const TOP: [&str; 7] = ["format", "system", "clock", "component", "link", "generator", "settings"];
+pub const TOP: [&str; 8] = ["format", "system", "clock", "component", "link", "generator", "settings", "preset"];
 
 config! {
     /// `[system]`.
@@ -34,8 +34,9 @@ config! {
 }
 
 config! {
-    /// A clock: a period, or a fraction of femtoseconds.
+    /// A clock: a period, a fraction of femtoseconds, or that of a link.
     pub struct ClockConfig {
+        link: String = "" [Unit::Of("-")] in Range::Text("the name of a link"), "link whose clock of flits it is; empty = it has a period";
         period: u64 = "500 ps" [Unit::Time] in Range::Int(1000, 1 << 30), "period of the clock; the first clock of a description is the reference clock";
         phase: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 40), "time of its first edge";
         num: u64 = "0" [Unit::Of("fs")] in Range::Int(0, 1 << 40), "numerator of a period that is no whole number of femtoseconds; 0 = period counts";
@@ -53,6 +54,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         problems: Problems::of(&description.file),
         resolved: Vec::new(),
         clocks: Vec::new(),
+        clocks_of_links: Vec::new(),
         components: Vec::new(),
         arrays: BTreeMap::new(),
         links: Vec::new(),
@@ -77,6 +79,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     // of no known kind.
     if is_made {
         all.links();
+        all.set_clocks_of_links();
         if all.problems.list.len() == sound {
             all.ports();
         }
@@ -137,6 +140,8 @@ struct Resolver<'a> {
     problems: Problems,
     resolved: Vec<(String, String)>,
     clocks: Vec<(String, Clock)>,
+    /// Clocks that are those of links: place in the list, name of the link, and where that stands.
+    clocks_of_links: Vec<(usize, String, Place)>,
     components: Vec<Open>,
     arrays: BTreeMap<String, Array>,
     links: Vec<LinkInstance>,
@@ -208,18 +213,46 @@ impl<'a> Resolver<'a> {
     fn clocks(&mut self) {
         for (name, place, table) in self.named("clock") {
             let path = format!("clock.{name}");
-            let ClockConfig { period, phase, num, den } =
+            let ClockConfig { link, period, phase, num, den } =
                 field::read(table, place, &path, &[], &mut self.problems, &mut self.resolved);
             let (is_period, is_fraction) = (table.get("period").is_some(), table.get("num").is_some());
-            if is_period == is_fraction {
-                let text = "found both a period and num, or neither, expected one of them";
+            if [is_period, is_fraction, !link.is_empty()].iter().filter(|&&given| given).count() != 1 {
+                let text = "found more than one of period, num and link, or none, expected one of them";
                 self.problems.add(place, path, text);
                 continue;
+            }
+            if !link.is_empty() {
+                let place = table.get("link").map_or(place, |item| item.place);
+                self.clocks_of_links.push((self.clocks.len(), link, place));
             }
             let (num, den) = if is_fraction { (num, den) } else { (period, 1) };
             match Clock::new(num, den, phase) {
                 Ok(clock) => self.clocks.push((name.to_owned(), clock)),
                 Err(error) => self.problems.add(place, path, format!("found a clock that cannot tick: {error}")),
+            }
+        }
+    }
+
+    /// Links are known behind clocks.
+    fn set_clocks_of_links(&mut self) {
+        for (n, name, place) in std::mem::take(&mut self.clocks_of_links) {
+            let key = format!("clock.{}.link", self.clocks[n].0);
+            let is_it = |link: &&LinkInstance| link.path.split('[').next() == Some(name.as_str());
+            match self.links.iter().find(is_it).map(|link| (link.kind.name, link.config.facts().flit_clock())) {
+                Some((_, Some(clock))) => self.clocks[n].1 = clock,
+                Some((kind, None)) => {
+                    let text = format!(
+                        "found `{name}`, a link of kind `{kind}`, expected one whose components work on its clock"
+                    );
+                    self.problems.add(place, key, text);
+                }
+                // A link that is there and wrong has been found already.
+                None if self.description.table("link").is_some_and(|links| links.get(&name).is_some()) => (),
+                None => {
+                    let links = self.description.table("link").into_iter().flat_map(|links| &links.entries);
+                    let text = unknown("link", links.map(|(name, ..)| name.as_str())).of(&name);
+                    self.problems.add(place, key, text);
+                }
             }
         }
     }
@@ -425,7 +458,7 @@ impl<'a> Resolver<'a> {
                 self.judge(&own, place, &place_path, config.check());
                 let Some(ports) = self.join(kind.name, &path, ends, at) else { continue };
                 let path = index.map_or(name.to_owned(), |n| format!("{name}[{n}]"));
-                self.links.push(LinkInstance { path, kind, config, ports });
+                self.links.push(LinkInstance { path, index: index.unwrap_or(0), kind, config, ports });
             }
         }
     }
@@ -448,6 +481,9 @@ impl<'a> Resolver<'a> {
             self.problems.add(item.place, key, format!("found {}, expected {expected}", item.shown()));
             return None;
         };
+        if items.iter().all(|item| matches!(item.value, Value::List(_))) {
+            return self.pairs(items, item.place, &key);
+        }
         if items.len() != 2 {
             self.problems.add(item.place, key, format!("found {} elements, expected {expected}", items.len()));
             return None;
@@ -486,6 +522,52 @@ impl<'a> Resolver<'a> {
             pairs.push((if extents.is_empty() { None } else { Some(n) }, [a, b], items[0].place));
         }
         (!pairs.is_empty()).then_some(pairs)
+    }
+
+    /// Pairs of ports that are listed one by one.
+    #[allow(clippy::type_complexity)]
+    fn pairs(
+        &mut self,
+        items: &[Item],
+        place: Place,
+        key: &str,
+    ) -> Option<Vec<(Option<usize>, [(usize, usize); 2], Place)>> {
+        if items.is_empty() || items.len() > MOST {
+            self.problems.add(place, key, format!("found {} pairs of ports, expected 1 to {MOST}", items.len()));
+            return None;
+        }
+        let mut pairs = Vec::new();
+        for (n, item) in items.iter().enumerate() {
+            let ends = match &item.value {
+                Value::List(ends) => ends.iter().map(|end| self.numbered(end, key)).collect::<Option<Vec<_>>>(),
+                _ => None,
+            };
+            match ends.as_deref() {
+                Some(&[a, b]) => pairs.push((Some(n), [a, b], item.place)),
+                Some(ends) => {
+                    self.problems.add(item.place, key, format!("found {} ports in a pair, expected two", ends.len()));
+                }
+                None => (),
+            }
+        }
+        (pairs.len() == items.len()).then_some(pairs)
+    }
+
+    /// A port that is named without index variables.
+    fn numbered(&mut self, item: &Item, key: &str) -> Option<(usize, usize)> {
+        let parsed = match &item.value {
+            Value::Text(text) => PortRef::parse(text),
+            _ => None,
+        };
+        let mut extents = Vec::new();
+        let is_sound = parsed.as_ref().is_some_and(|port| self.extents(port, item.place, key, &mut extents));
+        if parsed.is_none() || !extents.is_empty() {
+            let text =
+                format!("found {}, expected component.port with numbers for indices in a list of pairs", item.shown());
+            self.problems.add(item.place, key, text);
+            return None;
+        }
+        self.port(&parsed.filter(|_| is_sound)?, &BTreeMap::new())
     }
 
     /// Looks a port up, and notes how far its index variables go; whether it is sound.
@@ -651,7 +733,7 @@ impl<'a> Resolver<'a> {
         for ((component, near), ReadTable { table, place, path }) in
             system.components.iter().zip(&neighbours).zip(tables)
         {
-            self.judge(&table, place, &path, component.config.check_ports(&near.ports));
+            self.judge(&table, place, &path, component.config.check_ports(near.member, &near.ports));
         }
     }
 
@@ -674,8 +756,20 @@ impl<'a> Resolver<'a> {
         self.problems.add(place.unwrap_or_default(), format!("link.{name}.{key}"), text);
     }
 
+    /// Presets are of short names, and bring values of short names.
+    fn presets(&mut self) {
+        let known: Vec<String> = self.description.shorts().into_iter().map(|short| short.name).collect();
+        for (name, value, short, item) in self.description.presets() {
+            for wrong in [name, short].into_iter().filter(|name| !known.iter().any(|known| known == name)) {
+                let text = unknown("setting", known.iter().map(String::as_str)).of(wrong);
+                self.problems.add(item.place, format!("preset.\"{name}\".{value}"), text);
+            }
+        }
+    }
+
     /// Every short name leads to a field.
     fn settings(&mut self) {
+        self.presets();
         for (name, place, item) in self.description.table("settings").into_iter().flat_map(|t| &t.entries) {
             let key = format!("settings.\"{name}\"");
             let Some(paths) = paths_of(item) else {

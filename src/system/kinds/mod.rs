@@ -8,6 +8,7 @@ pub mod cxl_links;
 pub mod cxl_memory;
 pub mod nvlink_gpu;
 pub mod nvlink_link;
+pub mod nvlink_switch;
 pub mod ualink_accelerator;
 pub mod ualink_link;
 pub mod ualink_switch;

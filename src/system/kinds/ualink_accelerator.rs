@@ -7,8 +7,8 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Ledger, Measured, Node, NodeError, NodeTraffic, Offered, PortDecl,
-    Role, Site, SitePort, component,
+    Carried, Component, ComponentKind, Finding, Ledger, Measured, Member, Node, NodeError, NodeTraffic, Offered,
+    PortDecl, Role, Site, SitePort, component,
 };
 use crate::kinds::ualink_link::codec;
 use crate::problem::Place;
@@ -215,7 +215,7 @@ impl Component for UalAccelerator {
         wrong
     }
 
-    fn check_ports(&self, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_ports(&self, _: Member, ports: &[SitePort]) -> Vec<Finding> {
         let mut wrong = Vec::new();
         let is_protected = |port: &SitePort| protection(port) != Protection::Off;
         let protected = ports.iter().find(|port| is_protected(port));

@@ -2,8 +2,8 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Measured, Node, NodeError, Plug, PortDecl, Role, Site, SitePort,
-    component,
+    Carried, Component, ComponentKind, Finding, Measured, Member, Node, NodeError, Plug, PortDecl, Role, Site,
+    SitePort, component,
 };
 use crate::problem::Place;
 use crate::quantity::Unit;
@@ -58,7 +58,7 @@ impl Component for UalSwitch {
         self.routes_denied().1
     }
 
-    fn check_ports(&self, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_ports(&self, _: Member, ports: &[SitePort]) -> Vec<Finding> {
         let is_protected = |port: &SitePort| super::ualink_accelerator::protection(port) != Protection::Off;
         let Some(other) = ports.iter().find(|port| is_protected(port) && port.peer_port != ports[0].peer_port) else {
             return Vec::new();

@@ -14,7 +14,6 @@ pub mod enumerate;
 pub mod faults;
 mod flit_link;
 pub mod memory;
-pub mod nvlink;
 pub mod observe;
 pub mod report;
 pub mod settings;
@@ -62,7 +61,6 @@ pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         coherent::FILTER_THRASH,
         coherent::BIAS_FLIP,
         coded(enumerate::NAME, enumerate::DOC, enumerate::KEYS, enumerate::build),
-        coded(nvlink::pod::NAME, nvlink::pod::DOC, nvlink::pod::KEYS, nvlink::pod::build),
     ]);
     all
 });

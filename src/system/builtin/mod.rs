@@ -16,7 +16,7 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 7] = [
+pub static ALL: [Builtin; 8] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
@@ -24,4 +24,5 @@ pub static ALL: [Builtin; 7] = [
     builtin!("ualink-pair.toml"),
     builtin!("ualink-pod.toml"),
     builtin!("nvlink-pair.toml"),
+    builtin!("nvlink-pod.toml"),
 ];

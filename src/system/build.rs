@@ -160,7 +160,7 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
-    let System { folder, clocks, components, links, .. } = system;
+    let System { clocks, components, links, .. } = system;
     let of_links = links.iter().map(|link| link.config.settle_fs());
     let settle_fs = of_links.chain(components.iter().map(|c| c.config.settle_fs())).max().unwrap_or(0);
     let mut figures = Figures {
@@ -194,7 +194,7 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
         }
         let stimulus = stimulus.clone().filter(|_| component.config.takes_stimulus());
-        let folder = folder.clone();
+        let folder = component.folder.clone();
         let site =
             Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, folder, shared: &shared };
         let denied = component.config.denied();

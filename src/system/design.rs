@@ -11,8 +11,6 @@ pub struct System {
     pub name: String,
     /// What it is.
     pub about: String,
-    /// Folder to which its paths are relative.
-    pub folder: PathBuf,
     /// Clocks by name; the first is the reference.
     pub clocks: Vec<(String, Clock)>,
     /// Components, in the order of the file.
@@ -35,6 +33,8 @@ pub struct Instance {
     pub clock: usize,
     /// A caller drives its link ends.
     pub external: bool,
+    /// Folder to which its paths are relative.
+    pub folder: PathBuf,
     /// Its ports, in the order of their declarations.
     pub ports: Vec<JoinedPort>,
 }
@@ -64,6 +64,14 @@ pub struct LinkInstance {
     pub config: Box<dyn Link>,
     /// Its ports: component, and port of it.
     pub ports: [(usize, usize); 2],
+}
+
+impl LinkInstance {
+    /// Path of the array that it is in, or its own.
+    pub fn array(&self) -> &str {
+        let array = self.path.strip_suffix(']').and_then(|path| path.rsplit_once('['));
+        array.map_or(self.path.as_str(), |(array, _)| array)
+    }
 }
 
 impl System {

@@ -71,7 +71,8 @@ fn generate(own: &mut Generating<'_>) {
     own.set_of("switches", &pod.switches, &generated);
     for switch in 0..switches {
         let path = ["component", &pod.switches, "at", &switch.to_string(), "ports"].map(str::to_owned);
-        document::edit(own.root, &path, number(pod.gpu_count * pod.links_to(switch, switches)));
+        let ports = number(pod.gpu_count * pod.links_to(switch, switches));
+        document::edit(own.root, &path, Item { place: own.place, value: ports });
     }
     let place = own.place;
     let ends = (0..pod.gpu_count).flat_map(|gpu| (0..pod.link_count).map(move |link| (gpu, link)));

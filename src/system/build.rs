@@ -146,6 +146,9 @@ pub enum AssemblyError {
     },
 }
 
+/// A settling limit where there is no link \[fs\].
+const DEFAULT_SETTLE_FS: u64 = 20_000_000_000_000;
+
 /// Builds a system.
 ///
 /// # Errors
@@ -161,8 +164,7 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { clocks, components, links, .. } = system;
-    let of_links = links.iter().map(|link| link.config.settle_fs());
-    let settle_fs = of_links.chain(components.iter().map(|c| c.config.settle_fs())).max().unwrap_or(0);
+    let settle_fs = links.iter().map(|link| link.config.settle_fs()).max().unwrap_or(DEFAULT_SETTLE_FS);
     let mut figures = Figures {
         reference: clocks[0].1,
         ber: links.iter().map(|link| link.config.ber()).fold(0.0, f64::max),

@@ -450,11 +450,6 @@ pub trait Component: Send + Any {
         Vec::new()
     }
 
-    /// Time-outs of its own, so that a run is no stall before they are over \[fs\].
-    fn settle_fs(&self) -> u64 {
-        0
-    }
-
     /// Whether it takes the file of a stimulus.
     fn takes_stimulus(&self) -> bool {
         false

@@ -96,6 +96,14 @@ pub(super) fn protection(port: &SitePort) -> Protection {
     }
 }
 
+/// Lanes of the link at a port.
+fn lanes(port: &SitePort) -> usize {
+    match port.link.carried {
+        Carried::Ualink { lanes, .. } => lanes.into(),
+        _ => unreachable!("a port takes the links that it declares"),
+    }
+}
+
 /// Reads the texts of a list; with what was read, the findings about those that are wrong.
 fn parsed<T>(
     key: &'static str,
@@ -215,8 +223,17 @@ impl Component for UalAccelerator {
         wrong
     }
 
-    fn check_ports(&self, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_ports(&self, member: Member, ports: &[SitePort]) -> Vec<Finding> {
         let mut wrong = Vec::new();
+        let faces_other = member.nodes == 2 && ports.iter().all(|port| port.peer_role == Role::Node);
+        let all_lanes: usize = ports.iter().map(lanes).sum();
+        if faces_other && all_lanes > STATION_LANES {
+            let text = format!(
+                "found {} ports with {all_lanes} lanes at one other accelerator, expected at most the {STATION_LANES} lanes of a station in all",
+                ports.len()
+            );
+            wrong.push(("ports", text));
+        }
         let is_protected = |port: &SitePort| protection(port) != Protection::Off;
         let protected = ports.iter().find(|port| is_protected(port));
         match protected {
@@ -244,11 +261,6 @@ impl Component for UalAccelerator {
             wrong.push(("ports", text));
         }
         wrong
-    }
-
-    /// An answer may take as long as its time-out.
-    fn settle_fs(&self) -> u64 {
-        self.timeout.saturating_mul(5) / 2
     }
 
     fn asks(&self) -> bool {

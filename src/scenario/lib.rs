@@ -13,11 +13,9 @@ pub mod drive;
 pub mod faults;
 mod flit_link;
 pub mod memory;
-pub mod nvlink;
 pub mod observe;
 pub mod report;
 pub mod settings;
-pub mod ualink;
 
 use drive::Built;
 use observe::Outputs;
@@ -55,18 +53,8 @@ enum How {
 
 /// All of them.
 pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let coded = |name, doc, keys, build| Scenario { name, doc, keys, how: How::Coded(build) };
     let mut all = described::builtins();
-    all.extend([
-        coded(ualink::NAMES[0], ualink::DOCS[0], ualink::PAIR_KEYS, ualink::build_pair),
-        coded(ualink::NAMES[1], ualink::DOCS[1], ualink::POD_KEYS, ualink::build_pod),
-        coherent::CACHE_PAIR,
-        coherent::DB_SHARE,
-        coherent::FILTER_THRASH,
-        coherent::BIAS_FLIP,
-        coded(nvlink::pair::NAME, nvlink::pair::DOC, nvlink::pair::KEYS, nvlink::pair::build),
-        coded(nvlink::pod::NAME, nvlink::pod::DOC, nvlink::pod::KEYS, nvlink::pod::build),
-    ]);
+    all.extend([coherent::CACHE_PAIR, coherent::DB_SHARE, coherent::FILTER_THRASH, coherent::BIAS_FLIP]);
     all
 });
 

@@ -199,6 +199,36 @@ impl Description {
         })
     }
 
+    /// Its tables with what its presets bring: a value of a short name sets others that nobody has set.
+    pub(super) fn with_presets(&self) -> Table {
+        let (mut root, shorts) = (self.root.clone(), self.shorts());
+        for (name, value, short, item) in self.presets() {
+            let is_chosen = shorts.iter().any(|known| known.name == name && known.default == value);
+            let Some(target) = shorts.iter().find(|known| known.name == short).filter(|_| is_chosen) else { continue };
+            let is_edited = |path: &String| self.edits.iter().any(|(edited, _)| edited == path);
+            if !target.paths.iter().any(is_edited) {
+                for parts in target.paths.iter().filter_map(|path| path_of(path)) {
+                    document::edit(&mut root, &in_set(parts), item.clone());
+                }
+            }
+        }
+        root
+    }
+
+    /// Entries of `[preset."NAME".VALUE]`: name and value of the choice, and what it brings.
+    pub(super) fn presets(&self) -> impl Iterator<Item = (&str, &str, &str, &Item)> {
+        fn entries(item: &Item) -> impl Iterator<Item = (&str, &Item)> {
+            let table = match &item.value {
+                Value::Table(table) => Some(table),
+                _ => None,
+            };
+            table.into_iter().flat_map(|table| &table.entries).map(|(key, _, item)| (key.as_str(), item))
+        }
+        let names = self.root.get("preset").into_iter().flat_map(entries);
+        let choices = names.flat_map(|(name, item)| entries(item).map(move |(value, item)| (name, value, item)));
+        choices.flat_map(|(name, value, item)| entries(item).map(move |(short, item)| (name, value, short, item)))
+    }
+
     /// Name of the system, and what it is.
     pub fn title(&self) -> (String, String) {
         let of = |key: &str| match self.table("system").and_then(|table| table.get(key)) {
@@ -253,7 +283,7 @@ impl Description {
             rest => rest,
         };
         if top == "link" && rest == ["kind"] {
-            return Some((KIND_OF_LINK, kind.to_owned()));
+            return Some((kind_of_link(link_kind(kind)?), kind.to_owned()));
         }
         if top == "component" && rest == ["count"] && own.get("count").is_some() {
             return Some((COUNT, self.given(&parts, &COUNT)));
@@ -354,6 +384,16 @@ const KIND_OF_LINK: Field = Field {
     range: Range::Text("kinds; several compare them"),
     doc: "kind of the link: its flit mode; other kinds have settings of their own",
 };
+
+/// The kind of a link, as a field: kinds of one protocol, with which their names begin, stand in each other's place.
+fn kind_of_link(kind: &'static LinkKind) -> Field {
+    let protocol = |name: &'static str| name.split('-').next();
+    let is_other = |other: &&LinkKind| other.name != kind.name && protocol(other.name) == protocol(kind.name);
+    match LINKS.iter().find(is_other) {
+        Some(_) => KIND_OF_LINK,
+        None => Field { range: Range::Words(std::slice::from_ref(&kind.name)), doc: "protocol", ..KIND_OF_LINK },
+    }
+}
 
 /// The length of an array of components, as a field.
 const COUNT: Field = Field {

@@ -21,6 +21,7 @@ pub mod field;
 pub mod generator;
 pub mod kind;
 pub mod kinds;
+pub mod neighbours;
 mod part;
 pub mod problem;
 pub mod quantity;

@@ -55,7 +55,8 @@ impl Feed {
         self.open().sent
     }
 
-    fn next(&self) -> Option<Vec<u8>> {
+    /// The oldest unit that waits, which leaves now.
+    pub(crate) fn next(&self) -> Option<Vec<u8>> {
         let mut fed = self.open();
         let unit = fed.units.pop_front();
         fed.sent += u64::from(unit.is_some());

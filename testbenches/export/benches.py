@@ -36,6 +36,7 @@ BENCHES = [
     (SYSTEMS / "host_and_memory.toml", "host", ["host.accesses=300"]),
     (SYSTEMS / "host_and_memory.toml", "memory", ["host.accesses=300"]),
     ("cxl256-expander", "device", ["host.accesses=300"]),
+    ("ualink-pod", "switch[0]", ["pod.accelerators=2", "pod.switches=1", "traffic.operations=50"]),
 ]
 # Stubs that are wrong at every 64th unit: what they do, and the line that does it.
 WRONG = (
@@ -76,14 +77,15 @@ def main():
     arguments = parser.parse_args()
     failed = 0
     for system, component, settings in BENCHES:
-        name = f"{pathlib.Path(system).stem}-{component}"
+        module = component.replace("[", "_").replace("]", "")
+        name = f"{pathlib.Path(system).stem}-{module}"
         if arguments.only not in name:
             continue
         folder = OUT / name
         export(arguments.program, system, component, settings, folder)
         for simulator in ("icarus", "verilator"):
             begin = time.monotonic()
-            passed, log = run(folder, component, simulator)
+            passed, log = run(folder, module, simulator)
             took = re.search(r"took (\d+) units and sent (\d+)", log)
             units = f"{took[1]} units in, {took[2]} out" if took else "no figures"
             failed += not passed

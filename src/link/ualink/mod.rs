@@ -12,6 +12,7 @@
 pub mod client;
 pub mod config;
 pub mod end;
+pub mod external;
 pub mod line;
 pub mod messages;
 pub mod monitor;

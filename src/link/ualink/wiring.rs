@@ -1,8 +1,10 @@
 //! Link ends with their wires, put into a simulation: the same for an accelerator and for a switch.
 
 use super::EndConfig;
+use super::external::ExternalPort;
 use super::tl::port::{LinkPort, OnWire, PortResult, PortWires, SIGNALS};
 use super::tl::{Tl, TlConfig};
+use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
 use crate::hook::Hooks;
 use crate::sim_port::SimPort;
@@ -109,6 +111,25 @@ impl Socket {
         match self.outage {
             Some((from, until)) => port.with_outage(from, until),
             None => port,
+        }
+    }
+
+    /// The place of the end, whose flits a caller drives.
+    pub fn bind_external(self, bind: &mut Binder, feed: Feed) -> ExternalPort {
+        let [flits, signals] = self.taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
+        ExternalPort {
+            line: self.end.line,
+            dir: self.dir,
+            wires: PortWires {
+                wire_out: bind.attach(self.wire_out),
+                wire_in: bind.attach(self.wire_in),
+                flits,
+                signals,
+            },
+            wire: FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name)),
+            hooks: self.hooks,
+            feed,
+            result: self.result,
         }
     }
 }

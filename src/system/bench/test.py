@@ -96,6 +96,7 @@ async def the_system_around_it_runs_clean(bench):
     metrics = around.system.metrics()
     repairs = {name: metrics["counts"].get(name, 0) for name in REPAIRS} | {"retries": metrics["retries"]}
     bench._log.info(f"@PATH@ took {around.units[0]} units and sent {around.units[1]}; repairs: {repairs}")
+    bench._log.info(f"around it: {metrics['counts']}")
     for side, place in ((around, "around @PATH@"), (inside, "in its place")):
         broken = side.system.metrics()["violations"] if side else []
         assert not broken, f"rules broken {place}: {broken}"

@@ -35,7 +35,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "accelerator that reads, writes and updates the memory of the others; its ports are `port[n]`",
     fields: UalAccelerator::fields,
     read: component::<UalAccelerator>,
-    external: &[],
+    external: &["flits"],
 };
 
 /// Lanes of a station, whose ports share a UPLI (`ualink` §1).

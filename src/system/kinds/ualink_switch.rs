@@ -20,7 +20,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "UALink switch; its ports are `port[n]`, and port n leads to accelerator n",
     fields: UalSwitch::fields,
     read: component::<UalSwitch>,
-    external: &[],
+    external: &["flits"],
 };
 
 config! {

@@ -1,0 +1,76 @@
+//! A UALink end that stands outside the simulation: its flits are driven by a caller.
+//!
+//! Modelled: the place of an end, not the end. What the caller drives leaves here, one flit a code word that carries one, over
+//! the same faulty wire as that of a [`LinkPort`](super::tl::port::LinkPort); what arrives is kept for the caller. Detail: in a
+//! flit clock for which nothing was driven, nothing is sent. Left out: what stands in place of a flit, so a caller does not see
+//! that the peer is idle or reports a fault.
+//!
+//! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven flit leaves.
+
+use super::OnLine;
+use super::line::{CodeWord, Line};
+use super::tl::port::{OnWire, PortResult, PortWires};
+use crate::external::Feed;
+use crate::fault::FaultyWire;
+use crate::hook::{Hooks, Way};
+use scalepool_kernel::{Cx, Module, Next};
+use scalepool_protocols::ualink::flit::Flit;
+use scalepool_trace::{Body, Kind, Stamp};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An end outside the simulation.
+pub struct ExternalPort {
+    pub(super) line: Line,
+    pub(super) dir: &'static str,
+    pub(super) wires: PortWires,
+    pub(super) wire: FaultyWire,
+    pub(super) hooks: Hooks,
+    pub(super) feed: Feed,
+    pub(super) result: Arc<Mutex<PortResult>>,
+}
+
+impl ExternalPort {
+    fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(arrived) = self.wires.wire_in.pop(cx) {
+            let OnLine::Flit(flit) = arrived.item else { continue };
+            for (flit, _) in self.hooks.wire(Way::Rx, "ualink", *flit).into_iter().flatten() {
+                let dir = self.dir;
+                self.wires.flits.record(at, Kind::Flit, 0, 0, || Body::Flit {
+                    protocol: "ualink",
+                    dir,
+                    bytes: flit.0.to_vec(),
+                });
+            }
+        }
+    }
+
+    fn send(&mut self, cx: &mut Cx) {
+        // Bytes of another length were refused before they came here.
+        let Some(flit) = self.feed.next().and_then(|bytes| Flit::from_bytes(&bytes).ok()) else { return };
+        for (leaves, _) in self.hooks.wire(Way::Tx, "ualink", flit).into_iter().flatten() {
+            for flit in self.wire.send(leaves).into_iter().flatten() {
+                // A real link never rests: the caller may wait for an answer to any flit.
+                self.wires.wire_out.push(cx, OnWire { item: OnLine::Flit(Box::new(flit)), waits: true });
+            }
+        }
+    }
+}
+
+impl Module for ExternalPort {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.hooks.instant(at.cycle, at.t_fs);
+        self.arrivals(cx, at);
+        if self.line.code_word(at.cycle) == CodeWord::Flit {
+            self.send(cx);
+        }
+        // The caller may drive a flit at any time.
+        Next::Busy
+    }
+
+    fn publish(&self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.flits = self.feed.sent();
+        result.damaged = self.wire.damaged + self.wire.unseen;
+    }
+}

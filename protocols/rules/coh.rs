@@ -283,7 +283,7 @@ pub static RULES: &[Rule] = &[
         "COH-EVT-02",
         "coherence §2.7",
         false,
-        "an evict of a device that is not the owner is pulled and its data dropped; nobody else changes",
+        "an evict of a device that is not the owner is pulled and its data dropped; no other agent changes its state",
     ),
     row(
         "COH-EVT-03",

@@ -9,7 +9,7 @@ const fn row(id: &'static str, source: &'static str, choice: bool, text: &'stati
 /// The rows.
 pub static RULES: &[Rule] = &[
     row("COH-MEM-01", "coherence §3.1", false, "MetaValue says what the host may hold afterwards"),
-    row("COH-MEM-02", "coherence §3.1", false, "the cache of the device does what SnpType says"),
+    row("COH-MEM-02", "coherence §3.1", false, "the cache of the device changes its state as SnpType asks"),
     row(
         "COH-MEM-03",
         "coherence §3.1",

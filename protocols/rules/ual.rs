@@ -268,7 +268,7 @@ pub static RULES: &[Rule] = &[
     rule(
         "UAL-UPL-14",
         "ualink §12",
-        "in drop mode and isolation every request is answered, if need be by a dummy time-out response; an isolated port sends no request",
+        "every request is answered in time, in drop mode and isolation by a dummy if need be; an isolated port sends no request",
     ),
     choice(
         "UAL-UPL-15",

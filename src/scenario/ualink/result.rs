@@ -80,15 +80,7 @@ pub fn report(
     }
     for (n, accelerator) in accelerators.iter().enumerate() {
         violations.extend(accelerator.broken.clone());
-        if accelerator.dummies > 0 {
-            let found = format!("{} operations answered by dummies", accelerator.dummies);
-            violations.push(open_work(
-                &format!("accel[{n}]"),
-                found,
-                "no open request",
-                "the originator is isolated".into(),
-            ));
-        }
+        violations.extend(accelerator.isolation(&format!("accel[{n}]")));
     }
     let stations: Vec<(&str, StationResult)> =
         results.stations.iter().map(|(name, s)| (name.as_str(), copy(s))).collect();

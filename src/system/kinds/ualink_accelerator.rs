@@ -4,13 +4,11 @@ use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Ledger, Measured, Node, NodeError, PortDecl, Role, Site, component};
 use crate::quantity::Unit;
 use scalepool_kernel::Rng;
-use scalepool_nodes::Broken;
 use scalepool_nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
 use scalepool_nodes::ualink::channels;
 use scalepool_nodes::ualink::completer::Responses;
 use scalepool_nodes::ualink::port::{Port, Tamper};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
-use scalepool_protocols::wire::Violation;
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
@@ -146,11 +144,7 @@ impl Component for UalAccelerator {
 
 fn measured(path: &str, from_fs: u64, result: &AcceleratorResult) -> Measured {
     let mut broken = result.broken.clone();
-    if result.dummies > 0 {
-        let found = format!("{} operations answered by dummies", result.dummies);
-        let violation = Violation::at_byte("SIM-E2E-03", 0, found, "no open request", "the originator is isolated");
-        broken.push(Broken { place: path.to_owned(), violation });
-    }
+    broken.extend(result.isolation(path));
     Measured {
         counts: vec![
             ("operations", result.done),

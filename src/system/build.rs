@@ -1,6 +1,6 @@
 //! A system to a simulation: wires first, then a partition for each component with its link ends.
 
-use super::design::System;
+use super::design::{JoinedPort, System};
 use super::kind::{
     Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Member, Node,
     NodeError, Offer, Role, Site, SitePort,
@@ -105,7 +105,7 @@ fn locked<T: Clone>(result: &Mutex<T>) -> T {
 }
 
 /// The fabric of each component, and its place in it: nodes are numbered in the order of the description.
-fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
+pub(super) fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
     let mut root: Vec<usize> = (0..system.components.len()).collect();
     fn top(root: &mut [usize], mut n: usize) -> usize {
         while root[n] != n {
@@ -135,6 +135,24 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
     }
     let fabrics = (0..root.len()).map(|n| is_joined(n).then_some(tops[n])).collect();
     (fabrics, all)
+}
+
+/// Ports of every component, as it has to know them.
+pub(super) fn sites(system: &System, members: &[Member]) -> Vec<Vec<SitePort>> {
+    let offers: Vec<Offer> = system.components.iter().map(|c| c.config.offer()).collect();
+    let facts: Vec<_> = system.links.iter().map(|link| link.config.facts()).collect();
+    let site_port = |port: &JoinedPort| {
+        let (peer, of_peer) = system.links[port.link].ports[1 - port.end];
+        SitePort {
+            path: port.path.clone(),
+            link: facts[port.link],
+            peer: offers[peer],
+            peer_clock: system.clocks[system.components[peer].clock].1,
+            peer_member: members[peer],
+            peer_role: system.components[peer].ports[of_peer].decl.role,
+        }
+    };
+    system.components.iter().map(|component| component.ports.iter().map(site_port).collect()).collect()
 }
 
 /// Puts a component with its link ends into a partition.
@@ -187,12 +205,12 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         return Err(AssemblyError::Stimulus { found: takers });
     }
     let (of_fabric, members) = members(&system);
+    let mut sites = sites(&system, &members).into_iter();
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { clocks, components, links, .. } = system;
     let offers: Vec<Offer> = components.iter().map(|c| c.config.offer()).collect();
-    let facts: Vec<_> = links.iter().map(|link| link.config.facts()).collect();
     let mut figures = Figures {
         reference: clocks[0].1,
         ber: links.iter().map(|link| link.config.ber()).fold(0.0, f64::max),
@@ -211,8 +229,8 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
         let n = ends.len();
-        let members = at[n].map(|component| members[component]);
-        let site = LinkSite { path: &link.path, ports, roles: roles[n], members, external };
+        let (members, offers) = (at[n].map(|component| members[component]), at[n].map(|component| offers[component]));
+        let site = LinkSite { path: &link.path, ports, roles: roles[n], members, offers, external };
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));
         figures.links.push((link.path, built.measure));
@@ -221,14 +239,7 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     let mut parts: Vec<(usize, PlacePart)> = Vec::new();
     for (n, component) in components.into_iter().enumerate() {
         let (clock_name, clock) = clocks[component.clock].clone();
-        let site_port = |port: &super::design::JoinedPort| SitePort {
-            path: port.path.clone(),
-            link: facts[port.link],
-            peer: offers[at[port.link][1 - port.end]],
-            peer_member: members[at[port.link][1 - port.end]],
-            peer_role: roles[port.link][1 - port.end],
-        };
-        let site_ports: Vec<SitePort> = component.ports.iter().map(site_port).collect();
+        let site_ports = sites.next().unwrap_or_default();
         if component.config.asks() {
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
         }

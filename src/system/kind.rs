@@ -14,10 +14,12 @@ use super::problem::{Place, Problems};
 use scalepool_kernel::{
     BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, RunReport, SimError, Simulation, Stop, Time,
 };
+use scalepool_link::io_ends::IoItem;
 use scalepool_link::line_time::LineTime;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::{nvlink, ualink};
 use scalepool_nodes::Broken;
+use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::gpu::GpuResult;
 use scalepool_nodes::ualink::accelerator::AcceleratorResult;
 use scalepool_protocols::cxl::message::{Form, Message};
@@ -29,6 +31,8 @@ use std::sync::{Arc, Mutex};
 pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
+    kinds::cxl_root::KIND,
+    kinds::cxl_io_device::KIND,
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
     kinds::nvlink_gpu::KIND,
@@ -40,6 +44,7 @@ pub static LINKS: &[LinkKind] = &[
     kinds::cxl_links::CXL_256B,
     kinds::cxl_links::CXL_256B_LOPT,
     kinds::cxl_links::CXL_256B_PBR,
+    kinds::cxl_links::CXL_IO,
     kinds::ualink_link::KIND,
     kinds::nvlink_link::KIND,
 ];
@@ -87,6 +92,12 @@ pub struct PortDecl {
 pub struct Offer {
     /// Bytes of memory behind the port.
     pub memory_bytes: Option<u64>,
+    /// What a port of CXL.io brings into training.
+    pub flex_bus: Option<FlexPort>,
+    /// Time from a request to its answer \[cycles of its clock\].
+    pub answer_cycles: u64,
+    /// Answers of CXL.mem that it takes beside CXL.io before its link may rest.
+    pub answers_due: u64,
 }
 
 /// What a link carries, as its components have to know it.
@@ -98,6 +109,17 @@ pub enum Carried {
         form: Form,
         /// Identifiers of host and device in port based routing, else 0.
         port_ids: [u16; 2],
+    },
+    /// TLPs of CXL.io, with messages of CXL.mem beside them or without; the mode is what the ports at the ends train to.
+    CxlIo {
+        /// Line rate \[GT/s a lane\].
+        rate_gtps: u32,
+        /// CXL.mem shares the link.
+        cachemem: bool,
+        /// Identifiers of host and device in port based routing.
+        port_ids: [u16; 2],
+        /// Time from one end to the other, without that of a unit \[fs\].
+        way_fs: u64,
     },
     /// UALink transactions.
     Ualink {
@@ -152,6 +174,8 @@ pub struct SitePort {
     pub link: LinkFacts,
     /// What is at its other end.
     pub peer: Offer,
+    /// The clock of that.
+    pub peer_clock: Clock,
     /// Who that is.
     pub peer_member: Member,
     /// Its side of the link.
@@ -201,10 +225,20 @@ impl Site<'_> {
 pub enum Plug {
     /// Messages of CXL.mem and CXL.cache: to the link, from the link.
     Cxl(OutEnd<Message>, InEnd<Message>),
+    /// TLPs of CXL.io, and messages of CXL.mem where they share the link.
+    CxlIo(IoPlug),
     /// The end itself, to be bound by a module on the clock of flits.
     Ualink(Box<ualink::wiring::Socket>, ClockId),
     /// Channels of packets, and the clock of flits.
     Nvlink(nvlink::wiring::Plug, ClockId),
+}
+
+/// The inner side of a port with CXL.io: to the link, from the link.
+pub struct IoPlug {
+    /// TLPs.
+    pub io: (OutEnd<IoItem>, InEnd<IoItem>),
+    /// Messages of CXL.mem, where they share the link.
+    pub mem: Option<(OutEnd<Message>, InEnd<Message>)>,
 }
 
 impl Plug {
@@ -212,6 +246,14 @@ impl Plug {
     pub fn cxl(self) -> (OutEnd<Message>, InEnd<Message>) {
         match self {
             Plug::Cxl(tx, rx) => (tx, rx),
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+
+    /// Channels of TLPs and of messages beside them, of a port that takes links of CXL.io alone.
+    pub fn cxl_io(self) -> IoPlug {
+        match self {
+            Plug::CxlIo(plug) => plug,
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -338,6 +380,12 @@ pub trait Component: Send {
 
     /// Fields that do not go together: name and text.
     fn check(&self) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    /// Fields that do not go with the links at its ports, or with who is at their other ends: name and text.
+    fn check_joined(&self, clock: Clock, ports: &[SitePort]) -> Vec<Finding> {
+        let _ = (clock, ports);
         Vec::new()
     }
 
@@ -493,6 +541,8 @@ pub struct LinkSite<'a> {
     pub roles: [Role; 2],
     /// Who stands at its ends.
     pub members: [Member; 2],
+    /// What they offer.
+    pub offers: [Offer; 2],
     /// Whether a caller drives the end.
     pub external: [bool; 2],
 }
@@ -504,6 +554,12 @@ pub trait Link: Send {
 
     /// Fields that do not go together: name and text.
     fn check(&self) -> Vec<Finding>;
+
+    /// Fields that do not go with what its ends offer: name and text.
+    fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
+        let _ = offers;
+        Vec::new()
+    }
 
     /// Bit error rate.
     fn ber(&self) -> f64;

@@ -4,11 +4,12 @@
 //! A walk: the format is judged first, since a newer one means other things; generators have written what they make; clocks, then components with their arrays and
 //! exceptions, then links with their index variables; at last every port has to have exactly one link that fits.
 
+use super::build;
 use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
-use super::kind::{COMPONENTS, LINKS, PortDecl, Role};
+use super::kind::{COMPONENTS, Finding, LINKS, PortDecl, Role};
 use super::part::{self, PartArray, Whole};
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
@@ -61,6 +62,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         components: Vec::new(),
         arrays: BTreeMap::new(),
         links: Vec::new(),
+        link_tables: Vec::new(),
     };
     let title: SystemConfig = all.section("system");
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
@@ -83,9 +85,53 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     if all.problems.list.iter().all(|problem| !problem.key.ends_with(".kind")) {
         settings(description, &mut all.problems);
     }
-    let Resolver { problems, resolved, clocks, components, links, .. } = all;
-    let components = components.into_iter().map(|open| open.instance).collect();
-    problems.none(System { name: title.name, about: title.about, clocks, components, links, resolved })
+    let Resolver { mut problems, resolved, clocks, components, links, link_tables, .. } = all;
+    let (components, tables) =
+        components.into_iter().map(|open| (open.instance, open.table)).unzip::<_, _, Vec<_>, Vec<_>>();
+    let system = System { name: title.name, about: title.about, clocks, components, links, resolved };
+    if problems.list.is_empty() {
+        joined(&system, &tables, &link_tables, &mut problems);
+    }
+    problems.none(system)
+}
+
+/// What fits alone and not together: links with what their ends offer, components with the links at their ports.
+fn joined(system: &System, tables: &[OwnTable], link_tables: &[OwnTable], problems: &mut Problems) {
+    let offer = |(component, _): (usize, usize)| system.components[component].config.offer();
+    for (link, own) in system.links.iter().zip(link_tables) {
+        own.judge(link.config.check_joined(link.ports.map(offer)), problems);
+    }
+    let (_, members) = build::members(system);
+    for ((component, ports), own) in system.components.iter().zip(build::sites(system, &members)).zip(tables) {
+        let (_, clock) = &system.clocks[component.clock];
+        own.judge(component.config.check_joined(*clock, &ports), problems);
+    }
+}
+
+/// The table that a configuration was read from.
+struct OwnTable {
+    table: Table,
+    place: Place,
+    path: String,
+}
+
+impl OwnTable {
+    /// Findings of the configuration, at the values that they are about.
+    fn judge(&self, found: Vec<Finding>, problems: &mut Problems) {
+        for (key, text) in found {
+            let mut at = self.place;
+            let mut inner = Some(&self.table);
+            for part in key.split('.') {
+                let item = inner.and_then(|table| table.get(part));
+                at = item.map_or(at, |item| item.place);
+                inner = match item.map(|item| &item.value) {
+                    Some(Value::Table(table)) => Some(table),
+                    _ => None,
+                };
+            }
+            problems.add(at, format!("{}.{key}", self.path), text);
+        }
+    }
 }
 
 /// Judges the format and the tables at the top of a description, or of a part; `false`: the format is another one.
@@ -185,6 +231,7 @@ pub(super) fn element(table: &Table, exception: Option<&&Table>) -> Table {
 /// A component whose ports are being joined.
 struct Open {
     instance: Instance,
+    table: OwnTable,
     place: Place,
     ports: Vec<OpenPort>,
 }
@@ -212,6 +259,7 @@ struct Resolver<'a> {
     components: Vec<Open>,
     arrays: BTreeMap<String, Array>,
     links: Vec<LinkInstance>,
+    link_tables: Vec<OwnTable>,
 }
 
 /// A name in the grammar of paths: a lower-case letter, then letters, digits and `_`.
@@ -337,7 +385,8 @@ impl<'a> Resolver<'a> {
                 let clock = self.clock(&own, place, &place_path, name);
                 let external = self.external(&own, kind, &place_path);
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
-                self.judge(&own, place, &place_path, config.check());
+                let own = OwnTable { table: own, place, path: place_path };
+                own.judge(config.check(), &mut self.problems);
                 let ports = config.ports().into_iter().flat_map(|decl| {
                     let indices: Vec<Option<usize>> = decl.len.map_or(vec![None], |len| (0..len).map(Some).collect());
                     indices.into_iter().map(move |index| OpenPort { decl, index, link: None })
@@ -346,7 +395,7 @@ impl<'a> Resolver<'a> {
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
                 let folder = self.folder(name);
                 let instance = Instance { path, kind, config, clock, external, folder, ports: Vec::new() };
-                self.components.push(Open { instance, place, ports });
+                self.components.push(Open { instance, table: own, place, ports });
             }
         }
         if self.components.is_empty() && self.table("component").is_none_or(|t| t.entries.is_empty()) {
@@ -358,23 +407,6 @@ impl<'a> Resolver<'a> {
     fn folder(&self, name: &str) -> PathBuf {
         let of_part = name.rsplit_once('.').and_then(|(element, _)| self.whole.folders.get(element));
         of_part.unwrap_or(&self.whole.folder).clone()
-    }
-
-    /// Findings of a configuration, at the values that they are about.
-    fn judge(&mut self, table: &Table, place: Place, path: &str, found: Vec<super::kind::Finding>) {
-        for (key, text) in found {
-            let mut at = place;
-            let mut inner = Some(table);
-            for part in key.split('.') {
-                let item = inner.and_then(|table| table.get(part));
-                at = item.map_or(at, |item| item.place);
-                inner = match item.map(|item| &item.value) {
-                    Some(Value::Table(table)) => Some(table),
-                    _ => None,
-                };
-            }
-            self.problems.add(at, format!("{path}.{key}"), text);
-        }
     }
 
     /// The clock of a component: one of the description that it stands in.
@@ -443,10 +475,12 @@ impl<'a> Resolver<'a> {
                 let own = element(table, exception);
                 let place_path = if exception.is_some() { format!("{path}[{n}]") } else { path.clone() };
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
-                self.judge(&own, place, &place_path, config.check());
+                let own = OwnTable { table: own, place, path: place_path };
+                own.judge(config.check(), &mut self.problems);
                 let Some(ports) = self.join(kind.name, &path, ends, at) else { continue };
                 let path = index.map_or(name.to_owned(), |n| format!("{name}[{n}]"));
                 self.links.push(LinkInstance { path, kind, config, ports });
+                self.link_tables.push(own);
             }
         }
     }

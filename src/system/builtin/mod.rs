@@ -16,9 +16,10 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 4] = [
+pub static ALL: [Builtin; 5] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
     builtin!("cxl-pbr-pair.toml"),
+    builtin!("cxlio-enumerate.toml"),
 ];

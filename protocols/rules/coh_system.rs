@@ -18,7 +18,7 @@ pub static RULES: &[Rule] = &[
         "COH-IDS-04",
         "coherence §1",
         false,
-        "LowAddr repeats Addr[7:6] of the answered line, and has no meaning in the answer to a block",
+        "LowAddr repeats Addr[7:6] of the answered line, and is reserved in the answer to a block",
     ),
     row("COH-REQ-17", "coherence §2.2", false, "GO-M is granted only for a dirty sole copy"),
     row("COH-ORD-09", "coherence §2.6", false, "O10: the home may take the requests of a device in any order"),
@@ -26,7 +26,7 @@ pub static RULES: &[Rule] = &[
         "COH-ORD-10",
         "coherence §2.6",
         false,
-        "O11: a cacheable read is alone on its line; between two evicts there is a read",
+        "O11: a cacheable read is the only open access of its device to a line; between two evicts of a line there is a read",
     ),
     row(
         "COH-ORD-13",
@@ -62,7 +62,7 @@ pub static RULES: &[Rule] = &[
         "S2M NDR, DRS, D2H Rsp and Data pass stuck D2H Req and BISnp; BIConflictAck passes no earlier Cmp",
     ),
     row("COH-DLK-02", "coherence §3.6", false, "S2M BISnp passes stuck D2H Req"),
-    row("COH-DLK-03", "coherence §3.6", false, "D2H Req passes nothing, and is not starved"),
+    row("COH-DLK-03", "coherence §3.6", false, "D2H Req need not pass anything, and is not starved"),
     row(
         "COH-DLK-04",
         "coherence §3.6",
@@ -83,12 +83,12 @@ pub static RULES: &[Rule] = &[
         "NDR, DRS, D2H Rsp and Data at a host wait at most for H2D Rsp, H2D Data and BIRsp",
     ),
     row("COH-DLK-13", "coherence §3.6", false, "S2M BISnp at a host does not wait for M2S Req"),
-    row("COH-DLK-14", "coherence §3.6", false, "D2H Req at a host may wait for everything that leaves it"),
+    row("COH-DLK-14", "coherence §3.6", false, "D2H Req at a host may wait for every message that the host sends"),
     row(
         "COH-DLK-15",
         "coherence §3.6",
         true,
-        "NDR and DRS, one BISnp, RwD and BIRsp have room that no request can take",
+        "NDR, DRS, one BISnp, RwD and BIRsp have buffer space that no request can take",
     ),
     row(
         "COH-DLK-16",
@@ -108,7 +108,7 @@ pub static RULES: &[Rule] = &[
         "COH-P2P-03",
         "coherence §3.7",
         false,
-        "towards a peer a waiting M2S Req blocks nothing, RwD blocks M2S Req and BISnp, BIRsp all but what always sinks",
+        "towards a peer a waiting M2S Req blocks nothing, a waiting RwD only M2S Req and BISnp, and a waiting BIRsp all but H2D Rsp, H2D Data and BIRsp",
     ),
     row(
         "COH-UIO-01",
@@ -144,6 +144,6 @@ pub static RULES: &[Rule] = &[
         "COH-INV-11",
         "coherence §4",
         false,
-        "V11: messages never exceed credits, each message returns one, and all are back when idle",
+        "V11: a channel never holds more messages than credits, each message returns one credit, and all are back when idle",
     ),
 ];

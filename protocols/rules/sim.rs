@@ -8,7 +8,7 @@ pub static RULES: &[Rule] = &[
         id: "SIM-E2E-01",
         source: "architecture §5",
         choice: true,
-        text: "a read returns the bytes that were written last, and their poison",
+        text: "a read returns the bytes of the last write, with their poison",
     },
     Rule {
         id: "SIM-E2E-02",
@@ -26,24 +26,24 @@ pub static RULES: &[Rule] = &[
         id: "SIM-LNK-01",
         source: "architecture §4",
         choice: true,
-        text: "a link brings a good payload unit before so many trainings and replays in a row (link.give_up) have been in vain",
+        text: "a link delivers a good payload unit before link.give_up trainings and replays in a row have failed",
     },
     Rule {
         id: "SIM-WAV-01",
         source: "architecture §6",
         choice: true,
-        text: "no signal that is sampled at a clock edge has x or z",
+        text: "no signal is x or z at a clock edge at which it is sampled",
     },
     Rule {
         id: "SIM-WAV-02",
         source: "architecture §6",
         choice: true,
-        text: "a flit begins with the beat marked as its first, and only there",
+        text: "a flit starts at each beat that is marked as its first, and at no other beat",
     },
     Rule {
         id: "SIM-E2E-04",
         source: "architecture §4",
         choice: true,
-        text: "what one end of a fabric sends reaches its destination once, unchanged, in the promised order",
+        text: "every message sent into a fabric reaches its destination once, unchanged, in the order that the fabric guarantees",
     },
 ];

@@ -56,7 +56,8 @@ A map names one interface or more:
   ready = \"ready\"             # optional
   first = \"sop\"               # optional: 1 at the first beat of a unit
   data = \"flit[543:0]\"        # byte 0 in bits 7:0; narrower than a unit: several beats, lowest bits first
-  unit_bits = 544             # optional; cxl-68b also 528 (no protocol ID) or 512 (slots alone)
+  unit_bits = 544             # optional; cxl-68b also 528 (no protocol ID) or 512 (slots alone);
+                              #   nvlink also 2304 (a whole packet in each beat)
 
 Two interfaces may be the two directions of a link. A [[link]] watches one end of it from the start: sequence numbers,
 acknowledgements, replays, credits, and the content of each flit once. To watch both ends, write one for each:

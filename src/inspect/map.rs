@@ -16,7 +16,7 @@
 //! ready = "ready"               # optional
 //! first = "sop"                 # optional: 1 at the first beat of a unit, 0 at its others
 //! data = "flit[543:0]"          # a signal or a part of it; bit 8n+b is bit b of byte n
-//! unit_bits = 544               # optional: bits of a unit, if not those of the protocol
+//! unit_bits = 544               # optional: bits of a unit; cxl-68b also 528, 512; nvlink also 2304
 //!
 //! [[link]]                      # optional: two interfaces are the two directions of a link
 //! name = "host"                 # the end that is watched
@@ -32,7 +32,8 @@
 //! without its backslash, a member of a struct is `link.data` where the simulator dumps members (Verilator: `--trace-structs`), else a
 //! part of the struct, `link[543:0]`. A unit wider than `data` comes in several beats, lowest
 //! bits first. A packet of NVLink ends where `first` says that the next one
-//! begins; without `first` it has as many flits as its header says.
+//! begins; without `first` it has as many flits as its header says. Where every packet starts at bit 0 of a beat that has room
+//! for all of it, `unit_bits` is 2304 (18 flits).
 //!
 //! A link is watched from its start on, so the wave has to hold that. Both ends of a link are two `[[link]]`, each with the
 //! interfaces at its own end or, with the time that flits are under way both ways in `reaction_flits`, those of the other one.
@@ -43,8 +44,12 @@ use scalepool_link::protocol::Protocol as Linked;
 use scalepool_link::watch::{REACTION_FLITS, Watch, WatchConfig};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::nvlink::{FLIT_BYTES, MAX_FLITS};
 use scalepool_protocols::registry::{self, Protocol};
 use serde::Deserialize;
+
+/// Bits of the longest packet of NVLink (`nvlink` §1).
+const PACKET_BITS: usize = 8 * FLIT_BYTES * MAX_FLITS;
 
 /// What a map file says.
 #[derive(Debug, Clone, Deserialize)]
@@ -273,6 +278,8 @@ impl Interface {
             (528, "cxl-68b") => Ok((528, Holds::FlitAndCrc)),
             (512, "cxl-68b") => Ok((512, Holds::Slots)),
             (bits, "cxl-68b") => Err(format!("key `unit_bits`: found {bits}, expected 544, 528 or 512")),
+            (PACKET_BITS, "nvlink") => Ok((PACKET_BITS, Holds::Unit)),
+            (bits, "nvlink") => Err(format!("key `unit_bits`: found {bits}, expected {whole} or {PACKET_BITS}")),
             (bits, _) => Err(format!("key `unit_bits`: found {bits}, expected {whole}")),
         }
     }

@@ -35,6 +35,8 @@ const MOST_ZOOM_LOG2_FS: u32 = ZOOM_LOG2_FS + 4;
 /// Pixels of the window before the first event of interest, a quarter of 700, and behind it.
 const LEAD_PIXELS: u64 = 175;
 const TAIL_PIXELS: u64 = 525;
+/// The longest time \[fs\] behind the first event of interest that a window shows at first.
+pub(super) const WIDEST_FS: u64 = (1 << MOST_ZOOM_LOG2_FS) / 200 * TAIL_PIXELS;
 /// Signals in open groups: what a viewer shows before anything is opened or scrolled far.
 pub const MOST_SIGNALS: usize = 60;
 /// First and last line of an open and of a closed group.

@@ -2,9 +2,12 @@
 //!
 //! A variable has shown something when it was set to anything but 0, or has names for its values and was set. The first
 //! event of interest is the first trouble (a broken rule, a repair: a retry machine or replay at work); without one, the
-//! first message on a wire; without a wire, the first message. What stands in the wave from its start on is no event. Where
-//! the events after it go on, up to the eighth, says how much of the wave is worth seeing with it.
+//! first message on a wire; without a wire, the first message. Of messages it is the first one that eight others follow within
+//! a window, so that a wait after the start is not all that is seen; if there is none, the very first one. What stands in the
+//! wave from its start on is no event. Where the events after it go on, up to the eighth, says how much of the wave is worth
+//! seeing with it.
 
+use super::gtkw::WIDEST_FS;
 use super::signals::{Signals, Var, VarId};
 use super::state::State;
 
@@ -48,11 +51,21 @@ pub struct Event {
     pub until_fs: u64,
 }
 
-/// An event that may be the first of interest, and how many instants with events have followed it so far.
+/// An event that may be the first of interest.
 #[derive(Debug, Clone, Copy)]
 struct First {
     event: Event,
+    /// Instants with events that have followed it so far.
     followed: usize,
+    /// The very first event, while this one stands for it.
+    before: Option<Event>,
+}
+
+impl First {
+    /// The very first event, until so many follow another one within a window.
+    fn event(&self) -> Event {
+        self.before.filter(|_| self.followed < FOLLOWED).unwrap_or(self.event)
+    }
 }
 
 impl Highlights {
@@ -68,7 +81,7 @@ impl Highlights {
 
     /// The first event of interest.
     pub fn first_event(&self) -> Option<Event> {
-        self.first.iter().find_map(|first| first.map(|first| first.event))
+        self.first.iter().find_map(|first| first.map(|first| first.event()))
     }
 }
 
@@ -113,12 +126,18 @@ impl Watch {
 
     /// An event, which may be the first of its worth, and follows others.
     fn event(&mut self, worth: Worth, event: Event) {
-        for first in self.found.first.iter_mut().flatten().filter(|first| first.followed < FOLLOWED) {
-            // Events of one instant count as one.
-            first.followed += usize::from(event.t_fs > first.event.until_fs);
-            first.event.until_fs = event.t_fs;
+        for (of, first) in self.found.first.iter_mut().enumerate() {
+            let Some(first) = first.as_mut().filter(|first| first.followed < FOLLOWED) else { continue };
+            let is_near = event.t_fs - first.event.t_fs <= WIDEST_FS;
+            if is_near || of == Worth::Trouble as usize {
+                // Events of one instant count as one.
+                first.followed += usize::from(event.t_fs > first.event.until_fs);
+                first.event.until_fs = event.t_fs;
+            } else if of == worth as usize {
+                *first = First { event, followed: 0, before: first.before.or(Some(first.event)) };
+            }
         }
-        self.found.first[worth as usize].get_or_insert(First { event, followed: 0 });
+        self.found.first[worth as usize].get_or_insert(First { event, followed: 0, before: None });
     }
 
     /// These variables have changed; `t_fs` is `None` for what stands in the wave from its start on.

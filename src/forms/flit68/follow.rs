@@ -1,7 +1,7 @@
 //! A stream of which some units go again: the reader follows the retry of one direction (`cxl-68b` §7).
 //!
-//! Modelled: sequence numbers of retryable flits, what is owed before each of them, RETRY.Ack, behind which the stream goes on
-//! at an older flit. Detail: it works at the output of a sender, where replays are seen, and behind the wire, where units are
+//! Modelled: sequence numbers of retryable flits, the stream before each of them ([`Kept`]), RETRY.Ack, after which the stream
+//! goes on at an older flit. Detail: it works at the output of a sender, where replays are seen, and behind the wire, where units are
 //! damaged and what follows them is thrown away. Left out: whether a retry is due; that takes both directions, as a watcher of an end has them.
 //!
 //! A walk through one unit: a good retryable flit is the next one of the stream, and what was owed before it is kept under its
@@ -10,6 +10,7 @@
 //! INIT.Param has no numbers; nothing is followed there.
 
 use super::Decoder;
+use crate::follow::Kept;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::check::Findings;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -29,10 +30,8 @@ pub struct Follower {
     dir: Dir,
     config: Cxl68Config,
     decoder: Decoder,
-    /// The stream before each flit of the retry buffer, by number; empty: nothing is followed.
-    before: Vec<Option<Decoder>>,
-    /// Number of the next retryable flit.
-    next: usize,
+    /// The stream before each flit of the retry buffer, by number, from INIT.Param on. `None`: nothing is followed.
+    kept: Option<Kept<Decoder>>,
     /// Whether a retryable flit has been seen.
     begun: bool,
     /// Frames directly before.
@@ -50,7 +49,7 @@ impl Follower {
     /// A stream of a link with other choices, of which nothing has been read.
     pub fn with_config(dir: Dir, config: Cxl68Config) -> Follower {
         let decoder = Decoder::with_config(dir, config);
-        Follower { dir, config, decoder, before: Vec::new(), next: 0, begun: false, frames: 0, lost: false }
+        Follower { dir, config, decoder, kept: None, begun: false, frames: 0, lost: false }
     }
 
     /// Takes the next unit apart and judges it.
@@ -64,8 +63,9 @@ impl Follower {
         if !self.lost {
             self.count(&decoded, before);
         }
-        if let Some(ack) = ack.filter(|_| !self.before.is_empty()) {
-            self.goes_on(usize::from(ack.eseq));
+        if let (Some(ack), Some(kept)) = (ack, &mut self.kept) {
+            self.lost = false;
+            kept.goes_on(usize::from(ack.eseq), &mut self.decoder);
         }
         (decoded, findings)
     }
@@ -93,21 +93,21 @@ impl Follower {
             _ => decoded.kind == Kind::Dropped,
         };
         if broken || decoded.crc_ok == Some(false) {
-            self.lost = !self.before.is_empty();
+            self.lost = self.kept.is_some();
             return;
         }
         match decoded.kind {
             Kind::Control(control) if !control.is_retryable() => return,
             Kind::Control(Control::InitParam(init)) if !self.begun => {
-                self.before = vec![None; usize::from(init.wrap) + 1];
+                let wrap = usize::from(init.wrap);
+                self.kept = Some(Kept::new(0..=wrap, wrap + 1));
             }
             Kind::Control(_) | Kind::Protocol(_) | Kind::AllData => (),
             Kind::Almp | Kind::Null | Kind::Io | Kind::Dropped => return,
         }
         self.begun = true;
-        if !self.before.is_empty() {
-            self.before[self.next] = Some(before);
-            self.next = (self.next + 1) % self.before.len();
+        if let Some(kept) = &mut self.kept {
+            kept.taken(before);
         }
     }
 
@@ -117,16 +117,5 @@ impl Follower {
         findings.violations.retain(|violation| OF_ONE_UNIT.iter().any(|rules| violation.rule.starts_with(rules)));
         findings.lints.clear();
         (decoded, findings)
-    }
-
-    /// The next flit has this number.
-    fn goes_on(&mut self, number: usize) {
-        self.lost = false;
-        if number == self.next {
-            return;
-        }
-        if let Some(before) = self.before.get_mut(number).and_then(Option::take) {
-            (self.decoder, self.next) = (before, number);
-        }
     }
 }

@@ -59,12 +59,32 @@ pub struct AcceleratorResult {
     pub served: u64,
     /// Operations that a dummy answered, in isolation.
     pub dummies: u64,
+    /// The watchdog has isolated the originator: a request had no answer in time.
+    pub is_timed_out: bool,
     /// Answers that came when nobody waited any more, in isolation.
     pub late: u64,
     /// Messages that it has sent and taken.
     pub ledger: Ledger,
     /// End-to-end checks that failed.
     pub broken: Vec<Broken>,
+}
+
+impl AcceleratorResult {
+    /// What its isolation breaks. A request without an answer in time breaks UAL-UPL-14. Where a link or a UPLI has ended
+    /// requests, the reason is told there and the dummies are what UAL-UPL-14 asks for; what stays is work that is not done.
+    pub fn isolation(&self, place: &str) -> Option<Broken> {
+        let (rule, expected, text) = match self.is_timed_out {
+            true => (
+                "UAL-UPL-14",
+                "an answer in time",
+                "a request is not answered in time; the watchdog isolates the originator",
+            ),
+            false => ("SIM-E2E-03", "no open request", "the originator is isolated"),
+        };
+        let found = format!("{} operations answered by dummies", self.dummies);
+        let broken = Broken { place: place.to_owned(), violation: Violation::at_byte(rule, 0, found, expected, text) };
+        (self.dummies > 0).then_some(broken)
+    }
 }
 
 /// How an accelerator is built.
@@ -428,6 +448,7 @@ impl Module for Accelerator {
             }
         }
         if self.deadline().is_some_and(|deadline| deadline <= cx.now()) {
+            self.mine.is_timed_out = true;
             self.isolate(at, cx);
         }
         self.complete(cx, at);

@@ -405,10 +405,7 @@ fn open_work(place: &str, found: String, expected: &str, text: &str) -> Broken {
 
 fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> Measured {
     let mut broken = result.broken.clone();
-    if result.dummies > 0 {
-        let found = format!("{} operations answered by dummies", result.dummies);
-        broken.push(open_work(path, found, "no open request", "the originator is isolated"));
-    }
+    broken.extend(result.isolation(path));
     let mut counts = vec![
         ("operations", result.done),
         ("reads", result.issued[0]),

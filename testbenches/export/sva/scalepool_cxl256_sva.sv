@@ -458,10 +458,10 @@ module scalepool_cxl256_h2d_req_sva
 );
   CXL256_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_req_cxl256_enc_03(message_i))
-  else $error("CXL256-ENC-03 cxl256.h2d_req: opcodes of H2D Req");
+  else $error("CXL256-ENC-03 cxl256.h2d_req: an H2D Req carries a specified opcode");
   CXL256_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_req_cxl256_msg_01(message_i))
-  else $error("CXL256-MSG-01 cxl256.h2d_req: layout of H2D Req");
+  else $error("CXL256-MSG-01 cxl256.h2d_req: an H2D Req has the specified layout");
 endmodule : scalepool_cxl256_h2d_req_sva
 
 // cxl256.h2d_rsp: CXL.cache answer, host to device.
@@ -475,13 +475,13 @@ module scalepool_cxl256_h2d_rsp_sva
 );
   CXL256_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl256_enc_04(message_i))
-  else $error("CXL256-ENC-04 cxl256.h2d_rsp: opcodes of H2D Rsp; code 12 is reserved unless it is configured");
+  else $error("CXL256-ENC-04 cxl256.h2d_rsp: an H2D Rsp carries a specified opcode; code 12 is reserved unless Fast_GO is enabled");
   CXL256_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl256_enc_05(message_i))
-  else $error("CXL256-ENC-05 cxl256.h2d_rsp: states of a GO, codes of RSP_PRE");
+  else $error("CXL256-ENC-05 cxl256.h2d_rsp: a GO carries a specified cache state, and RSP_PRE a specified code");
   CXL256_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl256_msg_02(message_i))
-  else $error("CXL256-MSG-02 cxl256.h2d_rsp: layout of H2D Rsp");
+  else $error("CXL256-MSG-02 cxl256.h2d_rsp: an H2D Rsp has the specified layout");
 endmodule : scalepool_cxl256_h2d_rsp_sva
 
 // cxl256.h2d_data: Header of CXL.cache data, host to device.
@@ -495,7 +495,7 @@ module scalepool_cxl256_h2d_data_sva
 );
   CXL256_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_data_cxl256_msg_03(message_i))
-  else $error("CXL256-MSG-03 cxl256.h2d_data: layout of the H2D data header");
+  else $error("CXL256-MSG-03 cxl256.h2d_data: an H2D data header has the specified layout");
 endmodule : scalepool_cxl256_h2d_data_sva
 
 // cxl256.d2h_req: CXL.cache request, device to host.
@@ -509,10 +509,10 @@ module scalepool_cxl256_d2h_req_sva
 );
   CXL256_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_req_cxl256_enc_01(message_i))
-  else $error("CXL256-ENC-01 cxl256.d2h_req: opcodes of D2H Req");
+  else $error("CXL256-ENC-01 cxl256.d2h_req: a D2H Req carries a specified opcode");
   CXL256_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_req_cxl256_msg_04(message_i))
-  else $error("CXL256-MSG-04 cxl256.d2h_req: layout of D2H Req");
+  else $error("CXL256-MSG-04 cxl256.d2h_req: a D2H Req has the specified layout");
 endmodule : scalepool_cxl256_d2h_req_sva
 
 // cxl256.d2h_rsp: CXL.cache snoop answer, device to host.
@@ -526,10 +526,10 @@ module scalepool_cxl256_d2h_rsp_sva
 );
   CXL256_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_rsp_cxl256_enc_02(message_i))
-  else $error("CXL256-ENC-02 cxl256.d2h_rsp: opcodes of D2H Rsp");
+  else $error("CXL256-ENC-02 cxl256.d2h_rsp: a D2H Rsp carries a specified opcode");
   CXL256_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_rsp_cxl256_msg_05(message_i))
-  else $error("CXL256-MSG-05 cxl256.d2h_rsp: layout of D2H Rsp");
+  else $error("CXL256-MSG-05 cxl256.d2h_rsp: a D2H Rsp has the specified layout");
 endmodule : scalepool_cxl256_d2h_rsp_sva
 
 // cxl256.d2h_data: Header of CXL.cache data, device to host.
@@ -543,7 +543,7 @@ module scalepool_cxl256_d2h_data_sva
 );
   CXL256_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_data_cxl256_msg_06(message_i))
-  else $error("CXL256-MSG-06 cxl256.d2h_data: layout of the D2H data header");
+  else $error("CXL256-MSG-06 cxl256.d2h_data: a D2H data header has the specified layout");
 endmodule : scalepool_cxl256_d2h_data_sva
 
 // cxl256.m2s_req: CXL.mem request without data, host to device.
@@ -557,10 +557,10 @@ module scalepool_cxl256_m2s_req_sva
 );
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl256_enc_11(message_i))
-  else $error("CXL256-ENC-11 cxl256.m2s_req: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxl256.m2s_req: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXL256_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl256_msg_07(message_i))
-  else $error("CXL256-MSG-07 cxl256.m2s_req: layout of M2S Req");
+  else $error("CXL256-MSG-07 cxl256.m2s_req: an M2S Req has the specified layout");
 endmodule : scalepool_cxl256_m2s_req_sva
 
 // cxl256.m2s_rwd: Header of a CXL.mem request with data, host to device.
@@ -574,13 +574,13 @@ module scalepool_cxl256_m2s_rwd_sva
 );
   CXL256_ENC_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl256_enc_07(message_i))
-  else $error("CXL256-ENC-07 cxl256.m2s_rwd: opcodes of M2S RwD");
+  else $error("CXL256-ENC-07 cxl256.m2s_rwd: an M2S RwD carries a specified opcode");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl256_enc_11(message_i))
-  else $error("CXL256-ENC-11 cxl256.m2s_rwd: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxl256.m2s_rwd: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXL256_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl256_msg_08(message_i))
-  else $error("CXL256-MSG-08 cxl256.m2s_rwd: layout of M2S RwD");
+  else $error("CXL256-MSG-08 cxl256.m2s_rwd: an M2S RwD header has the specified layout");
 endmodule : scalepool_cxl256_m2s_rwd_sva
 
 // cxl256.m2s_birsp: CXL.mem answer to a back-invalidate snoop, host to device.
@@ -594,10 +594,10 @@ module scalepool_cxl256_m2s_birsp_sva
 );
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_birsp_cxl256_enc_09(message_i))
-  else $error("CXL256-ENC-09 cxl256.m2s_birsp: opcodes of BISnp and BIRsp");
+  else $error("CXL256-ENC-09 cxl256.m2s_birsp: BISnp and BIRsp carry specified opcodes");
   CXL256_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_birsp_cxl256_msg_09(message_i))
-  else $error("CXL256-MSG-09 cxl256.m2s_birsp: layout of M2S BIRsp");
+  else $error("CXL256-MSG-09 cxl256.m2s_birsp: an M2S BIRsp has the specified layout");
 endmodule : scalepool_cxl256_m2s_birsp_sva
 
 // cxl256.s2m_bisnp: CXL.mem back-invalidate snoop, device to host.
@@ -611,10 +611,10 @@ module scalepool_cxl256_s2m_bisnp_sva
 );
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_bisnp_cxl256_enc_09(message_i))
-  else $error("CXL256-ENC-09 cxl256.s2m_bisnp: opcodes of BISnp and BIRsp");
+  else $error("CXL256-ENC-09 cxl256.s2m_bisnp: BISnp and BIRsp carry specified opcodes");
   CXL256_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_bisnp_cxl256_msg_10(message_i))
-  else $error("CXL256-MSG-10 cxl256.s2m_bisnp: layout of S2M BISnp");
+  else $error("CXL256-MSG-10 cxl256.s2m_bisnp: an S2M BISnp has the specified layout");
 endmodule : scalepool_cxl256_s2m_bisnp_sva
 
 // cxl256.s2m_ndr: CXL.mem answer without data, device to host.
@@ -628,10 +628,10 @@ module scalepool_cxl256_s2m_ndr_sva
 );
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_ndr_cxl256_enc_11(message_i))
-  else $error("CXL256-ENC-11 cxl256.s2m_ndr: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxl256.s2m_ndr: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXL256_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_ndr_cxl256_msg_11(message_i))
-  else $error("CXL256-MSG-11 cxl256.s2m_ndr: layout of S2M NDR");
+  else $error("CXL256-MSG-11 cxl256.s2m_ndr: an S2M NDR has the specified layout");
 endmodule : scalepool_cxl256_s2m_ndr_sva
 
 // cxl256.s2m_drs: Header of a CXL.mem answer with data, device to host.
@@ -645,13 +645,13 @@ module scalepool_cxl256_s2m_drs_sva
 );
   CXL256_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl256_enc_10(message_i))
-  else $error("CXL256-ENC-10 cxl256.s2m_drs: opcodes of NDR and DRS");
+  else $error("CXL256-ENC-10 cxl256.s2m_drs: NDR and DRS carry specified opcodes");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl256_enc_11(message_i))
-  else $error("CXL256-ENC-11 cxl256.s2m_drs: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxl256.s2m_drs: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXL256_MSG_12: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl256_msg_12(message_i))
-  else $error("CXL256-MSG-12 cxl256.s2m_drs: layout of S2M DRS");
+  else $error("CXL256-MSG-12 cxl256.s2m_drs: an S2M DRS header has the specified layout");
 endmodule : scalepool_cxl256_s2m_drs_sva
 
 // cxl256.crd: Credit return, flit bytes 240 and 241.
@@ -665,7 +665,7 @@ module scalepool_cxl256_crd_sva
 );
   CXL256_CRD_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_crd_cxl256_crd_01(message_i))
-  else $error("CXL256-CRD-01 cxl256.crd: layout of the credit field; bit 15 is sent as 0 and ignored by the receiver");
+  else $error("CXL256-CRD-01 cxl256.crd: the credit field has the specified layout; its bit 15 is sent as 0 and ignored by the receiver");
   CXL256_CRD_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_crd_cxl256_crd_02(message_i))
   else $error("CXL256-CRD-02 cxl256.crd: 5-bit credit codes stand for 1, 4, 8, 12 or 16 credits; other codes are ignored");
@@ -682,10 +682,10 @@ module scalepool_cxl256_ide_sva
 );
   CXL256_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ide_cxl256_ctl_01(message_i))
-  else $error("CXL256-CTL-01 cxl256.ide: layout of a control slot");
+  else $error("CXL256-CTL-01 cxl256.ide: a control slot has the specified layout");
   CXL256_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ide_cxl256_ctl_02(message_i))
-  else $error("CXL256-CTL-02 cxl256.ide: kinds of control slot, each in H or HS slots where the sheet has it");
+  else $error("CXL256-CTL-02 cxl256.ide: a control slot has a specified kind, in an H or HS slot as this kind allows");
 endmodule : scalepool_cxl256_ide_sva
 
 // cxl256.viral: Viral slot.
@@ -699,10 +699,10 @@ module scalepool_cxl256_viral_sva
 );
   CXL256_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_viral_cxl256_ctl_01(message_i))
-  else $error("CXL256-CTL-01 cxl256.viral: layout of a control slot");
+  else $error("CXL256-CTL-01 cxl256.viral: a control slot has the specified layout");
   CXL256_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_viral_cxl256_ctl_02(message_i))
-  else $error("CXL256-CTL-02 cxl256.viral: kinds of control slot, each in H or HS slots where the sheet has it");
+  else $error("CXL256-CTL-02 cxl256.viral: a control slot has a specified kind, in an H or HS slot as this kind allows");
 endmodule : scalepool_cxl256_viral_sva
 
 // cxl256.poison: Poison slot.
@@ -716,10 +716,10 @@ module scalepool_cxl256_poison_sva
 );
   CXL256_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_poison_cxl256_ctl_01(message_i))
-  else $error("CXL256-CTL-01 cxl256.poison: layout of a control slot");
+  else $error("CXL256-CTL-01 cxl256.poison: a control slot has the specified layout");
   CXL256_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_poison_cxl256_ctl_02(message_i))
-  else $error("CXL256-CTL-02 cxl256.poison: kinds of control slot, each in H or HS slots where the sheet has it");
+  else $error("CXL256-CTL-02 cxl256.poison: a control slot has a specified kind, in an H or HS slot as this kind allows");
 endmodule : scalepool_cxl256_poison_sva
 
 // cxl256.init_param: INIT.Param slot.
@@ -733,10 +733,10 @@ module scalepool_cxl256_init_param_sva
 );
   CXL256_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_init_param_cxl256_ctl_01(message_i))
-  else $error("CXL256-CTL-01 cxl256.init_param: layout of a control slot");
+  else $error("CXL256-CTL-01 cxl256.init_param: a control slot has the specified layout");
   CXL256_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_init_param_cxl256_ctl_02(message_i))
-  else $error("CXL256-CTL-02 cxl256.init_param: kinds of control slot, each in H or HS slots where the sheet has it");
+  else $error("CXL256-CTL-02 cxl256.init_param: a control slot has a specified kind, in an H or HS slot as this kind allows");
 endmodule : scalepool_cxl256_init_param_sva
 
 // cxl256.almp: Request or Status of a virtual link state machine.
@@ -750,10 +750,10 @@ module scalepool_cxl256_almp_sva
 );
   CXL256_ALM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_almp_cxl256_alm_01(message_i))
-  else $error("CXL256-ALM-01 cxl256.almp: an ALMP stands in bytes 2 to 5; the rest of the body is 0");
+  else $error("CXL256-ALM-01 cxl256.almp: an ALMP is carried in bytes 2 to 5; the rest of the body is 0");
   CXL256_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_almp_cxl256_alm_02(message_i))
-  else $error("CXL256-ALM-02 cxl256.almp: legal codes of an ALMP: vLSM states that are only requested or only reported, L0p widths");
+  else $error("CXL256-ALM-02 cxl256.almp: an ALMP carries a specified L0p width, or a vLSM state that is legal in its request or status");
 endmodule : scalepool_cxl256_almp_sva
 
 // cxl256.almp_l0p: Request or answer about the width of the link (L0p).
@@ -767,10 +767,10 @@ module scalepool_cxl256_almp_l0p_sva
 );
   CXL256_ALM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_almp_l0p_cxl256_alm_01(message_i))
-  else $error("CXL256-ALM-01 cxl256.almp_l0p: an ALMP stands in bytes 2 to 5; the rest of the body is 0");
+  else $error("CXL256-ALM-01 cxl256.almp_l0p: an ALMP is carried in bytes 2 to 5; the rest of the body is 0");
   CXL256_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_almp_l0p_cxl256_alm_02(message_i))
-  else $error("CXL256-ALM-02 cxl256.almp_l0p: legal codes of an ALMP: vLSM states that are only requested or only reported, L0p widths");
+  else $error("CXL256-ALM-02 cxl256.almp_l0p: an ALMP carries a specified L0p width, or a vLSM state that is legal in its request or status");
 endmodule : scalepool_cxl256_almp_l0p_sva
 
 // Flits of cxl-256b.
@@ -795,73 +795,73 @@ module scalepool_cxl256_flit_sva
   else $error("CXL256-CRC-01 cxl-256b: the 8-byte CRC covers bytes 0 to 241");
   CXL256_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_01(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-01 cxl-256b: opcodes of D2H Req");
+  else $error("CXL256-ENC-01 cxl-256b: a D2H Req carries a specified opcode");
   CXL256_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_02(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-02 cxl-256b: opcodes of D2H Rsp");
+  else $error("CXL256-ENC-02 cxl-256b: a D2H Rsp carries a specified opcode");
   CXL256_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_03(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-03 cxl-256b: opcodes of H2D Req");
+  else $error("CXL256-ENC-03 cxl-256b: an H2D Req carries a specified opcode");
   CXL256_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_04(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-04 cxl-256b: opcodes of H2D Rsp; code 12 is reserved unless it is configured");
+  else $error("CXL256-ENC-04 cxl-256b: an H2D Rsp carries a specified opcode; code 12 is reserved unless Fast_GO is enabled");
   CXL256_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_05(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-05 cxl-256b: states of a GO, codes of RSP_PRE");
+  else $error("CXL256-ENC-05 cxl-256b: a GO carries a specified cache state, and RSP_PRE a specified code");
   CXL256_ENC_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_07(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-07 cxl-256b: opcodes of M2S RwD");
+  else $error("CXL256-ENC-07 cxl-256b: an M2S RwD carries a specified opcode");
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_09(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-09 cxl-256b: opcodes of BISnp and BIRsp");
+  else $error("CXL256-ENC-09 cxl-256b: BISnp and BIRsp carry specified opcodes");
   CXL256_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_10(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-10 cxl-256b: opcodes of NDR and DRS");
+  else $error("CXL256-ENC-10 cxl-256b: NDR and DRS carry specified opcodes");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_11(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-11 cxl-256b: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxl-256b: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXL256_HDR_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_hdr_03(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-HDR-03 cxl-256b: the DLLP type bit is 0 except in a CXL.io flit");
+  else $error("CXL256-HDR-03 cxl-256b: the DLLP type bit is 0 in every flit but a CXL.io flit");
   CXL256_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_01(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-01 cxl-256b: layout of H2D Req");
+  else $error("CXL256-MSG-01 cxl-256b: an H2D Req has the specified layout");
   CXL256_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_02(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-02 cxl-256b: layout of H2D Rsp");
+  else $error("CXL256-MSG-02 cxl-256b: an H2D Rsp has the specified layout");
   CXL256_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_03(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-03 cxl-256b: layout of the H2D data header");
+  else $error("CXL256-MSG-03 cxl-256b: an H2D data header has the specified layout");
   CXL256_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_04(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-04 cxl-256b: layout of D2H Req");
+  else $error("CXL256-MSG-04 cxl-256b: a D2H Req has the specified layout");
   CXL256_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_05(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-05 cxl-256b: layout of D2H Rsp");
+  else $error("CXL256-MSG-05 cxl-256b: a D2H Rsp has the specified layout");
   CXL256_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_06(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-06 cxl-256b: layout of the D2H data header");
+  else $error("CXL256-MSG-06 cxl-256b: a D2H data header has the specified layout");
   CXL256_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_07(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-07 cxl-256b: layout of M2S Req");
+  else $error("CXL256-MSG-07 cxl-256b: an M2S Req has the specified layout");
   CXL256_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_08(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-08 cxl-256b: layout of M2S RwD");
+  else $error("CXL256-MSG-08 cxl-256b: an M2S RwD header has the specified layout");
   CXL256_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_09(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-09 cxl-256b: layout of M2S BIRsp");
+  else $error("CXL256-MSG-09 cxl-256b: an M2S BIRsp has the specified layout");
   CXL256_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_10(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-10 cxl-256b: layout of S2M BISnp");
+  else $error("CXL256-MSG-10 cxl-256b: an S2M BISnp has the specified layout");
   CXL256_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_11(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-11 cxl-256b: layout of S2M NDR");
+  else $error("CXL256-MSG-11 cxl-256b: an S2M NDR has the specified layout");
   CXL256_MSG_12: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_msg_12(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-MSG-12 cxl-256b: layout of S2M DRS");
+  else $error("CXL256-MSG-12 cxl-256b: an S2M DRS header has the specified layout");
   CXL256_SLT_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_slt_02(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-SLT-02 cxl-256b: layouts and legal codes of H slots");
+  else $error("CXL256-SLT-02 cxl-256b: H slots have the specified layouts and format codes");
 endmodule : scalepool_cxl256_flit_sva
 
 // Flits of cxl-256b-lopt.
@@ -888,71 +888,71 @@ module scalepool_cxl256_flit_lopt_sva
   else $error("CXL256-CRC-04 cxl-256b-lopt: each half of a latency-optimised flit has a 6-byte CRC");
   CXL256_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_enc_01(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-ENC-01 cxl-256b-lopt: opcodes of D2H Req");
+  else $error("CXL256-ENC-01 cxl-256b-lopt: a D2H Req carries a specified opcode");
   CXL256_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_enc_02(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-ENC-02 cxl-256b-lopt: opcodes of D2H Rsp");
+  else $error("CXL256-ENC-02 cxl-256b-lopt: a D2H Rsp carries a specified opcode");
   CXL256_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_enc_03(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-ENC-03 cxl-256b-lopt: opcodes of H2D Req");
+  else $error("CXL256-ENC-03 cxl-256b-lopt: an H2D Req carries a specified opcode");
   CXL256_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_enc_04(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-ENC-04 cxl-256b-lopt: opcodes of H2D Rsp; code 12 is reserved unless it is configured");
+  else $error("CXL256-ENC-04 cxl-256b-lopt: an H2D Rsp carries a specified opcode; code 12 is reserved unless Fast_GO is enabled");
   CXL256_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_enc_05(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-ENC-05 cxl-256b-lopt: states of a GO, codes of RSP_PRE");
+  else $error("CXL256-ENC-05 cxl-256b-lopt: a GO carries a specified cache state, and RSP_PRE a specified code");
   CXL256_ENC_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_enc_07(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-ENC-07 cxl-256b-lopt: opcodes of M2S RwD");
+  else $error("CXL256-ENC-07 cxl-256b-lopt: an M2S RwD carries a specified opcode");
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_enc_09(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-ENC-09 cxl-256b-lopt: opcodes of BISnp and BIRsp");
+  else $error("CXL256-ENC-09 cxl-256b-lopt: BISnp and BIRsp carry specified opcodes");
   CXL256_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_enc_10(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-ENC-10 cxl-256b-lopt: opcodes of NDR and DRS");
+  else $error("CXL256-ENC-10 cxl-256b-lopt: NDR and DRS carry specified opcodes");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_enc_11(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-ENC-11 cxl-256b-lopt: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxl-256b-lopt: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXL256_HDR_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_hdr_03(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-HDR-03 cxl-256b-lopt: the DLLP type bit is 0 except in a CXL.io flit");
+  else $error("CXL256-HDR-03 cxl-256b-lopt: the DLLP type bit is 0 in every flit but a CXL.io flit");
   CXL256_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_01(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-01 cxl-256b-lopt: layout of H2D Req");
+  else $error("CXL256-MSG-01 cxl-256b-lopt: an H2D Req has the specified layout");
   CXL256_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_02(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-02 cxl-256b-lopt: layout of H2D Rsp");
+  else $error("CXL256-MSG-02 cxl-256b-lopt: an H2D Rsp has the specified layout");
   CXL256_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_03(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-03 cxl-256b-lopt: layout of the H2D data header");
+  else $error("CXL256-MSG-03 cxl-256b-lopt: an H2D data header has the specified layout");
   CXL256_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_04(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-04 cxl-256b-lopt: layout of D2H Req");
+  else $error("CXL256-MSG-04 cxl-256b-lopt: a D2H Req has the specified layout");
   CXL256_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_05(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-05 cxl-256b-lopt: layout of D2H Rsp");
+  else $error("CXL256-MSG-05 cxl-256b-lopt: a D2H Rsp has the specified layout");
   CXL256_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_06(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-06 cxl-256b-lopt: layout of the D2H data header");
+  else $error("CXL256-MSG-06 cxl-256b-lopt: a D2H data header has the specified layout");
   CXL256_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_07(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-07 cxl-256b-lopt: layout of M2S Req");
+  else $error("CXL256-MSG-07 cxl-256b-lopt: an M2S Req has the specified layout");
   CXL256_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_08(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-08 cxl-256b-lopt: layout of M2S RwD");
+  else $error("CXL256-MSG-08 cxl-256b-lopt: an M2S RwD header has the specified layout");
   CXL256_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_09(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-09 cxl-256b-lopt: layout of M2S BIRsp");
+  else $error("CXL256-MSG-09 cxl-256b-lopt: an M2S BIRsp has the specified layout");
   CXL256_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_10(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-10 cxl-256b-lopt: layout of S2M BISnp");
+  else $error("CXL256-MSG-10 cxl-256b-lopt: an S2M BISnp has the specified layout");
   CXL256_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_11(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-11 cxl-256b-lopt: layout of S2M NDR");
+  else $error("CXL256-MSG-11 cxl-256b-lopt: an S2M NDR has the specified layout");
   CXL256_MSG_12: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_msg_12(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-MSG-12 cxl-256b-lopt: layout of S2M DRS");
+  else $error("CXL256-MSG-12 cxl-256b-lopt: an S2M DRS header has the specified layout");
   CXL256_SLT_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_lopt_cxl256_slt_02(unit_i, even_ok, odd_ok, good, cachemem))
-  else $error("CXL256-SLT-02 cxl-256b-lopt: layouts and legal codes of H slots");
+  else $error("CXL256-SLT-02 cxl-256b-lopt: H slots have the specified layouts and format codes");
 endmodule : scalepool_cxl256_flit_lopt_sva

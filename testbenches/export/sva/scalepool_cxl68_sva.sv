@@ -661,16 +661,16 @@ module scalepool_cxl68_m2s_req_sva
 );
   CXL68_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl68_enc_01(message_i))
-  else $error("CXL68-ENC-01 cxl68.m2s_req: opcodes of M2S Req");
+  else $error("CXL68-ENC-01 cxl68.m2s_req: an M2S Req carries a specified opcode");
   CXL68_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl68_enc_03(message_i))
-  else $error("CXL68-ENC-03 cxl68.m2s_req: codes of SnpType");
+  else $error("CXL68-ENC-03 cxl68.m2s_req: SnpType holds a specified code");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl68_enc_04(message_i))
-  else $error("CXL68-ENC-04 cxl68.m2s_req: codes of MetaField and MetaValue");
+  else $error("CXL68-ENC-04 cxl68.m2s_req: MetaField and MetaValue hold specified codes");
   CXL68_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl68_msg_01(message_i))
-  else $error("CXL68-MSG-01 cxl68.m2s_req: layout of M2S Req");
+  else $error("CXL68-MSG-01 cxl68.m2s_req: an M2S Req has the specified layout");
 endmodule : scalepool_cxl68_m2s_req_sva
 
 // cxl68.m2s_rwd: Header of a CXL.mem request with data, host to device.
@@ -684,16 +684,16 @@ module scalepool_cxl68_m2s_rwd_sva
 );
   CXL68_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl68_enc_02(message_i))
-  else $error("CXL68-ENC-02 cxl68.m2s_rwd: opcodes of M2S RwD: MemWr, MemWrPtl");
+  else $error("CXL68-ENC-02 cxl68.m2s_rwd: an M2S RwD carries the opcode MemWr or MemWrPtl");
   CXL68_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl68_enc_03(message_i))
-  else $error("CXL68-ENC-03 cxl68.m2s_rwd: codes of SnpType");
+  else $error("CXL68-ENC-03 cxl68.m2s_rwd: SnpType holds a specified code");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl68_enc_04(message_i))
-  else $error("CXL68-ENC-04 cxl68.m2s_rwd: codes of MetaField and MetaValue");
+  else $error("CXL68-ENC-04 cxl68.m2s_rwd: MetaField and MetaValue hold specified codes");
   CXL68_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl68_msg_02(message_i))
-  else $error("CXL68-MSG-02 cxl68.m2s_rwd: layout of M2S RwD");
+  else $error("CXL68-MSG-02 cxl68.m2s_rwd: an M2S RwD header has the specified layout");
 endmodule : scalepool_cxl68_m2s_rwd_sva
 
 // cxl68.s2m_ndr: CXL.mem answer without data, device to host. 28 bits in 1.1; DevLoad is split off in some slots (section 3.3).
@@ -707,10 +707,10 @@ module scalepool_cxl68_s2m_ndr_sva
 );
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_ndr_cxl68_enc_04(message_i))
-  else $error("CXL68-ENC-04 cxl68.s2m_ndr: codes of MetaField and MetaValue");
+  else $error("CXL68-ENC-04 cxl68.s2m_ndr: MetaField and MetaValue hold specified codes");
   CXL68_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_ndr_cxl68_enc_05(message_i))
-  else $error("CXL68-ENC-05 cxl68.s2m_ndr: opcodes of S2M NDR: 0 to 2");
+  else $error("CXL68-ENC-05 cxl68.s2m_ndr: an S2M NDR carries opcode 0, 1 or 2");
 endmodule : scalepool_cxl68_s2m_ndr_sva
 
 // cxl68.s2m_drs: Header of a CXL.mem answer with data, device to host.
@@ -724,13 +724,13 @@ module scalepool_cxl68_s2m_drs_sva
 );
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl68_enc_04(message_i))
-  else $error("CXL68-ENC-04 cxl68.s2m_drs: codes of MetaField and MetaValue");
+  else $error("CXL68-ENC-04 cxl68.s2m_drs: MetaField and MetaValue hold specified codes");
   CXL68_ENC_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl68_enc_06(message_i))
-  else $error("CXL68-ENC-06 cxl68.s2m_drs: opcodes of S2M DRS: 0 is sent, 1 (MemDataNXM) is only decoded");
+  else $error("CXL68-ENC-06 cxl68.s2m_drs: an S2M DRS is sent with opcode 0; a receiver also decodes opcode 1 (MemDataNXM)");
   CXL68_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl68_msg_04(message_i))
-  else $error("CXL68-MSG-04 cxl68.s2m_drs: layout of S2M DRS");
+  else $error("CXL68-MSG-04 cxl68.s2m_drs: an S2M DRS header has the specified layout");
 endmodule : scalepool_cxl68_s2m_drs_sva
 
 // cxl68.d2h_req: CXL.cache request, device to host.
@@ -744,10 +744,10 @@ module scalepool_cxl68_d2h_req_sva
 );
   CXL68_ENC_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_req_cxl68_enc_08(message_i))
-  else $error("CXL68-ENC-08 cxl68.d2h_req: opcodes of D2H Req, and NT");
+  else $error("CXL68-ENC-08 cxl68.d2h_req: a D2H Req carries a specified opcode; NT = 1 asks for the LRU position");
   CXL68_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_req_cxl68_msg_05(message_i))
-  else $error("CXL68-MSG-05 cxl68.d2h_req: layout of D2H Req");
+  else $error("CXL68-MSG-05 cxl68.d2h_req: a D2H Req has the specified layout");
 endmodule : scalepool_cxl68_d2h_req_sva
 
 // cxl68.d2h_rsp: CXL.cache snoop answer, device to host.
@@ -761,10 +761,10 @@ module scalepool_cxl68_d2h_rsp_sva
 );
   CXL68_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_rsp_cxl68_enc_09(message_i))
-  else $error("CXL68-ENC-09 cxl68.d2h_rsp: opcodes of D2H Rsp");
+  else $error("CXL68-ENC-09 cxl68.d2h_rsp: a D2H Rsp carries a specified opcode");
   CXL68_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_rsp_cxl68_msg_06(message_i))
-  else $error("CXL68-MSG-06 cxl68.d2h_rsp: layout of D2H Rsp");
+  else $error("CXL68-MSG-06 cxl68.d2h_rsp: a D2H Rsp has the specified layout");
 endmodule : scalepool_cxl68_d2h_rsp_sva
 
 // cxl68.d2h_data: Header of CXL.cache data, device to host.
@@ -778,7 +778,7 @@ module scalepool_cxl68_d2h_data_sva
 );
   CXL68_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_data_cxl68_msg_07(message_i))
-  else $error("CXL68-MSG-07 cxl68.d2h_data: layout of the D2H data header");
+  else $error("CXL68-MSG-07 cxl68.d2h_data: a D2H data header has the specified layout");
 endmodule : scalepool_cxl68_d2h_data_sva
 
 // cxl68.h2d_req: CXL.cache snoop, host to device.
@@ -792,10 +792,10 @@ module scalepool_cxl68_h2d_req_sva
 );
   CXL68_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_req_cxl68_enc_10(message_i))
-  else $error("CXL68-ENC-10 cxl68.h2d_req: opcodes of H2D Req");
+  else $error("CXL68-ENC-10 cxl68.h2d_req: an H2D Req carries a specified opcode");
   CXL68_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_req_cxl68_msg_08(message_i))
-  else $error("CXL68-MSG-08 cxl68.h2d_req: layout of H2D Req");
+  else $error("CXL68-MSG-08 cxl68.h2d_req: an H2D Req has the specified layout");
 endmodule : scalepool_cxl68_h2d_req_sva
 
 // cxl68.h2d_rsp: CXL.cache answer, host to device.
@@ -809,13 +809,13 @@ module scalepool_cxl68_h2d_rsp_sva
 );
   CXL68_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl68_enc_11(message_i))
-  else $error("CXL68-ENC-11 cxl68.h2d_rsp: opcodes of H2D Rsp");
+  else $error("CXL68-ENC-11 cxl68.h2d_rsp: an H2D Rsp carries a specified opcode");
   CXL68_ENC_13: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl68_enc_13(message_i))
-  else $error("CXL68-ENC-13 cxl68.h2d_rsp: codes of RSP_PRE");
+  else $error("CXL68-ENC-13 cxl68.h2d_rsp: RSP_PRE holds a specified code");
   CXL68_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl68_msg_09(message_i))
-  else $error("CXL68-MSG-09 cxl68.h2d_rsp: layout of H2D Rsp");
+  else $error("CXL68-MSG-09 cxl68.h2d_rsp: an H2D Rsp has the specified layout");
 endmodule : scalepool_cxl68_h2d_rsp_sva
 
 // cxl68.h2d_data: Header of CXL.cache data, host to device.
@@ -829,7 +829,7 @@ module scalepool_cxl68_h2d_data_sva
 );
   CXL68_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_data_cxl68_msg_10(message_i))
-  else $error("CXL68-MSG-10 cxl68.h2d_data: layout of the H2D data header");
+  else $error("CXL68-MSG-10 cxl68.h2d_data: an H2D data header has the specified layout");
 endmodule : scalepool_cxl68_h2d_data_sva
 
 // cxl68.flit_header: Flit header, flit bits 31:0. Credits stand in the order Rsp, Req, Data.
@@ -857,10 +857,10 @@ module scalepool_cxl68_llcrd_sva
 );
   CXL68_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_llcrd_cxl68_ctl_01(message_i))
-  else $error("CXL68-CTL-01 cxl68.llcrd: layouts of LLCRD, RETRY, INIT and IDE control flits");
+  else $error("CXL68-CTL-01 cxl68.llcrd: LLCRD, RETRY, INIT and IDE control flits have the specified layouts");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_llcrd_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.llcrd: legal codes of LLCTRL, SubType and CTL_FMT");
+  else $error("CXL68-CTL-02 cxl68.llcrd: LLCTRL, SubType and CTL_FMT hold a specified combination of codes");
 endmodule : scalepool_cxl68_llcrd_sva
 
 // cxl68.retry_req: RETRY.Req slot: ask the peer to resend.
@@ -874,10 +874,10 @@ module scalepool_cxl68_retry_req_sva
 );
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_req_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.retry_req: legal codes of LLCTRL, SubType and CTL_FMT");
+  else $error("CXL68-CTL-02 cxl68.retry_req: LLCTRL, SubType and CTL_FMT hold a specified combination of codes");
   CXL68_CTL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_req_cxl68_ctl_03(message_i))
-  else $error("CXL68-CTL-03 cxl68.retry_req: payload layouts of LLCRD.Acknowledge, RETRY.Req, RETRY.Ack and INIT.Param");
+  else $error("CXL68-CTL-03 cxl68.retry_req: LLCRD.Acknowledge, RETRY.Req, RETRY.Ack and INIT.Param have the specified payload layouts");
 endmodule : scalepool_cxl68_retry_req_sva
 
 // cxl68.retry_ack: RETRY.Ack slot: the resent flits follow.
@@ -891,10 +891,10 @@ module scalepool_cxl68_retry_ack_sva
 );
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_ack_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.retry_ack: legal codes of LLCTRL, SubType and CTL_FMT");
+  else $error("CXL68-CTL-02 cxl68.retry_ack: LLCTRL, SubType and CTL_FMT hold a specified combination of codes");
   CXL68_CTL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_ack_cxl68_ctl_03(message_i))
-  else $error("CXL68-CTL-03 cxl68.retry_ack: payload layouts of LLCRD.Acknowledge, RETRY.Req, RETRY.Ack and INIT.Param");
+  else $error("CXL68-CTL-03 cxl68.retry_ack: LLCRD.Acknowledge, RETRY.Req, RETRY.Ack and INIT.Param have the specified payload layouts");
 endmodule : scalepool_cxl68_retry_ack_sva
 
 // cxl68.retry: RETRY slot without payload: Idle and Frame.
@@ -908,10 +908,10 @@ module scalepool_cxl68_retry_sva
 );
   CXL68_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_cxl68_ctl_01(message_i))
-  else $error("CXL68-CTL-01 cxl68.retry: layouts of LLCRD, RETRY, INIT and IDE control flits");
+  else $error("CXL68-CTL-01 cxl68.retry: LLCRD, RETRY, INIT and IDE control flits have the specified layouts");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_retry_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.retry: legal codes of LLCTRL, SubType and CTL_FMT");
+  else $error("CXL68-CTL-02 cxl68.retry: LLCTRL, SubType and CTL_FMT hold a specified combination of codes");
 endmodule : scalepool_cxl68_retry_sva
 
 // cxl68.init_param: INIT.Param slot: link-layer parameters.
@@ -925,10 +925,10 @@ module scalepool_cxl68_init_param_sva
 );
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_init_param_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.init_param: legal codes of LLCTRL, SubType and CTL_FMT");
+  else $error("CXL68-CTL-02 cxl68.init_param: LLCTRL, SubType and CTL_FMT hold a specified combination of codes");
   CXL68_CTL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_init_param_cxl68_ctl_03(message_i))
-  else $error("CXL68-CTL-03 cxl68.init_param: payload layouts of LLCRD.Acknowledge, RETRY.Req, RETRY.Ack and INIT.Param");
+  else $error("CXL68-CTL-03 cxl68.init_param: LLCRD.Acknowledge, RETRY.Req, RETRY.Ack and INIT.Param have the specified payload layouts");
 endmodule : scalepool_cxl68_init_param_sva
 
 // cxl68.ide: IDE slot, content opaque. The payload is {payload_high, payload_mid, payload_low}.
@@ -942,10 +942,10 @@ module scalepool_cxl68_ide_sva
 );
   CXL68_CTL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ide_cxl68_ctl_01(message_i))
-  else $error("CXL68-CTL-01 cxl68.ide: layouts of LLCRD, RETRY, INIT and IDE control flits");
+  else $error("CXL68-CTL-01 cxl68.ide: LLCRD, RETRY, INIT and IDE control flits have the specified layouts");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ide_cxl68_ctl_02(message_i))
-  else $error("CXL68-CTL-02 cxl68.ide: legal codes of LLCTRL, SubType and CTL_FMT");
+  else $error("CXL68-CTL-02 cxl68.ide: LLCTRL, SubType and CTL_FMT hold a specified combination of codes");
 endmodule : scalepool_cxl68_ide_sva
 
 // cxl68.almp: One DWORD of an ARB/MUX link management packet; it stands four times in flit bytes 0 to 15.
@@ -959,7 +959,7 @@ module scalepool_cxl68_almp_sva
 );
   CXL68_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_almp_cxl68_alm_02(message_i))
-  else $error("CXL68-ALM-02 cxl68.almp: legal codes of an ALMP: message, state, instance, request or status");
+  else $error("CXL68-ALM-02 cxl68.almp: an ALMP carries specified codes of message, state, instance, and request or status");
 endmodule : scalepool_cxl68_almp_sva
 
 // Flits of cxl-68b.
@@ -990,58 +990,58 @@ module scalepool_cxl68_flit_down_sva
   assign protocol = cachemem && crc_ok && !all_data && !u[16];
   CXL68_ALM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_alm_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ALM-01 cxl-68b: an ALMP stands four times in bytes 0 to 15; all other bytes are 0, and it has no CRC");
+  else $error("CXL68-ALM-01 cxl-68b: an ALMP is repeated four times in bytes 0 to 15; all other bytes are 0, and it has no CRC");
   CXL68_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_alm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ALM-02 cxl-68b: legal codes of an ALMP: message, state, instance, request or status");
+  else $error("CXL68-ALM-02 cxl-68b: an ALMP carries specified codes of message, state, instance, and request or status");
   CXL68_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_crc_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-CRC-01 cxl-68b: a flit ends with a CRC-16: polynomial F053, initial value 0, no reflection");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_ctl_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CTL-02 cxl-68b: legal codes of LLCTRL, SubType and CTL_FMT");
+  else $error("CXL68-CTL-02 cxl-68b: LLCTRL, SubType and CTL_FMT hold a specified combination of codes");
   CXL68_CTL_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_ctl_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CTL-05 cxl-68b: the static bits of a control flit are 0; a flit where they are not is treated like one with a bad CRC");
+  else $error("CXL68-CTL-05 cxl-68b: the static bits of a control flit are 0; a control flit with one set is treated like a flit with a bad CRC");
   CXL68_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-01 cxl-68b: opcodes of M2S Req");
+  else $error("CXL68-ENC-01 cxl-68b: an M2S Req carries a specified opcode");
   CXL68_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-02 cxl-68b: opcodes of M2S RwD: MemWr, MemWrPtl");
+  else $error("CXL68-ENC-02 cxl-68b: an M2S RwD carries the opcode MemWr or MemWrPtl");
   CXL68_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_03(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-03 cxl-68b: codes of SnpType");
+  else $error("CXL68-ENC-03 cxl-68b: SnpType holds a specified code");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-04 cxl-68b: codes of MetaField and MetaValue");
+  else $error("CXL68-ENC-04 cxl-68b: MetaField and MetaValue hold specified codes");
   CXL68_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_10(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-10 cxl-68b: opcodes of H2D Req");
+  else $error("CXL68-ENC-10 cxl-68b: an H2D Req carries a specified opcode");
   CXL68_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_11(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-11 cxl-68b: opcodes of H2D Rsp");
+  else $error("CXL68-ENC-11 cxl-68b: an H2D Rsp carries a specified opcode");
   CXL68_ENC_13: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_enc_13(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-13 cxl-68b: codes of RSP_PRE");
+  else $error("CXL68-ENC-13 cxl-68b: RSP_PRE holds a specified code");
   CXL68_FRM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_frm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-FRM-02 cxl-68b: bytes 66 and 67 hold the CRC of a CXL.cachemem flit, are 0 in ALMP and NULL, and reserved in CXL.io");
+  else $error("CXL68-FRM-02 cxl-68b: bytes 66 and 67 hold the CRC of a CXL.cachemem flit, are 0 in ALMP and NULL flits, and reserved in CXL.io flits");
   CXL68_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-01 cxl-68b: layout of M2S Req");
+  else $error("CXL68-MSG-01 cxl-68b: an M2S Req has the specified layout");
   CXL68_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-02 cxl-68b: layout of M2S RwD");
+  else $error("CXL68-MSG-02 cxl-68b: an M2S RwD header has the specified layout");
   CXL68_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_08(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-08 cxl-68b: layout of H2D Req");
+  else $error("CXL68-MSG-08 cxl-68b: an H2D Req has the specified layout");
   CXL68_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_09(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-09 cxl-68b: layout of H2D Rsp");
+  else $error("CXL68-MSG-09 cxl-68b: an H2D Rsp has the specified layout");
   CXL68_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_msg_10(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-10 cxl-68b: layout of the H2D data header");
+  else $error("CXL68-MSG-10 cxl-68b: an H2D data header has the specified layout");
   CXL68_NUL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_nul_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-NUL-01 cxl-68b: the physical layer fills gaps with NULL flits, whose payload is 0");
@@ -1056,7 +1056,7 @@ module scalepool_cxl68_flit_down_sva
   else $error("CXL68-PID-04 cxl-68b: a unit whose two ID bytes are valid but different is dropped, and the link retrains");
   CXL68_SLT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_down_cxl68_slt_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-SLT-01 cxl-68b: legal slot format codes, by direction and slot");
+  else $error("CXL68-SLT-01 cxl-68b: a slot has a format code that is legal for its direction and position");
 endmodule : scalepool_cxl68_flit_down_sva
 
 // Flits of cxl-68b.
@@ -1087,49 +1087,49 @@ module scalepool_cxl68_flit_up_sva
   assign protocol = cachemem && crc_ok && !all_data && !u[16];
   CXL68_ALM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_alm_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ALM-01 cxl-68b: an ALMP stands four times in bytes 0 to 15; all other bytes are 0, and it has no CRC");
+  else $error("CXL68-ALM-01 cxl-68b: an ALMP is repeated four times in bytes 0 to 15; all other bytes are 0, and it has no CRC");
   CXL68_ALM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_alm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ALM-02 cxl-68b: legal codes of an ALMP: message, state, instance, request or status");
+  else $error("CXL68-ALM-02 cxl-68b: an ALMP carries specified codes of message, state, instance, and request or status");
   CXL68_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_crc_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-CRC-01 cxl-68b: a flit ends with a CRC-16: polynomial F053, initial value 0, no reflection");
   CXL68_CTL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_ctl_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CTL-02 cxl-68b: legal codes of LLCTRL, SubType and CTL_FMT");
+  else $error("CXL68-CTL-02 cxl-68b: LLCTRL, SubType and CTL_FMT hold a specified combination of codes");
   CXL68_CTL_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_ctl_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-CTL-05 cxl-68b: the static bits of a control flit are 0; a flit where they are not is treated like one with a bad CRC");
+  else $error("CXL68-CTL-05 cxl-68b: the static bits of a control flit are 0; a control flit with one set is treated like a flit with a bad CRC");
   CXL68_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-04 cxl-68b: codes of MetaField and MetaValue");
+  else $error("CXL68-ENC-04 cxl-68b: MetaField and MetaValue hold specified codes");
   CXL68_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-05 cxl-68b: opcodes of S2M NDR: 0 to 2");
+  else $error("CXL68-ENC-05 cxl-68b: an S2M NDR carries opcode 0, 1 or 2");
   CXL68_ENC_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_06(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-06 cxl-68b: opcodes of S2M DRS: 0 is sent, 1 (MemDataNXM) is only decoded");
+  else $error("CXL68-ENC-06 cxl-68b: an S2M DRS is sent with opcode 0; a receiver also decodes opcode 1 (MemDataNXM)");
   CXL68_ENC_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_08(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-08 cxl-68b: opcodes of D2H Req, and NT");
+  else $error("CXL68-ENC-08 cxl-68b: a D2H Req carries a specified opcode; NT = 1 asks for the LRU position");
   CXL68_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_enc_09(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-ENC-09 cxl-68b: opcodes of D2H Rsp");
+  else $error("CXL68-ENC-09 cxl-68b: a D2H Rsp carries a specified opcode");
   CXL68_FRM_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_frm_02(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-FRM-02 cxl-68b: bytes 66 and 67 hold the CRC of a CXL.cachemem flit, are 0 in ALMP and NULL, and reserved in CXL.io");
+  else $error("CXL68-FRM-02 cxl-68b: bytes 66 and 67 hold the CRC of a CXL.cachemem flit, are 0 in ALMP and NULL flits, and reserved in CXL.io flits");
   CXL68_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_msg_04(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-04 cxl-68b: layout of S2M DRS");
+  else $error("CXL68-MSG-04 cxl-68b: an S2M DRS header has the specified layout");
   CXL68_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_msg_05(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-05 cxl-68b: layout of D2H Req");
+  else $error("CXL68-MSG-05 cxl-68b: a D2H Req has the specified layout");
   CXL68_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_msg_06(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-06 cxl-68b: layout of D2H Rsp");
+  else $error("CXL68-MSG-06 cxl-68b: a D2H Rsp has the specified layout");
   CXL68_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_msg_07(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-MSG-07 cxl-68b: layout of the D2H data header");
+  else $error("CXL68-MSG-07 cxl-68b: a D2H data header has the specified layout");
   CXL68_NUL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_nul_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
   else $error("CXL68-NUL-01 cxl-68b: the physical layer fills gaps with NULL flits, whose payload is 0");
@@ -1144,5 +1144,5 @@ module scalepool_cxl68_flit_up_sva
   else $error("CXL68-PID-04 cxl-68b: a unit whose two ID bytes are valid but different is dropped, and the link retrains");
   CXL68_SLT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_up_cxl68_slt_01(unit_i, cachemem, null_unit, almp, crc_ok, control, protocol))
-  else $error("CXL68-SLT-01 cxl-68b: legal slot format codes, by direction and slot");
+  else $error("CXL68-SLT-01 cxl-68b: a slot has a format code that is legal for its direction and position");
 endmodule : scalepool_cxl68_flit_up_sva

@@ -124,7 +124,7 @@ module scalepool_cxlio_nfm_mem32_sva
 );
   CXLIO_NFM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_nfm_mem32_cxlio_nfm_01(message_i))
-  else $error("CXLIO-NFM-01 cxlio.nfm_mem32: layout of DW0, non-flit mode");
+  else $error("CXLIO-NFM-01 cxlio.nfm_mem32: DW0 of a non-flit-mode TLP has the specified layout");
 endmodule : scalepool_cxlio_nfm_mem32_sva
 
 // cxlio.nfm_mem64: Memory request with a 64-bit address, non-flit mode.
@@ -138,7 +138,7 @@ module scalepool_cxlio_nfm_mem64_sva
 );
   CXLIO_NFM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_nfm_mem64_cxlio_nfm_01(message_i))
-  else $error("CXLIO-NFM-01 cxlio.nfm_mem64: layout of DW0, non-flit mode");
+  else $error("CXLIO-NFM-01 cxlio.nfm_mem64: DW0 of a non-flit-mode TLP has the specified layout");
 endmodule : scalepool_cxlio_nfm_mem64_sva
 
 // cxlio.nfm_cfg: Configuration request, non-flit mode.
@@ -152,7 +152,7 @@ module scalepool_cxlio_nfm_cfg_sva
 );
   CXLIO_NFM_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_nfm_cfg_cxlio_nfm_03(message_i))
-  else $error("CXLIO-NFM-03 cxlio.nfm_cfg: layouts of memory, configuration, completion and message headers, non-flit mode");
+  else $error("CXLIO-NFM-03 cxlio.nfm_cfg: memory, configuration, completion and message headers have the specified layouts, non-flit mode");
 endmodule : scalepool_cxlio_nfm_cfg_sva
 
 // cxlio.nfm_cpl: Completion, non-flit mode.
@@ -166,10 +166,10 @@ module scalepool_cxlio_nfm_cpl_sva
 );
   CXLIO_NFM_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_nfm_cpl_cxlio_nfm_03(message_i))
-  else $error("CXLIO-NFM-03 cxlio.nfm_cpl: layouts of memory, configuration, completion and message headers, non-flit mode");
+  else $error("CXLIO-NFM-03 cxlio.nfm_cpl: memory, configuration, completion and message headers have the specified layouts, non-flit mode");
   CXLIO_NFM_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_nfm_cpl_cxlio_nfm_05(message_i))
-  else $error("CXLIO-NFM-05 cxlio.nfm_cpl: codes of the completion status");
+  else $error("CXLIO-NFM-05 cxlio.nfm_cpl: a completion carries a specified status code");
 endmodule : scalepool_cxlio_nfm_cpl_sva
 
 // cxlio.nfm_msg: Message, non-flit mode.
@@ -183,7 +183,7 @@ module scalepool_cxlio_nfm_msg_sva
 );
   CXLIO_NFM_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_nfm_msg_cxlio_nfm_01(message_i))
-  else $error("CXLIO-NFM-01 cxlio.nfm_msg: layout of DW0, non-flit mode");
+  else $error("CXLIO-NFM-01 cxlio.nfm_msg: DW0 of a non-flit-mode TLP has the specified layout");
 endmodule : scalepool_cxlio_nfm_msg_sva
 
 // cxlio.dllp_ack_nak: Ack or Nak; not used in 256B mode, where the flit header has them.
@@ -197,7 +197,7 @@ module scalepool_cxlio_dllp_ack_nak_sva
 );
   CXLIO_DLL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dllp_ack_nak_cxlio_dll_01(message_i))
-  else $error("CXLIO-DLL-01 cxlio.dllp_ack_nak: types of DLLPs");
+  else $error("CXLIO-DLL-01 cxlio.dllp_ack_nak: a DLLP has a specified type code");
   CXLIO_DLL_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dllp_ack_nak_cxlio_dll_05(message_i))
   else $error("CXLIO-DLL-05 cxlio.dllp_ack_nak: in flit mode a DLLP has 4 bytes and no CRC-16");
@@ -214,7 +214,7 @@ module scalepool_cxlio_dllp_feature_sva
 );
   CXLIO_DLL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dllp_feature_cxlio_dll_01(message_i))
-  else $error("CXLIO-DLL-01 cxlio.dllp_feature: types of DLLPs");
+  else $error("CXLIO-DLL-01 cxlio.dllp_feature: a DLLP has a specified type code");
 endmodule : scalepool_cxlio_dllp_feature_sva
 
 // cxlio.dllp_fc: InitFC1, InitFC2 or UpdateFC of one credit type.
@@ -228,7 +228,7 @@ module scalepool_cxlio_dllp_fc_sva
 );
   CXLIO_DLL_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dllp_fc_cxlio_dll_01(message_i))
-  else $error("CXLIO-DLL-01 cxlio.dllp_fc: types of DLLPs");
+  else $error("CXLIO-DLL-01 cxlio.dllp_fc: a DLLP has a specified type code");
 endmodule : scalepool_cxlio_dllp_fc_sva
 
 // cxlio.dllp_flit_marker: Marker of a flit whose header bit 4 is set.
@@ -242,7 +242,7 @@ module scalepool_cxlio_dllp_flit_marker_sva
 );
   CXLIO_DLL_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dllp_flit_marker_cxlio_dll_07(message_i))
-  else $error("CXLIO-DLL-07 cxlio.dllp_flit_marker: layouts of Optimized_Update_FC and Flit_Marker");
+  else $error("CXLIO-DLL-07 cxlio.dllp_flit_marker: Optimized_Update_FC and Flit_Marker have the specified layouts");
 endmodule : scalepool_cxlio_dllp_flit_marker_sva
 
 // cxlio.fm_mem32: Memory request with a 32-bit address, or I/O request, flit mode.
@@ -256,10 +256,10 @@ module scalepool_cxlio_fm_mem32_sva
 );
   CXLIO_FMT_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_mem32_cxlio_fmt_03(message_i))
-  else $error("CXLIO-FMT-03 cxlio.fm_mem32: type codes, flit mode");
+  else $error("CXLIO-FMT-03 cxlio.fm_mem32: a flit-mode TLP has a specified type code");
   CXLIO_FMT_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_mem32_cxlio_fmt_06(message_i))
-  else $error("CXLIO-FMT-06 cxlio.fm_mem32: layouts of the base headers");
+  else $error("CXLIO-FMT-06 cxlio.fm_mem32: flit-mode base headers have the specified layouts");
 endmodule : scalepool_cxlio_fm_mem32_sva
 
 // cxlio.fm_mem64: Memory request with a 64-bit address, flit mode.
@@ -273,10 +273,10 @@ module scalepool_cxlio_fm_mem64_sva
 );
   CXLIO_FMT_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_mem64_cxlio_fmt_03(message_i))
-  else $error("CXLIO-FMT-03 cxlio.fm_mem64: type codes, flit mode");
+  else $error("CXLIO-FMT-03 cxlio.fm_mem64: a flit-mode TLP has a specified type code");
   CXLIO_FMT_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_mem64_cxlio_fmt_06(message_i))
-  else $error("CXLIO-FMT-06 cxlio.fm_mem64: layouts of the base headers");
+  else $error("CXLIO-FMT-06 cxlio.fm_mem64: flit-mode base headers have the specified layouts");
 endmodule : scalepool_cxlio_fm_mem64_sva
 
 // cxlio.fm_cfg: Configuration request, flit mode.
@@ -290,10 +290,10 @@ module scalepool_cxlio_fm_cfg_sva
 );
   CXLIO_FMT_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_cfg_cxlio_fmt_03(message_i))
-  else $error("CXLIO-FMT-03 cxlio.fm_cfg: type codes, flit mode");
+  else $error("CXLIO-FMT-03 cxlio.fm_cfg: a flit-mode TLP has a specified type code");
   CXLIO_FMT_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_cfg_cxlio_fmt_06(message_i))
-  else $error("CXLIO-FMT-06 cxlio.fm_cfg: layouts of the base headers");
+  else $error("CXLIO-FMT-06 cxlio.fm_cfg: flit-mode base headers have the specified layouts");
 endmodule : scalepool_cxlio_fm_cfg_sva
 
 // cxlio.fm_cpl: Completion, flit mode.
@@ -307,7 +307,7 @@ module scalepool_cxlio_fm_cpl_sva
 );
   CXLIO_FMT_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_cpl_cxlio_fmt_03(message_i))
-  else $error("CXLIO-FMT-03 cxlio.fm_cpl: type codes, flit mode");
+  else $error("CXLIO-FMT-03 cxlio.fm_cpl: a flit-mode TLP has a specified type code");
 endmodule : scalepool_cxlio_fm_cpl_sva
 
 // cxlio.fm_msg: Message, flit mode.
@@ -321,10 +321,10 @@ module scalepool_cxlio_fm_msg_sva
 );
   CXLIO_FMT_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_msg_cxlio_fmt_03(message_i))
-  else $error("CXLIO-FMT-03 cxlio.fm_msg: type codes, flit mode");
+  else $error("CXLIO-FMT-03 cxlio.fm_msg: a flit-mode TLP has a specified type code");
   CXLIO_FMT_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fm_msg_cxlio_fmt_06(message_i))
-  else $error("CXLIO-FMT-06 cxlio.fm_msg: layouts of the base headers");
+  else $error("CXLIO-FMT-06 cxlio.fm_msg: flit-mode base headers have the specified layouts");
 endmodule : scalepool_cxlio_fm_msg_sva
 
 // cxlio.ohc_a2: OHC-A of I/O requests: byte enables.
@@ -338,7 +338,7 @@ module scalepool_cxlio_ohc_a2_sva
 );
   CXLIO_FMT_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_a2_cxlio_fmt_07(message_i))
-  else $error("CXLIO-FMT-07 cxlio.ohc_a2: layouts of the OHC words");
+  else $error("CXLIO-FMT-07 cxlio.ohc_a2: OHC words have the specified layouts");
 endmodule : scalepool_cxlio_ohc_a2_sva
 
 // cxlio.ohc_a3: OHC-A of configuration requests: segment and byte enables.
@@ -352,7 +352,7 @@ module scalepool_cxlio_ohc_a3_sva
 );
   CXLIO_FMT_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_a3_cxlio_fmt_07(message_i))
-  else $error("CXLIO-FMT-07 cxlio.ohc_a3: layouts of the OHC words");
+  else $error("CXLIO-FMT-07 cxlio.ohc_a3: OHC words have the specified layouts");
 endmodule : scalepool_cxlio_ohc_a3_sva
 
 // cxlio.ohc_a5: OHC-A of completions: segments, low address bits, status.
@@ -366,10 +366,10 @@ module scalepool_cxlio_ohc_a5_sva
 );
   CXLIO_FMT_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_a5_cxlio_fmt_07(message_i))
-  else $error("CXLIO-FMT-07 cxlio.ohc_a5: layouts of the OHC words");
+  else $error("CXLIO-FMT-07 cxlio.ohc_a5: OHC words have the specified layouts");
   CXLIO_NFM_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_a5_cxlio_nfm_05(message_i))
-  else $error("CXLIO-NFM-05 cxlio.ohc_a5: codes of the completion status");
+  else $error("CXLIO-NFM-05 cxlio.ohc_a5: a completion carries a specified status code");
 endmodule : scalepool_cxlio_ohc_a5_sva
 
 // cxlio.ohc_c: OHC-C: requester segment and IDE.
@@ -383,7 +383,7 @@ module scalepool_cxlio_ohc_c_sva
 );
   CXLIO_FMT_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ohc_c_cxlio_fmt_07(message_i))
-  else $error("CXLIO-FMT-07 cxlio.ohc_c: layouts of the OHC words");
+  else $error("CXLIO-FMT-07 cxlio.ohc_c: OHC words have the specified layouts");
 endmodule : scalepool_cxlio_ohc_c_sva
 
 // cxlio.pth: PBR header: one DW before the header base of every TLP but NOP on a PBR link.
@@ -397,5 +397,5 @@ module scalepool_cxlio_pth_sva
 );
   CXLIO_PTH_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_pth_cxlio_pth_01(message_i))
-  else $error("CXLIO-PTH-01 cxlio.pth: layout of the PBR TLP header");
+  else $error("CXLIO-PTH-01 cxlio.pth: the PBR TLP header has the specified layout");
 endmodule : scalepool_cxlio_pth_sva

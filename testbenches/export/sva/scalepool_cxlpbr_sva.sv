@@ -255,10 +255,10 @@ module scalepool_cxlpbr_h2d_req_sva
 );
   CXL256_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_req_cxl256_enc_03(message_i))
-  else $error("CXL256-ENC-03 cxlpbr.h2d_req: opcodes of H2D Req");
+  else $error("CXL256-ENC-03 cxlpbr.h2d_req: an H2D Req carries a specified opcode");
   CXLPBR_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_req_cxlpbr_msg_01(message_i))
-  else $error("CXLPBR-MSG-01 cxlpbr.h2d_req: layout of H2D Req with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-01 cxlpbr.h2d_req: an H2D Req with PBR IDs has the specified layout (confidence C)");
 endmodule : scalepool_cxlpbr_h2d_req_sva
 
 // cxlpbr.h2d_rsp: CXL.cache answer, host to device.
@@ -272,13 +272,13 @@ module scalepool_cxlpbr_h2d_rsp_sva
 );
   CXL256_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl256_enc_04(message_i))
-  else $error("CXL256-ENC-04 cxlpbr.h2d_rsp: opcodes of H2D Rsp; code 12 is reserved unless it is configured");
+  else $error("CXL256-ENC-04 cxlpbr.h2d_rsp: an H2D Rsp carries a specified opcode; code 12 is reserved unless Fast_GO is enabled");
   CXL256_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxl256_enc_05(message_i))
-  else $error("CXL256-ENC-05 cxlpbr.h2d_rsp: states of a GO, codes of RSP_PRE");
+  else $error("CXL256-ENC-05 cxlpbr.h2d_rsp: a GO carries a specified cache state, and RSP_PRE a specified code");
   CXLPBR_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_rsp_cxlpbr_msg_02(message_i))
-  else $error("CXLPBR-MSG-02 cxlpbr.h2d_rsp: layout of H2D Rsp with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-02 cxlpbr.h2d_rsp: an H2D Rsp with PBR IDs has the specified layout (confidence C)");
 endmodule : scalepool_cxlpbr_h2d_rsp_sva
 
 // cxlpbr.h2d_data: Header of CXL.cache data, host to device.
@@ -292,7 +292,7 @@ module scalepool_cxlpbr_h2d_data_sva
 );
   CXLPBR_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_h2d_data_cxlpbr_msg_03(message_i))
-  else $error("CXLPBR-MSG-03 cxlpbr.h2d_data: layout of the H2D data header with PBR IDs (confidence B)");
+  else $error("CXLPBR-MSG-03 cxlpbr.h2d_data: an H2D data header with PBR IDs has the specified layout (confidence B)");
 endmodule : scalepool_cxlpbr_h2d_data_sva
 
 // cxlpbr.d2h_req: CXL.cache request, device to host.
@@ -306,10 +306,10 @@ module scalepool_cxlpbr_d2h_req_sva
 );
   CXL256_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_req_cxl256_enc_01(message_i))
-  else $error("CXL256-ENC-01 cxlpbr.d2h_req: opcodes of D2H Req");
+  else $error("CXL256-ENC-01 cxlpbr.d2h_req: a D2H Req carries a specified opcode");
   CXLPBR_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_req_cxlpbr_msg_04(message_i))
-  else $error("CXLPBR-MSG-04 cxlpbr.d2h_req: layout of D2H Req with PBR IDs (confidence B)");
+  else $error("CXLPBR-MSG-04 cxlpbr.d2h_req: a D2H Req with PBR IDs has the specified layout (confidence B)");
 endmodule : scalepool_cxlpbr_d2h_req_sva
 
 // cxlpbr.d2h_rsp: CXL.cache snoop answer, device to host.
@@ -323,10 +323,10 @@ module scalepool_cxlpbr_d2h_rsp_sva
 );
   CXL256_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_rsp_cxl256_enc_02(message_i))
-  else $error("CXL256-ENC-02 cxlpbr.d2h_rsp: opcodes of D2H Rsp");
+  else $error("CXL256-ENC-02 cxlpbr.d2h_rsp: a D2H Rsp carries a specified opcode");
   CXLPBR_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_rsp_cxlpbr_msg_05(message_i))
-  else $error("CXLPBR-MSG-05 cxlpbr.d2h_rsp: layout of D2H Rsp with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-05 cxlpbr.d2h_rsp: a D2H Rsp with PBR IDs has the specified layout (confidence C)");
 endmodule : scalepool_cxlpbr_d2h_rsp_sva
 
 // cxlpbr.d2h_data: Header of CXL.cache data, device to host.
@@ -340,7 +340,7 @@ module scalepool_cxlpbr_d2h_data_sva
 );
   CXLPBR_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_d2h_data_cxlpbr_msg_06(message_i))
-  else $error("CXLPBR-MSG-06 cxlpbr.d2h_data: layout of the D2H data header with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-06 cxlpbr.d2h_data: a D2H data header with PBR IDs has the specified layout (confidence C)");
 endmodule : scalepool_cxlpbr_d2h_data_sva
 
 // cxlpbr.m2s_req: CXL.mem request without data, host to device.
@@ -354,10 +354,10 @@ module scalepool_cxlpbr_m2s_req_sva
 );
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxl256_enc_11(message_i))
-  else $error("CXL256-ENC-11 cxlpbr.m2s_req: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxlpbr.m2s_req: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXLPBR_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_req_cxlpbr_msg_07(message_i))
-  else $error("CXLPBR-MSG-07 cxlpbr.m2s_req: layout of M2S Req with PBR IDs (confidence B/C)");
+  else $error("CXLPBR-MSG-07 cxlpbr.m2s_req: an M2S Req with PBR IDs has the specified layout (confidence B/C)");
 endmodule : scalepool_cxlpbr_m2s_req_sva
 
 // cxlpbr.m2s_rwd: Header of a CXL.mem request with data, host to device.
@@ -371,13 +371,13 @@ module scalepool_cxlpbr_m2s_rwd_sva
 );
   CXL256_ENC_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl256_enc_07(message_i))
-  else $error("CXL256-ENC-07 cxlpbr.m2s_rwd: opcodes of M2S RwD");
+  else $error("CXL256-ENC-07 cxlpbr.m2s_rwd: an M2S RwD carries a specified opcode");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxl256_enc_11(message_i))
-  else $error("CXL256-ENC-11 cxlpbr.m2s_rwd: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxlpbr.m2s_rwd: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXLPBR_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_rwd_cxlpbr_msg_08(message_i))
-  else $error("CXLPBR-MSG-08 cxlpbr.m2s_rwd: layout of M2S RwD with PBR IDs (confidence B)");
+  else $error("CXLPBR-MSG-08 cxlpbr.m2s_rwd: an M2S RwD header with PBR IDs has the specified layout (confidence B)");
 endmodule : scalepool_cxlpbr_m2s_rwd_sva
 
 // cxlpbr.m2s_birsp: CXL.mem answer to a back-invalidate snoop, host to device.
@@ -391,10 +391,10 @@ module scalepool_cxlpbr_m2s_birsp_sva
 );
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_birsp_cxl256_enc_09(message_i))
-  else $error("CXL256-ENC-09 cxlpbr.m2s_birsp: opcodes of BISnp and BIRsp");
+  else $error("CXL256-ENC-09 cxlpbr.m2s_birsp: BISnp and BIRsp carry specified opcodes");
   CXLPBR_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_m2s_birsp_cxlpbr_msg_09(message_i))
-  else $error("CXLPBR-MSG-09 cxlpbr.m2s_birsp: layout of M2S BIRsp with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-09 cxlpbr.m2s_birsp: an M2S BIRsp with PBR IDs has the specified layout (confidence C)");
 endmodule : scalepool_cxlpbr_m2s_birsp_sva
 
 // cxlpbr.s2m_bisnp: CXL.mem back-invalidate snoop, device to host.
@@ -408,10 +408,10 @@ module scalepool_cxlpbr_s2m_bisnp_sva
 );
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_bisnp_cxl256_enc_09(message_i))
-  else $error("CXL256-ENC-09 cxlpbr.s2m_bisnp: opcodes of BISnp and BIRsp");
+  else $error("CXL256-ENC-09 cxlpbr.s2m_bisnp: BISnp and BIRsp carry specified opcodes");
   CXLPBR_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_bisnp_cxlpbr_msg_10(message_i))
-  else $error("CXLPBR-MSG-10 cxlpbr.s2m_bisnp: layout of S2M BISnp with PBR IDs (confidence B)");
+  else $error("CXLPBR-MSG-10 cxlpbr.s2m_bisnp: an S2M BISnp with PBR IDs has the specified layout (confidence B)");
 endmodule : scalepool_cxlpbr_s2m_bisnp_sva
 
 // cxlpbr.s2m_ndr: CXL.mem answer without data, device to host.
@@ -425,10 +425,10 @@ module scalepool_cxlpbr_s2m_ndr_sva
 );
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_ndr_cxl256_enc_11(message_i))
-  else $error("CXL256-ENC-11 cxlpbr.s2m_ndr: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxlpbr.s2m_ndr: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXLPBR_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_ndr_cxlpbr_msg_11(message_i))
-  else $error("CXLPBR-MSG-11 cxlpbr.s2m_ndr: layout of S2M NDR with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-11 cxlpbr.s2m_ndr: an S2M NDR with PBR IDs has the specified layout (confidence C)");
 endmodule : scalepool_cxlpbr_s2m_ndr_sva
 
 // cxlpbr.s2m_drs: Header of a CXL.mem answer with data, device to host.
@@ -442,13 +442,13 @@ module scalepool_cxlpbr_s2m_drs_sva
 );
   CXL256_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl256_enc_10(message_i))
-  else $error("CXL256-ENC-10 cxlpbr.s2m_drs: opcodes of NDR and DRS");
+  else $error("CXL256-ENC-10 cxlpbr.s2m_drs: NDR and DRS carry specified opcodes");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxl256_enc_11(message_i))
-  else $error("CXL256-ENC-11 cxlpbr.s2m_drs: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxlpbr.s2m_drs: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXLPBR_MSG_12: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_s2m_drs_cxlpbr_msg_12(message_i))
-  else $error("CXLPBR-MSG-12 cxlpbr.s2m_drs: layout of S2M DRS with PBR IDs (confidence A)");
+  else $error("CXLPBR-MSG-12 cxlpbr.s2m_drs: an S2M DRS header with PBR IDs has the specified layout (confidence A)");
 endmodule : scalepool_cxlpbr_s2m_drs_sva
 
 // Flits of cxl-256b-pbr.
@@ -473,65 +473,65 @@ module scalepool_cxlpbr_flit_sva
   else $error("CXL256-CRC-01 cxl-256b-pbr: the 8-byte CRC covers bytes 0 to 241");
   CXL256_ENC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_01(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-01 cxl-256b-pbr: opcodes of D2H Req");
+  else $error("CXL256-ENC-01 cxl-256b-pbr: a D2H Req carries a specified opcode");
   CXL256_ENC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_02(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-02 cxl-256b-pbr: opcodes of D2H Rsp");
+  else $error("CXL256-ENC-02 cxl-256b-pbr: a D2H Rsp carries a specified opcode");
   CXL256_ENC_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_03(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-03 cxl-256b-pbr: opcodes of H2D Req");
+  else $error("CXL256-ENC-03 cxl-256b-pbr: an H2D Req carries a specified opcode");
   CXL256_ENC_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_04(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-04 cxl-256b-pbr: opcodes of H2D Rsp; code 12 is reserved unless it is configured");
+  else $error("CXL256-ENC-04 cxl-256b-pbr: an H2D Rsp carries a specified opcode; code 12 is reserved unless Fast_GO is enabled");
   CXL256_ENC_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_05(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-05 cxl-256b-pbr: states of a GO, codes of RSP_PRE");
+  else $error("CXL256-ENC-05 cxl-256b-pbr: a GO carries a specified cache state, and RSP_PRE a specified code");
   CXL256_ENC_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_07(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-07 cxl-256b-pbr: opcodes of M2S RwD");
+  else $error("CXL256-ENC-07 cxl-256b-pbr: an M2S RwD carries a specified opcode");
   CXL256_ENC_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_09(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-09 cxl-256b-pbr: opcodes of BISnp and BIRsp");
+  else $error("CXL256-ENC-09 cxl-256b-pbr: BISnp and BIRsp carry specified opcodes");
   CXL256_ENC_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_10(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-10 cxl-256b-pbr: opcodes of NDR and DRS");
+  else $error("CXL256-ENC-10 cxl-256b-pbr: NDR and DRS carry specified opcodes");
   CXL256_ENC_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_enc_11(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-ENC-11 cxl-256b-pbr: codes of MetaField, MetaValue, SnpType and DevLoad");
+  else $error("CXL256-ENC-11 cxl-256b-pbr: MetaField, MetaValue, SnpType and DevLoad hold specified codes");
   CXL256_HDR_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxl256_hdr_03(unit_i, crc_ok, good, cachemem))
-  else $error("CXL256-HDR-03 cxl-256b-pbr: the DLLP type bit is 0 except in a CXL.io flit");
+  else $error("CXL256-HDR-03 cxl-256b-pbr: the DLLP type bit is 0 in every flit but a CXL.io flit");
   CXLPBR_MSG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_01(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-01 cxl-256b-pbr: layout of H2D Req with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-01 cxl-256b-pbr: an H2D Req with PBR IDs has the specified layout (confidence C)");
   CXLPBR_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_02(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-02 cxl-256b-pbr: layout of H2D Rsp with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-02 cxl-256b-pbr: an H2D Rsp with PBR IDs has the specified layout (confidence C)");
   CXLPBR_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_03(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-03 cxl-256b-pbr: layout of the H2D data header with PBR IDs (confidence B)");
+  else $error("CXLPBR-MSG-03 cxl-256b-pbr: an H2D data header with PBR IDs has the specified layout (confidence B)");
   CXLPBR_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_04(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-04 cxl-256b-pbr: layout of D2H Req with PBR IDs (confidence B)");
+  else $error("CXLPBR-MSG-04 cxl-256b-pbr: a D2H Req with PBR IDs has the specified layout (confidence B)");
   CXLPBR_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_05(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-05 cxl-256b-pbr: layout of D2H Rsp with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-05 cxl-256b-pbr: a D2H Rsp with PBR IDs has the specified layout (confidence C)");
   CXLPBR_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_06(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-06 cxl-256b-pbr: layout of the D2H data header with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-06 cxl-256b-pbr: a D2H data header with PBR IDs has the specified layout (confidence C)");
   CXLPBR_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_09(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-09 cxl-256b-pbr: layout of M2S BIRsp with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-09 cxl-256b-pbr: an M2S BIRsp with PBR IDs has the specified layout (confidence C)");
   CXLPBR_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_10(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-10 cxl-256b-pbr: layout of S2M BISnp with PBR IDs (confidence B)");
+  else $error("CXLPBR-MSG-10 cxl-256b-pbr: an S2M BISnp with PBR IDs has the specified layout (confidence B)");
   CXLPBR_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_11(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-11 cxl-256b-pbr: layout of S2M NDR with PBR IDs (confidence C)");
+  else $error("CXLPBR-MSG-11 cxl-256b-pbr: an S2M NDR with PBR IDs has the specified layout (confidence C)");
   CXLPBR_MSG_12: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_msg_12(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-MSG-12 cxl-256b-pbr: layout of S2M DRS with PBR IDs (confidence A)");
+  else $error("CXLPBR-MSG-12 cxl-256b-pbr: an S2M DRS header with PBR IDs has the specified layout (confidence A)");
   CXLPBR_SLT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_cxlpbr_slt_01(unit_i, crc_ok, good, cachemem))
-  else $error("CXLPBR-SLT-01 cxl-256b-pbr: layouts and legal codes of slots on a PBR link");
+  else $error("CXLPBR-SLT-01 cxl-256b-pbr: slots of a PBR link have the specified layouts and format codes");
 endmodule : scalepool_cxlpbr_flit_sva

@@ -83,10 +83,10 @@ module scalepool_nvlink_header_sva
 );
   NVL_HDR_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_header_nvl_hdr_01(message_i))
-  else $error("NVL-HDR-01 nvlink.header: layout of the header: 25 + 83 + 20 bits");
+  else $error("NVL-HDR-01 nvlink.header: a header flit has the specified layout of 25 + 83 + 20 bits");
   NVL_OPC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_header_nvl_opc_01(message_i))
-  else $error("NVL-OPC-01 nvlink.header: codes of the operations");
+  else $error("NVL-OPC-01 nvlink.header: a packet has a specified operation code");
 endmodule : scalepool_nvlink_header_sva
 
 // nvlink.ae: Address extension: sent when it differs from the last one of the channel. Model, no product.
@@ -100,7 +100,7 @@ module scalepool_nvlink_ae_sva
 );
   NVL_HDR_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_ae_nvl_hdr_02(message_i))
-  else $error("NVL-HDR-02 nvlink.ae: layouts of the AE and BE flits");
+  else $error("NVL-HDR-02 nvlink.ae: AE and BE flits have the specified layouts");
 endmodule : scalepool_nvlink_ae_sva
 
 // Flits of nvlink.
@@ -123,16 +123,16 @@ module scalepool_nvlink_flit_sva
   assign good = fresh && crc_ok;
   NVL_CRC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_nvl_crc_01(unit_i, crc_ok, good))
-  else $error("NVL-CRC-01 nvlink: definition and place of the CRC-25");
+  else $error("NVL-CRC-01 nvlink: the CRC-25 has the specified definition and place");
   NVL_HDR_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_nvl_hdr_01(unit_i, crc_ok, good))
-  else $error("NVL-HDR-01 nvlink: layout of the header: 25 + 83 + 20 bits");
+  else $error("NVL-HDR-01 nvlink: a header flit has the specified layout of 25 + 83 + 20 bits");
   NVL_OPC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_nvl_opc_01(unit_i, crc_ok, good))
-  else $error("NVL-OPC-01 nvlink: codes of the operations");
+  else $error("NVL-OPC-01 nvlink: a packet has a specified operation code");
   NVL_OPC_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_nvl_opc_02(unit_i, crc_ok, good))
-  else $error("NVL-OPC-02 nvlink: each operation travels on its channel");
+  else $error("NVL-OPC-02 nvlink: each operation is sent on its own channel");
   NVL_PKT_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_nvl_pkt_01(unit_i, crc_ok, good))
   else $error("NVL-PKT-01 nvlink: a packet has 1 to 18 flits: header, AE, BE, 0 to 16 of data");

@@ -210,7 +210,7 @@ module scalepool_ualink_fh_explicit_sva
 );
   UAL_FLH_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fh_explicit_ual_flh_03(message_i))
-  else $error("UAL-FLH-03 ualink.fh_explicit: op 00x is explicit, 01x a command; a flit with op 1xx, and a replayed NOP, is dropped");
+  else $error("UAL-FLH-03 ualink.fh_explicit: op 00x marks an explicit header and op 01x a command; a flit with op 1xx, or a NOP marked as replayed, is dropped");
   UAL_FLH_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fh_explicit_ual_flh_04(message_i))
   else $error("UAL-FLH-04 ualink.fh_explicit: reserved bits of a flit header are sent as 0 and ignored by the receiver");
@@ -227,7 +227,7 @@ module scalepool_ualink_fh_command_sva
 );
   UAL_FLH_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fh_command_ual_flh_03(message_i))
-  else $error("UAL-FLH-03 ualink.fh_command: op 00x is explicit, 01x a command; a flit with op 1xx, and a replayed NOP, is dropped");
+  else $error("UAL-FLH-03 ualink.fh_command: op 00x marks an explicit header and op 01x a command; a flit with op 1xx, or a NOP marked as replayed, is dropped");
   UAL_FLH_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_fh_command_ual_flh_04(message_i))
   else $error("UAL-FLH-04 ualink.fh_command: reserved bits of a flit header are sent as 0 and ignored by the receiver");
@@ -244,7 +244,7 @@ module scalepool_ualink_sh_sva
 );
   UAL_SEG_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_sh_ual_seg_01(message_i))
-  else $error("UAL-SEG-01 ualink.sh: layout of the segment header");
+  else $error("UAL-SEG-01 ualink.sh: the segment header has the specified layout");
 endmodule : scalepool_ualink_sh_sva
 
 // ualink.dl_noop: Does nothing.
@@ -258,10 +258,10 @@ module scalepool_ualink_dl_noop_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_noop_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_noop: classes and types of DL messages; unlisted ones are ignored");
+  else $error("UAL-MSG-02 ualink.dl_noop: a DL message has a specified class and type; a receiver ignores others");
   UAL_MSG_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_noop_ual_msg_03(message_i))
-  else $error("UAL-MSG-03 ualink.dl_noop: layout of No-Op");
+  else $error("UAL-MSG-03 ualink.dl_noop: a No-Op has the specified layout");
 endmodule : scalepool_ualink_dl_noop_sva
 
 // ualink.dl_tl_rate: Announces the rate of the transaction layer, or acknowledges one.
@@ -275,10 +275,10 @@ module scalepool_ualink_dl_tl_rate_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_tl_rate_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_tl_rate: classes and types of DL messages; unlisted ones are ignored");
+  else $error("UAL-MSG-02 ualink.dl_tl_rate: a DL message has a specified class and type; a receiver ignores others");
   UAL_MSG_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_tl_rate_ual_msg_04(message_i))
-  else $error("UAL-MSG-04 ualink.dl_tl_rate: layout of TL Rate");
+  else $error("UAL-MSG-04 ualink.dl_tl_rate: a TL Rate message has the specified layout");
 endmodule : scalepool_ualink_dl_tl_rate_sva
 
 // ualink.dl_device_id: Asks for or tells the identity of a device.
@@ -292,10 +292,10 @@ module scalepool_ualink_dl_device_id_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_device_id_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_device_id: classes and types of DL messages; unlisted ones are ignored");
+  else $error("UAL-MSG-02 ualink.dl_device_id: a DL message has a specified class and type; a receiver ignores others");
   UAL_MSG_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_device_id_ual_msg_05(message_i))
-  else $error("UAL-MSG-05 ualink.dl_device_id: layout of Device ID");
+  else $error("UAL-MSG-05 ualink.dl_device_id: a Device ID message has the specified layout");
 endmodule : scalepool_ualink_dl_device_id_sva
 
 // ualink.dl_port_number: Asks for or tells the number of a port.
@@ -309,10 +309,10 @@ module scalepool_ualink_dl_port_number_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_port_number_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_port_number: classes and types of DL messages; unlisted ones are ignored");
+  else $error("UAL-MSG-02 ualink.dl_port_number: a DL message has a specified class and type; a receiver ignores others");
   UAL_MSG_06: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_port_number_ual_msg_06(message_i))
-  else $error("UAL-MSG-06 ualink.dl_port_number: layout of Port Number");
+  else $error("UAL-MSG-06 ualink.dl_port_number: a Port Number message has the specified layout");
 endmodule : scalepool_ualink_dl_port_number_sva
 
 // ualink.dl_channel: Negotiates whether a channel is online.
@@ -326,10 +326,10 @@ module scalepool_ualink_dl_channel_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_channel_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_channel: classes and types of DL messages; unlisted ones are ignored");
+  else $error("UAL-MSG-02 ualink.dl_channel: a DL message has a specified class and type; a receiver ignores others");
   UAL_MSG_07: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_channel_ual_msg_07(message_i))
-  else $error("UAL-MSG-07 ualink.dl_channel: layout of Channel Negotiation");
+  else $error("UAL-MSG-07 ualink.dl_channel: a Channel Negotiation message has the specified layout");
 endmodule : scalepool_ualink_dl_channel_sva
 
 // ualink.dl_uart_transport: Head of a run of UART payload DWords.
@@ -343,10 +343,10 @@ module scalepool_ualink_dl_uart_transport_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_transport_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_uart_transport: classes and types of DL messages; unlisted ones are ignored");
+  else $error("UAL-MSG-02 ualink.dl_uart_transport: a DL message has a specified class and type; a receiver ignores others");
   UAL_MSG_08: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_transport_ual_msg_08(message_i))
-  else $error("UAL-MSG-08 ualink.dl_uart_transport: layout of UART Transport");
+  else $error("UAL-MSG-08 ualink.dl_uart_transport: a UART Transport header has the specified layout");
 endmodule : scalepool_ualink_dl_uart_transport_sva
 
 // ualink.dl_uart_credit: Advertises UART buffers.
@@ -360,10 +360,10 @@ module scalepool_ualink_dl_uart_credit_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_credit_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_uart_credit: classes and types of DL messages; unlisted ones are ignored");
+  else $error("UAL-MSG-02 ualink.dl_uart_credit: a DL message has a specified class and type; a receiver ignores others");
   UAL_MSG_09: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_credit_ual_msg_09(message_i))
-  else $error("UAL-MSG-09 ualink.dl_uart_credit: layout of UART Credit");
+  else $error("UAL-MSG-09 ualink.dl_uart_credit: a UART Credit message has the specified layout");
 endmodule : scalepool_ualink_dl_uart_credit_sva
 
 // ualink.dl_uart_reset_req: Asks to reset UART streams.
@@ -377,10 +377,10 @@ module scalepool_ualink_dl_uart_reset_req_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_reset_req_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_uart_reset_req: classes and types of DL messages; unlisted ones are ignored");
+  else $error("UAL-MSG-02 ualink.dl_uart_reset_req: a DL message has a specified class and type; a receiver ignores others");
   UAL_MSG_10: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_reset_req_ual_msg_10(message_i))
-  else $error("UAL-MSG-10 ualink.dl_uart_reset_req: layout of UART Reset Request");
+  else $error("UAL-MSG-10 ualink.dl_uart_reset_req: a UART Reset Request has the specified layout");
 endmodule : scalepool_ualink_dl_uart_reset_req_sva
 
 // ualink.dl_uart_reset_rsp: Answers a UART reset.
@@ -394,10 +394,10 @@ module scalepool_ualink_dl_uart_reset_rsp_sva
 );
   UAL_MSG_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_reset_rsp_ual_msg_02(message_i))
-  else $error("UAL-MSG-02 ualink.dl_uart_reset_rsp: classes and types of DL messages; unlisted ones are ignored");
+  else $error("UAL-MSG-02 ualink.dl_uart_reset_rsp: a DL message has a specified class and type; a receiver ignores others");
   UAL_MSG_11: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_dl_uart_reset_rsp_ual_msg_11(message_i))
-  else $error("UAL-MSG-11 ualink.dl_uart_reset_rsp: layout of UART Reset Response");
+  else $error("UAL-MSG-11 ualink.dl_uart_reset_rsp: a UART Reset Response has the specified layout");
 endmodule : scalepool_ualink_dl_uart_reset_rsp_sva
 
 // ualink.tl_req: Uncompressed request.
@@ -411,10 +411,10 @@ module scalepool_ualink_tl_req_sva
 );
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_req_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_req: codes of field types");
+  else $error("UAL-TLF-03 ualink.tl_req: a field has a specified type code");
   UAL_UPL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_req_ual_upl_02(message_i))
-  else $error("UAL-UPL-02 ualink.tl_req: codes of UPLI commands; bit 5 says that data follows");
+  else $error("UAL-UPL-02 ualink.tl_req: a UPLI command is a specified code; its bit 5 says that data follows");
 endmodule : scalepool_ualink_tl_req_sva
 
 // ualink.tl_rsp: Uncompressed response.
@@ -428,13 +428,13 @@ module scalepool_ualink_tl_rsp_sva
 );
   UAL_FLD_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_rsp_ual_fld_02(message_i))
-  else $error("UAL-FLD-02 ualink.tl_rsp: layout of an uncompressed response");
+  else $error("UAL-FLD-02 ualink.tl_rsp: an uncompressed response has the specified layout");
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_rsp_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_rsp: codes of field types");
+  else $error("UAL-TLF-03 ualink.tl_rsp: a field has a specified type code");
   UAL_UPL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_rsp_ual_upl_03(message_i))
-  else $error("UAL-UPL-03 ualink.tl_rsp: codes of the UPLI status");
+  else $error("UAL-UPL-03 ualink.tl_rsp: the UPLI status is a specified code");
 endmodule : scalepool_ualink_tl_rsp_sva
 
 // ualink.tl_creq: Compressed request.
@@ -448,10 +448,10 @@ module scalepool_ualink_tl_creq_sva
 );
   UAL_FLD_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_creq_ual_fld_03(message_i))
-  else $error("UAL-FLD-03 ualink.tl_creq: layout of a compressed request");
+  else $error("UAL-FLD-03 ualink.tl_creq: a compressed request has the specified layout");
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_creq_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_creq: codes of field types");
+  else $error("UAL-TLF-03 ualink.tl_creq: a field has a specified type code");
 endmodule : scalepool_ualink_tl_creq_sva
 
 // ualink.tl_crsp_single: Compressed read response of one beat.
@@ -465,10 +465,10 @@ module scalepool_ualink_tl_crsp_single_sva
 );
   UAL_FLD_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_crsp_single_ual_fld_04(message_i))
-  else $error("UAL-FLD-04 ualink.tl_crsp_single: layout of a compressed response of one beat");
+  else $error("UAL-FLD-04 ualink.tl_crsp_single: a compressed response of one beat has the specified layout");
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_crsp_single_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_crsp_single: codes of field types");
+  else $error("UAL-TLF-03 ualink.tl_crsp_single: a field has a specified type code");
 endmodule : scalepool_ualink_tl_crsp_single_sva
 
 // ualink.tl_crsp_multi: Compressed write response, or read response of all beats.
@@ -482,10 +482,10 @@ module scalepool_ualink_tl_crsp_multi_sva
 );
   UAL_FLD_05: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_crsp_multi_ual_fld_05(message_i))
-  else $error("UAL-FLD-05 ualink.tl_crsp_multi: layout of a compressed response of all beats, or to a write");
+  else $error("UAL-FLD-05 ualink.tl_crsp_multi: a compressed response of all beats, or to a write, has the specified layout");
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_crsp_multi_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_crsp_multi: codes of field types");
+  else $error("UAL-TLF-03 ualink.tl_crsp_multi: a field has a specified type code");
 endmodule : scalepool_ualink_tl_crsp_multi_sva
 
 // ualink.tl_fc: Returned credits; all zero: NOP.
@@ -499,7 +499,7 @@ module scalepool_ualink_tl_fc_sva
 );
   UAL_TLF_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_tl_fc_ual_tlf_03(message_i))
-  else $error("UAL-TLF-03 ualink.tl_fc: codes of field types");
+  else $error("UAL-TLF-03 ualink.tl_fc: a field has a specified type code");
 endmodule : scalepool_ualink_tl_fc_sva
 
 // ualink.upli_req: Request channel, originator to completer.
@@ -513,7 +513,7 @@ module scalepool_ualink_upli_req_sva
 );
   UAL_UPL_02: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_upli_req_ual_upl_02(message_i))
-  else $error("UAL-UPL-02 ualink.upli_req: codes of UPLI commands; bit 5 says that data follows");
+  else $error("UAL-UPL-02 ualink.upli_req: a UPLI command is a specified code; its bit 5 says that data follows");
 endmodule : scalepool_ualink_upli_req_sva
 
 // ualink.upli_rd_rsp: Read response and data channel, completer to originator, beside 512 bits of data.
@@ -527,7 +527,7 @@ module scalepool_ualink_upli_rd_rsp_sva
 );
   UAL_UPL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_upli_rd_rsp_ual_upl_03(message_i))
-  else $error("UAL-UPL-03 ualink.upli_rd_rsp: codes of the UPLI status");
+  else $error("UAL-UPL-03 ualink.upli_rd_rsp: the UPLI status is a specified code");
 endmodule : scalepool_ualink_upli_rd_rsp_sva
 
 // ualink.upli_wr_rsp: Write response channel, completer to originator.
@@ -541,7 +541,7 @@ module scalepool_ualink_upli_wr_rsp_sva
 );
   UAL_UPL_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_upli_wr_rsp_ual_upl_03(message_i))
-  else $error("UAL-UPL-03 ualink.upli_wr_rsp: codes of the UPLI status");
+  else $error("UAL-UPL-03 ualink.upli_wr_rsp: the UPLI status is a specified code");
 endmodule : scalepool_ualink_upli_wr_rsp_sva
 
 // ualink.attr_atomic: ReqAttr of an atomic: operation and size of the operand. Operations are the vendor's own.
@@ -555,7 +555,7 @@ module scalepool_ualink_attr_atomic_sva
 );
   UAL_UPL_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_attr_atomic_ual_upl_04(message_i))
-  else $error("UAL-UPL-04 ualink.attr_atomic: codes of the attributes of reads and atomics");
+  else $error("UAL-UPL-04 ualink.attr_atomic: the attributes of reads and atomics hold specified codes");
 endmodule : scalepool_ualink_attr_atomic_sva
 
 // ualink.iv: Initialisation vector of AES-GCM; the cipher is left out. Which end is the counter's is our choice: the last bytes.
@@ -569,7 +569,7 @@ module scalepool_ualink_iv_sva
 );
   UAL_SEC_01: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_iv_ual_sec_01(message_i))
-  else $error("UAL-SEC-01 ualink.iv: layout of the initialisation vector; tags are opaque");
+  else $error("UAL-SEC-01 ualink.iv: the initialisation vector has the specified layout; tags are opaque");
 endmodule : scalepool_ualink_iv_sva
 
 // Flits of ualink.
@@ -590,7 +590,7 @@ module scalepool_ualink_flit_sva
   else $error("UAL-CRC-01 ualink: the CRC is the CRC-32 of IEEE 802.3, bit 0 of byte 0 first");
   UAL_FLH_03: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_ual_flh_03(unit_i, crc_ok))
-  else $error("UAL-FLH-03 ualink: op 00x is explicit, 01x a command; a flit with op 1xx, and a replayed NOP, is dropped");
+  else $error("UAL-FLH-03 ualink: op 00x marks an explicit header and op 01x a command; a flit with op 1xx, or a NOP marked as replayed, is dropped");
   UAL_FLH_04: assert property (@(posedge clk_i) disable iff (!rst_ni)
     valid_i |-> ok_flit_ual_flh_04(unit_i, crc_ok))
   else $error("UAL-FLH-04 ualink: reserved bits of a flit header are sent as 0 and ignored by the receiver");

@@ -65,7 +65,7 @@ fn denied_pairs_lose_their_own_alone() {
     let settings =
         ["switch.deny=1:2", "accel.timeout_fs=20000000000", "traffic.operations=30", "link.stall_percent=30"];
     let report = run("ualink-pod", &settings.map(set));
-    assert!(rules_of(&report).iter().all(|rule| *rule == "SIM-E2E-03"), "{:?}", rules_of(&report));
+    assert!(rules_of(&report).iter().all(|rule| *rule == "UAL-UPL-14"), "{:?}", rules_of(&report));
 }
 
 fn of(transfer: &Transfer) -> (usize, Ordered) {

@@ -44,7 +44,7 @@ fn ual_sec_02_n() {
             let at = report.violations.iter().find(|b| b.violation.rule == "UAL-SEC-02").map(|b| b.place.as_str());
             assert_eq!(at, Some("accel[0].port[0]"));
             // It is dropped, so its originator waits in vain, and nobody takes wrong bytes.
-            assert!(rules.iter().all(|rule| ["UAL-SEC-02", "SIM-E2E-03"].contains(rule)), "{rules:?}");
+            assert!(rules.iter().all(|rule| ["UAL-SEC-02", "UAL-UPL-14"].contains(rule)), "{rules:?}");
             assert!(count(&report, "dummy answers") > 0);
         }
     }

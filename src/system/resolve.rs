@@ -1,8 +1,9 @@
 //! A description to a system: every name is looked up, every value is read, every port is joined. All that is wrong is said
 //! at once.
 //!
-//! A walk: the format is judged first, since a newer one means other things; generators have written what they make; clocks, then components with their arrays and
-//! exceptions, then links with their index variables; at last every port has to have exactly one link that fits.
+//! A walk: the format is judged first, since a newer one means other things; generators have written what they make;
+//! clocks, then components with their arrays and exceptions, then links with their index variables; every port has to have
+//! exactly one link that fits; at last links are judged with what their ends offer, and components with their links.
 
 use super::build;
 use super::description::{Description, component_kind, link_kind, paths_of};
@@ -232,7 +233,6 @@ pub(super) fn element(table: &Table, exception: Option<&&Table>) -> Table {
 struct Open {
     instance: Instance,
     table: OwnTable,
-    place: Place,
     ports: Vec<OpenPort>,
 }
 
@@ -395,7 +395,7 @@ impl<'a> Resolver<'a> {
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
                 let folder = self.folder(name);
                 let instance = Instance { path, kind, config, clock, external, folder, ports: Vec::new() };
-                self.components.push(Open { instance, table: own, place, ports });
+                self.components.push(Open { instance, table: own, ports });
             }
         }
         if self.components.is_empty() && self.table("component").is_none_or(|t| t.entries.is_empty()) {
@@ -753,7 +753,7 @@ impl<'a> Resolver<'a> {
                             "found no link at the port `{path}`, expected one of kind {}",
                             decl.links.join(", ")
                         );
-                        self.problems.add(self.components[component].place, format!("component.{name}"), text);
+                        self.problems.add(self.components[component].table.place, format!("component.{name}"), text);
                     }
                 }
             }

@@ -1,10 +1,11 @@
 //! A system to a simulation: wires first, then a partition for each component with its link ends.
 
-use super::design::{JoinedPort, System};
+use super::design::System;
 use super::kind::{
-    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Member, Node,
-    NodeError, Offer, Role, Site, SitePort,
+    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Node,
+    NodeError, Offer, Role, Shared, Site,
 };
+use super::neighbours;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::upli::Ordering;
@@ -39,7 +40,9 @@ pub struct Figures {
     /// Largest bit error rate of a link.
     pub ber: f64,
     components: Vec<(String, Measure)>,
-    links: Vec<(String, MeasureLink)>,
+    links: Vec<(String, [&'static str; 2], MeasureLink)>,
+    /// A time above all time-outs, after which a run without progress is over \[fs\].
+    pub settle_fs: u64,
     /// Rate of the ports of all components that ask \[B/s\].
     pub asked_bytes_per_s: f64,
     fabrics: Vec<Fabric>,
@@ -66,9 +69,9 @@ impl Figures {
         self.fabrics.iter().flat_map(|fabric| fabric.lost(ending)).collect()
     }
 
-    /// Of links, by path.
-    pub fn links(&self, ending: &Ending) -> Vec<(&str, LinkMeasured)> {
-        self.links.iter().map(|(path, measure)| (path.as_str(), measure(ending))).collect()
+    /// Of links: path, names of their directions, figures.
+    pub fn links(&self, ending: &Ending) -> Vec<(&str, [&'static str; 2], LinkMeasured)> {
+        self.links.iter().map(|(path, names, measure)| (path.as_str(), *names, measure(ending))).collect()
     }
 }
 
@@ -77,24 +80,24 @@ const MOST_FOUND: usize = 100;
 
 impl Fabric {
     fn lost(&self, ending: &Ending) -> Vec<Broken> {
-        let (mut ualink, mut nvlink) = (Vec::new(), Vec::new());
+        let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), BTreeMap::new());
         for ledger in &self.ledgers {
             match ledger {
                 Ledger::Ualink(result) => ualink.push(locked(result)),
                 Ledger::Nvlink(result) => nvlink.push(locked(result)),
+                Ledger::NvlinkSwitch(result, ends) => of_switches.extend(ends.iter().copied().zip(locked(result).own)),
             }
         }
         let mut broken = Vec::new();
-        // What is lost in isolation is told by its originator.
-        if ualink.iter().all(|node| node.dummies + node.late == 0) {
-            let ledgers: Vec<_> = ualink.iter().map(|node| &node.ledger).collect();
-            let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
-            let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest).into_iter().take(MOST_FOUND);
-            broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));
-        }
+        let ledgers: Vec<_> = ualink.iter().map(|node| &node.ledger).collect();
+        let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
+        let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest).into_iter().take(MOST_FOUND);
+        broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));
         if ending.at_rest {
             let ledgers: Vec<_> = nvlink.iter().map(|node| &node.ledger).collect();
-            broken.extend(ledger::compare(&ledgers, |_, _, _| Default::default()));
+            broken.extend(ledger::compare(&ledgers, |gpu, link, channel| {
+                of_switches.get(&(gpu, link)).map_or_else(Default::default, |own| own[channel])
+            }));
         }
         broken
     }
@@ -102,57 +105,6 @@ impl Fabric {
 
 fn locked<T: Clone>(result: &Mutex<T>) -> T {
     result.lock().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-/// The fabric of each component, and its place in it: nodes are numbered in the order of the description.
-pub(super) fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
-    let mut root: Vec<usize> = (0..system.components.len()).collect();
-    fn top(root: &mut [usize], mut n: usize) -> usize {
-        while root[n] != n {
-            root[n] = root[root[n]];
-            n = root[n];
-        }
-        n
-    }
-    let role = |n: usize| system.components[n].ports.first().map(|port| port.decl.role);
-    let is_joined = |n: usize| matches!(role(n), Some(Role::Node | Role::Switch));
-    for link in &system.links {
-        let [a, b] = link.ports.map(|(component, _)| component);
-        if is_joined(a) && is_joined(b) {
-            let (a, b) = (top(&mut root, a), top(&mut root, b));
-            root[a.max(b)] = a.min(b);
-        }
-    }
-    let mut counts = vec![0u16; root.len()];
-    let mut all = vec![Member::default(); root.len()];
-    let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
-    for n in (0..root.len()).filter(|&n| role(n) == Some(Role::Node)) {
-        all[n].own = counts[tops[n]];
-        counts[tops[n]] = counts[tops[n]].saturating_add(1);
-    }
-    for n in 0..root.len() {
-        all[n].nodes = counts[tops[n]];
-    }
-    let fabrics = (0..root.len()).map(|n| is_joined(n).then_some(tops[n])).collect();
-    (fabrics, all)
-}
-
-/// Ports of every component, as it has to know them.
-pub(super) fn sites(system: &System, members: &[Member]) -> Vec<Vec<SitePort>> {
-    let offers: Vec<Offer> = system.components.iter().map(|c| c.config.offer()).collect();
-    let facts: Vec<_> = system.links.iter().map(|link| link.config.facts()).collect();
-    let site_port = |port: &JoinedPort| {
-        let (peer, of_peer) = system.links[port.link].ports[1 - port.end];
-        SitePort {
-            path: port.path.clone(),
-            link: facts[port.link],
-            peer: offers[peer],
-            peer_clock: system.clocks[system.components[peer].clock].1,
-            peer_member: members[peer],
-            peer_role: system.components[peer].ports[of_peer].decl.role,
-        }
-    };
-    system.components.iter().map(|component| component.ports.iter().map(site_port).collect()).collect()
 }
 
 /// Puts a component with its link ends into a partition.
@@ -194,6 +146,9 @@ pub enum AssemblyError {
     },
 }
 
+/// A settling limit where there is no link \[fs\].
+const DEFAULT_SETTLE_FS: u64 = 20_000_000_000_000;
+
 /// Builds a system.
 ///
 /// # Errors
@@ -204,52 +159,52 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     if stimulus.is_some() && takers != 1 {
         return Err(AssemblyError::Stimulus { found: takers });
     }
-    let (of_fabric, members) = members(&system);
-    let mut sites = sites(&system, &members).into_iter();
+    let neighbours = neighbours::of(&system);
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { clocks, components, links, .. } = system;
     let offers: Vec<Offer> = components.iter().map(|c| c.config.offer()).collect();
+    let settle_fs = links.iter().map(|link| link.config.settle_fs()).max().unwrap_or(DEFAULT_SETTLE_FS);
     let mut figures = Figures {
         reference: clocks[0].1,
         ber: links.iter().map(|link| link.config.ber()).fold(0.0, f64::max),
         components: Vec::new(),
         links: Vec::new(),
+        settle_fs,
         asked_bytes_per_s: 0.0,
         fabrics: Vec::new(),
     };
-    // Which component stands at the other end of each link end.
-    let at: Vec<[usize; 2]> = links.iter().map(|link| link.ports.map(|(component, _)| component)).collect();
-    let of_ports =
-        |ports: [(usize, usize); 2]| ports.map(|(component, port)| components[component].ports[port].decl.role);
-    let roles: Vec<[Role; 2]> = links.iter().map(|link| of_ports(link.ports)).collect();
     let mut ends: Vec<[Option<Box<dyn LinkEndSite>>; 2]> = Vec::new();
     for link in links {
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
-        let n = ends.len();
-        let (members, offers) = (at[n].map(|component| members[component]), at[n].map(|component| offers[component]));
-        let site = LinkSite { path: &link.path, ports, roles: roles[n], members, offers, external };
+        let at = link.ports.map(|(component, _)| component);
+        let roles: [Role; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
+        let (members, offers) = (at.map(|n| neighbours[n].member), at.map(|n| offers[n]));
+        let site = LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external };
+        let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));
-        figures.links.push((link.path, built.measure));
+        figures.links.push((link.path, directions, built.measure));
     }
-    let (mut ports, mut digest) = (Vec::new(), Vec::new());
+    let (mut ports, mut digest, shared) = (Vec::new(), Vec::new(), Shared::default());
     let mut parts: Vec<(usize, PlacePart)> = Vec::new();
-    for (n, component) in components.into_iter().enumerate() {
+    for (component, neighbours::Neighbourhood { fabric, member, ports: site_ports }) in
+        components.into_iter().zip(neighbours)
+    {
         let (clock_name, clock) = clocks[component.clock].clone();
-        let site_ports = sites.next().unwrap_or_default();
         if component.config.asks() {
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
         }
         let stimulus = stimulus.clone().filter(|_| component.config.takes_stimulus());
-        let (member, folder) = (members[n], component.folder.clone());
-        let site = Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, folder };
+        let folder = component.folder.clone();
+        let site =
+            Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, folder, shared: &shared };
         let denied = component.config.denied();
         let Node { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;
         digest.extend(own);
-        if let Some(fabric) = of_fabric[n].map(|top| fabrics.entry(top).or_default()) {
+        if let Some(fabric) = fabric.map(|top| fabrics.entry(top).or_default()) {
             fabric.denied.extend(denied);
             fabric.ledgers.extend(ledger);
             let is_relaxed =

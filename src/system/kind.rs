@@ -11,12 +11,14 @@ use super::document::Table;
 use super::field::{self, Config, Field};
 use super::kinds;
 use super::problem::{Place, Problems};
+use scalepool_fabric::nvlink_switch::SwitchResult;
 use scalepool_kernel::{
     BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, RunReport, SimError, Simulation, Stop, Time,
 };
 use scalepool_link::io_ends::IoItem;
 use scalepool_link::line_time::LineTime;
 use scalepool_link::sim_port::SimPort;
+use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
 use scalepool_nodes::Broken;
 use scalepool_nodes::io::mode::FlexPort;
@@ -24,6 +26,9 @@ use scalepool_nodes::nvlink::gpu::GpuResult;
 use scalepool_nodes::ualink::accelerator::AcceleratorResult;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_trace::Hub;
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -36,6 +41,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
     kinds::nvlink_gpu::KIND,
+    kinds::nvlink_switch::KIND,
 ];
 
 /// All kinds of links.
@@ -98,6 +104,8 @@ pub struct Offer {
     pub answer_cycles: u64,
     /// Answers of CXL.mem that it takes beside CXL.io before its link may rest.
     pub answers_due: u64,
+    /// It copies writes to groups and reduces reads of them.
+    pub multicast: bool,
 }
 
 /// What a link carries, as its components have to know it.
@@ -129,11 +137,15 @@ pub enum Carried {
         lanes: u16,
         /// All requests and all responses of a pair and port keep their order.
         strict: bool,
+        /// Protection of transactions between accelerators.
+        protection: Protection,
     },
     /// NVLink packets.
     Nvlink {
         /// Clock of flits.
         flit_clock: Clock,
+        /// Nominal rate in one direction \[MB/s\].
+        link_mbps: u64,
     },
 }
 
@@ -147,6 +159,15 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
+    /// Clock of flits, if components can work on it.
+    pub fn flit_clock(&self) -> Option<Clock> {
+        match self.carried {
+            Carried::Cxl { .. } | Carried::CxlIo { .. } => None,
+            Carried::Ualink { code_word_fs: (num, den), .. } => Clock::new(num, den, 0).ok(),
+            Carried::Nvlink { flit_clock, .. } => Some(flit_clock),
+        }
+    }
+
     /// Form of messages and port identifiers of a CXL link.
     pub fn cxl(&self) -> (Form, [u16; 2]) {
         match self.carried {
@@ -178,6 +199,8 @@ pub struct SitePort {
     pub peer_clock: Clock,
     /// Who that is.
     pub peer_member: Member,
+    /// Which of its ports that is, in the order of their declarations.
+    pub peer_port: usize,
     /// Its side of the link.
     pub peer_role: Role,
 }
@@ -199,6 +222,30 @@ pub struct Site<'a> {
     pub stimulus: Option<PathBuf>,
     /// Folder to which paths of the description are relative.
     pub folder: PathBuf,
+    /// What components of a run have in common.
+    pub shared: &'a Shared,
+}
+
+/// Things that several components of a run need and that are made once, by names that say all that they are made of.
+#[derive(Default)]
+pub struct Shared(RefCell<BTreeMap<String, Arc<dyn Any + Send + Sync>>>);
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.borrow().keys()).finish()
+    }
+}
+
+impl Shared {
+    /// The thing of a name and type, made if it is not there yet.
+    pub fn get<T: Any + Send + Sync>(&self, name: &str, make: impl FnOnce() -> T) -> Arc<T> {
+        let known = self.0.borrow().get(name).cloned().and_then(|thing| thing.downcast::<T>().ok());
+        known.unwrap_or_else(|| {
+            let thing = Arc::new(make());
+            self.0.borrow_mut().insert(name.to_owned(), thing.clone());
+            thing
+        })
+    }
 }
 
 impl Site<'_> {
@@ -325,6 +372,8 @@ pub enum Ledger {
     Ualink(Arc<Mutex<AcceleratorResult>>),
     /// Of an NVLink GPU.
     Nvlink(Arc<Mutex<GpuResult>>),
+    /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
+    NvlinkSwitch(Arc<Mutex<SwitchResult>>, Vec<(usize, usize)>),
 }
 
 /// Figures of a component.
@@ -332,6 +381,8 @@ pub enum Ledger {
 pub struct Measured {
     /// What it counts: name and count, in the order of the report.
     pub counts: Vec<(&'static str, u64)>,
+    /// What it counts that is no sum in a system: name, which one a system has, and figure.
+    pub extremes: Vec<(&'static str, Extreme, u64)>,
     /// Bytes of finished reads and writes.
     pub bytes: u64,
     /// Request to answer, by transaction \[cycles of its clock\].
@@ -340,10 +391,57 @@ pub struct Measured {
     pub latency_fs: Vec<u64>,
     /// Checks that failed.
     pub broken: Vec<Broken>,
+    /// What is left over at rest.
+    pub astray: Vec<Broken>,
+    /// It has been isolated, or has given requests up, so not everything that was sent has come.
+    pub is_isolated: bool,
     /// Time before its first request \[fs\].
     pub from_fs: u64,
     /// When its work was done \[fs\], if that is not the end of the run.
     pub to_fs: Option<u64>,
+    /// What a node of a fabric has offered and taken.
+    pub traffic: Option<NodeTraffic>,
+    /// Coverage points that all components of a system share: group, and which rows were met.
+    pub rows: Vec<Rows>,
+    /// Links from source to destination over this switch, arithmetic mean; `None`: it is no switch.
+    pub hops_mean: Option<f64>,
+}
+
+/// Which figure of its components a system has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extreme {
+    /// The largest one.
+    Largest,
+    /// The smallest one.
+    Smallest,
+}
+
+impl Extreme {
+    /// Of two figures.
+    pub fn of(self, a: u64, b: u64) -> u64 {
+        match self {
+            Extreme::Largest => a.max(b),
+            Extreme::Smallest => a.min(b),
+        }
+    }
+}
+
+/// What a node of a fabric has wanted to send, and what it has received.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeTraffic {
+    /// Wanted.
+    pub offered: Offered,
+    /// Flits received.
+    pub accepted_flits: u64,
+}
+
+/// Flits that a node wanted to send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Offered {
+    /// So many a cycle of the reference clock, as its settings say.
+    PerCycle(f64),
+    /// So many in all: as fast as they went.
+    Flits(u64),
 }
 
 /// Why a component cannot be made of a sound description.
@@ -369,7 +467,7 @@ pub enum NodeError {
 }
 
 /// A component with its configuration.
-pub trait Component: Send {
+pub trait Component: Send + Any {
     /// Its ports.
     fn ports(&self) -> Vec<PortDecl>;
 
@@ -383,9 +481,10 @@ pub trait Component: Send {
         Vec::new()
     }
 
-    /// Fields that do not go with the links at its ports, or with who is at their other ends: name and text.
-    fn check_joined(&self, clock: Clock, ports: &[SitePort]) -> Vec<Finding> {
-        let _ = (clock, ports);
+    /// Fields that do not go with its clock, its place in a fabric, the links at its ports, or with who is at their other
+    /// ends: name and text.
+    fn check_joined(&self, clock: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let _ = (clock, member, ports);
         Vec::new()
     }
 
@@ -499,12 +598,30 @@ pub struct LinkMeasured {
     pub times: [Option<LineTime>; 2],
     /// Further counts.
     pub counts: Vec<(&'static str, u64)>,
-    /// Coverage points: group, rows met, rows in all.
+    /// Coverage points of the link by itself: group, rows met, rows in all. A system sums them.
     pub coverage: Vec<(String, u64, u64)>,
+    /// Coverage points that all links of a system share: group, and which rows were met.
+    pub rows: Vec<Rows>,
     /// Rules that the ends saw broken.
     pub broken: Vec<Broken>,
     /// What is left over at rest.
     pub astray: Vec<Broken>,
+}
+
+/// Coverage points that all parts of a system share: group, and which of its rows were met.
+pub type Rows = (&'static str, Vec<bool>);
+
+/// Units under way on a wire that is never silent, for an estimate of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnWire {
+    /// The field to change if that is too much.
+    pub key: &'static str,
+    /// Length of the wire \[fs\].
+    pub way_fs: u64,
+    /// Time of a unit as a fraction \[fs\].
+    pub unit_time_fs: (u64, u64),
+    /// Memory of a unit \[bytes\].
+    pub unit_bytes: usize,
 }
 
 /// One end of a link before it has a place.
@@ -543,6 +660,8 @@ pub struct LinkSite<'a> {
     pub members: [Member; 2],
     /// What they offer.
     pub offers: [Offer; 2],
+    /// Its number among the links of its array, 0 for one without an index.
+    pub index: usize,
     /// Whether a caller drives the end.
     pub external: [bool; 2],
 }
@@ -559,6 +678,24 @@ pub trait Link: Send {
     fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
         let _ = offers;
         Vec::new()
+    }
+
+    /// Names of what the first end sends and of what the second one sends, in reports.
+    fn directions(&self, roles: [Role; 2]) -> [&'static str; 2] {
+        let _ = roles;
+        ["down", "up"]
+    }
+
+    /// What is under way on each of its two wires, if that is a matter of memory.
+    fn on_wire(&self, roles: [Role; 2]) -> Option<OnWire> {
+        let _ = roles;
+        None
+    }
+
+    /// A time above all its time-outs, after which a run without progress is over \[fs\]. By default that of CXL: 4096 flits
+    /// at the slowest line rate take 2.3 ms.
+    fn settle_fs(&self) -> u64 {
+        20_000_000_000_000
     }
 
     /// Bit error rate.

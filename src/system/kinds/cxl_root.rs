@@ -3,8 +3,8 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, SitePort,
-    component,
+    Carried, Component, ComponentKind, Finding, Measured, Member, Node, NodeError, Offer, Plug, PortDecl, Role, Site,
+    SitePort, component,
 };
 use crate::quantity::Unit;
 use scalepool_endpoint::config_space::port::port as root_port;
@@ -119,7 +119,7 @@ impl Component for CxlRoot {
     }
 
     /// Refuses a time-out that every completion would miss.
-    fn check_joined(&self, _: Clock, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
         let missed = ports.iter().filter_map(|port| {
             let Carried::CxlIo { way_fs, .. } = port.link.carried else { return None };
             let (num, den) = port.peer_clock.period();

@@ -10,6 +10,7 @@ pub mod cxl_memory;
 pub mod cxl_root;
 pub mod nvlink_gpu;
 pub mod nvlink_link;
+pub mod nvlink_switch;
 pub mod ualink_accelerator;
 pub mod ualink_link;
 pub mod ualink_switch;

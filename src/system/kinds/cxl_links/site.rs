@@ -183,6 +183,7 @@ fn measured<E: Reported>(
         times: [0, 1].map(|n| (!is_driven(n)).then(|| ports[n].time.of_line(line_bits))),
         counts: figures.counts,
         coverage: figures.coverage,
+        rows: Vec::new(),
         broken,
         astray,
     }

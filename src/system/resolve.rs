@@ -1,8 +1,9 @@
 //! A description to a system: every name is looked up, every value is read, every port is joined. All that is wrong is said
 //! at once.
 //!
-//! A walk: the format is judged first, since a newer one means other things; generators have written what they make; clocks, then components with their arrays and
-//! exceptions, then links with their index variables; at last every port has to have exactly one link that fits.
+//! A walk: the format is judged first, since a newer one means other things; generators have written what they make;
+//! clocks, then components with their arrays and exceptions, then links with their index variables; every port has to have
+//! exactly one link that fits; at last links are judged with what their ends offer, and components with their links.
 
 use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};

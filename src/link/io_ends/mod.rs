@@ -1,6 +1,6 @@
 //! Link ends with CXL.io in every mode, alone or beside CXL.cachemem, as ports drive them.
 //!
-//! Modelled: ends of 68B [`units`] and of 256B [`flits`] below one [`IoEnd`], which keeps a TLP that finds its queue full,
+//! Modelled: ends of 68B units and of 256B flits below one [`IoEnd`], which keeps a TLP that finds its queue full,
 //! hands on errors that a Flex Bus port remembers, and rests when the host has nothing more to ask. Left out: what TLPs mean.
 //!
 //! A walk through one flit clock: the kept TLP is tried again, then the end of the mode sends. When the host is done, all

@@ -34,7 +34,7 @@ impl FlexPort {
         FlexPort { can, flit_mode: mode != "cxl-68b" }
     }
 
-    /// The port of a device whose best mode is one of [`MODES`]: one that can PBR can use even halves early as well.
+    /// The port of a device whose best mode is one of [`MODES`]; one with port based routing can use even halves early too.
     pub fn device(mode: &str) -> FlexPort {
         let root = FlexPort::root(mode);
         FlexPort { can: FlexBus { lopt_256b: root.can.lopt_256b || root.can.pbr, ..root.can }, ..root }

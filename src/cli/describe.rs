@@ -146,15 +146,18 @@ struct Kind {
     name: &'static str,
     about: &'static str,
     fields: Vec<&'static Field>,
+    /// How a component can be driven from outside.
+    external: &'static [&'static str],
 }
 
 /// The kind of a name.
 fn kind(name: &str) -> Option<Kind> {
-    let component = component_kind(name).map(|k| (k.name, k.about, k.fields));
-    let link = || link_kind(name).map(|k| (k.name, k.about, k.fields));
-    let generator = || generator_kind(name).map(|k| (k.name, k.about, k.fields));
-    let (name, about, fields) = component.or_else(link).or_else(generator)?;
-    Some(Kind { name, about, fields: fields() })
+    const NONE: &[&str] = &[];
+    let component = component_kind(name).map(|k| (k.name, k.about, k.fields, k.external));
+    let link = || link_kind(name).map(|k| (k.name, k.about, k.fields, NONE));
+    let generator = || generator_kind(name).map(|k| (k.name, k.about, k.fields, NONE));
+    let (name, about, fields, external) = component.or_else(link).or_else(generator)?;
+    Some(Kind { name, about, fields: fields(), external })
 }
 
 impl Kind {
@@ -179,11 +182,15 @@ impl Kind {
             })
         };
         let fields: Vec<Value> = self.rows().into_iter().map(row).collect();
-        serde_json::json!({"kind": self.name, "doc": self.about, "fields": fields})
+        serde_json::json!({"kind": self.name, "doc": self.about, "external": self.external, "fields": fields})
     }
 
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}: {}\n", self.name, self.about)?;
+        writeln!(out, "{}: {}", self.name, self.about)?;
+        if !self.external.is_empty() {
+            writeln!(out, "can stand outside, in RTL of yours: external = {}", self.external.join(", "))?;
+        }
+        writeln!(out)?;
         let mut table = Table::new(["field", "default", "unit", "range", "what it is"]);
         for (name, f) in self.rows() {
             let default = if f.default.is_empty() { "-" } else { f.default };

@@ -10,7 +10,6 @@
 pub mod coherent;
 pub mod described;
 pub mod drive;
-pub mod enumerate;
 pub mod faults;
 mod flit_link;
 pub mod memory;
@@ -24,6 +23,7 @@ use report::Report;
 use scalepool_kernel::Time;
 use scalepool_system::build::AssemblyError;
 use scalepool_system::builtin::Builtin;
+use scalepool_system::design::System;
 use scalepool_system::problem::Problems;
 use settings::{Key, Range, SettingError, Settings};
 use std::path::{Path, PathBuf};
@@ -53,15 +53,8 @@ enum How {
 
 /// All of them.
 pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let coded = |name, doc, keys, build| Scenario { name, doc, keys, how: How::Coded(build) };
     let mut all = described::builtins();
-    all.extend([
-        coherent::CACHE_PAIR,
-        coherent::DB_SHARE,
-        coherent::FILTER_THRASH,
-        coherent::BIAS_FLIP,
-        coded(enumerate::NAME, enumerate::DOC, enumerate::KEYS, enumerate::build),
-    ]);
+    all.extend([coherent::CACHE_PAIR, coherent::DB_SHARE, coherent::FILTER_THRASH, coherent::BIAS_FLIP]);
     all
 });
 
@@ -293,6 +286,21 @@ fn build(request: &Request) -> Result<(Request, Built), RunError> {
         Ready::Described(builtin) => described::build(request, builtin)?,
     };
     Ok((request.clone(), built))
+}
+
+/// The system of a request for one mode, with its settings; nothing is built.
+///
+/// # Errors
+/// No such description, a setting that is refused, or all that is wrong with the description.
+pub fn system(request: &Request) -> Result<System, RunError> {
+    match read(request)? {
+        Ready::Described(builtin) => described::system(request, builtin),
+        Ready::Coded(..) => {
+            let described = SCENARIOS.iter().filter(|s| s.builtin().is_some()).map(|s| s.name);
+            let expected = described.collect::<Vec<_>>().join(", ");
+            Err(RunError::Unknown { found: request.scenario.clone(), expected })
+        }
+    }
 }
 
 /// A request whose settings have been read.

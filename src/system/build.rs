@@ -180,7 +180,8 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         let external = link.ports.map(|(component, _)| components[component].external);
         let roles: [Role; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
         let members = link.ports.map(|(component, _)| neighbours[component].member);
-        let site = LinkSite { path: &link.path, index: link.index, ports, roles, members, external };
+        let offers = link.ports.map(|(component, _)| components[component].config.offer());
+        let site = LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external };
         let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));

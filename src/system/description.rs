@@ -288,6 +288,11 @@ impl Description {
         if top == "component" && rest == ["count"] && own.get("count").is_some() {
             return Some((COUNT, self.given(&parts, &COUNT)));
         }
+        if top == "component" && rest == ["external"] {
+            let range = Range::Words(component_kind(kind)?.external);
+            let field = Field { range, ..EXTERNAL };
+            return Some((field, self.given(&parts, &field)));
+        }
         let mut fields = match top.as_str() {
             "clock" => ClockConfig::fields(),
             "generator" => (generator_kind(kind)?.fields)(),
@@ -398,6 +403,27 @@ const COUNT: Field = Field {
     range: Range::Int(1, MOST as u64),
     doc: "components of the array",
 };
+
+/// How a component is driven from outside, as a field; its kind says what it offers.
+const EXTERNAL: Field = Field {
+    name: "external",
+    default: "",
+    unit: super::quantity::Unit::Of("-"),
+    range: Range::Words(&[]),
+    doc: "a caller drives the component: flits = it drives its link ends",
+};
+
+/// The setting of a component that is not its own field, such as `external`: of `pod[1].accel[0]` it is
+/// `part.pod[1].component.accel[0].external`.
+pub fn setting_of(component: &str, key: &str) -> String {
+    match component.rsplit_once('.') {
+        None => format!("component.{component}.{key}"),
+        Some((parts, name)) => {
+            let parts: Vec<String> = parts.split('.').map(|part| format!("part.{part}.")).collect();
+            format!("{}component.{name}.{key}", parts.concat())
+        }
+    }
+}
 
 /// What an entry of `[settings]` stands for: a path, or several; `None` for anything else.
 pub(super) fn paths_of(item: &Item) -> Option<Vec<String>> {

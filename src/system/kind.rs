@@ -15,11 +15,13 @@ use scalepool_fabric::nvlink_switch::SwitchResult;
 use scalepool_kernel::{
     BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, RunReport, SimError, Simulation, Stop, Time,
 };
+use scalepool_link::io_ends::IoItem;
 use scalepool_link::line_time::LineTime;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
 use scalepool_nodes::Broken;
+use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::gpu::GpuResult;
 use scalepool_nodes::ualink::accelerator::AcceleratorResult;
 use scalepool_protocols::cxl::message::{Form, Message};
@@ -34,6 +36,8 @@ use std::sync::{Arc, Mutex};
 pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
+    kinds::cxl_root::KIND,
+    kinds::cxl_io_device::KIND,
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
     kinds::nvlink_gpu::KIND,
@@ -46,6 +50,7 @@ pub static LINKS: &[LinkKind] = &[
     kinds::cxl_links::CXL_256B,
     kinds::cxl_links::CXL_256B_LOPT,
     kinds::cxl_links::CXL_256B_PBR,
+    kinds::cxl_links::CXL_IO,
     kinds::ualink_link::KIND,
     kinds::nvlink_link::KIND,
 ];
@@ -95,6 +100,12 @@ pub struct Offer {
     pub memory_bytes: Option<u64>,
     /// It copies writes to groups and reduces reads of them.
     pub multicast: bool,
+    /// What a port of CXL.io brings into training.
+    pub flex_bus: Option<FlexPort>,
+    /// Time from a request to its answer \[cycles of its clock\].
+    pub answer_cycles: u64,
+    /// Answers of CXL.mem that it takes beside CXL.io before its link may rest.
+    pub answers_due: u64,
 }
 
 /// What a link carries, as its components have to know it.
@@ -106,6 +117,17 @@ pub enum Carried {
         form: Form,
         /// Identifiers of host and device in port based routing, else 0.
         port_ids: [u16; 2],
+    },
+    /// TLPs of CXL.io, with messages of CXL.mem beside them or without; the mode is what the ports at the ends train to.
+    CxlIo {
+        /// Line rate \[GT/s a lane\].
+        rate_gtps: u32,
+        /// CXL.mem shares the link.
+        cachemem: bool,
+        /// Identifiers of host and device in port based routing.
+        port_ids: [u16; 2],
+        /// Time from one end to the other, without that of a unit \[fs\].
+        way_fs: u64,
     },
     /// UALink transactions.
     Ualink {
@@ -140,7 +162,7 @@ impl LinkFacts {
     /// Clock of flits, if components can work on it.
     pub fn flit_clock(&self) -> Option<Clock> {
         match self.carried {
-            Carried::Cxl { .. } => None,
+            Carried::Cxl { .. } | Carried::CxlIo { .. } => None,
             Carried::Ualink { code_word_fs: (num, den), .. } => Clock::new(num, den, 0).ok(),
             Carried::Nvlink { flit_clock, .. } => Some(flit_clock),
         }
@@ -173,6 +195,8 @@ pub struct SitePort {
     pub link: LinkFacts,
     /// What is at its other end.
     pub peer: Offer,
+    /// The clock of that.
+    pub peer_clock: Clock,
     /// Who that is.
     pub peer_member: Member,
     /// Which of its ports that is, in the order of their declarations.
@@ -248,10 +272,20 @@ impl Site<'_> {
 pub enum Plug {
     /// Messages of CXL.mem and CXL.cache: to the link, from the link.
     Cxl(OutEnd<Message>, InEnd<Message>),
+    /// TLPs of CXL.io, and messages of CXL.mem where they share the link.
+    CxlIo(IoPlug),
     /// The end itself, to be bound by a module on the clock of flits.
     Ualink(Box<ualink::wiring::Socket>, ClockId),
     /// Channels of packets, and the clock of flits.
     Nvlink(nvlink::wiring::Plug, ClockId),
+}
+
+/// The inner side of a port with CXL.io: to the link, from the link.
+pub struct IoPlug {
+    /// TLPs.
+    pub io: (OutEnd<IoItem>, InEnd<IoItem>),
+    /// Messages of CXL.mem, where they share the link.
+    pub mem: Option<(OutEnd<Message>, InEnd<Message>)>,
 }
 
 impl Plug {
@@ -259,6 +293,14 @@ impl Plug {
     pub fn cxl(self) -> (OutEnd<Message>, InEnd<Message>) {
         match self {
             Plug::Cxl(tx, rx) => (tx, rx),
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+
+    /// Channels of TLPs and of messages beside them, of a port that takes links of CXL.io alone.
+    pub fn cxl_io(self) -> IoPlug {
+        match self {
+            Plug::CxlIo(plug) => plug,
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -439,14 +481,14 @@ pub trait Component: Send + Any {
         Vec::new()
     }
 
-    /// Pairs of nodes between which nothing may come: from and to.
-    fn denied(&self) -> Vec<(u16, u16)> {
+    /// Fields that do not go with the links at its ports, or with who is at their other ends: name and text.
+    fn check_joined(&self, clock: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let _ = (clock, member, ports);
         Vec::new()
     }
 
-    /// Fields that do not go with its place in a fabric or with what is at its ports: name and text.
-    fn check_ports(&self, member: Member, ports: &[SitePort]) -> Vec<Finding> {
-        let _ = (member, ports);
+    /// Pairs of nodes between which nothing may come: from and to.
+    fn denied(&self) -> Vec<(u16, u16)> {
         Vec::new()
     }
 
@@ -617,6 +659,8 @@ pub struct LinkSite<'a> {
     pub members: [Member; 2],
     /// Its number among the links of its array, 0 for one without an index.
     pub index: usize,
+    /// What they offer.
+    pub offers: [Offer; 2],
     /// Whether a caller drives the end.
     pub external: [bool; 2],
 }
@@ -645,6 +689,12 @@ pub trait Link: Send {
     /// at the slowest line rate take 2.3 ms.
     fn settle_fs(&self) -> u64 {
         20_000_000_000_000
+    }
+
+    /// Fields that do not go with what its ends offer: name and text.
+    fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
+        let _ = offers;
+        Vec::new()
     }
 
     /// Bit error rate.

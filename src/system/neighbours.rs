@@ -28,6 +28,7 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
             path: port.path.clone(),
             link: link.config.facts(),
             peer: offers[peer],
+            peer_clock: system.clocks[system.components[peer].clock].1,
             peer_member: members[peer],
             peer_port,
             peer_role: system.components[peer].ports[peer_port].decl.role,

@@ -8,7 +8,7 @@ use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
-use super::kind::{COMPONENTS, LINKS, OnWire, PortDecl, Role};
+use super::kind::{COMPONENTS, Finding, LINKS, OnWire, PortDecl, Role};
 use super::neighbours;
 use super::part::{self, PartArray, Whole};
 use super::problem::{Place, Problems};
@@ -65,6 +65,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         components: Vec::new(),
         arrays: BTreeMap::new(),
         links: Vec::new(),
+        link_tables: Vec::new(),
     };
     let title: SystemConfig = all.section("system");
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
@@ -90,13 +91,68 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     }
     let (resolved, clocks, links) =
         (std::mem::take(&mut all.resolved), std::mem::take(&mut all.clocks), std::mem::take(&mut all.links));
-    let (tables, components) = std::mem::take(&mut all.components).into_iter().map(Open::parts).unzip();
+    let open = std::mem::take(&mut all.components).into_iter();
+    let (components, tables) = open.map(|open| (open.instance, open.table)).unzip::<_, _, Vec<_>, Vec<_>>();
     let system = System { name: title.name, about: title.about, clocks, components, links, resolved };
     if all.problems.list.is_empty() {
-        all.joined(&system, tables);
-        all.memory(&system);
+        joined(&system, &tables, &all.link_tables, &mut all.problems);
+        memory(&system, &all.link_tables, &mut all.problems);
     }
     all.problems.none(system)
+}
+
+/// What fits alone and not together: links with what their ends offer, components with the links at their ports.
+fn joined(system: &System, tables: &[OwnTable], link_tables: &[OwnTable], problems: &mut Problems) {
+    let offer = |(component, _): (usize, usize)| system.components[component].config.offer();
+    for (link, own) in system.links.iter().zip(link_tables) {
+        own.judge(link.config.check_joined(link.ports.map(offer)), problems);
+    }
+    for ((component, near), own) in system.components.iter().zip(neighbours::of(system)).zip(tables) {
+        let (_, clock) = &system.clocks[component.clock];
+        own.judge(component.config.check_joined(*clock, near.member, &near.ports), problems);
+    }
+}
+
+/// What is under way on all wires fits in memory; the finding is about the link with the largest part.
+fn memory(system: &System, link_tables: &[OwnTable], problems: &mut Problems) {
+    let (mut all, mut largest): (_, Option<(u128, &OwnTable, &'static str)>) = (limit::Wires::default(), None);
+    for (link, own) in system.links.iter().zip(link_tables) {
+        let roles = link.ports.map(|(component, port)| system.components[component].ports[port].decl.role);
+        let Some(OnWire { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(roles) else { continue };
+        let bytes = all.add(2, way_fs, unit_time_fs, unit_bytes);
+        if largest.is_none_or(|(most, ..)| bytes > most) {
+            largest = Some((bytes, own, key));
+        }
+    }
+    if let (Some(text), Some((_, own, key))) = (all.above(), largest) {
+        own.judge(vec![(key, text)], problems);
+    }
+}
+
+/// The table that a configuration was read from.
+struct OwnTable {
+    table: Table,
+    place: Place,
+    path: String,
+}
+
+impl OwnTable {
+    /// Findings of the configuration, at the values that they are about.
+    fn judge(&self, found: Vec<Finding>, problems: &mut Problems) {
+        for (key, text) in found {
+            let mut at = self.place;
+            let mut inner = Some(&self.table);
+            for part in key.split('.') {
+                let item = inner.and_then(|table| table.get(part));
+                at = item.map_or(at, |item| item.place);
+                inner = match item.map(|item| &item.value) {
+                    Some(Value::Table(table)) => Some(table),
+                    _ => None,
+                };
+            }
+            problems.add(at, format!("{}.{key}", self.path), text);
+        }
+    }
 }
 
 /// Judges the format and the tables at the top of a description, or of a part; `false`: the format is another one.
@@ -208,21 +264,8 @@ pub(super) fn element(table: &Table, exception: Option<&&Table>) -> Table {
 /// A component whose ports are being joined.
 struct Open {
     instance: Instance,
-    table: ReadTable,
+    table: OwnTable,
     ports: Vec<OpenPort>,
-}
-
-/// The table of a component, where it stands, and its path in messages.
-struct ReadTable {
-    table: Table,
-    place: Place,
-    path: String,
-}
-
-impl Open {
-    fn parts(self) -> (ReadTable, Instance) {
-        (self.table, self.instance)
-    }
 }
 
 /// A port, joined or not.
@@ -250,6 +293,7 @@ struct Resolver<'a> {
     components: Vec<Open>,
     arrays: BTreeMap<String, Array>,
     links: Vec<LinkInstance>,
+    link_tables: Vec<OwnTable>,
 }
 
 /// A name in the grammar of paths: a lower-case letter, then letters, digits and `_`.
@@ -403,7 +447,8 @@ impl<'a> Resolver<'a> {
                 let clock = self.clock(&own, place, &place_path, name);
                 let external = self.external(&own, kind, &place_path);
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
-                self.judge(&own, place, &place_path, config.check());
+                let own = OwnTable { table: own, place, path: place_path };
+                own.judge(config.check(), &mut self.problems);
                 let ports = config.ports().into_iter().flat_map(|decl| {
                     let indices: Vec<Option<usize>> = decl.len.map_or(vec![None], |len| (0..len).map(Some).collect());
                     indices.into_iter().map(move |index| OpenPort { decl, index, link: None })
@@ -412,8 +457,7 @@ impl<'a> Resolver<'a> {
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
                 let folder = self.folder(name);
                 let instance = Instance { path, kind, config, clock, external, folder, ports: Vec::new() };
-                let table = ReadTable { table: own, place, path: place_path };
-                self.components.push(Open { instance, table, ports });
+                self.components.push(Open { instance, table: own, ports });
             }
         }
         if self.components.is_empty() && self.table("component").is_none_or(|t| t.entries.is_empty()) {
@@ -425,23 +469,6 @@ impl<'a> Resolver<'a> {
     fn folder(&self, name: &str) -> PathBuf {
         let of_part = name.rsplit_once('.').and_then(|(element, _)| self.whole.folders.get(element));
         of_part.unwrap_or(&self.whole.folder).clone()
-    }
-
-    /// Findings of a configuration, at the values that they are about.
-    fn judge(&mut self, table: &Table, place: Place, path: &str, found: Vec<super::kind::Finding>) {
-        for (key, text) in found {
-            let mut at = place;
-            let mut inner = Some(table);
-            for part in key.split('.') {
-                let item = inner.and_then(|table| table.get(part));
-                at = item.map_or(at, |item| item.place);
-                inner = match item.map(|item| &item.value) {
-                    Some(Value::Table(table)) => Some(table),
-                    _ => None,
-                };
-            }
-            self.problems.add(at, format!("{path}.{key}"), text);
-        }
     }
 
     /// The clock of a component: one of the description that it stands in.
@@ -510,10 +537,12 @@ impl<'a> Resolver<'a> {
                 let own = element(table, exception);
                 let place_path = if exception.is_some() { format!("{path}[{n}]") } else { path.clone() };
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
-                self.judge(&own, place, &place_path, config.check());
+                let own = OwnTable { table: own, place, path: place_path };
+                own.judge(config.check(), &mut self.problems);
                 let Some(ports) = self.join(kind.name, &path, ends, at) else { continue };
                 let path = index.map_or(name.to_owned(), |n| format!("{name}[{n}]"));
                 self.links.push(LinkInstance { path, index: index.unwrap_or(0), kind, config, ports });
+                self.link_tables.push(own);
             }
         }
     }
@@ -840,34 +869,5 @@ impl<'a> Resolver<'a> {
                 }
             }
         }
-    }
-
-    /// What a component finds at its ports goes with its fields.
-    fn joined(&mut self, system: &System, tables: Vec<ReadTable>) {
-        let neighbours = neighbours::of(system);
-        for ((component, near), ReadTable { table, place, path }) in
-            system.components.iter().zip(&neighbours).zip(tables)
-        {
-            self.judge(&table, place, &path, component.config.check_ports(near.member, &near.ports));
-        }
-    }
-
-    /// What is under way on all wires fits in memory; the finding is about the link with the largest part.
-    fn memory(&mut self, system: &System) {
-        let (mut all, mut largest): (_, Option<(u128, &str, &str)>) = (limit::Wires::default(), None);
-        for link in &system.links {
-            let roles = link.ports.map(|(component, port)| system.components[component].ports[port].decl.role);
-            let Some(OnWire { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(roles) else { continue };
-            let bytes = all.add(2, way_fs, unit_time_fs, unit_bytes);
-            if largest.is_none_or(|(most, ..)| bytes > most) {
-                largest = Some((bytes, link.array(), key));
-            }
-        }
-        let (Some(text), Some((_, name, key))) = (all.above(), largest) else { return };
-        let place = self.table("link").and_then(|links| links.get(name)).map(|item| match &item.value {
-            Value::Table(table) => table.get(key).map_or(item.place, |item| item.place),
-            _ => item.place,
-        });
-        self.problems.add(place.unwrap_or_default(), format!("link.{name}.{key}"), text);
     }
 }

@@ -28,11 +28,12 @@ fi
 python=.venv-cosim/bin/python3
 command -v cargo >/dev/null || missing 'Rust 1.90 or later' 'see rust-lang.org'
 step crates crates
-step program cargo build --quiet --release --workspace --lib --bin scalepool
+step program bash testbenches/setup/build.sh release
 step setup bash testbenches/setup/cosim.sh
 step package "$python" -m unittest discover -s testbenches/python/tests
 step verilator "$python" testbenches/verilator/run.py --program "$program" "${full[@]}"
 step cocotb "$python" testbenches/cocotb/run.py --full
 step export "$python" testbenches/export/check.py --program "$program"
+step benches "$python" testbenches/export/benches.py --program "$program"
 step maps "$python" testbenches/maps/check.py --program "$program" "${full[@]}"
 total='co-simulation: all as expected'

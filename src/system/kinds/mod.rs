@@ -4,8 +4,10 @@
 //! [`kind::LINKS`](super::kind::LINKS).
 
 pub mod cxl_host;
+pub mod cxl_io_device;
 pub mod cxl_links;
 pub mod cxl_memory;
+pub mod cxl_root;
 pub mod nvlink_gpu;
 pub mod nvlink_link;
 pub mod nvlink_switch;

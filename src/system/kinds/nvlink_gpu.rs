@@ -231,7 +231,7 @@ impl Component for NvGpu {
         wrong.map(|(key, found, unit)| (key, format!("found {found}, expected a multiple of {unit} bytes"))).collect()
     }
 
-    fn check_ports(&self, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
         let Member { nodes, .. } = member;
         let mut wrong = Vec::new();
         if self.traffic.pattern == "litmus" && nodes != 2 {

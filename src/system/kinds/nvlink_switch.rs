@@ -15,6 +15,7 @@ use scalepool_fabric::nvlink_switch::{
     Crossbar, CrossbarConfig, Groups, PRESETS, PortEnds, RemapEntry, RemapTable, Routes, SwitchMutant, SwitchPreset,
     SwitchResult, Target,
 };
+use scalepool_kernel::Clock;
 use scalepool_nodes::Broken;
 use scalepool_trace::Hub;
 use std::collections::BTreeMap;
@@ -157,7 +158,7 @@ impl Component for NvSwitch {
         (self.ports > most).then(|| ("ports", text())).into_iter().collect()
     }
 
-    fn check_ports(&self, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
         let links = links_of_gpus(ports);
         let mut all = links.iter();
         let Some((first, expected)) = all.next() else { return Vec::new() };

@@ -13,7 +13,7 @@ use crate::kind::{
 use crate::kinds::ualink_link::codec;
 use crate::problem::Place;
 use crate::quantity::Unit;
-use scalepool_kernel::{BuildError, ClockId, PartitionBuilder, Rng};
+use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder, Rng};
 use scalepool_link::ualink::security::{Protection, SecurityConfig};
 use scalepool_link::ualink::upli::{Counts, Ordering, UpliConfig};
 use scalepool_link::ualink::wiring::Socket;
@@ -223,7 +223,7 @@ impl Component for UalAccelerator {
         wrong
     }
 
-    fn check_ports(&self, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
         let mut wrong = Vec::new();
         let faces_other = member.nodes == 2 && ports.iter().all(|port| port.peer_role == Role::Node);
         let all_lanes: usize = ports.iter().map(lanes).sum();

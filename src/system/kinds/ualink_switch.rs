@@ -9,6 +9,7 @@ use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_fabric::ualink_switch::core::CoreStats;
 use scalepool_fabric::ualink_switch::{Core, Routes, place_switch};
+use scalepool_kernel::Clock;
 use scalepool_link::ualink::security::Protection;
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
@@ -58,7 +59,7 @@ impl Component for UalSwitch {
         self.routes_denied().1
     }
 
-    fn check_ports(&self, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
         let is_protected = |port: &SitePort| super::ualink_accelerator::protection(port) != Protection::Off;
         let Some(other) = ports.iter().find(|port| is_protected(port) && port.peer_port != ports[0].peer_port) else {
             return Vec::new();

@@ -1,10 +1,10 @@
 //! Links with 256B flits in their three modes.
 
-use super::{CxlLine, CxlLink, Figures, Reported, site, unit_bytes_per_s};
+use super::{Attach, CxlLine, CxlLink, Figures, Reported, messages, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
 use crate::quantity::Unit;
-use scalepool_kernel::{BuildError, Simulation};
+use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::cxl256::WireFlit;
 use scalepool_link::cxl256::cachemem::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
@@ -149,6 +149,10 @@ modes! {
 }
 
 impl Reported for PortEnd<Cachemem> {
+    fn plug(p: &mut PartitionBuilder, name: &str, edges: u32) -> Result<(Plug, Attach<Self>), BuildError> {
+        messages(p, name, edges)
+    }
+
     fn figures(host: &PortEnd<Cachemem>, device: &PortEnd<Cachemem>) -> Figures {
         let ends = [host, device];
         let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(e.end.stats())).sum::<u64>();

@@ -1,10 +1,10 @@
 //! Links with 68B flits.
 
-use super::{CxlLine, CxlLink, Figures, Reported, site, unit_bytes_per_s};
+use super::{Attach, CxlLine, CxlLink, Figures, Reported, messages, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
 use crate::quantity::Unit;
-use scalepool_kernel::{BuildError, Simulation};
+use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::cxl68::UNDER_WAY_BYTES;
 use scalepool_link::cxl68::end::{End, EndConfig};
 use scalepool_link::cxl68::retry::LRSM;
@@ -94,6 +94,10 @@ impl Link for Cxl68Link {
 }
 
 impl Reported for End {
+    fn plug(p: &mut PartitionBuilder, name: &str, edges: u32) -> Result<(Plug, Attach<Self>), BuildError> {
+        messages(p, name, edges)
+    }
+
     fn figures(host: &End, device: &End) -> Figures {
         let (down, up) = (host.stats(), device.stats());
         let sent = |class: Class| {

@@ -1,28 +1,31 @@
-//! `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`: links of CXL.mem, one kind a flit mode.
+//! `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`: links of CXL.mem, one kind a flit mode; `cxl-io`: links of CXL.io
+//! in the mode that their ends train to, with CXL.mem beside it or without.
 //!
-//! The kinds differ in their link ends and in nothing else, so one component can stand at any of them. The first end is
-//! that of the host; what it sends goes down.
+//! The kinds differ in their link ends and in nothing else. The first end is that of the host; what it sends goes down.
 
 mod cxl256;
 mod cxl68;
+mod cxl_io;
 mod site;
 
+pub use cxl_io::CXL_IO;
 pub use cxl68::CXL_68B;
 pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 
 use crate::field::{Range, config};
-use crate::kind::Finding;
+use crate::kind::{Finding, Plug};
 use crate::problem::Place;
 use crate::quantity::Unit;
+use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::fault::Fault;
-use scalepool_link::port::Carries;
+use scalepool_link::port::{Agent, Carries, Channels, LinkEnd};
 use scalepool_protocols::cxl::message::Message;
 
 /// Listed faults.
 const FAULTS: &str =
     "flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits";
 
-/// Names of the kinds, for ports that take any of them.
+/// Names of the kinds of CXL.mem alone, for ports that take any of them.
 pub const NAMES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
 
 config! {
@@ -79,6 +82,40 @@ fn unit_bytes_per_s(unit_bytes: usize, (num, den): (u64, u64)) -> f64 {
     unit_bytes as f64 * 1e15 * den as f64 / num as f64
 }
 
+/// Attaches the port's side of the channels to its module.
+type Attach<E> = Box<dyn FnOnce(&mut Binder<'_>) -> Vec<Box<dyn Agent<E>>>>;
+
+/// The component's side of channels: to the link, from the link.
+type Sides<T> = (OutEnd<T>, InEnd<T>);
+
+/// Channels of a kind of items, `depth` deep, and the port's side of them.
+fn channels<T: 'static, E: Carries<T>>(
+    p: &mut PartitionBuilder,
+    name: &str,
+    depth: u32,
+    edges: u32,
+) -> Result<(Sides<T>, Attach<E>), BuildError> {
+    let (tx, to_link) = p.channel::<T>(&format!("{name}.tx"), depth, 1)?;
+    let (from_link, rx) = p.channel::<T>(&format!("{name}.rx"), depth, edges)?;
+    let attach: Attach<E> = Box::new(move |bind| {
+        let channels = Channels { tx: bind.attach(to_link), rx: bind.attach(from_link) };
+        vec![Box::new(channels)]
+    });
+    Ok(((tx, rx), attach))
+}
+
+/// Channels of an end that carries CXL.mem alone.
+fn messages<E: Carries<Message>>(
+    p: &mut PartitionBuilder,
+    name: &str,
+    edges: u32,
+) -> Result<(Plug, Attach<E>), BuildError> {
+    /// Messages between an agent and its link end; channels are one flit clock or agent clock long.
+    const DEPTH: u32 = 32;
+    let ((tx, rx), attach) = channels(p, name, DEPTH, edges)?;
+    Ok((Plug::Cxl(tx, rx), attach))
+}
+
 /// Figures of both ends together.
 struct Figures {
     /// Units sent, by the host and by the device.
@@ -95,8 +132,15 @@ struct Figures {
     coverage: Vec<(String, u64, u64)>,
 }
 
-/// A link end that can be reported on.
-trait Reported: Carries<Message> {
+/// A link end that a component can use and that can be reported on.
+trait Reported: LinkEnd {
+    /// Makes the channels between an end and its component, with this prefix in their names; what comes to the component
+    /// is under way for so many edges of the port.
+    ///
+    /// # Errors
+    /// A mistake of ours.
+    fn plug(p: &mut PartitionBuilder, name: &str, edges: u32) -> Result<(Plug, Attach<Self>), BuildError>;
+
     /// Figures of a link.
     fn figures(host: &Self, device: &Self) -> Figures;
 

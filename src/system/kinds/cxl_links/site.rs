@@ -7,17 +7,13 @@ use crate::kinds::{broken as broken_at, published};
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
-use scalepool_link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
+use scalepool_link::port::{OnWire, Port, PortConfig, PortResult, Ports};
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::Broken;
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
-
-/// Messages between an agent and its link end; channels are one flit clock or agent clock long.
-const CHANNEL_DEPTH: u32 = 32;
 
 /// One end of a link and its wires.
 struct End<E: Reported> {
@@ -81,13 +77,12 @@ impl<E: Reported> LinkEndSite for End<E> {
             })?;
             return Ok(None);
         }
-        let (tx, to_link) = p.channel::<Message>(&format!("{name}.tx"), CHANNEL_DEPTH, 1)?;
         // One flit clock too where the port has two edges of it.
         let edges = if halves { 2 } else { 1 };
-        let (from_link, rx) = p.channel::<Message>(&format!("{name}.rx"), CHANNEL_DEPTH, edges)?;
+        let (plug, attach) = E::plug(p, &name, edges)?;
         p.module(&name, flit, |bind| {
             let ports = Ports {
-                agents: vec![Box::new(Channels { tx: bind.attach(to_link), rx: bind.attach(from_link) })],
+                agents: attach(bind),
                 wire_out: bind.attach(wire_out),
                 wire_in: bind.attach(wire_in),
                 flits,
@@ -96,7 +91,7 @@ impl<E: Reported> LinkEndSite for End<E> {
             let config = PortConfig { end, wire: wire(bind.rng()), retrain_fs, hold_credits_flits, halves, give_up };
             Port::new(config, ports, result)
         })?;
-        Ok(Some(Plug::Cxl(tx, rx)))
+        Ok(Some(plug))
     }
 }
 

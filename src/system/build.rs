@@ -3,7 +3,7 @@
 use super::design::System;
 use super::kind::{
     Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Node,
-    NodeError, Offer, Role, Shared, Site,
+    NodeError, Role, Shared, Site,
 };
 use super::neighbours;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
@@ -169,7 +169,6 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { clocks, components, links, .. } = system;
-    let offers: Vec<Offer> = components.iter().map(|c| c.config.offer()).collect();
     let settle_fs = links.iter().map(|link| link.config.settle_fs()).max().unwrap_or(DEFAULT_SETTLE_FS);
     let mut figures = Figures {
         reference: clocks[0].1,
@@ -184,9 +183,9 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
     for link in links {
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
-        let at = link.ports.map(|(component, _)| component);
         let roles: [Role; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
-        let (members, offers) = (at.map(|n| neighbours[n].member), at.map(|n| offers[n]));
+        let members = link.ports.map(|(component, _)| neighbours[component].member);
+        let offers = link.ports.map(|(component, _)| components[component].config.offer());
         let site = LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external };
         let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;

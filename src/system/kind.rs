@@ -98,14 +98,14 @@ pub struct PortDecl {
 pub struct Offer {
     /// Bytes of memory behind the port.
     pub memory_bytes: Option<u64>,
+    /// It copies writes to groups and reduces reads of them.
+    pub multicast: bool,
     /// What a port of CXL.io brings into training.
     pub flex_bus: Option<FlexPort>,
     /// Time from a request to its answer \[cycles of its clock\].
     pub answer_cycles: u64,
     /// Answers of CXL.mem that it takes beside CXL.io before its link may rest.
     pub answers_due: u64,
-    /// It copies writes to groups and reduces reads of them.
-    pub multicast: bool,
 }
 
 /// What a link carries, as its components have to know it.
@@ -481,8 +481,7 @@ pub trait Component: Send + Any {
         Vec::new()
     }
 
-    /// Fields that do not go with its clock, its place in a fabric, the links at its ports, or with who is at their other
-    /// ends: name and text.
+    /// Fields that do not go with the links at its ports, or with who is at their other ends: name and text.
     fn check_joined(&self, clock: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
         let _ = (clock, member, ports);
         Vec::new()
@@ -658,10 +657,10 @@ pub struct LinkSite<'a> {
     pub roles: [Role; 2],
     /// Who stands at its ends.
     pub members: [Member; 2],
-    /// What they offer.
-    pub offers: [Offer; 2],
     /// Its number among the links of its array, 0 for one without an index.
     pub index: usize,
+    /// What they offer.
+    pub offers: [Offer; 2],
     /// Whether a caller drives the end.
     pub external: [bool; 2],
 }
@@ -673,12 +672,6 @@ pub trait Link: Send {
 
     /// Fields that do not go together: name and text.
     fn check(&self) -> Vec<Finding>;
-
-    /// Fields that do not go with what its ends offer: name and text.
-    fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
-        let _ = offers;
-        Vec::new()
-    }
 
     /// Names of what the first end sends and of what the second one sends, in reports.
     fn directions(&self, roles: [Role; 2]) -> [&'static str; 2] {
@@ -696,6 +689,12 @@ pub trait Link: Send {
     /// at the slowest line rate take 2.3 ms.
     fn settle_fs(&self) -> u64 {
         20_000_000_000_000
+    }
+
+    /// Fields that do not go with what its ends offer: name and text.
+    fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
+        let _ = offers;
+        Vec::new()
     }
 
     /// Bit error rate.

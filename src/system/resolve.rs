@@ -92,13 +92,12 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     }
     let (resolved, clocks, links) =
         (std::mem::take(&mut all.resolved), std::mem::take(&mut all.clocks), std::mem::take(&mut all.links));
-    let (tables, components): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut all.components).into_iter().map(|open| (open.table, open.instance)).unzip();
-    let link_tables = std::mem::take(&mut all.link_tables);
+    let open = std::mem::take(&mut all.components).into_iter();
+    let (components, tables) = open.map(|open| (open.instance, open.table)).unzip::<_, _, Vec<_>, Vec<_>>();
     let system = System { name: title.name, about: title.about, clocks, components, links, resolved };
     if all.problems.list.is_empty() {
-        joined(&system, &tables, &link_tables, &mut all.problems);
-        all.memory(&system);
+        joined(&system, &tables, &all.link_tables, &mut all.problems);
+        memory(&system, &all.link_tables, &mut all.problems);
     }
     all.problems.none(system)
 }
@@ -112,6 +111,22 @@ fn joined(system: &System, tables: &[OwnTable], link_tables: &[OwnTable], proble
     for ((component, near), own) in system.components.iter().zip(neighbours::of(system)).zip(tables) {
         let (_, clock) = &system.clocks[component.clock];
         own.judge(component.config.check_joined(*clock, near.member, &near.ports), problems);
+    }
+}
+
+/// What is under way on all wires fits in memory; the finding is about the link with the largest part.
+fn memory(system: &System, link_tables: &[OwnTable], problems: &mut Problems) {
+    let (mut all, mut largest): (_, Option<(u128, &OwnTable, &'static str)>) = (limit::Wires::default(), None);
+    for (link, own) in system.links.iter().zip(link_tables) {
+        let roles = link.ports.map(|(component, port)| system.components[component].ports[port].decl.role);
+        let Some(OnWire { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(roles) else { continue };
+        let bytes = all.add(2, way_fs, unit_time_fs, unit_bytes);
+        if largest.is_none_or(|(most, ..)| bytes > most) {
+            largest = Some((bytes, own, key));
+        }
+    }
+    if let (Some(text), Some((_, own, key))) = (all.above(), largest) {
+        own.judge(vec![(key, text)], problems);
     }
 }
 
@@ -855,24 +870,5 @@ impl<'a> Resolver<'a> {
                 }
             }
         }
-    }
-
-    /// What is under way on all wires fits in memory; the finding is about the link with the largest part.
-    fn memory(&mut self, system: &System) {
-        let (mut all, mut largest): (_, Option<(u128, &str, &str)>) = (limit::Wires::default(), None);
-        for link in &system.links {
-            let roles = link.ports.map(|(component, port)| system.components[component].ports[port].decl.role);
-            let Some(OnWire { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(roles) else { continue };
-            let bytes = all.add(2, way_fs, unit_time_fs, unit_bytes);
-            if largest.is_none_or(|(most, ..)| bytes > most) {
-                largest = Some((bytes, link.array(), key));
-            }
-        }
-        let (Some(text), Some((_, name, key))) = (all.above(), largest) else { return };
-        let place = self.table("link").and_then(|links| links.get(name)).map(|item| match &item.value {
-            Value::Table(table) => table.get(key).map_or(item.place, |item| item.place),
-            _ => item.place,
-        });
-        self.problems.add(place.unwrap_or_default(), format!("link.{name}.{key}"), text);
     }
 }

@@ -1278,8 +1278,8 @@ fn wrong_descriptions_are_refused_whole() {
     assert_eq!((status, std::fs::read_to_string(&sound).unwrap()), (2, built_in.clone()), "{err}");
     for (args, text) in [
         (
-            &["describe", "cxlio-enumerate", "--toml"][..],
-            "found `cxlio-enumerate`, expected a scenario that is a description",
+            &["describe", "cxl-cache-pair", "--toml"][..],
+            "found `cxl-cache-pair`, expected a scenario that is a description",
         ),
         (&["check", "nowhere.toml"], "nowhere.toml:1:1: the file cannot be read"),
         (&["check", &sound, "--set", "host.accesses=0"], "--set host.accesses: found `0`, expected 1 to"),

@@ -65,6 +65,12 @@ pub struct LinkInstance {
 }
 
 impl System {
+    /// The port at the other end of the link of a port: component, and port of it.
+    pub fn far(&self, component: usize, port: usize) -> (usize, usize) {
+        let JoinedPort { link, end, .. } = self.components[component].ports[port];
+        self.links[link].ports[1 - end]
+    }
+
     /// Paths of the ports of a link.
     pub fn ports_of(&self, link: &LinkInstance) -> [&str; 2] {
         link.ports.map(|(component, port)| self.components[component].ports[port].path.as_str())

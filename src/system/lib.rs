@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 pub mod build;
+pub mod coherence;
 pub mod builtin;
 pub mod description;
 pub mod design;

@@ -1,7 +1,7 @@
 //! Nodes and links as one partition of a simulation, so that a watcher sees all agents at one instant.
 
 use super::links::{Counted, Spec};
-use super::wiring::{NodeEnds, PortEnds, channels};
+use scalepool_nodes::cxl::coherent::wiring::{NodeEnds, PortEnds, channels};
 use crate::settings::{GIVE_UP, Settings};
 use scalepool_coherence::message::Dir;
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
@@ -128,6 +128,7 @@ impl Strand {
         };
         // A port shows what it receives.
         let taps = [taps(&places[0], "up"), taps(&places[1], "down")];
+        places.iter().for_each(|place| hub.number_link(place, index as u16));
         let results: [Arc<Mutex<PortResult<E>>>; 2] = Default::default();
         let (names, read) = (places.clone(), results.clone());
         let parts = Parts {

@@ -2,7 +2,7 @@
 
 use super::build::{Build, Links, Wants};
 use super::links::Kind;
-use super::wiring::NodeEnds;
+use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use crate::settings::Settings;
 use scalepool_coherence::clocked::node::{Node, NodeConfig, NodeResult, Watch};
 use scalepool_coherence::clocked::program::Program;
@@ -78,8 +78,8 @@ impl Crossing {
         let [above, below] = trunk(p)?;
         let (hub, own) = if at_hub == 0 { (above, below) } else { (below, above) };
         p.module(&name, clock, |bind| {
-            let mut links = vec![own.attach(bind, Vec::new(), form)];
-            links.extend(leaves.into_iter().map(|end| end.attach(bind, Vec::new(), leaf_form)));
+            let mut links = vec![own.attach(bind, Vec::new(), form, 0)];
+            links.extend(leaves.into_iter().map(|end| end.attach(bind, Vec::new(), leaf_form, 0)));
             Switch::new(links, table, config, tap, result)
         })?;
         Ok(hub)
@@ -179,7 +179,7 @@ impl Target {
         let agent = Dcoh::new(&config, leaves as u8);
         let core = UioPeer::new(Vec::new(), Program::default());
         p.module(TARGET, clock, |bind| {
-            let links = vec![end.attach(bind, routes, form)];
+            let links = vec![end.attach(bind, routes, form, 0)];
             let reductions = Vec::new();
             Node::new(NodeConfig { number: 0, agent, core, config, reductions, links, tap, watch }, result)
         })

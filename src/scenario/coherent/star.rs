@@ -11,7 +11,7 @@ use super::crossing::{Crossing, TARGET, Target, by_ports, switched_routes};
 use super::links::Kind;
 use super::outcome::{Outcome, STALL_LIMIT_FS, Switched, Watching, locked, measured};
 use super::stimulus;
-use super::wiring::NodeEnds;
+use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use crate::drive::{Built, Ended, identity};
 use crate::faults::faults;
 use crate::settings::Settings;
@@ -346,7 +346,7 @@ where
                     if let (Some(direct), Some(cache)) =
                         (direct_watcher.clone(), watch.take_if(|_| direct_watcher.is_some()))
                     {
-                        watch = Some(Box::new(Divided { cache, mem: Box::new(Handle(direct)) }));
+                        watch = Some(Box::new(Divided { cache: Some(cache), mem: Some(Box::new(Handle(direct))) }));
                     }
                     let watch = recorded(watch, &recorder, self.hubs + index, vec![n, target_column]);
                     let mut second = None;
@@ -361,8 +361,8 @@ where
                     }
                     let agent = (self.leaf)(leaf);
                     p.module(&leaf_name, core, |bind| {
-                        let mut links = vec![own.attach(bind, vec![route], spec.form)];
-                        links.extend(second.map(|(end, form, route)| end.attach(bind, vec![route], form)));
+                        let mut links = vec![own.attach(bind, vec![route], spec.form, route.bi_id)];
+                        links.extend(second.map(|(end, form, route)| end.attach(bind, vec![route], form, route.bi_id)));
                         Node::new(
                             NodeConfig {
                                 number: leaf + 1,
@@ -392,9 +392,9 @@ where
                 }
                 p.module(&name, core, |bind| {
                     let links = match trunk {
-                        Some(trunk) => vec![trunk.attach(bind, hub_routes, trunk_form)],
+                        Some(trunk) => vec![trunk.attach(bind, hub_routes, trunk_form, n as u16)],
                         None => {
-                            let own = |(route, end): (Route, NodeEnds)| end.attach(bind, vec![route], spec.form);
+                            let own = |(route, end): (Route, NodeEnds)| end.attach(bind, vec![route], spec.form, route.bi_id);
                             ends.into_iter().map(own).collect()
                         }
                     };

@@ -133,5 +133,6 @@ fn measured(flit_clock: scalepool_kernel::Clock, result: &GpuResult) -> Measured
         broken: result.broken.clone(),
         from_fs: 0,
         to_fs: (result.last_cycle > 0).then(|| flit_clock.edge(result.last_cycle).as_fs()),
+        ..Measured::default()
     }
 }

@@ -172,5 +172,6 @@ fn measured(results: &[(String, Arc<Mutex<PortResult>>)], flit_fs: u64, ending: 
         coverage: Vec::new(),
         broken,
         astray,
+        ..LinkMeasured::default()
     }
 }

@@ -166,5 +166,6 @@ fn measured(path: &str, from_fs: u64, result: &AcceleratorResult) -> Measured {
         broken,
         from_fs,
         to_fs: None,
+        ..Measured::default()
     }
 }

@@ -238,5 +238,6 @@ fn measured(
         coverage: vec![("field types".to_owned(), met, FIELDS.len() as u64)],
         broken,
         astray,
+        ..LinkMeasured::default()
     }
 }

@@ -1,7 +1,8 @@
-//! `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`: links of CXL.mem, one kind a flit mode.
+//! `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`: links of CXL.cache and CXL.mem, one kind a flit mode.
 //!
 //! The kinds differ in their link ends and in nothing else, so one component can stand at any of them. The first end is
-//! that of the host; what it sends goes down.
+//! that of the host; what it sends goes down. Between ports that keep lines coherent a link carries all classes of both protocols,
+//! each by a channel of its own; between others those of CXL.mem.
 
 mod cxl256;
 mod cxl68;
@@ -11,12 +12,12 @@ pub use cxl68::CXL_68B;
 pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 
 use crate::field::{Range, config};
-use crate::kind::Finding;
+use crate::kind::{Finding, LinkSite, Role};
 use crate::problem::Place;
 use crate::quantity::Unit;
+use scalepool_link::classes::ByClass;
 use scalepool_link::fault::Fault;
-use scalepool_link::port::Carries;
-use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::Form;
 
 /// Listed faults.
 const FAULTS: &str =
@@ -72,6 +73,15 @@ struct CxlLink<E> {
     unit_time_fs: (u64, u64),
     /// Units are used by halves.
     halves: bool,
+    /// How messages are spelled.
+    form: Form,
+    /// Its ends carry CXL.cache and CXL.mem, class by class; otherwise CXL.mem alone.
+    is_coherent: bool,
+}
+
+/// Whether a link carries what keeps lines coherent.
+fn is_coherent(site: &LinkSite<'_>) -> bool {
+    matches!(site.roles[0], Role::Coherent(..))
 }
 
 /// Bytes a second of whole units in one direction.
@@ -83,7 +93,7 @@ fn unit_bytes_per_s(unit_bytes: usize, (num, den): (u64, u64)) -> f64 {
 struct Figures {
     /// Units sent, by the host and by the device.
     units: [u64; 2],
-    /// CXL.mem messages sent, by layout.
+    /// Messages sent, by layout; of CXL.mem alone where nothing else can be.
     messages: Vec<(String, u64)>,
     /// Times that something was asked for again.
     retries: u64,
@@ -96,9 +106,9 @@ struct Figures {
 }
 
 /// A link end that can be reported on.
-trait Reported: Carries<Message> {
+trait Reported: ByClass {
     /// Figures of a link.
-    fn figures(host: &Self, device: &Self) -> Figures;
+    fn figures(host: &Self, device: &Self, is_coherent: bool) -> Figures;
 
     /// The unit of bytes that a caller drove; `None` if there are too many or too few.
     fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;

@@ -4,20 +4,30 @@
 use super::{CxlLink, Reported};
 use crate::kind::{BuiltLink, Clocks, Ending, LinkEndSite, LinkMeasured, LinkSite, Plug};
 use crate::kinds::{broken as broken_at, published};
-use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
+use scalepool_coherence::message as coherent;
+use scalepool_kernel::{BuildError, Clock, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
-use scalepool_link::port::{Channels, OnWire, Port, PortConfig, PortResult, Ports};
+use scalepool_link::port::{Agent, Channels, OnWire, Port, PortConfig, PortResult, Ports};
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::Broken;
+use scalepool_nodes::cxl::coherent::wiring::{self, PortEnds};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
 
 /// Messages between an agent and its link end; channels are one flit clock or agent clock long.
 const CHANNEL_DEPTH: u32 = 32;
+
+/// Channels of a port to the agent behind it.
+enum Inner {
+    /// One for each class.
+    Classes(PortEnds),
+    /// One for all classes: from the agent, to the agent.
+    Shared(InEnd<Message>, OutEnd<Message>),
+}
 
 /// One end of a link and its wires.
 struct End<E: Reported> {
@@ -36,6 +46,8 @@ struct End<E: Reported> {
     hold_credits_flits: u64,
     give_up: u32,
     halves: bool,
+    form: Form,
+    is_coherent: bool,
     taps: Option<[Tap; 2]>,
     result: Arc<Mutex<PortResult<E>>>,
 }
@@ -67,6 +79,9 @@ impl<E: Reported> LinkEndSite for End<E> {
             halves,
             hold_credits_flits,
             give_up,
+            form,
+            is_coherent,
+            dir,
             ..
         } = *self;
         let wire = |rng| FaultyWire::new(faults, ber, rng);
@@ -81,13 +96,24 @@ impl<E: Reported> LinkEndSite for End<E> {
             })?;
             return Ok(None);
         }
-        let (tx, to_link) = p.channel::<Message>(&format!("{name}.tx"), CHANNEL_DEPTH, 1)?;
         // One flit clock too where the port has two edges of it.
         let edges = if halves { 2 } else { 1 };
-        let (from_link, rx) = p.channel::<Message>(&format!("{name}.rx"), CHANNEL_DEPTH, edges)?;
+        let (plug, inner) = if is_coherent {
+            let sends = if dir == Dir::Up { coherent::Dir::Down } else { coherent::Dir::Up };
+            let (node, port) = wiring::channels(p, &format!("{name}.node"), sends, form, edges)?;
+            (Plug::Coherent(node), Inner::Classes(port))
+        } else {
+            let (tx, to_link) = p.channel::<Message>(&format!("{name}.tx"), CHANNEL_DEPTH, 1)?;
+            let (from_link, rx) = p.channel::<Message>(&format!("{name}.rx"), CHANNEL_DEPTH, edges)?;
+            (Plug::Cxl(tx, rx), Inner::Shared(to_link, from_link))
+        };
         p.module(&name, flit, |bind| {
+            let agent: Box<dyn Agent<E>> = match inner {
+                Inner::Classes(port) => Box::new(port.attach(bind)),
+                Inner::Shared(tx, rx) => Box::new(Channels { tx: bind.attach(tx), rx: bind.attach(rx) }),
+            };
             let ports = Ports {
-                agents: vec![Box::new(Channels { tx: bind.attach(to_link), rx: bind.attach(from_link) })],
+                agents: vec![agent],
                 wire_out: bind.attach(wire_out),
                 wire_in: bind.attach(wire_in),
                 flits,
@@ -96,7 +122,7 @@ impl<E: Reported> LinkEndSite for End<E> {
             let config = PortConfig { end, wire: wire(bind.rng()), retrain_fs, hold_credits_flits, halves, give_up };
             Port::new(config, ports, result)
         })?;
-        Ok(Some(Plug::Cxl(tx, rx)))
+        Ok(Some(plug))
     }
 }
 
@@ -109,7 +135,7 @@ pub(super) fn build<E: Reported>(
     sim: &mut Simulation,
     site: &LinkSite<'_>,
 ) -> Result<BuiltLink, BuildError> {
-    let CxlLink { host, device, line, unit_bytes, unit_time_fs, halves, .. } = link;
+    let CxlLink { host, device, line, unit_bytes, unit_time_fs, halves, form, is_coherent } = link;
     let (num, den) = unit_time_fs;
     // A unit is there when its last byte is; one that is used by halves, when the last byte of its even half is.
     let parts = if halves { 2 } else { 1 };
@@ -136,6 +162,8 @@ pub(super) fn build<E: Reported>(
             hold_credits_flits: if n == 1 { line.credits_hold } else { 0 },
             give_up: line.give_up,
             halves,
+            form,
+            is_coherent,
             taps: None,
             result: Arc::default(),
         }
@@ -146,15 +174,15 @@ pub(super) fn build<E: Reported>(
     let ports = [host.port.clone(), device.port.clone()];
     Ok(BuiltLink {
         ends: [Box::new(host), Box::new(device)],
-        measure: Box::new(move |ending| measured(&results, &ports, unit_bytes, unit_time_fs, ending)),
+        measure: Box::new(move |ending| measured(&results, &ports, (unit_bytes, unit_time_fs), is_coherent, ending)),
     })
 }
 
 fn measured<E: Reported>(
     results: &[Arc<Mutex<PortResult<E>>>; 2],
     places: &[SimPort; 2],
-    unit_bytes: usize,
-    unit_time_fs: (u64, u64),
+    (unit_bytes, unit_time_fs): (usize, (u64, u64)),
+    is_coherent: bool,
     ending: &Ending,
 ) -> LinkMeasured {
     let ports = results.each_ref().map(published);
@@ -162,7 +190,7 @@ fn measured<E: Reported>(
     let [Some(host), Some(device)] = ports.each_ref().map(|port| port.end.as_ref()) else {
         return LinkMeasured::default();
     };
-    let figures = E::figures(host, device);
+    let figures = E::figures(host, device, is_coherent);
     let line_bits = ending.clocks(unit_time_fs) * 8 * unit_bytes as u64;
     let is_driven = |n: usize| places[n].feed.is_some();
     let (mut broken, mut astray) = (Vec::new(), Vec::new());
@@ -181,6 +209,7 @@ fn measured<E: Reported>(
     LinkMeasured {
         units: [0, 1].map(|n| places[n].feed.as_ref().map_or(figures.units[n], Feed::sent)),
         messages: figures.messages,
+        is_counted_by_agents: is_coherent,
         retries: figures.retries,
         credit_stalls: figures.credit_stalls,
         damaged: ports.iter().map(|port| port.damaged).sum(),

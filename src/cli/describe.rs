@@ -13,6 +13,7 @@ use scalepool_scenario::settings::Key;
 use scalepool_scenario::{SCENARIOS, Scenario, described};
 use scalepool_system::description::{Description, component_kind, link_kind};
 use scalepool_system::field::{Field, Range};
+use scalepool_system::generator::generator_kind;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
@@ -140,7 +141,7 @@ fn print_settings(name: &str, doc: &str, keys: &[Key], out: &mut dyn Write) -> i
     table.print(out)
 }
 
-/// A kind of component or link.
+/// A kind of component, link or generator.
 struct Kind {
     name: &'static str,
     about: &'static str,
@@ -150,7 +151,9 @@ struct Kind {
 /// The kind of a name.
 fn kind(name: &str) -> Option<Kind> {
     let component = component_kind(name).map(|k| (k.name, k.about, k.fields));
-    let (name, about, fields) = component.or_else(|| link_kind(name).map(|k| (k.name, k.about, k.fields)))?;
+    let link = || link_kind(name).map(|k| (k.name, k.about, k.fields));
+    let generator = || generator_kind(name).map(|k| (k.name, k.about, k.fields));
+    let (name, about, fields) = component.or_else(link).or_else(generator)?;
     Some(Kind { name, about, fields: fields() })
 }
 

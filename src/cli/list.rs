@@ -7,6 +7,7 @@ use scalepool_coherence::explore::{NAMED, Named};
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
 use scalepool_protocols::rules::{self, Rule};
 use scalepool_scenario::SCENARIOS;
+use scalepool_system::generator::GENERATORS;
 use scalepool_system::kind::{COMPONENTS, LINKS};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -78,7 +79,9 @@ pub(super) fn rule(r: &Rule) -> Value {
 /// Kinds of descriptions: of what, name, meaning.
 fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let components = COMPONENTS.iter().map(|kind| ("component", kind.name, kind.about));
-    components.chain(LINKS.iter().map(|kind| ("link", kind.name, kind.about)))
+    let links = LINKS.iter().map(|kind| ("link", kind.name, kind.about));
+    let generators = GENERATORS.iter().map(|kind| ("generator", kind.name, kind.about));
+    components.chain(links).chain(generators)
 }
 
 impl What {

@@ -6,9 +6,10 @@
 use super::design::System;
 use super::document::{self, Item, Table, Value, path_of};
 use super::field::{Config, Field, Range};
+use super::generator::generator_kind;
 use super::kind::{COMPONENTS, ComponentKind, LINKS, LinkKind};
 use super::problem::{Place, Problems};
-use super::resolve::{ClockConfig, SystemConfig, resolve};
+use super::resolve::{ClockConfig, MOST, SystemConfig, resolve};
 use std::path::{Path, PathBuf};
 
 /// A description with its settings.
@@ -28,8 +29,8 @@ pub struct Description {
 pub struct Short {
     /// Name, `host.outstanding`.
     pub name: String,
-    /// What it stands for, `component.host.outstanding`.
-    pub path: String,
+    /// What it stands for, `component.host.outstanding`; all of them get the value.
+    pub paths: Vec<String>,
     /// Value in the description.
     pub default: String,
     /// The field.
@@ -68,20 +69,22 @@ impl Description {
         };
         let (key, value) = (key.trim(), value.trim());
         let shorts = self.shorts();
-        let path = shorts.iter().find(|short| short.name == key).map_or(key, |short| short.path.as_str());
-        let is_known =
-            |path: &str| self.field_of(path).is_some_and(|(field, _)| !matches!(field.range, Range::Table(_)));
-        let Some(parts) = path_of(path).filter(|_| is_known(path)) else {
+        let short = shorts.iter().find(|short| short.name == key);
+        let paths = short.map_or(vec![key.to_owned()], |short| short.paths.clone());
+        let known = |path: &String| path_of(path).filter(|_| self.is_value(path));
+        let Some(parts) = paths.iter().map(known).collect::<Option<Vec<_>>>() else {
             let known = shorts.iter().map(|short| short.name.as_str()).collect::<Vec<_>>().join(", ");
             let expected = if known.is_empty() { "a path such as component.host.outstanding" } else { &known };
             problems.add(Place::default(), format!("`{key}`"), format!("no such key; expected one of: {expected}"));
             return Err(problems);
         };
-        if !document::edit(&mut self.root, &parts, Value::Text(value.to_owned())) {
-            problems.add(Place::default(), key, "found a value on the way to it, expected tables");
-            return Err(problems);
+        for (path, parts) in paths.into_iter().zip(parts) {
+            if !document::edit(&mut self.root, &parts, Value::Text(value.to_owned())) {
+                problems.add(Place::default(), key, "found a value on the way to it, expected tables");
+                return Err(problems);
+            }
+            self.edits.push((path, key.to_owned()));
         }
-        self.edits.push((path.to_owned(), key.to_owned()));
         Ok(())
     }
 
@@ -114,9 +117,9 @@ impl Description {
     pub fn shorts(&self) -> Vec<Short> {
         let Some(table) = self.table("settings") else { return Vec::new() };
         let short = |(name, _, item): &(String, Place, Item)| {
-            let Value::Text(path) = &item.value else { return None };
-            let (field, default) = self.field_of(path)?;
-            Some(Short { name: name.clone(), path: path.clone(), default, field })
+            let paths = paths_of(item)?;
+            let (field, default) = self.field_of(paths.first()?)?;
+            Some(Short { name: name.clone(), paths, default, field })
         };
         table.entries.iter().filter_map(short).collect()
     }
@@ -127,6 +130,11 @@ impl Description {
             Some(Item { value: Value::Table(table), .. }) => Some(table),
             _ => None,
         }
+    }
+
+    /// Whether there is a field with one value at a path.
+    pub(super) fn is_value(&self, path: &str) -> bool {
+        self.field_of(path).is_some_and(|(field, _)| !matches!(field.range, Range::Table(_)))
     }
 
     /// The field at a path, and its value in the description.
@@ -149,8 +157,12 @@ impl Description {
         if top == "link" && rest == ["kind"] {
             return Some((KIND_OF_LINK, kind.to_owned()));
         }
+        if top == "component" && rest == ["count"] && own.get("count").is_some() {
+            return Some((COUNT, self.given(&parts, &COUNT)));
+        }
         let mut fields = match top.as_str() {
             "clock" => ClockConfig::fields(),
+            "generator" => (generator_kind(kind)?.fields)(),
             "component" => (component_kind(kind)?.fields)(),
             "link" => (link_kind(kind)?.fields)(),
             _ => return None,
@@ -190,6 +202,27 @@ const KIND_OF_LINK: Field = Field {
     range: Range::Text("kinds; several compare them"),
     doc: "kind of the link: its flit mode; other kinds have settings of their own",
 };
+
+/// The length of an array of components, as a field.
+const COUNT: Field = Field {
+    name: "count",
+    default: "1",
+    unit: super::quantity::Unit::Of("-"),
+    range: Range::Int(1, MOST as u64),
+    doc: "components of the array",
+};
+
+/// What an entry of `[settings]` stands for: a path, or several; `None` for anything else.
+pub(super) fn paths_of(item: &Item) -> Option<Vec<String>> {
+    let text = |item: &Item| match &item.value {
+        Value::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    match &item.value {
+        Value::List(items) if !items.is_empty() => items.iter().map(text).collect(),
+        _ => text(item).map(|path| vec![path]),
+    }
+}
 
 /// The kind of component of a name.
 pub fn component_kind(name: &str) -> Option<&'static ComponentKind> {

@@ -462,6 +462,11 @@ pub struct ComponentKind {
     pub external: &'static [&'static str],
 }
 
+/// Fields of a kind of component.
+pub fn component_fields(kind: &str) -> Option<Vec<&'static Field>> {
+    COMPONENTS.iter().find(|known| known.name == kind).map(|known| (known.fields)())
+}
+
 /// Keys of a component's table that every kind has.
 pub const COMPONENT_KEYS: &[&str] = &["kind", "count", "clock", "at", "external"];
 /// Keys of a link's table that every kind has.

@@ -1,13 +1,14 @@
 //! A description to a system: every name is looked up, every value is read, every port is joined. All that is wrong is said
 //! at once.
 //!
-//! A walk: the format is judged first, since a newer one means other things; clocks, then components with their arrays and
+//! A walk: the format is judged first, since a newer one means other things; generators have written what they make; clocks, then components with their arrays and
 //! exceptions, then links with their index variables; at last every port has to have exactly one link that fits.
 
-use super::description::{Description, component_kind, link_kind};
+use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
+use super::generator;
 use super::kind::{COMPONENTS, LINKS, PortDecl, Role, Side};
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
@@ -20,7 +21,7 @@ pub const FORMAT: u64 = 1;
 /// Most components and links of a system.
 pub const MOST: usize = 1 << 16;
 /// Tables and keys at the top.
-pub const TOP: [&str; 6] = ["format", "system", "clock", "component", "link", "settings"];
+pub const TOP: [&str; 7] = ["format", "system", "clock", "component", "link", "generator", "settings"];
 
 config! {
     /// `[system]`.
@@ -42,8 +43,11 @@ config! {
 
 /// Makes the system.
 pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
+    let (mut whole, mut unmade) = (description.clone(), Problems::of(&description.file));
+    generator::expand(&mut whole.root, &mut unmade);
+    let is_made = unmade.list.is_empty();
     let mut all = Resolver {
-        description,
+        description: &whole,
         problems: Problems::of(&description.file),
         resolved: Vec::new(),
         clocks: Vec::new(),
@@ -57,6 +61,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         return Err(all.problems.sorted());
     }
     all.top();
+    all.problems.list.extend(unmade.list);
     let title: SystemConfig = all.section("system");
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
     if title.name.is_empty() || !title.name.chars().all(is_name) {
@@ -66,11 +71,15 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     all.clocks();
     all.components();
     let sound = all.problems.list.len();
-    all.links();
-    // A port whose link is wrong is no second finding, and neither is a setting of what is of no known kind.
-    if all.problems.list.len() == sound {
-        all.ports();
+    // What a generator did not make is no second finding, and neither is a port whose link is wrong, or a setting of what is
+    // of no known kind.
+    if is_made {
+        all.links();
+        if all.problems.list.len() == sound {
+            all.ports();
+        }
     }
+    all.description = description;
     if all.problems.list.iter().all(|problem| !problem.key.ends_with(".kind")) {
         all.settings();
     }
@@ -621,12 +630,13 @@ impl<'a> Resolver<'a> {
     fn settings(&mut self) {
         for (name, place, item) in self.description.table("settings").into_iter().flat_map(|t| &t.entries) {
             let key = format!("settings.\"{name}\"");
-            match &item.value {
-                Value::Text(path) => match self.description.field_of(path) {
-                    Some((field, _)) if !matches!(field.range, Range::Table(_)) => (),
-                    _ => self.problems.add(item.place, key, format!("found `{path}`, expected the path of a field")),
-                },
-                _ => self.problems.add(*place, key, format!("found {}, expected the path of a field", item.shown())),
+            let Some(paths) = paths_of(item) else {
+                let text = format!("found {}, expected the path of a field, or several", item.shown());
+                self.problems.add(*place, key, text);
+                continue;
+            };
+            for path in paths.iter().filter(|path| !self.description.is_value(path)) {
+                self.problems.add(item.place, &key, format!("found `{path}`, expected the path of a field"));
             }
         }
     }

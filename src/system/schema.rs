@@ -1,6 +1,7 @@
 //! The JSON Schema of descriptions, for editors: names, units, ranges, defaults and meanings as the fields declare them.
 
 use super::field::{Config, Field, Range};
+use super::generator::GENERATORS;
 use super::kind::{COMPONENTS, LINKS};
 use super::quantity::Unit;
 use super::resolve::{ClockConfig, FORMAT, SystemConfig};
@@ -10,6 +11,7 @@ use serde_json::{Map, Value, json};
 pub fn schema() -> Value {
     let components = COMPONENTS.iter().map(|kind| of_kind(kind.name, kind.about, (kind.fields)(), component_keys()));
     let links = LINKS.iter().map(|kind| of_kind(kind.name, kind.about, (kind.fields)(), link_keys()));
+    let generators = GENERATORS.iter().map(|kind| of_kind(kind.name, kind.about, (kind.fields)(), Map::new()));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "scalepool system description",
@@ -22,7 +24,10 @@ pub fn schema() -> Value {
             "clock": named(table(ClockConfig::fields(), Map::new())),
             "component": named(json!({"oneOf": components.collect::<Vec<_>>()})),
             "link": named(json!({"oneOf": links.collect::<Vec<_>>()})),
-            "settings": {"type": "object", "additionalProperties": {"type": "string"}},
+            "generator": named(json!({"oneOf": generators.collect::<Vec<_>>()})),
+            "settings": {"type": "object", "additionalProperties": {"anyOf": [
+                {"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}},
+            ]}},
         },
     })
 }

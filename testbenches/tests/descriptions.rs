@@ -386,6 +386,71 @@ fn examples_run_clean() {
 }
 
 #[test]
+fn a_generated_pod_is_the_one_written_by_hand() {
+    let (by_hand, generated) = (example("pod.toml"), example("generated_pod.toml"));
+    let system = |text: &str| read(text).expect("it is sound");
+    assert_eq!(system(&generated).canonical(), system(&by_hand).canonical());
+    let larger = run(&generated, &["pod.accelerators=8", "pod.switches=1", "traffic.operations=20"]).expect("it runs");
+    assert_eq!((larger.violations.as_slice(), larger.components.len(), larger.links.len()), (&[][..], 9, 8));
+    // The same pod of arrays that a short name sets together.
+    let counts = "\"accel\" = [\"component.accel.count\", \"component.switch.ports\"]\n\"link.ber\"";
+    let mut description =
+        Description::parse("f.toml", PathBuf::new(), &by_hand.replace("\"link.ber\"", counts)).expect("it is TOML");
+    let short = description.shorts().into_iter().find(|short| short.name == "accel").expect("a short name");
+    assert_eq!((short.default.as_str(), short.field.range.to_string().as_str()), ("4", "1 to 65536"));
+    description.set("accel=7").expect("it can be set");
+    let system = description.resolve().map_err(|p| p.to_string()).expect("it is sound");
+    assert_eq!((system.components.len(), system.links.len()), (9, 14));
+}
+
+#[test]
+fn mistakes_of_generators_are_named_with_their_places() {
+    let pod = example("generated_pod.toml");
+    for (from, to, expected) in [
+        (
+            "kind = \"pod\"",
+            "kind = \"pot\"",
+            "f.toml:25:8: generator.pod.kind: found the kind of generator `pot`, expected one of pod; the nearest is `pod`",
+        ),
+        ("kind = \"pod\"", "", "f.toml:24:12: generator.pod.kind: found no kind, expected one of pod"),
+        ("nodes = \"accel\"", "", "f.toml:24:12: generator.pod.nodes: found no name, expected the name of a component"),
+        (
+            "nodes = \"accel\"",
+            "nodes = \"acel\"",
+            "f.toml:26:9: generator.pod.nodes: found the component `acel`, expected one of accel, switch; the nearest is `accel`",
+        ),
+        ("link = \"fabric\"", "link = \"x\"", "generator.pod.link: found the link `x`, expected one of fabric"),
+        (
+            "node_count = 4",
+            "node_count = 1025",
+            "f.toml:29:14: generator.pod.node_count: found 1025, expected 2 to 1024 [nodes]",
+        ),
+        ("node_count = 4", "nodecount = 4", "generator.pod.nodecount: found the key `nodecount`"),
+        (
+            "kind = \"ualink.switch\"",
+            "kind = \"ualink.switch\"\nports = 4",
+            "f.toml:20:9: component.switch.ports: found 4, expected none: generator.pod sets it",
+        ),
+        (
+            "kind = \"ualink.switch\"",
+            "kind = \"cxl.memory\"",
+            "generator.pod.switches: found `switch`, a cxl.memory, expected a component with an array of ports",
+        ),
+        ("[generator.pod]", "[generator]\npod = 1\n[generator.x]", "generator.pod: found 1, expected a table"),
+        (
+            "\"generator.pod.node_count\"",
+            "[\"generator.pod.node_count\", \"component.accel.count\"]",
+            "settings.\"pod.accelerators\": found `component.accel.count`, expected the path of a field",
+        ),
+    ] {
+        let text = pod.replacen(from, to, 1);
+        assert_ne!(text, pod, "{from}");
+        let found = read(&text).map(|_| String::new()).unwrap_or_else(|e| e);
+        assert!(found.contains(expected), "{from} -> {to}:\nfound    {found}\nexpected {expected}");
+    }
+}
+
+#[test]
 fn a_denied_route_and_a_fault_are_seen_in_a_described_pod() {
     let text = example("pod.toml").replace("ports = 4", "ports = 4\ndeny = [\"0:3\"]");
     let report = run(&text, &["component.accel.timeout=2000000"]).expect("it runs");

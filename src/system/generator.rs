@@ -1,0 +1,172 @@
+//! Generators: components and links from a few numbers.
+//!
+//! Modelled: `[generator.NAME]` with a kind of the registry [`GENERATORS`]. A generator writes into the description what a
+//! user would write by hand: counts, lengths of arrays of ports, and which ports a link joins. Left out: topologies whose
+//! switches are joined to each other.
+//!
+//! A walk through one: its table is read; the components and the link that it names are looked up; what it sets must not be
+//! there yet; then it is there, and the description is resolved as if the user had written it.
+
+use super::document::{self, Item, Table, Value};
+use super::field::{self, Config, Field, Range, config, unknown};
+use super::kind::component_fields;
+use super::problem::{Place, Problems};
+use super::quantity::Unit;
+
+/// A kind of generator.
+pub struct GeneratorKind {
+    /// Name in descriptions.
+    pub name: &'static str,
+    /// What it makes.
+    pub about: &'static str,
+    /// Fields of its table.
+    pub fields: fn() -> Vec<&'static Field>,
+    /// Writes what it makes.
+    generate: fn(&mut Generating<'_>),
+}
+
+/// All kinds of generators.
+pub static GENERATORS: &[GeneratorKind] = &[GeneratorKind {
+    name: "pod",
+    about: "nodes around switches: port k of each node leads to switch k, which has a port for each node",
+    fields: Pod::fields,
+    generate: pod,
+}];
+
+/// Keys of a generator's table that every kind has.
+const GENERATOR_KEYS: &[&str] = &["kind"];
+
+config! {
+    /// Nodes around switches.
+    pub struct Pod {
+        nodes: String = "" [Unit::Of("-")] in Range::Text("the name of a component"), "component that is a node; the generator sets its count and its ports";
+        switches: String = "" [Unit::Of("-")] in Range::Text("the name of a component"), "component that is a switch; the generator sets its count and its ports";
+        link: String = "" [Unit::Of("-")] in Range::Text("the name of a link"), "link between them; the generator sets what it joins";
+        node_count: usize = "4" [Unit::Of("nodes")] in Range::Int(2, 1024), "nodes";
+        switch_count: usize = "1" [Unit::Of("switches")] in Range::Int(1, 16), "switches, and ports of each node";
+    }
+}
+
+/// The kind of generator of a name.
+pub fn generator_kind(name: &str) -> Option<&'static GeneratorKind> {
+    GENERATORS.iter().find(|kind| kind.name == name)
+}
+
+/// A generator at work.
+struct Generating<'a> {
+    root: &'a mut Table,
+    /// Its own table, where that stands, and its path.
+    table: Table,
+    place: Place,
+    path: String,
+    problems: &'a mut Problems,
+}
+
+/// Replaces the generators of a description by what they make.
+pub fn expand(root: &mut Table, problems: &mut Problems) {
+    let Some(Item { value: Value::Table(generators), .. }) = root.get("generator").cloned() else { return };
+    for (name, place, item) in generators.entries {
+        let path = format!("generator.{name}");
+        let Value::Table(table) = item.value else {
+            problems.add(item.place, path, format!("found {}, expected a table", item.shown()));
+            continue;
+        };
+        let known = || GENERATORS.iter().map(|kind| kind.name);
+        let kind = match table.get("kind") {
+            Some(Item { value: Value::Text(kind), place }) => {
+                let found = generator_kind(kind);
+                if found.is_none() {
+                    problems.add(*place, format!("{path}.kind"), unknown("kind of generator", known()).of(kind));
+                }
+                found
+            }
+            other => {
+                let found = other.map_or("no kind".to_owned(), Item::shown);
+                let text = format!("found {found}, expected one of {}", known().collect::<Vec<_>>().join(", "));
+                problems.add(other.map_or(place, |item| item.place), format!("{path}.kind"), text);
+                None
+            }
+        };
+        if let Some(kind) = kind {
+            (kind.generate)(&mut Generating { root, table, place, path, problems });
+        }
+    }
+}
+
+impl Generating<'_> {
+    fn read<C: Config>(&mut self) -> C {
+        // What the generator makes is part of the system; its own numbers are not.
+        let mut resolved = Vec::new();
+        field::read(&self.table, self.place, &self.path, GENERATOR_KEYS, self.problems, &mut resolved)
+    }
+
+    fn refuse(&mut self, key: &str, text: String) {
+        let place = self.table.get(key).map_or(self.place, |item| item.place);
+        self.problems.add(place, format!("{}.{key}", self.path), text);
+    }
+
+    /// The table that a field names, `component.accel`; a finding if there is none.
+    fn named(&mut self, key: &str, top: &str, name: &str) -> Option<Table> {
+        let tables = match self.root.get(top) {
+            Some(Item { value: Value::Table(tables), .. }) => tables.clone(),
+            _ => Table::default(),
+        };
+        match tables.get(name) {
+            Some(Item { value: Value::Table(table), .. }) => return Some(table.clone()),
+            _ if name.is_empty() => self.refuse(key, format!("found no name, expected the name of a {top}")),
+            _ => {
+                let text = unknown(top, tables.entries.iter().map(|(name, ..)| name.as_str())).of(name);
+                self.refuse(key, text);
+            }
+        }
+        None
+    }
+
+    /// Sets what nobody has set yet.
+    fn set(&mut self, top: &str, name: &str, key: &str, value: Value) {
+        let Some(table) = self.named("kind", top, name) else { return };
+        let own = format!("{top}.{name}.{key}");
+        match table.get(key) {
+            Some(item) => {
+                let text = format!("found {}, expected none: {} sets it", item.shown(), self.path);
+                self.problems.add(item.place, own, text);
+            }
+            None => {
+                let path = [top, name, key].map(str::to_owned);
+                document::edit(self.root, &path, value);
+            }
+        }
+    }
+
+    /// Makes a component an array whose elements have these ports each.
+    fn array(&mut self, role: &str, name: &str, count: usize, ports: usize) {
+        let Some(table) = self.named(role, "component", name) else { return };
+        let kind = match table.get("kind") {
+            Some(Item { value: Value::Text(kind), .. }) => kind.as_str(),
+            _ => return, // Said where the component is read.
+        };
+        if component_fields(kind).is_some_and(|fields| !fields.iter().any(|field| field.name == "ports")) {
+            let text = format!("found `{name}`, a {kind}, expected a component with an array of ports");
+            self.refuse(role, text);
+            return;
+        }
+        self.set("component", name, "count", Value::Number(count.to_string()));
+        self.set("component", name, "ports", Value::Number(ports.to_string()));
+    }
+
+    /// Says which ports a link joins.
+    fn join(&mut self, link: &str, ports: [String; 2]) {
+        if self.named("link", "link", link).is_some() {
+            let place = self.place;
+            let ports = ports.map(|port| Item { place, value: Value::Text(port) });
+            self.set("link", link, "between", Value::List(ports.to_vec()));
+        }
+    }
+}
+
+fn pod(own: &mut Generating<'_>) {
+    let Pod { nodes, switches, link, node_count, switch_count } = own.read();
+    own.array("nodes", &nodes, node_count, switch_count);
+    own.array("switches", &switches, switch_count, node_count);
+    own.join(&link, [format!("{nodes}[i].port[k]"), format!("{switches}[k].port[i]")]);
+}

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod coherent;
 pub mod described;
 pub mod drive;
 pub mod enumerate;
@@ -43,6 +42,8 @@ pub struct Scenario {
     /// Settings.
     pub keys: &'static [Key],
     how: How,
+    /// Whether there is a chart of its messages.
+    has_chart: bool,
 }
 
 /// How a scenario is built.
@@ -55,15 +56,11 @@ enum How {
 
 /// All of them.
 pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let coded = |name, doc, keys, build| Scenario { name, doc, keys, how: How::Coded(build) };
+    let coded = |name, doc, keys, build| Scenario { name, doc, keys, how: How::Coded(build), has_chart: false };
     let mut all = described::builtins();
     all.extend([
         coded(ualink::NAMES[0], ualink::DOCS[0], ualink::PAIR_KEYS, ualink::build_pair),
         coded(ualink::NAMES[1], ualink::DOCS[1], ualink::POD_KEYS, ualink::build_pod),
-        coherent::CACHE_PAIR,
-        coherent::DB_SHARE,
-        coherent::FILTER_THRASH,
-        coherent::BIAS_FLIP,
         coded(enumerate::NAME, enumerate::DOC, enumerate::KEYS, enumerate::build),
         coded(nvlink::pair::NAME, nvlink::pair::DOC, nvlink::pair::KEYS, nvlink::pair::build),
         coded(nvlink::pod::NAME, nvlink::pod::DOC, nvlink::pod::KEYS, nvlink::pod::build),
@@ -229,6 +226,13 @@ pub enum RunError {
     Build(scalepool_kernel::SimError),
 }
 
+impl RunError {
+    fn no_chart(request: &Request) -> RunError {
+        let charted = SCENARIOS.iter().filter(|scenario| scenario.has_chart).map(|scenario| scenario.name);
+        RunError::NoChart { found: request.scenario.clone(), expected: charted.collect::<Vec<_>>().join(", ") }
+    }
+}
+
 /// One request for each flit mode that `link.mode` names; without it the request itself.
 ///
 /// Each goes to the scenario of its mode, which has settings of its own: a key that another of the modes has, and this one
@@ -325,8 +329,8 @@ fn read(request: &Request) -> Result<Ready, RunError> {
         let expected = names().collect::<Vec<_>>().join(", ");
         return Err(RunError::Unknown { found: request.scenario.clone(), expected });
     }
-    if request.outputs.chart.is_some() && !coherent::NAMES.contains(&request.scenario.as_str()) {
-        return Err(RunError::NoChart { found: request.scenario.clone(), expected: coherent::NAMES.join(", ") });
+    if request.outputs.chart.is_some() && scenario.is_some_and(|scenario| !scenario.has_chart) {
+        return Err(RunError::no_chart(request));
     }
     let Some(Scenario { keys, how: How::Coded(build), .. }) = scenario else {
         return Ok(Ready::Described(scenario.and_then(Scenario::builtin)));

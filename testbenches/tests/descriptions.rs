@@ -3,7 +3,7 @@
 use scalepool::scenario::drive::Live;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request, RunError, SCENARIOS};
-use scalepool::system::build::assemble;
+use scalepool::system::build::{Run, assemble};
 use scalepool::system::description::Description;
 use scalepool::system::design::System;
 use scalepool::system::schema::schema;
@@ -142,7 +142,7 @@ fn two_thousand_components_are_built_in_a_second() {
     let begun = Instant::now();
     let system = read(&text).expect("it is sound");
     assert_eq!((system.components.len(), system.links.len()), (2000, 1000));
-    assert!(assemble(system, 1, None).is_ok());
+    assert!(assemble(system, Run::default()).is_ok());
     // The figure is printed, not asserted: tests say nothing about the machine.
     println!("2000 components and 1000 links: {:.3} s", begun.elapsed().as_secs_f64());
 }

@@ -16,9 +16,16 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 4] = [
+pub static ALL: [Builtin; 11] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
     builtin!("cxl-pbr-pair.toml"),
+    builtin!("cxl-cache-pair.toml"),
+    builtin!("cxl-cache-switch.toml"),
+    builtin!("cxl-cache-peers.toml"),
+    builtin!("hdm-db-share.toml"),
+    builtin!("hdm-db-fabric.toml"),
+    builtin!("snoop-filter-thrash.toml"),
+    builtin!("bias-flip.toml"),
 ];

@@ -209,7 +209,9 @@ pub enum AssemblyError {
         found: usize,
     },
     /// Components that share a stimulus and take it in different portions.
-    #[error("--stimulus: found blocks of {found} and of {other} accesses, expected one length: the trace is dealt to all cores in turn")]
+    #[error(
+        "--stimulus: found blocks of {found} and of {other} accesses, expected one length: the trace is dealt to all cores in turn"
+    )]
     Blocks {
         /// Of one.
         found: u64,
@@ -247,7 +249,11 @@ pub fn assemble(system: System, run: Run) -> Result<Assembly, AssemblyError> {
 }
 
 /// The same with other choices of coherent agents, which no description can make.
-fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -> Result<Assembly, AssemblyError> {
+pub(crate) fn amended(
+    system: System,
+    run: Run,
+    amend: &dyn Fn(&mut CoherenceConfig),
+) -> Result<Assembly, AssemblyError> {
     let canonical = system.canonical();
     let Run { seed, stimulus, chart } = run;
     let dealt = dealt(&system, stimulus.as_ref())?;

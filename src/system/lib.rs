@@ -11,8 +11,8 @@
 #![warn(missing_docs)]
 
 pub mod build;
-pub mod coherence;
 pub mod builtin;
+pub mod coherence;
 pub mod description;
 pub mod design;
 pub mod document;

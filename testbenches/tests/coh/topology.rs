@@ -1,6 +1,6 @@
 //! What stands between agents: a switch that all devices of a host, or all holders of a device, share; direct peers.
 
-use super::scenarios::{MODES, PATTERNS, count, run, settings, sound};
+use super::scenarios::{MODES, PATTERNS, below_a_switch, count, run, settings, sound};
 use scalepool::scenario::{self, Request};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ fn devices_share_a_switch_in_every_mode_and_pattern() {
     for mode in &MODES[1..] {
         for pattern in PATTERNS {
             let (mode, pattern) = (format!("link.mode={mode}"), format!("core.pattern={pattern}"));
-            let report = sound("cxl-cache-pair", None, &small(&["switch=on", "devices=3", &mode, &pattern]));
+            let report = sound("cxl-cache-switch", None, &small(&["devices=3", &mode, &pattern]));
             let messages: u64 = report.messages.iter().map(|(_, n)| n).sum();
             assert_eq!(count(&report, "switched"), messages, "{mode} {pattern}: each message passes the switch once");
             assert_eq!(count(&report, "discarded"), 0, "{mode} {pattern}");
@@ -44,26 +44,25 @@ fn devices_share_a_switch_in_every_mode_and_pattern() {
         ["core.accesses=6", "devices=16"],
         ["home.filter_lines=2", "devices=4"],
     ] {
-        let report =
-            sound("cxl-cache-pair", None, &small(&[&["switch=on", "core.pattern=migratory"], &more[..]].concat()));
+        let report = sound("cxl-cache-switch", None, &small(&[&["core.pattern=migratory"], &more[..]].concat()));
         assert!(count(&report, "h2d_req") > 0, "{more:?}");
     }
 }
 
 #[test]
 fn the_link_above_carries_cache_ids() {
-    for own in ["same", "cxl-68b"] {
+    for own in ["cxl-256b", "cxl-68b"] {
         let own = format!("switch.device_mode={own}");
-        let set = small(&["switch=on", "devices=3", "core.pattern=migratory", &own]);
+        let set = small(&["devices=3", "core.pattern=migratory", &own]);
         let mut seen: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
-        for record in trace("cxl-cache-pair", set) {
+        for record in trace("cxl-cache-switch", set) {
             let Some(id) = record["fields"]["cache_id"].as_u64() else { continue };
             let place = record["where"].as_str().expect("a place").to_owned();
             seen.entry(place).or_default().insert(id);
         }
         let all = BTreeSet::from([0, 1, 2]);
         assert_eq!((&seen["host.home"], &seen["switch[0]"]), (&all, &all), "{own}: {seen:?}");
-        if own.ends_with("same") {
+        if own.ends_with("256b") {
             // A device does not know its own; what comes down to it has it.
             assert_eq!(seen["dev[2].cache"], BTreeSet::from([0, 2]), "{seen:?}");
         } else {
@@ -76,7 +75,7 @@ fn the_link_above_carries_cache_ids() {
 fn an_entry_that_is_not_valid_cuts_a_device_off() {
     let cut = |entry: &str| {
         let table = format!("switch.table={entry}");
-        run("cxl-cache-pair", None, &small(&["switch=on", "devices=3", &table])).expect("a legal request")
+        run("cxl-cache-switch", None, &small(&["devices=3", &table])).expect("a legal request")
     };
     let report = cut("1:none");
     assert!(count(&report, "discarded") > 0, "without answer");
@@ -96,35 +95,38 @@ fn an_entry_that_is_not_valid_cuts_a_device_off() {
 fn what_cannot_stand_behind_a_switch_is_refused() {
     let refused = |scenario: &str, set: &[&str]| run(scenario, None, &settings(set)).expect_err("refused").to_string();
     for (scenario, set, why) in [
-        ("cxl-cache-pair", &["switch=on", "link.mode=cxl-68b"][..], "COH-CID-04"),
-        ("cxl-cache-pair", &["switch=on", "link.mode=cxl-256b-pbr", "switch.device_mode=cxl-68b"], "expected `same`"),
-        ("cxl-cache-pair", &["switch=on", "switch.table=16:1"], "found `16:1`"),
-        ("cxl-cache-pair", &["switch=on", "switch.table=3"], "found `3`"),
-        ("cxl-cache-pair", &["switch=on", "switch.table=3:16"], "found `3:16`"),
-        ("hdm-db-share", &["switch=on"], "expected cxl-256b-pbr"),
-        ("hdm-db-share", &["peers=1", "link.mode=cxl-256b-pbr"], "expected switch=on"),
-        ("hdm-db-share", &["peers=15", "hosts=2", "switch=on", "link.mode=cxl-256b-pbr"], "at most 16 in all"),
+        ("cxl-cache-switch", &["link.mode=cxl-68b"][..], "COH-CID-04"),
+        (
+            "cxl-cache-switch",
+            &["link.mode=cxl-256b-pbr", "switch.device_mode=cxl-68b"],
+            "expected cxl-256b-pbr as at its trunk",
+        ),
+        ("cxl-cache-switch", &["link.mode=cxl-256b-pbr", "switch.table=1:0"], "expected none: a fabric goes by ports"),
+        ("cxl-cache-switch", &["switch.table=16:1"], "found `16:1`"),
+        ("cxl-cache-switch", &["switch.table=3"], "found `3`"),
+        ("cxl-cache-switch", &["switch.table=3:16"], "found `3:16`"),
+        ("hdm-db-fabric", &["link.host.kind=cxl-256b"], "expected cxl-256b-pbr"),
+        ("hdm-db-share", &["link.mode=cxl-68b"], "expected cxl-256b, cxl-256b-lopt, cxl-256b-pbr"),
+        ("hdm-db-fabric", &["peers=15", "hosts=2"], "expected 1 to 16 in all"),
     ] {
         let error = refused(scenario, set);
         assert!(error.contains(why), "{set:?}: {error}");
     }
     // Alone, a device needs no CacheID.
-    sound("cxl-cache-pair", None, &small(&["switch=on", "link.mode=cxl-68b", "devices=1"]));
+    sound("cxl-cache-switch", None, &small(&["link.mode=cxl-68b", "devices=1"]));
 }
-
-const FABRIC: [&str; 2] = ["switch=on", "link.mode=cxl-256b-pbr"];
 
 #[test]
 fn hosts_and_direct_peers_share_the_memory_of_devices() {
     for pattern in PATTERNS {
         let pattern = format!("core.pattern={pattern}");
         for more in [
-            ["hosts=2", "peers=0", "devices=1"],
+            ["hosts=3", "peers=1", "devices=3"],
             ["hosts=1", "peers=1", "devices=2"],
             ["hosts=2", "peers=2", "devices=1"],
         ] {
-            let set = small(&[&FABRIC, &more[..], &[pattern.as_str()]].concat());
-            let report = sound("hdm-db-share", None, &set);
+            let set = small(&[&more[..], &[pattern.as_str()]].concat());
+            let report = sound("hdm-db-fabric", None, &set);
             let messages: u64 = report.messages.iter().map(|(_, n)| n).sum();
             assert_eq!(count(&report, "switched"), messages, "{set:?}");
             assert_eq!(count(&report, "s2m_bisnp"), count(&report, "m2s_birsp"), "{set:?}");
@@ -135,8 +137,8 @@ fn hosts_and_direct_peers_share_the_memory_of_devices() {
 /// With one host, whatever it is asked to give up is wanted by the peer, and the other way round.
 #[test]
 fn a_direct_peer_takes_lines_from_the_host_and_gives_them_back() {
-    let set = small(&[&FABRIC[..], &["hosts=1", "peers=1", "core.pattern=migratory"]].concat());
-    let records = trace("hdm-db-share", set);
+    let set = small(&["hosts=1", "peers=1", "core.pattern=migratory"]);
+    let records = trace("hdm-db-fabric", set);
     let seen = |place: &str, message: &str| {
         let of = |r: &&Value| r["where"] == place && r["message"].as_str().is_some_and(|m| m.ends_with(message));
         records.iter().filter(of).count()
@@ -163,7 +165,7 @@ fn a_peer_on_cxl_io_reads_and_writes_under_the_copies_of_hosts() {
     assert_eq!((count(&report, "uio aborts"), count(&report, "s2m_bisnp")), (30, 0));
     // Beside direct peers and a filter that is too small.
     let more = ["uio.accesses=40", "hosts=1", "peers=1", "device.filter_sets=1", "device.filter_ways=2"];
-    sound("hdm-db-share", None, &small(&[&FABRIC[..], &more].concat()));
+    sound("hdm-db-fabric", None, &small(&more));
 }
 
 /// Devices that cache the host's lines over CXL.cache and those of one more device over CXL.mem of their own.
@@ -172,7 +174,7 @@ fn devices_use_another_one_directly() {
     for mode in MODES {
         for pattern in PATTERNS {
             let (mode, pattern) = (format!("link.mode={mode}"), format!("core.pattern={pattern}"));
-            let report = sound("cxl-cache-pair", None, &small(&["target=on", &mode, &pattern]));
+            let report = sound("cxl-cache-peers", None, &small(&[&mode, &pattern]));
             for class in ["d2h_req", "h2d_rsp", "m2s_req", "s2m_bisnp", "m2s_birsp"] {
                 assert!(count(&report, class) > 0, "{mode} {pattern}: {class}");
             }
@@ -182,12 +184,11 @@ fn devices_use_another_one_directly() {
         }
     }
     // Below a switch too, and with faults on the way.
-    let more = ["target=on", "switch=on", "devices=3", "core.pattern=migratory", "link.ber=1e-5"];
-    sound("cxl-cache-pair", None, &small(&more));
+    sound(&below_a_switch(), None, &small(&["core.pattern=migratory", "link.ber=1e-5"]));
     // No line goes over both interfaces, whatever the flits of either.
     for mode in ["cxl-68b", "cxl-256b"] {
         let mode = format!("link.mode={mode}");
-        let records = trace("cxl-cache-pair", small(&["target=on", "core.pattern=migratory", &mode]));
+        let records = trace("cxl-cache-peers", small(&["core.pattern=migratory", &mode]));
         let mut lines = [BTreeSet::new(), BTreeSet::new()];
         for record in records.iter().filter(|r| r["where"] == "dev[1].cache") {
             let (message, address) = (record["message"].as_str(), record["fields"]["address"].as_str());

@@ -55,12 +55,8 @@ const LINK: PortDecl =
     PortDecl { name: "link", len: None, links: cxl_links::NAMES, role: Role::Coherent(Lines::Cache, Side::Device) };
 
 /// A fabric has 256B flits with port based routing (`coherence` §3.7).
-const DIRECT_PORT: PortDecl = PortDecl {
-    name: "peer",
-    len: None,
-    links: &["cxl-256b-pbr"],
-    role: Role::Coherent(Lines::HdmDb, Side::Host),
-};
+const DIRECT_PORT: PortDecl =
+    PortDecl { name: "peer", len: None, links: &["cxl-256b-pbr"], role: Role::Coherent(Lines::HdmDb, Side::Host) };
 
 impl Component for CacheDevice {
     fn ports(&self) -> Vec<PortDecl> {

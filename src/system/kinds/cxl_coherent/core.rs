@@ -32,9 +32,7 @@ impl Core {
                 let (home, homes) = seat.domain.dealt();
                 trace.program(Deal { homes, home, cores, core, block: self.trace_block })
             }
-            None => {
-                patterns::program(&self.pattern, core, self.lines, self.accesses, Rng::for_name(site.seed, name))
-            }
+            None => patterns::program(&self.pattern, core, self.lines, self.accesses, Rng::for_name(site.seed, name)),
         }
     }
 

@@ -102,7 +102,8 @@ pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poison
     }
     let throttled: Vec<_> = cores().filter_map(|core| core.throttled.as_ref()).collect();
     if !throttled.is_empty() {
-        let names = ["answers of light load", "answers of optimal load", "answers of moderate load", "answers of severe load"];
+        let names =
+            ["answers of light load", "answers of optimal load", "answers of moderate load", "answers of severe load"];
         for (level, name) in names.into_iter().enumerate() {
             all.counts.push((name, throttled.iter().map(|t| t.loads[level]).sum()));
         }

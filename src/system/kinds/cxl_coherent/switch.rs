@@ -57,12 +57,8 @@ const FABRIC_LINK: &[&str] = &["cxl-256b-pbr"];
 
 impl Component for CacheSwitch {
     fn ports(&self) -> Vec<PortDecl> {
-        let port = |name, len, side| PortDecl {
-            name,
-            len,
-            links: cxl_links::NAMES,
-            role: Role::Coherent(Lines::Cache, side),
-        };
+        let port =
+            |name, len, side| PortDecl { name, len, links: cxl_links::NAMES, role: Role::Coherent(Lines::Cache, side) };
         vec![port("trunk", None, Side::Device), port("port", Some(self.ports), Side::Host)]
     }
 
@@ -84,7 +80,9 @@ impl Component for CacheSwitch {
         if upper == Form::Pbr {
             if let Some(n) = below.into_iter().position(|form| form != Form::Pbr) {
                 let port = &site.ports[n + 1].path;
-                return Err(refused(format!("found a link of another kind at {port}, expected cxl-256b-pbr as at its trunk")));
+                return Err(refused(format!(
+                    "found a link of another kind at {port}, expected cxl-256b-pbr as at its trunk"
+                )));
             }
             if !self.table.is_empty() {
                 return Err(refused("found a table of CacheIDs, expected none: a fabric goes by ports".to_owned()));

@@ -48,6 +48,12 @@ pub struct Home {
 /// Numbers of links in the log from which on those behind switches are counted.
 const SWITCHED: u16 = 1 << 15;
 
+/// Numbers of back-invalidate sources: the field has 12 bits.
+const BI_IDS: usize = 1 << 12;
+
+/// Port of a fabric at which a home stands, above those of the holders.
+const HOME_PID: u16 = 0x100;
+
 /// A home with the holders of its lines.
 pub struct Domain {
     /// Its number among those whose lines the cores of a stimulus use first, and how many these are; `None`: it is none of them.
@@ -138,13 +144,10 @@ impl Domain {
 
     /// Number of its switched links in the log, or of the link of a holder.
     fn link_number(&self, holder: usize) -> u16 {
-        let number = if self.is_switched { usize::from(SWITCHED) | self.number } else { self.links_before + holder };
-        number as u16
-    }
-
-    /// Port of a fabric at which the home stands, above those of the holders.
-    fn home_pid(&self) -> u16 {
-        0x100 + self.number as u16
+        match self.is_switched {
+            true => SWITCHED | self.number as u16,
+            false => (self.links_before + holder) as u16 % SWITCHED,
+        }
     }
 }
 
@@ -166,32 +169,24 @@ impl Seat {
     /// How the agent at one end of a link finds the one at the other: of the home to a holder, or of that holder to the home.
     /// `form` and `port_ids` are the link's.
     pub fn route(&self, holder: usize, end: End, form: Form, port_ids: [u16; 2]) -> Route {
-        let (domain, index) = (&self.domain, self.link_index(holder));
+        let domain = &self.domain;
         let [spid, dpid] = match (domain.is_switched, form) {
-            (true, _) if end.is_home => [domain.home_pid(), holder_pid(holder)],
-            (true, _) => [holder_pid(holder), domain.home_pid()],
+            (true, _) if end.is_home => [HOME_PID, holder_pid(holder)],
+            (true, _) => [holder_pid(holder), HOME_PID],
             (false, Form::Pbr) if end.is_host => port_ids,
             (false, Form::Pbr) => [port_ids[1], port_ids[0]],
             (false, _) => [0, 0],
         };
         // A device behind a switch does not know its CacheID.
-        let cache_id = match (domain.is_switched, end.is_home) {
-            (true, true) => holder as u8,
-            (true, false) => 0,
-            (false, _) => index as u8,
-        };
-        let bi_id = if domain.is_switched { domain.number as u16 } else { index as u16 };
-        Route { cache_id, ld_id: 0, bi_id, spid, dpid }
-    }
-
-    fn link_index(&self, holder: usize) -> usize {
-        self.domain.links_before + holder
+        let cache_id = if domain.is_switched && !end.is_home { 0 } else { holder as u8 };
+        let source = if domain.is_switched { domain.number } else { domain.links_before + holder };
+        Route { cache_id, ld_id: 0, bi_id: (source % BI_IDS) as u16, spid, dpid }
     }
 
     /// Ports of a fabric: that of the home, then those of the holders.
     pub fn fabric_ports(&self) -> Vec<u16> {
         let holders = (0..self.domain.holders()).map(holder_pid);
-        std::iter::once(self.domain.home_pid()).chain(holders).collect()
+        std::iter::once(HOME_PID).chain(holders).collect()
     }
 
     /// Number of the link at the port, by which the log tells identifiers of different links apart.

@@ -1,6 +1,6 @@
 //! A coherent agent between its description and its module.
 
-use super::figures::{Figures, Read, figures};
+use super::figures::{Figures, Read, figures, waits};
 use crate::coherence::{End, Seat, recorded};
 use crate::kind::{Node, Plug, Site, SitePort};
 use scalepool_coherence::agent::Agent;
@@ -94,18 +94,18 @@ where
 
     /// `number`: 0 for the home, n + 1 for holder n.
     fn ready(self, number: usize, seats: Vec<Seat>, links: Vec<AgentLink>) -> Ready {
-        let Described { name, agent, core, reductions, waits, watch, tap, read } = self;
+        let Described { name, agent, core, reductions, waits: table, watch, tap, read } = self;
         let result: Arc<Mutex<NodeResult<A, C>>> = Arc::default();
         if let Some(holder) = number.checked_sub(1) {
             for seat in &seats {
                 let result = result.clone();
-                seat.domain.add_waiting(holder, Box::new(move || figures(&result, read).waits));
+                seat.domain.add_waiting(holder, Box::new(move || waits(&result)));
             }
         }
         let (module, shared, ports) = (name.clone(), result.clone(), links.len());
         let place = move |p: &mut PartitionBuilder, clock: ClockId, ends: Vec<NodeEnds>| {
             let mut config = seats[0].domain.config().clone();
-            config.waits = waits;
+            config.waits = table;
             let watch = recorded(watch(&seats), number, &seats);
             p.module(&module, clock, |bind| {
                 let attach = |(link, end): (AgentLink, NodeEnds)| end.attach(bind, link.routes, link.form, link.number);

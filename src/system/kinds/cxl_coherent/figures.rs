@@ -21,8 +21,6 @@ pub(super) struct Figures {
     events: Vec<Event>,
     sent: [u64; 12],
     met: BTreeSet<Point>,
-    /// It has open work.
-    pub waits: bool,
     measured: Option<accessor::Measured>,
     aborts: u64,
 }
@@ -35,10 +33,15 @@ pub(super) fn figures<A: Agent<Line>, C: Core<A>>(result: &Mutex<NodeResult<A, C
         events: result.events.iter().map(|(_, event)| event.clone()).collect(),
         sent: result.sent,
         met: result.met.clone(),
-        waits: result.end.as_ref().is_some_and(|(agent, core)| !agent.is_idle() || core.open_work().is_some()),
         measured,
         aborts: aborts.unwrap_or(0),
     }
+}
+
+/// Whether a node has open work.
+pub(super) fn waits<A: Agent<Line>, C: Core<A>>(result: &Mutex<NodeResult<A, C>>) -> bool {
+    let result = result.lock().unwrap_or_else(PoisonError::into_inner);
+    result.end.as_ref().is_some_and(|(agent, core)| !agent.is_idle() || core.open_work().is_some())
 }
 
 /// A broken rule as a report has it.

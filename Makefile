@@ -59,6 +59,5 @@ waves: ## write the committed reference waves anew
 clean: ## remove everything that was built
 	cargo clean
 
-# With the whole workspace selected, `make test` finds the crates built the same way.
 program:
-	@cargo build --profile $(PROFILE) --workspace --bin scalepool
+	@cargo build --profile $(PROFILE) -p scalepool --bin scalepool

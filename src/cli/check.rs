@@ -32,7 +32,7 @@ impl Check {
         let system = match self.system() {
             Ok(system) => system,
             Err(problems) if self.json => {
-                print_json(out, &json!({"file": problems.file, "problems": problems.json()}))?;
+                print_json(out, &json!({"file": problems.files.first(), "problems": problems.json()}))?;
                 return Ok(Status::Refused);
             }
             Err(problems) => {

@@ -262,7 +262,7 @@ pub(crate) fn amended(
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
-    let System { folder, clocks, components, links, .. } = system;
+    let System { clocks, components, links, .. } = system;
     let offers: Vec<Offer> = components.iter().map(|c| c.config.offer()).collect();
     let facts: Vec<_> = links.iter().map(|link| link.config.facts()).collect();
     let mut figures = Figures {
@@ -307,7 +307,7 @@ pub(crate) fn amended(
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
         }
         let stimulus = stimulus.clone().filter(|_| component.config.takes_stimulus());
-        let (member, folder, dealt) = (members[n], folder.clone(), dealt.clone());
+        let (member, folder, dealt) = (members[n], component.folder.clone(), dealt.clone());
         let site = Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, dealt, folder };
         let denied = component.config.denied();
         let Node { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;

@@ -12,16 +12,88 @@ use super::problem::{Place, Problems};
 use super::resolve::{ClockConfig, MOST, SystemConfig, resolve};
 use std::path::{Path, PathBuf};
 
+/// Most descriptions that one takes in, and most of them inside one another.
+const MOST_PARTS: (usize, usize) = (1024, 16);
+
 /// A description with its settings.
 #[derive(Debug, Clone)]
 pub struct Description {
-    /// Its file, as messages name it.
-    pub(super) file: String,
+    /// Its file as messages name it, then the files of its parts; of a part none.
+    pub(super) files: Vec<String>,
+    /// Number of its own file.
+    pub(super) file: u16,
     /// Folder to which its paths are relative.
     pub(super) folder: PathBuf,
     pub(super) root: Table,
+    /// What its parts use, as their files have it.
+    pub(super) parts: Vec<(String, Description)>,
     /// Edited paths, and the keys that the user gave for them.
     edits: Vec<(String, String)>,
+}
+
+/// Reads a description and those that it takes in.
+struct Loader {
+    problems: Problems,
+    /// Files that are being read, from the first to that of the part.
+    open: Vec<PathBuf>,
+}
+
+impl Loader {
+    fn description(&mut self, file: u16, folder: PathBuf, text: &str) -> Description {
+        let root = document::parse(file, text, &mut self.problems);
+        let mut own = Description { files: Vec::new(), file, folder, root, parts: Vec::new(), edits: Vec::new() };
+        let Some(Item { value: Value::Table(parts), .. }) = own.root.get("part").cloned() else { return own };
+        for (name, place, item) in &parts.entries {
+            if let Some(part) = self.part(name, *place, item, &own.folder) {
+                own.parts.push((name.clone(), part));
+            }
+        }
+        own
+    }
+
+    fn part(&mut self, name: &str, place: Place, item: &Item, folder: &Path) -> Option<Description> {
+        let key = format!("part.{name}");
+        let Value::Table(table) = &item.value else {
+            self.problems.add(item.place, key, format!("found {}, expected a table", item.shown()));
+            return None;
+        };
+        let (key, place) = (format!("{key}.use"), table.get("use").map_or(place, |item| item.place));
+        let Some(Item { value: Value::Text(used), .. }) = table.get("use") else {
+            let found = table.get("use").map_or("no use".to_owned(), Item::shown);
+            self.problems.add(place, key, format!("found {found}, expected the file of a description"));
+            return None;
+        };
+        let path = folder.join(used);
+        let text = match document::read(&path) {
+            Ok(text) => text,
+            Err(text) => {
+                self.problems.add(place, key, format!("`{}`: {text}", path.display()));
+                return None;
+            }
+        };
+        let (most, deepest) = MOST_PARTS;
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let refused = if self.open.contains(&real) {
+            Some(format!("found `{}`, which is being read: a description cannot be a part of itself", path.display()))
+        } else if self.open.len() > deepest {
+            Some(format!("found parts more than {deepest} inside one another, expected at most that"))
+        } else if self.problems.files.len() > most {
+            Some(format!("found more than {most} parts, expected at most that"))
+        } else {
+            None
+        };
+        if let Some(text) = refused {
+            self.problems.add(place, key, text);
+            return None;
+        }
+        let file = self.problems.files.len() as u16;
+        self.problems.files.push(path.display().to_string());
+        self.open.push(real);
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        let part = self.description(file, folder, &text);
+        self.open.pop();
+        Some(part)
+    }
 }
 
 /// A short name of a setting, as `describe` lists it.
@@ -38,23 +110,34 @@ pub struct Short {
 }
 
 impl Description {
-    /// Reads a file.
+    /// Reads a file, and those that it takes in.
     ///
     /// # Errors
-    /// It cannot be read, or is no TOML.
+    /// One cannot be read, or is no TOML.
     pub fn open(path: &Path) -> Result<Description, Problems> {
-        let text = document::read(path)?;
+        let file = path.display().to_string();
+        let text = document::read(path).map_err(|text| {
+            let mut problems = Problems::of(&file);
+            problems.add(Place::start(0), "", text);
+            problems
+        })?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        Description::parse(&path.display().to_string(), folder, &text)
+        Description::load(&file, folder, &text, path.canonicalize().ok())
     }
 
     /// Takes a text; `file` is its name in messages, paths in it are relative to `folder`.
     ///
     /// # Errors
-    /// It is no TOML.
+    /// It is no TOML, or that of one that it takes in.
     pub fn parse(file: &str, folder: PathBuf, text: &str) -> Result<Description, Problems> {
-        let root = document::parse(file, text)?;
-        Ok(Description { file: file.to_owned(), folder, root, edits: Vec::new() })
+        Description::load(file, folder, text, None)
+    }
+
+    fn load(file: &str, folder: PathBuf, text: &str, real: Option<PathBuf>) -> Result<Description, Problems> {
+        let mut loader = Loader { problems: Problems::of(file), open: real.into_iter().collect() };
+        let mut description = loader.description(0, folder, text);
+        description.files.clone_from(&loader.problems.files);
+        loader.problems.none(description)
     }
 
     /// Takes `key=value`: the key is a short name of `[settings]` or a path such as `component.host[1].outstanding`.
@@ -62,12 +145,26 @@ impl Description {
     /// # Errors
     /// Another form, or a key that names nothing that can be set.
     pub fn set(&mut self, text: &str) -> Result<(), Problems> {
-        let mut problems = Problems::of(&self.file);
+        let refused = |key: &str, text: String| {
+            let mut problems = Problems::of(&self.files[0]);
+            problems.add(Place::default(), key, text);
+            problems
+        };
         let Some((key, value)) = text.split_once('=') else {
-            problems.add(Place::default(), format!("`{text}`"), "expected key=value");
-            return Err(problems);
+            return Err(refused(&format!("`{text}`"), "expected key=value".to_owned()));
         };
         let (key, value) = (key.trim(), value.trim());
+        let item = Item { place: Place::default(), value: Value::Text(value.to_owned()) };
+        self.clone().assign(key, item.clone()).map_err(|text| refused(&format!("`{key}`"), text))?;
+        self.assign(key, item).unwrap_or_else(|text| unreachable!("the copy took it: {text}"));
+        Ok(())
+    }
+
+    /// Gives a short name, or the field at a path, a value.
+    ///
+    /// # Errors
+    /// What was expected in place of the key.
+    pub(super) fn assign(&mut self, key: &str, item: Item) -> Result<(), String> {
         let shorts = self.shorts();
         let short = shorts.iter().find(|short| short.name == key);
         let paths = short.map_or(vec![key.to_owned()], |short| short.paths.clone());
@@ -75,13 +172,11 @@ impl Description {
         let Some(parts) = paths.iter().map(known).collect::<Option<Vec<_>>>() else {
             let known = shorts.iter().map(|short| short.name.as_str()).collect::<Vec<_>>().join(", ");
             let expected = if known.is_empty() { "a path such as component.host.outstanding" } else { &known };
-            problems.add(Place::default(), format!("`{key}`"), format!("no such key; expected one of: {expected}"));
-            return Err(problems);
+            return Err(format!("no such key; expected one of: {expected}"));
         };
         for (path, parts) in paths.into_iter().zip(parts) {
-            if !document::edit(&mut self.root, &parts, Value::Text(value.to_owned())) {
-                problems.add(Place::default(), key, "found a value on the way to it, expected tables");
-                return Err(problems);
+            if !document::edit(&mut self.root, &in_set(parts), item.clone()) {
+                return Err("found a value on the way to it, expected tables".to_owned());
             }
             self.edits.push((path, key.to_owned()));
         }
@@ -141,6 +236,9 @@ impl Description {
     pub(super) fn field_of(&self, path: &str) -> Option<(Field, String)> {
         let parts = path_of(path)?;
         let [top, name, rest @ ..] = &parts[..] else { return None };
+        if top == "part" {
+            return self.field_of_part(name, rest, &parts);
+        }
         if top == "system" {
             let field = SystemConfig::fields().into_iter().find(|field| field.name == name)?;
             return rest.is_empty().then(|| (*field, self.given(&parts, field)));
@@ -176,6 +274,25 @@ impl Description {
         Some((*field, self.given(&parts, field)))
     }
 
+    /// The field that a short name or a path of a part stands for.
+    fn field_of_part(&self, name: &str, rest: &[String], parts: &[String]) -> Option<(Field, String)> {
+        let rest = match rest {
+            [at, _, rest @ ..] if at == "at" => rest,
+            rest => rest,
+        };
+        let key = spelled(rest);
+        let (_, part) = self.parts.iter().find(|(known, _)| known == name)?;
+        let short = part.shorts().into_iter().find(|short| short.name == key);
+        let (field, default) = match short {
+            Some(short) => (short.field, short.default),
+            None => part.field_of(&key)?,
+        };
+        // What this description sets stands over what the file of the part says.
+        let own = Field { default: "", ..field };
+        let given = self.given(&in_set(parts.to_vec()), &own);
+        Some((field, if given.is_empty() { default } else { given }))
+    }
+
     /// The value at a path as it is written, or the default of its field.
     fn given(&self, parts: &[String], field: &Field) -> String {
         let mut value = self.root.get(&parts[0]).map(|item| &item.value);
@@ -192,6 +309,36 @@ impl Description {
             _ => field.default.to_owned(),
         }
     }
+}
+
+/// Where the value of a setting of a part stands: `part.left.link.ber` is the entry `link.ber` of `set`.
+fn in_set(parts: Vec<String>) -> Vec<String> {
+    let [top, name, rest @ ..] = &parts[..] else { return parts };
+    if top != "part" {
+        return parts;
+    }
+    let (element, rest) = match rest {
+        [at, _, inner @ ..] if at == "at" => (&rest[..2], inner),
+        rest => (&rest[..0], rest),
+    };
+    let mut path = vec![top.clone(), name.clone()];
+    path.extend(element.iter().cloned());
+    path.extend(["set".to_owned(), spelled(rest)]);
+    path
+}
+
+/// The parts of a path as text again: the other way round of [`path_of`].
+fn spelled(parts: &[String]) -> String {
+    let mut text = String::new();
+    let mut parts = parts.iter();
+    while let Some(part) = parts.next() {
+        match part.as_str() {
+            "at" => text.push_str(&format!("[{}]", parts.next().map_or("", String::as_str))),
+            _ if text.is_empty() => text.push_str(part),
+            _ => text.push_str(&format!(".{part}")),
+        }
+    }
+    text
 }
 
 /// The kind of a link, as a field.

@@ -11,8 +11,6 @@ pub struct System {
     pub name: String,
     /// What it is.
     pub about: String,
-    /// Folder to which its paths are relative.
-    pub folder: PathBuf,
     /// Clocks by name; the first is the reference.
     pub clocks: Vec<(String, Clock)>,
     /// Components, in the order of the file.
@@ -35,6 +33,8 @@ pub struct Instance {
     pub clock: usize,
     /// A caller drives its link ends.
     pub external: bool,
+    /// Folder to which its paths are relative.
+    pub folder: PathBuf,
     /// Its ports, in the order of their declarations.
     pub ports: Vec<JoinedPort>,
 }

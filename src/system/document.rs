@@ -49,6 +49,11 @@ impl Table {
         self.entries.iter().find(|(name, ..)| name == key).map(|(.., item)| item)
     }
 
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Item> {
+        self.entries.iter_mut().find(|(name, ..)| name == key).map(|(.., item)| item)
+    }
+
     /// Takes the value of a key out.
     pub fn take(&mut self, key: &str) -> Option<Item> {
         let at = self.entries.iter().position(|(name, ..)| name == key)?;
@@ -89,21 +94,23 @@ impl Item {
 
 /// Lines and columns of byte offsets.
 struct Lines<'a> {
+    /// Number of the file.
+    file: u16,
     text: &'a str,
     starts: Vec<usize>,
 }
 
 impl<'a> Lines<'a> {
-    fn of(text: &'a str) -> Lines<'a> {
+    fn of(file: u16, text: &'a str) -> Lines<'a> {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Lines { text, starts }
+        Lines { file, text, starts }
     }
 
     fn place(&self, offset: usize) -> Place {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|&start| start <= offset);
         let before = self.text.get(self.starts[line - 1]..offset).unwrap_or_default();
-        Place { line, column: before.chars().count() + 1 }
+        Place { file: self.file, line, column: before.chars().count() + 1 }
     }
 }
 
@@ -111,42 +118,34 @@ impl<'a> Lines<'a> {
 ///
 /// # Errors
 /// It cannot be read, is too large, or is no text.
-pub fn read(path: &Path) -> Result<String, Problems> {
-    let mut problems = Problems::of(&path.display().to_string());
-    let at = Place { line: 1, column: 1 };
+pub fn read(path: &Path) -> Result<String, String> {
     let length = std::fs::metadata(path).map(|m| if m.is_file() { m.len() } else { u64::MAX });
     match length {
-        Err(error) => problems.add(at, "", format!("the file cannot be read: {error}")),
-        Ok(u64::MAX) => problems.add(at, "", "found no regular file, expected a description"),
+        Err(error) => Err(format!("the file cannot be read: {error}")),
+        Ok(u64::MAX) => Err("found no regular file, expected a description".to_owned()),
         Ok(length) if length > MAX_BYTES => {
-            problems.add(at, "", format!("found {length} bytes, expected a description of at most {MAX_BYTES}"));
+            Err(format!("found {length} bytes, expected a description of at most {MAX_BYTES}"))
         }
         Ok(_) => match std::fs::read(path).map(String::from_utf8) {
-            Ok(Ok(text)) => return Ok(text),
+            Ok(Ok(text)) => Ok(text),
             Ok(Err(error)) => {
                 let offset = error.utf8_error().valid_up_to();
-                problems.add(at, "", format!("found a byte at offset {offset} that is no UTF-8, expected text"));
+                Err(format!("found a byte at offset {offset} that is no UTF-8, expected text"))
             }
-            Err(error) => problems.add(at, "", format!("the file cannot be read: {error}")),
+            Err(error) => Err(format!("the file cannot be read: {error}")),
         },
     }
-    Err(problems)
 }
 
-/// Parses a description; `file` is its name in messages.
-///
-/// # Errors
-/// Every place that is no TOML.
-pub fn parse(file: &str, text: &str) -> Result<Table, Problems> {
-    let lines = Lines::of(text);
-    let mut problems = Problems::of(file);
+/// Parses a description; `file` is its number in messages. Every place that is no TOML is a finding.
+pub fn parse(file: u16, text: &str, problems: &mut Problems) -> Table {
+    let lines = Lines::of(file, text);
     let (root, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let place = lines.place(error.span().map_or(0, |span| span.start));
         problems.add(place, "", format!("the file is no TOML: {}", error.message()));
     }
-    let table = self::table(root.get_ref(), &lines, 0, &mut problems);
-    problems.none(table)
+    self::table(root.get_ref(), &lines, 0, problems)
 }
 
 fn table(from: &DeTable<'_>, lines: &Lines<'_>, depth: usize, problems: &mut Problems) -> Table {
@@ -216,8 +215,8 @@ pub fn path_of(text: &str) -> Option<Vec<String>> {
 }
 
 /// Sets the value at a path, with the tables that lead there; `false`: something on the way is no table.
-pub fn edit(root: &mut Table, path: &[String], value: Value) -> bool {
-    let place = Place::default();
+pub fn edit(root: &mut Table, path: &[String], item: Item) -> bool {
+    let place = item.place;
     let Some((last, way)) = path.split_last() else { return false };
     let mut table = root;
     for part in way {
@@ -228,7 +227,7 @@ pub fn edit(root: &mut Table, path: &[String], value: Value) -> bool {
         let Value::Table(inner) = &mut item.value else { return false };
         table = inner;
     }
-    table.set(last, place, Item { place, value });
+    table.set(last, place, item);
     true
 }
 
@@ -236,18 +235,25 @@ pub fn edit(root: &mut Table, path: &[String], value: Value) -> bool {
 mod tests {
     use super::*;
 
+    fn parsed(text: &str) -> Result<Table, Problems> {
+        let mut problems = Problems::of("f.toml");
+        let table = parse(0, text, &mut problems);
+        problems.none(table)
+    }
+
     #[test]
     fn places_order_and_edits() {
         let text = "format = 1\n[b]\nz = \"1 ns\"\na = [1, 0x10]\n[a]\nx = { y = true }\n";
-        let mut root = parse("f.toml", text).expect("it is TOML");
+        let mut root = parsed(text).expect("it is TOML");
         let keys: Vec<&str> = root.entries.iter().map(|(key, ..)| key.as_str()).collect();
         assert_eq!(keys, ["format", "b", "a"], "in the order of the file");
         let Some(Item { value: Value::Table(b), .. }) = root.get("b") else { panic!("b is a table") };
-        assert_eq!(b.entries[0].1, Place { line: 3, column: 1 });
-        assert_eq!(b.entries[0].2.place, Place { line: 3, column: 5 });
+        assert_eq!(b.entries[0].1, Place { file: 0, line: 3, column: 1 });
+        assert_eq!(b.entries[0].2.place, Place { file: 0, line: 3, column: 5 });
         let path = path_of("a.x.y").expect("a path");
-        assert!(edit(&mut root, &path, Value::Bool(false)));
-        assert!(!edit(&mut root, &path_of("format.x").expect("a path"), Value::Bool(false)));
+        let off = || Item { place: Place::default(), value: Value::Bool(false) };
+        assert!(edit(&mut root, &path, off()));
+        assert!(!edit(&mut root, &path_of("format.x").expect("a path"), off()));
         assert_eq!(path_of("link.hosts[12].ber").expect("a path").join("/"), "link/hosts/at/12/ber");
         for bad in ["", "a..b", "a[x].b", "a[1.b", ".a"] {
             assert_eq!(path_of(bad), None, "{bad}");
@@ -256,19 +262,19 @@ mod tests {
 
     #[test]
     fn every_wrong_place_is_reported() {
-        let wrong = parse("f.toml", "a = 1\na = 2\nb = \n[c\n").expect_err("it is no TOML");
+        let wrong = parsed("a = 1\na = 2\nb = \n[c\n").expect_err("it is no TOML");
         assert!(wrong.list.len() >= 2, "{wrong}");
         assert!(wrong.to_string().starts_with("f.toml:2:1: the file is no TOML: "), "{wrong}");
         let nested = |open: &str, close: &str, n: usize| format!("a = {}1{}", open.repeat(n), close.repeat(n));
         for (open, close) in [("[", "]"), ("{ a = ", " }")] {
-            assert!(parse("f.toml", &nested(open, close, MAX_DEPTH)).is_ok(), "{open}");
+            assert!(parsed(&nested(open, close, MAX_DEPTH)).is_ok(), "{open}");
             // Beyond its own limit the parser says so itself.
             for n in [MAX_DEPTH + 1, 10_000] {
-                let wrong = parse("f.toml", &nested(open, close, n)).expect_err("too deep").to_string();
+                let wrong = parsed(&nested(open, close, n)).expect_err("too deep").to_string();
                 assert!(wrong.starts_with("f.toml:1:"), "{wrong}");
                 assert!(n > MAX_DEPTH + 1 || wrong.contains("more than 32 tables and arrays"), "{wrong}");
             }
         }
-        assert!(parse("f.toml", "t = 2020-01-01\n").expect_err("a date").to_string().contains("a date"));
+        assert!(parsed("t = 2020-01-01\n").expect_err("a date").to_string().contains("a date"));
     }
 }

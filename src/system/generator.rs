@@ -133,7 +133,7 @@ impl Generating<'_> {
             }
             None => {
                 let path = [top, name, key].map(str::to_owned);
-                document::edit(self.root, &path, value);
+                document::edit(self.root, &path, Item { place: self.place, value });
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Systems as data: components, links between their ports, clocks, and the short names of their settings.
 //!
 //! Modelled: a description in TOML is read with the place of every value, checked as a whole, and built. Detail: what
-//! components and links do is their own business; this layer knows their kinds, ports and fields. Left out: parts and the
-//! memory map.
+//! components and links do is their own business; this layer knows their kinds, ports and fields. Left out: the memory map.
 //!
 //! A walk through one description: [`document`] reads the file; [`description`] applies the settings of the command line;
-//! a [`generator`] writes out what it stands for; [`resolve`] looks every name up, reads every table by the [`field`]s of its [`kind`] and joins the ports, or says all that is
+//! a [`generator`] writes out what it
+//! stands for, and parts are taken in; [`resolve`] looks every name up, reads every table by the [`field`]s of its [`kind`] and joins the ports, or says all that is
 //! wrong; [`build`] makes wires, link ends and components of the [`design::System`], a partition for each component.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -21,6 +21,7 @@ pub mod field;
 pub mod generator;
 pub mod kind;
 pub mod kinds;
+mod part;
 pub mod problem;
 pub mod quantity;
 pub mod reference;

@@ -5,10 +5,19 @@ use std::fmt::{self, Display};
 /// Where something stands in a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
+    /// The file: 0 is the description itself, others are files of parts.
+    pub file: u16,
     /// Line, from 1; 0: not in the file, but in a setting of the command line.
     pub line: usize,
     /// Character of the line, from 1.
     pub column: usize,
+}
+
+impl Place {
+    /// The beginning of a file.
+    pub fn start(file: u16) -> Place {
+        Place { file, line: 1, column: 1 }
+    }
 }
 
 /// One finding.
@@ -25,8 +34,8 @@ pub struct Problem {
 /// All findings of a description.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Problems {
-    /// The file, as it was given.
-    pub file: String,
+    /// The files, as they were given: the description, then those of parts.
+    pub files: Vec<String>,
     /// In order of their places.
     pub list: Vec<Problem>,
 }
@@ -34,7 +43,12 @@ pub struct Problems {
 impl Problems {
     /// No finding yet.
     pub fn of(file: &str) -> Problems {
-        Problems { file: file.to_owned(), list: Vec::new() }
+        Problems { files: vec![file.to_owned()], list: Vec::new() }
+    }
+
+    /// The file of a place.
+    fn file(&self, place: Place) -> &str {
+        self.files.get(usize::from(place.file)).map_or("", String::as_str)
     }
 
     /// Adds a finding.
@@ -63,7 +77,7 @@ impl Problems {
         let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
         match place.line {
             0 => format!("--set {key}{text}"),
-            line => format!("{}:{line}:{}: {key}{text}", self.file, place.column),
+            line => format!("{}:{line}:{}: {key}{text}", self.file(*place), place.column),
         }
     }
 
@@ -71,7 +85,7 @@ impl Problems {
     pub fn json(&self) -> serde_json::Value {
         let object = |p: &Problem| {
             serde_json::json!({
-                "file": self.file, "line": p.place.line, "column": p.place.column, "key": p.key, "text": p.text,
+                "file": self.file(p.place), "line": p.place.line, "column": p.place.column, "key": p.key, "text": p.text,
             })
         };
         self.list.iter().map(object).collect()

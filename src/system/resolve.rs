@@ -8,20 +8,22 @@ use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
-use super::generator;
 use super::kind::{COMPONENTS, LINKS, PortDecl, Role, Side};
+use super::part::{self, PartArray, Whole};
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
 use scalepool_kernel::Clock;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// Format of descriptions that this version reads.
 pub const FORMAT: u64 = 1;
 /// Most components and links of a system.
 pub const MOST: usize = 1 << 16;
 /// Tables and keys at the top.
-pub const TOP: [&str; 7] = ["format", "system", "clock", "component", "link", "generator", "settings"];
+pub const TOP: [&str; 9] =
+    ["format", "system", "clock", "component", "link", "generator", "part", "export", "settings"];
 
 config! {
     /// `[system]`.
@@ -43,25 +45,23 @@ config! {
 
 /// Makes the system.
 pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
-    let (mut whole, mut unmade) = (description.clone(), Problems::of(&description.file));
-    generator::expand(&mut whole.root, &mut unmade);
-    let is_made = unmade.list.is_empty();
+    let mut problems = Problems { files: description.files.clone(), list: Vec::new() };
+    // Another format means something else by the same words.
+    if !judge(description, &mut problems) {
+        return Err(problems.sorted());
+    }
+    let sound = problems.list.len();
+    let whole = part::expand(description, &mut problems);
+    let is_whole = problems.list.len() == sound;
     let mut all = Resolver {
-        description: &whole,
-        problems: Problems::of(&description.file),
+        whole: &whole,
+        problems,
         resolved: Vec::new(),
         clocks: Vec::new(),
         components: Vec::new(),
         arrays: BTreeMap::new(),
         links: Vec::new(),
     };
-    // Another format means something else by the same words.
-    all.format();
-    if !all.problems.list.is_empty() {
-        return Err(all.problems.sorted());
-    }
-    all.top();
-    all.problems.list.extend(unmade.list);
     let title: SystemConfig = all.section("system");
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
     if title.name.is_empty() || !title.name.chars().all(is_name) {
@@ -71,22 +71,115 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     all.clocks();
     all.components();
     let sound = all.problems.list.len();
-    // What a generator did not make is no second finding, and neither is a port whose link is wrong, or a setting of what is
-    // of no known kind.
-    if is_made {
+    // What a generator or a part did not make is no second finding, and neither is a port whose link is wrong, or a setting
+    // of what is of no known kind.
+    if is_whole {
+        all.exports();
         all.links();
         if all.problems.list.len() == sound {
             all.ports();
         }
     }
-    all.description = description;
     if all.problems.list.iter().all(|problem| !problem.key.ends_with(".kind")) {
-        all.settings();
+        settings(description, &mut all.problems);
     }
     let Resolver { problems, resolved, clocks, components, links, .. } = all;
     let components = components.into_iter().map(|open| open.instance).collect();
-    let folder = description.folder.clone();
-    problems.none(System { name: title.name, about: title.about, folder, clocks, components, links, resolved })
+    problems.none(System { name: title.name, about: title.about, clocks, components, links, resolved })
+}
+
+/// Judges the format and the tables at the top of a description, or of a part; `false`: the format is another one.
+pub(super) fn judge(description: &Description, problems: &mut Problems) -> bool {
+    let known = problems.list.len();
+    format(description, problems);
+    if problems.list.len() > known {
+        return false;
+    }
+    for (key, place, item) in &description.root.entries {
+        if !TOP.contains(&key.as_str()) {
+            problems.add(*place, key, unknown("key", TOP.into_iter()).of(key));
+            continue;
+        }
+        match &item.value {
+            _ if key == "format" => (),
+            Value::Table(named) if !["system", "settings"].contains(&key.as_str()) => {
+                for (name, place, _) in named.entries.iter().filter(|(name, ..)| !is_name(name)) {
+                    let text =
+                        format!("found the name `{name}`, expected a lower-case letter, then letters, digits and `_`");
+                    problems.add(*place, format!("{key}.{name}"), text);
+                }
+            }
+            Value::Table(_) => (),
+            _ => problems.add(item.place, key, format!("found {}, expected a table", item.shown())),
+        }
+    }
+    true
+}
+
+fn format(description: &Description, problems: &mut Problems) {
+    let found = description.root.entries.iter().find(|(name, ..)| name == "format");
+    let (place, text) = match found.map(|(_, place, item)| (*place, item)) {
+        None => (Place::start(description.file), format!("found no format, expected `format = {FORMAT}` at the top")),
+        Some((place, Item { value: Value::Number(text), .. })) => match text.parse::<u64>() {
+            Ok(FORMAT) => return,
+            Ok(newer) if newer > FORMAT => (
+                place,
+                format!("found format {newer}, expected {FORMAT}: a newer version of scalepool is needed to read it"),
+            ),
+            _ => (place, format!("found {text}, expected {FORMAT}")),
+        },
+        Some((place, item)) => (place, format!("found {}, expected {FORMAT}", item.shown())),
+    };
+    problems.add(place, "format", text);
+}
+
+/// Every short name leads to a field.
+pub(super) fn settings(description: &Description, problems: &mut Problems) {
+    for (name, place, item) in description.table("settings").into_iter().flat_map(|t| &t.entries) {
+        let key = format!("settings.\"{name}\"");
+        let Some(paths) = paths_of(item) else {
+            problems.add(*place, key, format!("found {}, expected the path of a field, or several", item.shown()));
+            continue;
+        };
+        for path in paths.iter().filter(|path| !description.is_value(path)) {
+            problems.add(item.place, &key, format!("found `{path}`, expected the path of a field"));
+        }
+    }
+}
+
+/// Exceptions of an array of `count`: index and table of each.
+pub(super) fn exceptions<'t>(
+    table: &'t Table,
+    path: &str,
+    count: usize,
+    problems: &mut Problems,
+) -> BTreeMap<usize, &'t Table> {
+    let mut found = BTreeMap::new();
+    let Some(item) = table.get("at") else { return found };
+    let Value::Table(at) = &item.value else {
+        problems.add(item.place, format!("{path}.at"), format!("found {}, expected tables by index", item.shown()));
+        return found;
+    };
+    for (index, place, item) in &at.entries {
+        let key = format!("{path}.at.{index}");
+        match (index.parse::<usize>().ok().filter(|n| *n < count), &item.value) {
+            (Some(n), Value::Table(table)) => drop(found.insert(n, table)),
+            (None, _) if count == 0 => problems.add(*place, key, "found an index, expected none: it is no array"),
+            (None, _) => problems.add(*place, key, format!("found the index `{index}`, expected 0 to {}", count - 1)),
+            (_, _) => problems.add(item.place, key, format!("found {}, expected a table", item.shown())),
+        }
+    }
+    found
+}
+
+/// The table of one element: that of the array with its exception over it.
+pub(super) fn element(table: &Table, exception: Option<&&Table>) -> Table {
+    let mut own = table.clone();
+    own.take("at");
+    if let Some(over) = exception {
+        own.merge(over);
+    }
+    own
 }
 
 /// A component whose ports are being joined.
@@ -112,7 +205,7 @@ struct Array {
 }
 
 struct Resolver<'a> {
-    description: &'a Description,
+    whole: &'a Whole,
     problems: Problems,
     resolved: Vec<(String, String)>,
     clocks: Vec<(String, Clock)>,
@@ -129,56 +222,35 @@ fn is_name(text: &str) -> bool {
 
 impl<'a> Resolver<'a> {
     fn place_of(&self, key: &str) -> Place {
-        let found = self.description.root.entries.iter().find(|(name, ..)| name == key);
-        found.map_or(Place { line: 1, column: 1 }, |(_, place, _)| *place)
+        let found = self.whole.root.entries.iter().find(|(name, ..)| name == key);
+        found.map_or(Place::start(0), |(_, place, _)| *place)
     }
 
-    fn format(&mut self) {
-        let place = self.place_of("format");
-        let text = match self.description.root.get("format") {
-            None => format!("found no format, expected `format = {FORMAT}` at the top"),
-            Some(Item { value: Value::Number(text), .. }) => match text.parse::<u64>() {
-                Ok(FORMAT) => return,
-                Ok(newer) if newer > FORMAT => format!(
-                    "found format {newer}, expected {FORMAT}: a newer version of scalepool is needed to read it"
-                ),
-                _ => format!("found {text}, expected {FORMAT}"),
-            },
-            Some(item) => format!("found {}, expected {FORMAT}", item.shown()),
-        };
-        self.problems.add(place, "format", text);
-    }
-
-    fn top(&mut self) {
-        for (key, place, item) in &self.description.root.entries {
-            if !TOP.contains(&key.as_str()) {
-                self.problems.add(*place, key, unknown("key", TOP.into_iter()).of(key));
-            } else if key != "format" && !matches!(item.value, Value::Table(_)) {
-                self.problems.add(item.place, key, format!("found {}, expected a table", item.shown()));
-            }
+    /// A table at the top.
+    fn table(&self, name: &str) -> Option<&'a Table> {
+        match self.whole.root.get(name) {
+            Some(Item { value: Value::Table(table), .. }) => Some(table),
+            _ => None,
         }
     }
 
     /// A table at the top that is one configuration.
     fn section<C: field::Config>(&mut self, name: &str) -> C {
         let empty = Table::default();
-        let (table, place) = (self.description.table(name).unwrap_or(&empty), self.place_of(name));
+        let (table, place) = (self.table(name).unwrap_or(&empty), self.place_of(name));
         field::read(table, place, name, &[], &mut self.problems, &mut self.resolved)
     }
 
     /// The named tables of a table at the top: name, place and table of each that is sound.
     fn named(&mut self, top: &str) -> Vec<(&'a str, Place, &'a Table)> {
         let mut named = Vec::new();
-        for (name, place, item) in self.description.table(top).into_iter().flat_map(|table| &table.entries) {
-            let path = format!("{top}.{name}");
+        for (name, place, item) in self.table(top).into_iter().flat_map(|table| &table.entries) {
             match &item.value {
-                _ if !is_name(name) => {
-                    let text =
-                        format!("found the name `{name}`, expected a lower-case letter, then letters, digits and `_`");
-                    self.problems.add(*place, path, text);
-                }
                 Value::Table(table) => named.push((name.as_str(), *place, table)),
-                _ => self.problems.add(item.place, path, format!("found {}, expected a table", item.shown())),
+                _ => {
+                    let text = format!("found {}, expected a table", item.shown());
+                    self.problems.add(item.place, format!("{top}.{name}"), text);
+                }
             }
         }
         named
@@ -238,44 +310,6 @@ impl<'a> Resolver<'a> {
         None
     }
 
-    /// Exceptions of an array: index and table of each.
-    fn exceptions<'t>(&mut self, table: &'t Table, path: &str, count: usize) -> BTreeMap<usize, &'t Table> {
-        let mut found = BTreeMap::new();
-        let Some(item) = table.get("at") else { return found };
-        let Value::Table(at) = &item.value else {
-            self.problems.add(
-                item.place,
-                format!("{path}.at"),
-                format!("found {}, expected tables by index", item.shown()),
-            );
-            return found;
-        };
-        for (index, place, item) in &at.entries {
-            let key = format!("{path}.at.{index}");
-            match (index.parse::<usize>().ok().filter(|n| *n < count), &item.value) {
-                (Some(n), Value::Table(table)) => drop(found.insert(n, table)),
-                (None, _) if count == 0 => {
-                    self.problems.add(*place, key, "found an index, expected none: it is no array")
-                }
-                (None, _) => {
-                    self.problems.add(*place, key, format!("found the index `{index}`, expected 0 to {}", count - 1));
-                }
-                (_, _) => self.problems.add(item.place, key, format!("found {}, expected a table", item.shown())),
-            }
-        }
-        found
-    }
-
-    /// The table of one element: that of the array with its exception over it.
-    fn element(table: &Table, exception: Option<&&Table>) -> Table {
-        let mut own = table.clone();
-        own.take("at");
-        if let Some(over) = exception {
-            own.merge(over);
-        }
-        own
-    }
-
     fn components(&mut self) {
         for (name, place, table) in self.named("component") {
             let path = format!("component.{name}");
@@ -289,7 +323,7 @@ impl<'a> Resolver<'a> {
                 continue;
             };
             let count = self.number(table, "count", &path, 1, MOST as u64).map(|n| n as usize);
-            let exceptions = self.exceptions(table, &path, count.unwrap_or(0));
+            let exceptions = exceptions(table, &path, count.unwrap_or(0), &mut self.problems);
             if self.components.len() + count.unwrap_or(1) > MOST {
                 self.problems.add(place, path, format!("found more than {MOST} components, expected at most that"));
                 return;
@@ -297,10 +331,10 @@ impl<'a> Resolver<'a> {
             self.arrays.insert(name.to_owned(), Array { first: self.components.len(), count });
             for n in 0..count.unwrap_or(1) {
                 let exception = exceptions.get(&n);
-                let own = Self::element(table, exception);
+                let own = element(table, exception);
                 // Elements without an exception have one table: what is wrong with it is said once.
                 let place_path = if exception.is_some() { format!("{path}[{n}]") } else { path.clone() };
-                let clock = self.clock(&own, place, &place_path);
+                let clock = self.clock(&own, place, &place_path, name);
                 let external = self.external(&own, kind, &place_path);
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
                 self.judge(&own, place, &place_path, config.check());
@@ -310,13 +344,20 @@ impl<'a> Resolver<'a> {
                 });
                 let ports = ports.collect();
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
-                let instance = Instance { path, kind, config, clock, external, ports: Vec::new() };
+                let folder = self.folder(name);
+                let instance = Instance { path, kind, config, clock, external, folder, ports: Vec::new() };
                 self.components.push(Open { instance, place, ports });
             }
         }
-        if self.components.is_empty() && self.description.table("component").is_none_or(|t| t.entries.is_empty()) {
+        if self.components.is_empty() && self.table("component").is_none_or(|t| t.entries.is_empty()) {
             self.problems.add(self.place_of("component"), "component", "found no component, expected at least one");
         }
+    }
+
+    /// Folder to which the paths of a component are relative: that of the description it stands in.
+    fn folder(&self, name: &str) -> PathBuf {
+        let of_part = name.rsplit_once('.').and_then(|(element, _)| self.whole.folders.get(element));
+        of_part.unwrap_or(&self.whole.folder).clone()
     }
 
     /// Findings of a configuration, at the values that they are about.
@@ -336,28 +377,30 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn clock(&mut self, table: &Table, place: Place, path: &str) -> usize {
+    /// The clock of a component: one of the description that it stands in.
+    fn clock(&mut self, table: &Table, place: Place, path: &str, component: &str) -> usize {
         let key = format!("{path}.clock");
-        let names: Vec<String> = self.clocks.iter().map(|(name, _)| name.clone()).collect();
+        let element = |name: &str| name.rsplit_once('.').map(|(element, _)| element.to_owned());
+        let own = element(component);
+        let names: Vec<(usize, String)> = self.clocks.iter().map(|(name, _)| name.clone()).enumerate().collect();
+        let names: Vec<(usize, String)> = names.into_iter().filter(|(_, name)| element(name) == own).collect();
+        let known = || names.iter().map(|(_, name)| name.as_str());
         match table.get("clock") {
-            Some(Item { value: Value::Text(name), place }) => match names.iter().position(|known| known == name) {
-                Some(n) => return n,
-                None => {
-                    let text = unknown("clock", names.iter().map(String::as_str)).of(name);
-                    self.problems.add(*place, key, text);
-                }
+            Some(Item { value: Value::Text(name), place }) => match names.iter().find(|(_, known)| known == name) {
+                Some((n, _)) => return *n,
+                None => self.problems.add(*place, key, unknown("clock", known()).of(name)),
             },
             Some(item) => {
                 self.problems.add(item.place, key, format!("found {}, expected the name of a clock", item.shown()));
             }
-            None if names.len() == 1 => return 0,
-            None if names.is_empty() => {
-                self.problems.add(place, key, "found no clock, expected one under [clock]");
-            }
-            None => {
-                let text = format!("found no clock, expected one of {}", names.join(", "));
-                self.problems.add(place, key, text);
-            }
+            None => match &names[..] {
+                [(only, _)] => return *only,
+                [] => self.problems.add(place, key, "found no clock, expected one under [clock]"),
+                _ => {
+                    let text = format!("found no clock, expected one of {}", known().collect::<Vec<_>>().join(", "));
+                    self.problems.add(place, key, text);
+                }
+            },
         }
         0
     }
@@ -390,14 +433,14 @@ impl<'a> Resolver<'a> {
             let Some(pairs) = self.between(table, place, &path) else { continue };
             let Some(kind) = kind else { continue };
             let count = pairs.len();
-            let exceptions = self.exceptions(table, &path, if pairs[0].0.is_some() { count } else { 0 });
+            let exceptions = exceptions(table, &path, if pairs[0].0.is_some() { count } else { 0 }, &mut self.problems);
             if self.links.len() + count > MOST {
                 self.problems.add(place, path, format!("found more than {MOST} links, expected at most that"));
                 return;
             }
             for (n, (index, ends, at)) in pairs.into_iter().enumerate() {
                 let exception = exceptions.get(&n);
-                let own = Self::element(table, exception);
+                let own = element(table, exception);
                 let place_path = if exception.is_some() { format!("{path}[{n}]") } else { path.clone() };
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
                 self.judge(&own, place, &place_path, config.check());
@@ -468,13 +511,16 @@ impl<'a> Resolver<'a> {
 
     /// Looks a port up, and notes how far its index variables go; whether it is sound.
     fn extents(&mut self, port: &PortRef, at: Place, key: &str, extents: &mut Vec<(String, usize, String)>) -> bool {
+        if let Some(part) = self.whole.parts.get(&port.component.name) {
+            return self.extents_of_part(port, part, at, key, extents);
+        }
         let Some(array) = self.arrays.get(&port.component.name).copied() else {
             // One that is there and has no known kind has been found already.
-            let table = self.description.table("component");
+            let table = self.table("component");
             if table.is_some_and(|table| table.get(&port.component.name).is_some()) {
                 return false;
             }
-            let known: Vec<&str> = self.arrays.keys().map(String::as_str).collect();
+            let known: Vec<&str> = self.arrays.keys().chain(self.whole.parts.keys()).map(String::as_str).collect();
             let text = unknown("component", known.into_iter()).of(&port.component.name);
             self.problems.add(at, key, text);
             return false;
@@ -494,6 +540,57 @@ impl<'a> Resolver<'a> {
         };
         let (len, whole) = (decl.len, format!("{who}.{}", port.port.name));
         self.extent(&port.port, len, &whole, at, key, extents)
+    }
+
+    /// The same for a port that a part exports.
+    fn extents_of_part(
+        &mut self,
+        port: &PortRef,
+        part: &PartArray,
+        at: Place,
+        key: &str,
+        extents: &mut Vec<(String, usize, String)>,
+    ) -> bool {
+        let who = port.component.name.clone();
+        if !self.extent(&port.component, part.count, &who, at, key, extents) {
+            return false;
+        }
+        let Some((.., inner)) = part.exports.iter().find(|(name, ..)| *name == port.port.name) else {
+            let names = part.exports.iter().map(|(name, ..)| name.as_str());
+            let text = format!("{} (`{who}` is a part)", unknown("exported port", names).of(&port.port.name));
+            self.problems.add(at, key, text);
+            return false;
+        };
+        // Elements whose settings differ may export arrays of different lengths.
+        let mut lengths = Vec::new();
+        for inner in inner {
+            let mut own = Vec::new();
+            if !self.extents(inner, at, key, &mut own) {
+                return false;
+            }
+            lengths.push(own.first().map(|(_, len, _)| *len));
+        }
+        if lengths.iter().any(|len| *len != lengths[0]) {
+            let text = format!("found arrays of different lengths as `{}` of the elements of `{who}`", port.port.name);
+            self.problems.add(at, key, text);
+            return false;
+        }
+        self.extent(&port.port, lengths[0], &format!("{who}.{}", port.port.name), at, key, extents)
+    }
+
+    /// Every exported port is one, or an array of them.
+    fn exports(&mut self) {
+        let whole = self.whole;
+        for (name, at, ports) in whole.parts.values().flat_map(|part| &part.exports) {
+            let key = format!("export.{name}");
+            for port in ports {
+                self.extents(port, *at, &key, &mut Vec::new());
+                if port.variables().len() > 1 {
+                    let text = "found several index variables, expected at most one: an array of ports has one index";
+                    self.problems.add(*at, &key, text);
+                }
+            }
+        }
     }
 
     /// One index: `count` is the length of what it goes through, `None` where there is no array.
@@ -538,6 +635,12 @@ impl<'a> Resolver<'a> {
             Some(Index::Number(n)) => Some(*n),
             Some(Index::Variable(v)) => values.get(v.as_str()).copied(),
         };
+        if let Some(part) = self.whole.parts.get(&port.component.name) {
+            let (.., inner) = part.exports.iter().find(|(name, ..)| *name == port.port.name)?;
+            let inner = inner.get(value(&port.component).unwrap_or(0))?;
+            let own = inner.variables().into_iter().zip(value(&port.port)).collect();
+            return self.port(inner, &own);
+        }
         let array = self.arrays.get(&port.component.name)?;
         let component = array.first + value(&port.component).unwrap_or(0);
         let index = value(&port.port);
@@ -622,21 +725,6 @@ impl<'a> Resolver<'a> {
                         self.problems.add(self.components[component].place, format!("component.{name}"), text);
                     }
                 }
-            }
-        }
-    }
-
-    /// Every short name leads to a field.
-    fn settings(&mut self) {
-        for (name, place, item) in self.description.table("settings").into_iter().flat_map(|t| &t.entries) {
-            let key = format!("settings.\"{name}\"");
-            let Some(paths) = paths_of(item) else {
-                let text = format!("found {}, expected the path of a field, or several", item.shown());
-                self.problems.add(*place, key, text);
-                continue;
-            };
-            for path in paths.iter().filter(|path| !self.description.is_value(path)) {
-                self.problems.add(item.place, &key, format!("found `{path}`, expected the path of a field"));
             }
         }
     }

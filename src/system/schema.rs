@@ -25,6 +25,8 @@ pub fn schema() -> Value {
             "component": named(json!({"oneOf": components.collect::<Vec<_>>()})),
             "link": named(json!({"oneOf": links.collect::<Vec<_>>()})),
             "generator": named(json!({"oneOf": generators.collect::<Vec<_>>()})),
+            "part": named(part()),
+            "export": named(json!({"type": "string", "description": "the port that others join as a port of this part"})),
             "settings": {"type": "object", "additionalProperties": {"anyOf": [
                 {"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}},
             ]}},
@@ -34,6 +36,20 @@ pub fn schema() -> Value {
 
 fn named(element: Value) -> Value {
     json!({"type": "object", "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"}, "additionalProperties": element})
+}
+
+fn part() -> Value {
+    json!({
+        "type": "object",
+        "required": ["use"],
+        "additionalProperties": false,
+        "properties": {
+            "use": {"type": "string", "description": "file of a description, relative to this one"},
+            "count": {"type": "integer", "minimum": 1},
+            "set": {"type": "object", "description": "settings of the part: short names or paths, and values"},
+            "at": {"type": "object", "description": "exceptions by index"},
+        },
+    })
 }
 
 fn component_keys() -> Map<String, Value> {

@@ -11,7 +11,7 @@ if [ ! -x "$python" ]; then
 fi
 target=${CARGO_TARGET_DIR:-$PWD/target}
 export SCALEPOOL_LIB=$target/dist/libscalepool.so
-cargo build --quiet --profile dist --workspace --lib --bin scalepool
+bash testbenches/setup/build.sh dist 
 bash testbenches/setup/cosim.sh >/dev/null
 "$python" -B testbenches/python/bench.py
 "$python" -B testbenches/dpi/bench.py --program "$target/dist/scalepool"

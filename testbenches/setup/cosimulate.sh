@@ -28,7 +28,7 @@ fi
 python=.venv-cosim/bin/python3
 command -v cargo >/dev/null || missing 'Rust 1.90 or later' 'see rust-lang.org'
 step crates crates
-step program cargo build --quiet --release --workspace --lib --bin scalepool
+step program bash testbenches/setup/build.sh release
 step setup bash testbenches/setup/cosim.sh
 step package "$python" -m unittest discover -s testbenches/python/tests
 step verilator "$python" testbenches/verilator/run.py --program "$program" "${full[@]}"

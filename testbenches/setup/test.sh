@@ -34,7 +34,7 @@ tests() {
 }
 
 profiles() {
-    cargo build --release --workspace --lib --bin scalepool
+    bash testbenches/setup/build.sh release
     cargo build --workspace --bin scalepool
     bash testbenches/setup/profiles.sh "$target/debug/scalepool" "$target/release/scalepool"
 }

@@ -450,6 +450,173 @@ fn mistakes_of_generators_are_named_with_their_places() {
     }
 }
 
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
+        std::fs::write(path, text).expect("it can be written");
+    }
+    folder
+}
+
+/// What is wrong with a description in files; the first is the whole. Paths are shown without their folder.
+fn wrong(files: &[(&str, &str)]) -> String {
+    let folder = folder(files);
+    let found = Description::open(&folder.path().join(files[0].0)).and_then(|description| description.resolve());
+    let found = found.map(|_| String::new()).unwrap_or_else(|problems| problems.to_string());
+    found.replace(&format!("{}/", folder.path().display()), "")
+}
+
+#[test]
+fn parts_are_as_if_written_by_hand() {
+    let run = |file: &str, set: &[&str]| {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("systems").join(file);
+        let set = set.iter().map(|s| (*s).to_owned()).collect();
+        let request = Request { scenario: path.display().to_string(), seed: 1, threads: 2, set, ..Request::default() };
+        scenario::run(&request, &mut |_| ()).expect("it runs")
+    };
+    let report = run("two_pods.toml", &["link.ber=1e-6", "part.pod[1].traffic.operations=30", "tray.bytes=1m"]);
+    assert_eq!((report.violations.as_slice(), report.components.len(), report.links.len()), (&[][..], 15, 14));
+    for (path, operations) in [("pod[0].accel[3]", 50), ("pod[1].accel[0]", 30)] {
+        assert_eq!(count(&report, path, "operations"), operations, "{path}");
+    }
+    assert_eq!(count(&report, "host[1]", "line accesses"), 200);
+    assert_eq!(report.json()["links"]["pod[1].fabric[3]"]["violations"], 0);
+    // A part is the system of its file.
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("systems");
+    let whole = "format = 1\n[part.p]\nuse = \"pod.toml\"\n";
+    let part = Description::parse("f.toml", path, whole).and_then(|d| d.resolve()).map_err(|p| p.to_string());
+    let alone = read(&example("pod.toml")).expect("it is sound").canonical();
+    let inside = part.expect("it is sound").canonical();
+    let own = |line: &&str| !line.starts_with("system") && !line.starts_with("link.fabric[") && !line.contains(" is ");
+    let alone: Vec<&str> = alone.lines().filter(own).collect();
+    let inside: Vec<String> = inside.lines().filter(own).map(|line| line.replacen(".p.", ".", 1)).collect();
+    assert_eq!(inside, alone);
+}
+
+#[test]
+fn parts_inside_parts_export_their_ports() {
+    let files = [
+        (
+            "whole.toml",
+            "format = 1\n[clock]\nhost = { period = \"500 ps\" }\n[component.host]\nkind = \"cxl.host\"\ncount = 4\n\
+             stimulus = { pattern = \"reads\", accesses = 20 }\n[part.rack]\nuse = \"inner/rack.toml\"\ncount = 2\n\
+             [link.a]\nkind = \"cxl-68b\"\nbetween = [\"host[i].cxl\", \"rack[0].first\"]\n",
+        ),
+        (
+            "inner/rack.toml",
+            "format = 1\n[part.tray]\nuse = \"../tray.toml\"\n[export]\nfirst = \"tray.memory[0]\"\nall = \"tray.memory[k]\"\n",
+        ),
+        ("tray.toml", &example("memory_tray.toml")),
+    ];
+    assert!(
+        wrong(&files).contains("whole.toml:13:12: link.a.between: found a second link at `rack[0].tray.memory[0].cxl`"),
+        "{}",
+        wrong(&files)
+    );
+    let whole = files[0].1.replace("\"rack[0].first\"", "\"rack[i].all[k]\"");
+    let uneven = [("whole.toml", whole.as_str()), files[1], files[2]];
+    assert!(
+        wrong(&uneven)
+            .contains("found the index `i` through the 4 of `host` and the 2 of `rack`, expected equal lengths"),
+        "{}",
+        wrong(&uneven)
+    );
+    let whole = files[0]
+        .1
+        .replace("count = 4", "count = 2")
+        .replace("between = [\"host[i].cxl\", \"rack[0].first\"]", "between = [\"host[i].cxl\", \"rack[i].first\"]");
+    let whole = whole
+        + "[component.more]\nkind = \"cxl.host\"\ncount = 2\n[link.b]\nkind = \"cxl-68b\"\nbetween = [\"more[i].cxl\", \"rack[i].all[1]\"]\n";
+    let folder = folder(&[("whole.toml", whole.as_str()), files[1], files[2]]);
+    let system = Description::open(&folder.path().join("whole.toml")).and_then(|d| d.resolve());
+    let system = system.map_err(|p| p.to_string()).expect("it is sound");
+    let ports: Vec<[&str; 2]> = system.links.iter().map(|link| system.ports_of(link)).collect();
+    assert_eq!(
+        ports,
+        [
+            ["host[0].cxl", "rack[0].tray.memory[0].cxl"],
+            ["host[1].cxl", "rack[1].tray.memory[0].cxl"],
+            ["more[0].cxl", "rack[0].tray.memory[1].cxl"],
+            ["more[1].cxl", "rack[1].tray.memory[1].cxl"],
+        ]
+    );
+}
+
+#[test]
+fn mistakes_of_parts_are_named_with_their_files() {
+    const WHOLE: &str = "format = 1\n[part.pod]\nuse = \"pod.toml\"\nset = { \"ops\" = 50 }\n";
+    const POD: &str = "format = 1\n[clock]\naccel = { period = \"640 ps\" }\n[component.accel]\nkind = \"ualink.accelerator\"\n\
+                       count = 2\n[link.ual]\nkind = \"ualink\"\nbetween = [\"accel[0].port[0]\", \"accel[1].port[0]\"]\n\
+                       [export]\nport = \"accel[i].port[0]\"\n[settings]\nops = \"component.accel.traffic.operations\"\n";
+    assert_eq!(wrong(&[("f.toml", WHOLE), ("pod.toml", POD)]), "");
+    for (file, from, to, expected) in [
+        ("f.toml", "pod.toml", "nowhere.toml", "f.toml:3:7: part.pod.use: `nowhere.toml`: the file cannot be read"),
+        (
+            "f.toml",
+            "pod.toml",
+            "f.toml",
+            "f.toml:3:7: part.pod.use: found `f.toml`, which is being read: a description cannot be a part of itself",
+        ),
+        (
+            "f.toml",
+            "use = \"pod.toml\"\n",
+            "",
+            "f.toml:2:7: part.pod.use: found no use, expected the file of a description",
+        ),
+        ("f.toml", "\"ops\"", "\"opps\"", "f.toml:4:9: part.pod.set.\"opps\": no such key; expected one of: ops"),
+        ("f.toml", "50", "0", "f.toml:4:17: component.pod.accel.traffic.operations: found 0, expected 1 to 16777216"),
+        (
+            "f.toml",
+            "set =",
+            "sett =",
+            "f.toml:4:1: part.pod.sett: found the key `sett`, expected one of use, count, set, at",
+        ),
+        (
+            "f.toml",
+            "[part.pod]",
+            "[part.Pod]",
+            "f.toml:2:7: part.Pod: found the name `Pod`, expected a lower-case letter",
+        ),
+        ("pod.toml", "count = 2", "count = 0", "pod.toml:6:9: component.pod.accel.count: found 0, expected 1 to 65536"),
+        (
+            "pod.toml",
+            "accel[i].port[0]\"\n[settings]",
+            "accel[i].port[k]\"\n[settings]",
+            "pod.toml:11:1: export.port: found several index variables, expected at most one",
+        ),
+        (
+            "pod.toml",
+            "\"accel[i].port[0]\"\n[settings]",
+            "1\n[settings]",
+            "pod.toml:11:8: export.port: found 1, expected a port",
+        ),
+        (
+            "pod.toml",
+            "accel[i].port[0]\"\n[settings]",
+            "axel[i].port[0]\"\n[settings]",
+            "pod.toml:11:1: export.port: found the component `pod.axel`, expected one of pod.accel",
+        ),
+        ("pod.toml", "format = 1", "format = 3", "pod.toml:1:1: format: found format 3, expected 1"),
+        ("pod.toml", "[export]", "[exprt]", "pod.toml:10:2: exprt: found the key `exprt`, expected one of format"),
+        (
+            "pod.toml",
+            "kind = \"ualink\"",
+            "kind = \"uolink\"",
+            "pod.toml:8:8: link.pod.ual.kind: found the kind of link `uolink`",
+        ),
+        ("pod.toml", "[clock]", "[clock]]", "pod.toml:2:8: the file is no TOML"),
+    ] {
+        let text = |name: &str, text: &str| if name == file { text.replacen(from, to, 1) } else { text.to_owned() };
+        let (whole, pod) = (text("f.toml", WHOLE), text("pod.toml", POD));
+        assert!(whole != WHOLE || pod != POD, "{from}");
+        let found = wrong(&[("f.toml", &whole), ("pod.toml", &pod)]);
+        assert!(found.contains(expected), "found    {found}\nexpected {expected}");
+    }
+}
+
 #[test]
 fn a_denied_route_and_a_fault_are_seen_in_a_described_pod() {
     let text = example("pod.toml").replace("ports = 4", "ports = 4\ndeny = [\"0:3\"]");

@@ -200,3 +200,97 @@ fn devices_use_another_one_directly() {
         assert!(lines.iter().all(|l| !l.is_empty()) && lines[0].is_disjoint(&lines[1]), "{lines:?}");
     }
 }
+
+/// Two homes of different protocols, with a switch before one of them and links of several modes, in one description.
+const MIXED: &str = r#"format = 1
+[clock]
+fast = { period = "400 ps" }
+slow = { period = "500 ps" }
+[component]
+home = { kind = "cxl.home", clock = "slow" }
+switch = { kind = "cxl.cache-switch", clock = "fast", ports = 2 }
+dev = { kind = "cxl.cache-device", clock = "slow", count = 2, core = { accesses = 60, lines = 3 } }
+memory = { kind = "cxl.hdm-db-device", clock = "fast", ports = 2 }
+host = { kind = "cxl.hdm-db-host", clock = "slow", count = 2, core = { pattern = "migratory", accesses = 40, lines = 3 }, at = { 1 = { core = { pattern = "walk" } } } }
+[link]
+trunk = { kind = "cxl-256b", between = ["home.port[0]", "switch.trunk"] }
+dev = { kind = "cxl-68b", between = ["switch.port[i]", "dev[i].link"] }
+one = { kind = "cxl-256b-lopt", between = ["host[0].port[0]", "memory.link[0]"] }
+two = { kind = "cxl-256b-pbr", between = ["host[1].port[0]", "memory.link[1]"] }
+[settings]
+"watch" = ["component.home.watch", "component.memory.watch"]
+"ber" = ["link.trunk.ber", "link.dev.ber", "link.one.ber", "link.two.ber"]
+"#;
+
+/// A request for a description.
+fn described(text: &str, threads: usize, set: &[&str]) -> Request {
+    Request { description: Some(text.to_owned()), seed: 5, threads, set: settings(set), ..Request::default() }
+}
+
+#[test]
+fn agents_are_joined_in_other_ways() {
+    for set in [&[][..], &["ber=1e-5"]] {
+        let run = |threads, more: &[&str]| {
+            let request = described(MIXED, threads, &[set, more].concat());
+            let report = scenario::run(&request, &mut |_| ()).expect("it runs");
+            assert!(report.violations.is_empty(), "{:?}", report.violations.first());
+            report
+        };
+        let report = run(1, &[]);
+        assert_eq!(run(2, &[]).json(), report.json(), "however many threads there are");
+        let unseen = run(2, &["watch=off"]);
+        assert_eq!((&unseen.messages, unseen.time_fs), (&report.messages, report.time_fs), "a watcher changes nothing");
+        // Two devices, one host that reads and then writes, one that walks.
+        assert_eq!(count(&report, "accesses"), 60 + 60 + 80 + 40);
+        let cached = ["d2h_req", "d2h_rsp", "d2h_data", "h2d_req", "h2d_rsp", "h2d_data"];
+        let cached: u64 = cached.iter().map(|class| count(&report, class)).sum();
+        assert_eq!(count(&report, "switched"), cached, "the switch has the messages of its home alone");
+        assert!(count(&report, "s2m_bisnp") > 0 && count(&report, "h2d_req") > 0);
+    }
+}
+
+#[test]
+fn sides_that_do_not_fit_are_refused() {
+    for (from, to, why) in [
+        (
+            "\"memory.link[0]\"]",
+            "\"home.port[0]\"]",
+            "found `host[0].port[0]`, a host of HDM-DB, and `home.port[0]`, a host of CXL.cache, expected both sides of one protocol",
+        ),
+        (
+            "kind = \"cxl-256b-lopt\"",
+            "kind = \"cxl-68b\"",
+            "found a link of kind `cxl-68b` at `host[0].port[0]`, expected cxl-256b",
+        ),
+        (
+            "kind = \"cxl.hdm-db-device\"",
+            "kind = \"cxl.hdm-d-device\"",
+            "found the key `ports`, expected one of core, watch",
+        ),
+        (
+            "ports = 2 }\nhost",
+            "ports = 2, devload = [\"3\", \"2\", \"1\"] }\nhost",
+            "expected three numbers above 0 that do not fall",
+        ),
+        ("ports = 2 }\ndev", "ports = 2, table = [\"16:0\"] }\ndev", "found `16:0`, expected CACHEID:DEVICE"),
+    ] {
+        assert!(MIXED.contains(from), "{from}");
+        let error = scenario::check(&described(&MIXED.replacen(from, to, 1), 1, &[])).expect_err("refused").to_string();
+        assert!(error.contains(why), "{to}: {error}");
+    }
+}
+
+/// A trace is dealt to all cores in blocks of one length.
+#[test]
+fn cores_that_share_a_trace_agree_on_its_blocks() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let trace = dir.path().join("trace.csv");
+    std::fs::write(&trace, "cycle,op,address,size\n0,W,0x40,8\n1,R,0x80,8\n2,R,0x40,8\n").expect("a file");
+    let run = |set: &[&str]| {
+        let request = Request { stimulus: Some(trace.clone()), ..described(MIXED, 1, set) };
+        scenario::run(&request, &mut |_| ())
+    };
+    assert_eq!(count(&run(&[]).expect("it runs"), "accesses"), 3);
+    let error = run(&["component.dev.core.trace_block=2"]).expect_err("refused").to_string();
+    assert!(error.contains("found blocks of 2 and of 64 accesses, expected one length"), "{error}");
+}

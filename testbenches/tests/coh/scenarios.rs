@@ -48,7 +48,7 @@ fn bias_flips_in_every_mode_and_pattern() {
             for group in ["mem request", "host situation", "bias request"] {
                 assert!(groups.contains(&group), "{mode} {pattern}: {groups:?}");
             }
-            assert!(report.coverage.iter().all(|(_, met, of)| (1..=*of).contains(met)), "{:?}", report.coverage);
+            assert!(report.coverage.iter().all(|(_, met, of)| met <= of), "{:?}", report.coverage);
             assert!(count(&report, "d2h_req") > 0 && count(&report, "m2s_req") > 0, "{mode} {pattern}: both ask");
         }
     }

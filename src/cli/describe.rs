@@ -34,10 +34,9 @@ pub(super) struct Describe {
 impl Describe {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         if self.toml {
-            let Some(text) = scalepool_scenario::find(&self.name).and_then(Scenario::description) else {
-                let known = SCENARIOS.iter().filter(|s| s.description().is_some()).map(|s| s.name);
-                let known = known.collect::<Vec<_>>().join(", ");
-                bail!("describe --toml: found `{}`, expected a scenario that is a description: {known}", self.name);
+            let Some(text) = scalepool_scenario::find(&self.name).map(Scenario::description) else {
+                let known = SCENARIOS.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
+                bail!("describe --toml: found `{}`, expected a scenario: {known}", self.name);
             };
             out.write_all(text.as_bytes())?;
             return Ok(Status::Good);
@@ -146,15 +145,18 @@ struct Kind {
     name: &'static str,
     about: &'static str,
     fields: Vec<&'static Field>,
+    /// How a component can be driven from outside.
+    external: &'static [&'static str],
 }
 
 /// The kind of a name.
 fn kind(name: &str) -> Option<Kind> {
-    let component = component_kind(name).map(|k| (k.name, k.about, k.fields));
-    let link = || link_kind(name).map(|k| (k.name, k.about, k.fields));
-    let generator = || generator_kind(name).map(|k| (k.name, k.about, k.fields));
-    let (name, about, fields) = component.or_else(link).or_else(generator)?;
-    Some(Kind { name, about, fields: fields() })
+    const NONE: &[&str] = &[];
+    let component = component_kind(name).map(|k| (k.name, k.about, k.fields, k.external));
+    let link = || link_kind(name).map(|k| (k.name, k.about, k.fields, NONE));
+    let generator = || generator_kind(name).map(|k| (k.name, k.about, k.fields, NONE));
+    let (name, about, fields, external) = component.or_else(link).or_else(generator)?;
+    Some(Kind { name, about, fields: fields(), external })
 }
 
 impl Kind {
@@ -179,11 +181,15 @@ impl Kind {
             })
         };
         let fields: Vec<Value> = self.rows().into_iter().map(row).collect();
-        serde_json::json!({"kind": self.name, "doc": self.about, "fields": fields})
+        serde_json::json!({"kind": self.name, "doc": self.about, "external": self.external, "fields": fields})
     }
 
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}: {}\n", self.name, self.about)?;
+        writeln!(out, "{}: {}", self.name, self.about)?;
+        if !self.external.is_empty() {
+            writeln!(out, "can stand outside, in RTL of yours: external = {}", self.external.join(", "))?;
+        }
+        writeln!(out)?;
         let mut table = Table::new(["field", "default", "unit", "range", "what it is"]);
         for (name, f) in self.rows() {
             let default = if f.default.is_empty() { "-" } else { f.default };

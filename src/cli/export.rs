@@ -7,6 +7,8 @@ use scalepool_export::{File, plan::Extras};
 use scalepool_link::{cxl68, cxl256};
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::registry;
+use scalepool_scenario::{Request, described};
+use scalepool_system::bench::{self, Source};
 use scalepool_system::schema;
 use std::io::Write;
 use std::path::PathBuf;
@@ -32,6 +34,8 @@ enum Format {
     Gtkwave(Out),
     /// JSON Schema of system descriptions, for editors.
     Schema(Out),
+    /// The bench of a component in RTL: a module with its ports, a top level and a test for cocotb, with the model around it.
+    Bench(BenchOf),
     /// One CSV table of rules, their tests, coverage points, vector sets and seeds.
     Plan(Out),
 }
@@ -41,6 +45,35 @@ struct Out {
     /// Folder to write; it is created if it does not exist.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct BenchOf {
+    /// Name of a scenario that is a description, or FILE.toml.
+    system: String,
+    /// The component that stands in RTL, such as `host` or `accel[1]`.
+    #[arg(long, value_name = "NAME")]
+    external: String,
+    /// Change a setting, as `run` does. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    #[command(flatten)]
+    to: Out,
+}
+
+impl BenchOf {
+    fn files(&self) -> anyhow::Result<Vec<File>> {
+        let request = Request { scenario: self.system.clone(), set: self.set.clone(), ..Request::default() };
+        let system = scalepool_scenario::system(&request)?;
+        // The test runs in the folder of the bench.
+        let file = Some(PathBuf::from(&self.system)).filter(|_| described::is_file(&self.system));
+        let source = match file.map(|file| file.canonicalize()).transpose()? {
+            Some(file) => file.display().to_string(),
+            None => self.system.clone(),
+        };
+        let files = bench::bench(system, &self.external, &Source { system: source, set: self.set.clone() })?;
+        Ok(files.into_iter().map(|(name, text)| File { name, text }).collect())
+    }
 }
 
 /// Coverage points, vector sets and runs for the plan.
@@ -84,6 +117,7 @@ impl Export {
                 let text = serde_json::to_string_pretty(&schema::schema())? + "\n";
                 (to.out, vec![File { name: "scalepool.schema.json".into(), text }])
             }
+            Format::Bench(of) => (of.to.out.clone(), of.files()?),
             Format::Plan(to) => (to.out, scalepool_export::plan::files(&extras())),
         };
         for name in scalepool_export::write(&folder, &files)? {

@@ -17,6 +17,7 @@ pub mod event;
 pub mod external;
 pub mod fault;
 pub mod hook;
+pub mod io_ends;
 pub mod line_time;
 pub mod nvlink;
 pub mod port;

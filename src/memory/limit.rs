@@ -13,11 +13,37 @@ pub fn above(what: &str, bytes: u128) -> Option<String> {
     (mib > u128::from(MOST_MIB)).then(text)
 }
 
-/// The same for units on wires that are never silent: so many wires, each `way_fs` long, with a unit of `bytes` in memory
-/// every `num / den` femtoseconds.
-pub fn above_on_wires(wires: u64, way_fs: u64, (num, den): (u64, u64), bytes: usize) -> Option<String> {
-    let units = u128::from(way_fs) * u128::from(den) / u128::from(num.max(1)) * u128::from(wires);
-    above(&format!("{units} units under way on {wires} wires"), units * bytes as u128)
+/// Units on wires that are never silent, of one design or a part of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Wires {
+    wires: u64,
+    units: u128,
+    bytes: u128,
+}
+
+impl Wires {
+    /// Adds so many wires, each `way_fs` long, with a unit of `unit_bytes` in memory every `num / den` femtoseconds; their
+    /// bytes.
+    pub fn add(&mut self, wires: u64, way_fs: u64, (num, den): (u64, u64), unit_bytes: usize) -> u128 {
+        let units = u128::from(way_fs) * u128::from(den) / u128::from(num.max(1)) * u128::from(wires);
+        let bytes = units * unit_bytes as u128;
+        self.wires += wires;
+        self.units += units;
+        self.bytes += bytes;
+        bytes
+    }
+
+    /// What to say of too many.
+    pub fn above(&self) -> Option<String> {
+        above(&format!("{} units under way on {} wires", self.units, self.wires), self.bytes)
+    }
+}
+
+/// What to say of too many on so many wires of one kind, see [`Wires::add`].
+pub fn above_on_wires(wires: u64, way_fs: u64, unit_time_fs: (u64, u64), bytes: usize) -> Option<String> {
+    let mut all = Wires::default();
+    all.add(wires, way_fs, unit_time_fs, bytes);
+    all.above()
 }
 
 #[cfg(test)]

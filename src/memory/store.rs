@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 
 use super::{ALL_BYTES, LINE_BYTES, Line, line_address, merge_bytes};
 
-/// Bytes of a page, the unit of allocation. 4 KiB so that one `u64` holds the poison marks of its 64 lines; nothing
-/// outside this file sees it.
-const PAGE_BYTES: u64 = LINE_BYTES * 64;
+/// Lines of a page, the unit of allocation: 256 bytes, the largest write of UALink and NVLink, so that writes that are spread
+/// over a memory take no more than they hold. Nothing outside this file sees it.
+const PAGE_LINES: usize = 4;
+/// Bytes of a page.
+const PAGE_BYTES: u64 = LINE_BYTES * PAGE_LINES as u64;
 
 /// What a byte reads as that was never written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,8 +47,9 @@ pub struct StoredLine {
 }
 
 struct Page {
-    lines: [Line; 64],
-    poison: u64,
+    lines: [Line; PAGE_LINES],
+    /// A bit for each line.
+    poison: u8,
 }
 
 /// A sparse memory of 2^64 bytes.
@@ -90,7 +93,8 @@ impl Store {
     /// The addresses of all poisoned lines, ascending.
     pub fn poisoned_lines(&self) -> impl Iterator<Item = u64> + '_ {
         self.pages.iter().flat_map(|(number, page)| {
-            (0..64).filter(|line| page.poison >> line & 1 == 1).map(move |line| number * PAGE_BYTES + line * LINE_BYTES)
+            let poisoned = (0..PAGE_LINES as u64).filter(|line| page.poison >> line & 1 == 1);
+            poisoned.map(move |line| number * PAGE_BYTES + line * LINE_BYTES)
         })
     }
 
@@ -106,7 +110,7 @@ impl Store {
 
 impl Page {
     fn mark(&mut self, line: usize, poison: bool) {
-        self.poison = self.poison & !(1 << line) | u64::from(poison) << line;
+        self.poison = self.poison & !(1 << line) | u8::from(poison) << line;
     }
 }
 

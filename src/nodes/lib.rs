@@ -1,4 +1,4 @@
-//! What stands at the ends of links: hosts, memory devices, accelerators, GPUs, and the traffic that they make.
+//! What stands at the ends of links: hosts, root complexes, devices, accelerators, GPUs, and the traffic that they make.
 //!
 //! Modelled: nodes that exchange messages or packets with their link ends, with real bytes, and check end to end what comes
 //! back. Left out: flits, which are the business of the links, and how nodes are joined, which is that of a system
@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 pub mod cxl;
+pub mod io;
 pub mod nvlink;
 pub mod stimulus;
 pub mod ualink;

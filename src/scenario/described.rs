@@ -4,11 +4,10 @@
 //! report, those of components first, then those of links.
 
 use super::drive::{Built, Ended};
-use super::report::{Broken, Part, Report, Spread};
+use super::report::{Broken, FabricFigures, Part, Report, Spread};
 use super::settings::{Key, ON_OFF, Range};
 use super::{Request, RunError, Scenario};
 use scalepool_coherence::chart::Chart;
-use scalepool_coherence::clocked::coverage::groups;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::content::LineAddr;
 use scalepool_kernel::SimError;
@@ -19,13 +18,10 @@ use scalepool_system::builtin::{self, Builtin};
 use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
 use scalepool_system::field::Range as FieldRange;
-use scalepool_system::kind::{Ending, LinkMeasured, Measured};
+use scalepool_system::kind::{Ending, Extreme, LinkMeasured, Measured, NodeTraffic, Offered, Rows};
 use scalepool_system::problem::Problems;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// A settling limit above all time-outs of a CXL link: 4096 flits at the slowest line rate take 2.3 ms.
-const STALL_LIMIT_FS: u64 = 20_000_000_000_000;
 
 /// A file of a description, and no name of a scenario.
 pub fn is_file(scenario: &str) -> bool {
@@ -82,8 +78,7 @@ pub fn builtins() -> Vec<Scenario> {
         };
         let keys: Vec<Key> = description.shorts().iter().map(key).collect();
         let has_chart = system.is_coherent();
-        let how = super::How::Described(builtin);
-        Scenario { name: kept(name), doc: kept(about), keys: Vec::leak(keys), how, has_chart }
+        Scenario { name: kept(name), doc: kept(about), keys: Vec::leak(keys), builtin, has_chart }
     };
     builtin::ALL.iter().zip(systems.iter().zip(&shapes)).map(scenario).collect()
 }
@@ -141,7 +136,14 @@ pub fn system(request: &Request, builtin: Option<&'static Builtin>) -> Result<Sy
 /// # Errors
 /// Anything that keeps it from running.
 pub fn build(request: &Request, builtin: Option<&'static Builtin>) -> Result<Built, RunError> {
-    let system = system(request, builtin)?;
+    build_system(request, system(request, builtin)?)
+}
+
+/// Builds a system.
+///
+/// # Errors
+/// A stimulus that cannot be used, or links that lead to the wrong components.
+pub fn build_system(request: &Request, system: System) -> Result<Built, RunError> {
     if request.outputs.chart.is_some() && !system.is_coherent() {
         return Err(RunError::no_chart(request));
     }
@@ -151,14 +153,14 @@ pub fn build(request: &Request, builtin: Option<&'static Builtin>) -> Result<Bui
     let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
     let (num, den) = assembly.figures.reference.period();
     let figures = assembly.figures;
-    let ber = figures.ber;
+    let (ber, stall_limit_fs) = (figures.ber, figures.settle_fs);
     Ok(Built {
         sim: assembly.sim,
         hub: assembly.hub,
         identity: assembly.canonical,
         ber,
         clock_fs: num.div_ceil(den),
-        stall_limit_fs: STALL_LIMIT_FS,
+        stall_limit_fs,
         stimulus: assembly.digest,
         ports: assembly.ports,
         report: Box::new(move |request, ended| {
@@ -199,8 +201,9 @@ fn add<'a>(all: &mut Vec<(String, u64)>, more: impl IntoIterator<Item = (&'a str
 
 fn part_of_component(path: &str, measured: &Measured) -> Part {
     let mut figures: Vec<(String, u64)> = Vec::new();
-    add(&mut figures, measured.counts.iter().chain(&measured.peaks).copied());
+    add(&mut figures, measured.counts.iter().copied());
     add(&mut figures, measured.messages.iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.as_str(), *n)));
+    figures.extend(measured.extremes.iter().map(|(name, _, n)| ((*name).to_owned(), *n)));
     figures.push(("bytes".to_owned(), measured.bytes));
     figures.push(("violations".to_owned(), measured.broken.len() as u64));
     Part { path: path.to_owned(), figures }
@@ -229,15 +232,17 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     }
     let ending = Ending::of(&ended);
     let (components, links) = (figures.components(), figures.links(&ending));
-    let of_links = || links.iter().map(|(_, link)| link);
+    let of_links = || links.iter().map(|(.., link)| link);
     let of_components = || components.iter().map(|(_, component)| component);
     let mut violations: Vec<Broken> = of_links().flat_map(|link| link.broken.iter().cloned()).collect();
     violations.extend(of_components().flat_map(|component| component.broken.iter().cloned()));
     if ending.at_rest {
         violations.extend(of_links().flat_map(|link| link.astray.iter().cloned()));
+        violations.extend(of_components().flat_map(|component| component.astray.iter().cloned()));
     }
-    // What is lost with a link is told by its ends.
-    if ending.well && of_links().all(|link| link.is_whole) {
+    // What is lost with a link is told by its ends, and what is lost in isolation by its originator.
+    let is_whole = of_links().all(|link| link.is_whole);
+    if ending.well && is_whole && !of_components().any(|component| component.is_isolated) {
         violations.extend(figures.lost(&ending));
     }
     // A check that ends the run leaves work open, which is no news.
@@ -250,31 +255,23 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     let (num, den) = figures.reference.period();
     let bytes: u64 = of_components().map(|component| component.bytes).sum();
     // From the first request to the last answer: the time in which links come up is no traffic.
-    let asking = || of_components().filter(|component| !component.latency_fs.is_empty());
+    let asking = || of_components().filter(|component| !component.latency_fs.is_empty() || component.to_fs.is_some());
     let from_fs = asking().map(|component| component.from_fs).min().unwrap_or(0);
     let to_fs = asking().map(|component| component.to_fs.unwrap_or(time_fs)).max().unwrap_or(time_fs);
     let active_fs = to_fs.saturating_sub(from_fs);
     let goodput = if active_fs == 0 { 0.0 } else { bytes as f64 / (active_fs as f64 / 1e15) };
     let asked = figures.asked_bytes_per_s;
-    let direction = |n: usize| {
-        let mut all = LineTime::default();
-        let times = of_links().filter_map(|link| link.times[n]);
-        let count = times.map(|time| all.merge(&time)).count();
-        (count > 0).then(|| (["down", "up"][n].to_owned(), all))
-    };
     let (mut messages, mut counts, mut coverage) = (Vec::new(), Vec::new(), Vec::new());
     for component in of_components() {
         add(&mut counts, component.counts.iter().copied());
         add(&mut messages, component.messages.iter().map(|(name, n)| (name.as_str(), *n)));
     }
     messages.retain(|(_, n)| *n > 0);
-    for (name, peak) in of_components().flat_map(|component| &component.peaks) {
-        match counts.iter_mut().find(|(known, _)| known == name) {
-            Some((_, most)) => *most = (*most).max(*peak),
-            None => counts.push(((*name).to_owned(), *peak)),
-        }
+    let (mut flits, mut where_time_goes) = (Vec::new(), Vec::new());
+    for (n, (_, names, link)) in [0, 1].into_iter().flat_map(|n| links.iter().map(move |link| (n, link))) {
+        add(&mut flits, [(names[n], link.units[n])]);
+        link.times[n].into_iter().for_each(|time| add_time(&mut where_time_goes, names[n], &time));
     }
-    coverage.extend(groups(&of_components().flat_map(|component| component.rows.iter().copied()).collect()));
     for link in of_links() {
         if !link.is_counted_by_agents {
             add(&mut messages, link.messages.iter().map(|(name, n)| (name.as_str(), *n)));
@@ -282,9 +279,12 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
         add(&mut counts, link.counts.iter().copied());
         add_coverage(&mut coverage, &link.coverage);
     }
+    let rows = of_components().flat_map(|component| &component.rows).chain(of_links().flat_map(|link| &link.rows));
+    coverage.extend(shared_rows(rows));
+    of_components().for_each(|component| add_extremes(&mut counts, &component.extremes));
     let latency =
         |of: fn(&Measured) -> &Vec<u64>| Spread::of(of_components().flat_map(|c| of(c).iter().copied()).collect());
-    let repaired = ending.well && of_links().all(|link| link.is_whole);
+    let repaired = ending.well && is_whole;
     let sum = |of: fn(&LinkMeasured) -> u64| of_links().map(of).sum::<u64>();
     Ok(Report {
         remarks: Vec::new(),
@@ -292,7 +292,7 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
         seed: request.seed,
         cycles: (u128::from(time_fs) * u128::from(den) / u128::from(num)) as u64,
         time_fs,
-        flits: vec![("down".into(), sum(|link| link.units[0])), ("up".into(), sum(|link| link.units[1]))],
+        flits,
         messages,
         goodput_bytes_per_s: goodput,
         efficiency: if asked > 0.0 { goodput / asked } else { 0.0 },
@@ -301,14 +301,60 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
         retries: sum(|link| link.retries),
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),
-        where_time_goes: [0, 1].into_iter().filter_map(direction).collect(),
-        fabric: None,
+        where_time_goes,
+        fabric: fabric(&components, active_fs * den / num.max(1)),
         counts,
         coverage,
         components: components.iter().map(|(path, measured)| part_of_component(path, measured)).collect(),
-        links: links.iter().map(|(path, measured)| part_of_link(path, measured)).collect(),
+        links: links.iter().map(|(path, _, measured)| part_of_link(path, measured)).collect(),
         violations,
     })
+}
+
+/// Adds figures that are no sums to the counts of a system.
+fn add_extremes(all: &mut Vec<(String, u64)>, more: &[(&'static str, Extreme, u64)]) {
+    for (name, which, n) in more {
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = which.of(*known, *n),
+            None => all.push(((*name).to_owned(), *n)),
+        }
+    }
+}
+
+/// Figures of nodes around switches; `cycles` of the reference clock from the first request to the last answer.
+fn fabric(components: &[(&str, Measured)], cycles: u64) -> Option<FabricFigures> {
+    let hops_mean = components.iter().filter_map(|(_, component)| component.hops_mean).reduce(f64::max)?;
+    let nodes: Vec<NodeTraffic> = components.iter().filter_map(|(_, component)| component.traffic).collect();
+    let per_cycle = |flits: u64| if cycles == 0 { 0.0 } else { flits as f64 / cycles as f64 };
+    let mean = |of: &dyn Fn(&NodeTraffic) -> f64| nodes.iter().map(of).sum::<f64>() / nodes.len().max(1) as f64;
+    Some(FabricFigures {
+        hops_mean,
+        offered_flits_per_node_cycle: mean(&|node| match node.offered {
+            Offered::PerCycle(flits) => flits,
+            Offered::Flits(flits) => per_cycle(flits),
+        }),
+        accepted_flits_per_node_cycle: mean(&|node| per_cycle(node.accepted_flits)),
+    })
+}
+
+fn add_time(all: &mut Vec<(String, LineTime)>, name: &str, time: &LineTime) {
+    match all.iter_mut().find(|(known, _)| known == name) {
+        Some((_, sum)) => sum.merge(time),
+        None => all.push((name.to_owned(), *time)),
+    }
+}
+
+/// Rows that parts of a system share: a row is met where one of them has met it.
+fn shared_rows<'a>(parts: impl Iterator<Item = &'a Rows>) -> Vec<(String, u64, u64)> {
+    let mut all: Vec<Rows> = Vec::new();
+    for (group, met) in parts {
+        match all.iter_mut().find(|(known, _)| known == group) {
+            Some((_, rows)) => rows.iter_mut().zip(met).for_each(|(row, met)| *row |= met),
+            None => all.push((*group, met.clone())),
+        }
+    }
+    let count = |met: &[bool]| met.iter().filter(|&&met| met).count() as u64;
+    all.into_iter().map(|(group, met)| (group.to_owned(), count(&met), met.len() as u64)).collect()
 }
 
 /// Rows met of links of one kind are summed with all their rows.

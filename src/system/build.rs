@@ -3,9 +3,10 @@
 use super::coherence::{Domains, domains};
 use super::design::System;
 use super::kind::{
-    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Member, Node,
-    NodeError, Offer, Role, Site, SitePort,
+    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Node,
+    NodeError, Offer, Role, Shared, Site,
 };
+use super::neighbours;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
@@ -56,7 +57,9 @@ pub struct Figures {
     /// Largest bit error rate of a link.
     pub ber: f64,
     components: Vec<(String, Measure)>,
-    links: Vec<(String, MeasureLink)>,
+    links: Vec<(String, [&'static str; 2], MeasureLink)>,
+    /// A time above all time-outs, after which a run without progress is over \[fs\].
+    pub settle_fs: u64,
     /// Rate of the ports of all components that ask \[B/s\].
     pub asked_bytes_per_s: f64,
     fabrics: Vec<Fabric>,
@@ -83,9 +86,9 @@ impl Figures {
         self.fabrics.iter().flat_map(|fabric| fabric.lost(ending)).collect()
     }
 
-    /// Of links, by path.
-    pub fn links(&self, ending: &Ending) -> Vec<(&str, LinkMeasured)> {
-        self.links.iter().map(|(path, measure)| (path.as_str(), measure(ending))).collect()
+    /// Of links: path, names of their directions, figures.
+    pub fn links(&self, ending: &Ending) -> Vec<(&str, [&'static str; 2], LinkMeasured)> {
+        self.links.iter().map(|(path, names, measure)| (path.as_str(), *names, measure(ending))).collect()
     }
 }
 
@@ -94,24 +97,24 @@ const MOST_FOUND: usize = 100;
 
 impl Fabric {
     fn lost(&self, ending: &Ending) -> Vec<Broken> {
-        let (mut ualink, mut nvlink) = (Vec::new(), Vec::new());
+        let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), BTreeMap::new());
         for ledger in &self.ledgers {
             match ledger {
                 Ledger::Ualink(result) => ualink.push(locked(result)),
                 Ledger::Nvlink(result) => nvlink.push(locked(result)),
+                Ledger::NvlinkSwitch(result, ends) => of_switches.extend(ends.iter().copied().zip(locked(result).own)),
             }
         }
         let mut broken = Vec::new();
-        // What is lost in isolation is told by its originator.
-        if ualink.iter().all(|node| node.dummies + node.late == 0) {
-            let ledgers: Vec<_> = ualink.iter().map(|node| &node.ledger).collect();
-            let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
-            let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest).into_iter().take(MOST_FOUND);
-            broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));
-        }
+        let ledgers: Vec<_> = ualink.iter().map(|node| &node.ledger).collect();
+        let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
+        let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest).into_iter().take(MOST_FOUND);
+        broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));
         if ending.at_rest {
             let ledgers: Vec<_> = nvlink.iter().map(|node| &node.ledger).collect();
-            broken.extend(ledger::compare(&ledgers, |_, _, _| Default::default()));
+            broken.extend(ledger::compare(&ledgers, |gpu, link, channel| {
+                of_switches.get(&(gpu, link)).map_or_else(Default::default, |own| own[channel])
+            }));
         }
         broken
     }
@@ -119,39 +122,6 @@ impl Fabric {
 
 fn locked<T: Clone>(result: &Mutex<T>) -> T {
     result.lock().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-/// The fabric of each component, and its place in it: nodes are numbered in the order of the description.
-fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
-    let mut root: Vec<usize> = (0..system.components.len()).collect();
-    fn top(root: &mut [usize], mut n: usize) -> usize {
-        while root[n] != n {
-            root[n] = root[root[n]];
-            n = root[n];
-        }
-        n
-    }
-    let role = |n: usize| system.components[n].ports.first().map(|port| port.decl.role);
-    let is_joined = |n: usize| matches!(role(n), Some(Role::Node | Role::Switch));
-    for link in &system.links {
-        let [a, b] = link.ports.map(|(component, _)| component);
-        if is_joined(a) && is_joined(b) {
-            let (a, b) = (top(&mut root, a), top(&mut root, b));
-            root[a.max(b)] = a.min(b);
-        }
-    }
-    let mut counts = vec![0u16; root.len()];
-    let mut all = vec![Member::default(); root.len()];
-    let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
-    for n in (0..root.len()).filter(|&n| role(n) == Some(Role::Node)) {
-        all[n].own = counts[tops[n]];
-        counts[tops[n]] = counts[tops[n]].saturating_add(1);
-    }
-    for n in 0..root.len() {
-        all[n].nodes = counts[tops[n]];
-    }
-    let fabrics = (0..root.len()).map(|n| is_joined(n).then_some(tops[n])).collect();
-    (fabrics, all)
 }
 
 /// Puts a component with its link ends into a partition.
@@ -164,27 +134,27 @@ const MOST_PARTITIONS: usize = 16;
 ///
 /// Parts with the same key stay together: they see one another at one instant.
 fn groups(parts: Vec<(usize, Option<usize>, PlacePart)>) -> Vec<Vec<PlacePart>> {
-    let mut joined: Vec<(usize, Option<usize>, Vec<PlacePart>)> = Vec::new();
+    let mut joined: Vec<(usize, Vec<PlacePart>)> = Vec::new();
     let mut of_key: BTreeMap<usize, usize> = BTreeMap::new();
     for (weight, key, part) in parts {
         match key.and_then(|key| of_key.get(&key)) {
             Some(&n) => {
                 joined[n].0 += weight;
-                joined[n].2.push(part);
+                joined[n].1.push(part);
             }
             None => {
                 key.map(|key| of_key.insert(key, joined.len()));
-                joined.push((weight, key, vec![part]));
+                joined.push((weight, vec![part]));
             }
         }
     }
     let parts = joined;
-    let total: usize = parts.iter().map(|(weight, ..)| weight).sum();
+    let total: usize = parts.iter().map(|(weight, _)| weight).sum();
     let count = parts.len().min(MOST_PARTITIONS);
     let mut groups: Vec<Vec<PlacePart>> = (0..count).map(|_| Vec::new()).collect();
     let mut before = 0;
     let has_room = parts.len() <= MOST_PARTITIONS;
-    for (n, (weight, _, part)) in parts.into_iter().enumerate() {
+    for (n, (weight, part)) in parts.into_iter().enumerate() {
         let group = if has_room { n } else { before * count / total };
         groups[group].extend(part);
         before += weight;
@@ -240,6 +210,9 @@ fn dealt(system: &System, stimulus: Option<&PathBuf>) -> Result<Option<DealtTrac
     Ok(Some(DealtTrace::new(trace)))
 }
 
+/// A settling limit where there is no link \[fs\].
+const DEFAULT_SETTLE_FS: u64 = 20_000_000_000_000;
+
 /// Builds a system.
 ///
 /// # Errors
@@ -258,61 +231,64 @@ pub(crate) fn amended(
     let Run { seed, stimulus, chart } = run;
     let dealt = dealt(&system, stimulus.as_ref())?;
     let Domains { seats, of_component, chart } = domains(&system, chart, amend)?;
-    let (of_fabric, members) = members(&system);
+    let mut neighbours = neighbours::of(&system);
+    for ((component, port), seat) in seats {
+        neighbours[component].ports[port].seat = Some(seat);
+    }
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
     let System { clocks, components, links, .. } = system;
     let offers: Vec<Offer> = components.iter().map(|c| c.config.offer()).collect();
-    let facts: Vec<_> = links.iter().map(|link| link.config.facts()).collect();
+    let settle_fs = links.iter().map(|link| link.config.settle_fs()).max().unwrap_or(DEFAULT_SETTLE_FS);
     let mut figures = Figures {
         reference: clocks[0].1,
         ber: links.iter().map(|link| link.config.ber()).fold(0.0, f64::max),
         components: Vec::new(),
         links: Vec::new(),
+        settle_fs,
         asked_bytes_per_s: 0.0,
         fabrics: Vec::new(),
     };
-    // Which component stands at the other end of each link end.
-    let at: Vec<[usize; 2]> = links.iter().map(|link| link.ports.map(|(component, _)| component)).collect();
-    let of_ports =
-        |ports: [(usize, usize); 2]| ports.map(|(component, port)| components[component].ports[port].decl.role);
-    let roles: Vec<[Role; 2]> = links.iter().map(|link| of_ports(link.ports)).collect();
     let mut ends: Vec<[Option<Box<dyn LinkEndSite>>; 2]> = Vec::new();
     for link in links {
         let ports = link.ports.map(|(component, port)| components[component].ports[port].path.as_str());
         let external = link.ports.map(|(component, _)| components[component].external);
-        let n = ends.len();
-        let members = at[n].map(|component| members[component]);
-        let site = LinkSite { path: &link.path, ports, roles: roles[n], members, external };
+        let at = link.ports.map(|(component, _)| component);
+        let roles: [Role; 2] = link.ports.map(|(component, port)| components[component].ports[port].decl.role);
+        let (members, offers) = (at.map(|n| neighbours[n].member), at.map(|n| offers[n]));
+        let site = LinkSite { path: &link.path, index: link.index, ports, roles, members, offers, external };
+        let directions = link.config.directions(roles);
         let built = link.config.build(&mut sim, &site)?;
         ends.push(built.ends.map(Some));
-        figures.links.push((link.path, built.measure));
+        figures.links.push((link.path, directions, built.measure));
     }
-    let mut ports = Vec::new();
+    let (mut ports, shared) = (Vec::new(), Shared::default());
     let mut digest = dealt.as_ref().map_or_else(Vec::new, DealtTrace::digest);
     let mut parts: Vec<(usize, Option<usize>, PlacePart)> = Vec::new();
-    for (n, component) in components.into_iter().enumerate() {
+    for ((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain) in
+        components.into_iter().zip(neighbours).zip(of_component)
+    {
         let (clock_name, clock) = clocks[component.clock].clone();
-        let site_port = |(index, port): (usize, &super::design::JoinedPort)| SitePort {
-            path: port.path.clone(),
-            link: facts[port.link],
-            peer: offers[at[port.link][1 - port.end]],
-            peer_member: members[at[port.link][1 - port.end]],
-            peer_role: roles[port.link][1 - port.end],
-            seat: seats.get(&(n, index)).cloned(),
-        };
-        let site_ports: Vec<SitePort> = component.ports.iter().enumerate().map(site_port).collect();
         if component.config.asks() {
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
         }
         let stimulus = stimulus.clone().filter(|_| component.config.takes_stimulus());
-        let (member, folder, dealt) = (members[n], component.folder.clone(), dealt.clone());
-        let site = Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, dealt, folder };
+        let site = Site {
+            path: &component.path,
+            clock,
+            member,
+            seed,
+            ports: &site_ports,
+            stimulus,
+            dealt: dealt.clone(),
+            folder: component.folder.clone(),
+            shared: &shared,
+        };
         let denied = component.config.denied();
         let Node { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;
         digest.extend(own);
-        if let Some(fabric) = of_fabric[n].map(|top| fabrics.entry(top).or_default()) {
+        if let Some(fabric) = fabric.map(|top| fabrics.entry(top).or_default()) {
             fabric.denied.extend(denied);
             fabric.ledgers.extend(ledger);
             let is_relaxed =
@@ -342,7 +318,7 @@ pub(crate) fn amended(
             // The inside of an external component is the caller's.
             core.map_or(Ok(()), |core| place(p, core, plugs))
         };
-        parts.push((weight, of_component[n], Box::new(part)));
+        parts.push((weight, domain, Box::new(part)));
     }
     for group in groups(parts) {
         sim.partition(move |p| {

@@ -199,6 +199,36 @@ impl Description {
         })
     }
 
+    /// Its tables with what its presets bring: a value of a short name sets others that nobody has set.
+    pub(super) fn with_presets(&self) -> Table {
+        let (mut root, shorts) = (self.root.clone(), self.shorts());
+        for (name, value, short, item) in self.presets() {
+            let is_chosen = shorts.iter().any(|known| known.name == name && known.default == value);
+            let Some(target) = shorts.iter().find(|known| known.name == short).filter(|_| is_chosen) else { continue };
+            let is_edited = |path: &String| self.edits.iter().any(|(edited, _)| edited == path);
+            if !target.paths.iter().any(is_edited) {
+                for parts in target.paths.iter().filter_map(|path| path_of(path)) {
+                    document::edit(&mut root, &in_set(parts), item.clone());
+                }
+            }
+        }
+        root
+    }
+
+    /// Entries of `[preset."NAME".VALUE]`: name and value of the choice, and what it brings.
+    pub(super) fn presets(&self) -> impl Iterator<Item = (&str, &str, &str, &Item)> {
+        fn entries(item: &Item) -> impl Iterator<Item = (&str, &Item)> {
+            let table = match &item.value {
+                Value::Table(table) => Some(table),
+                _ => None,
+            };
+            table.into_iter().flat_map(|table| &table.entries).map(|(key, _, item)| (key.as_str(), item))
+        }
+        let names = self.root.get("preset").into_iter().flat_map(entries);
+        let choices = names.flat_map(|(name, item)| entries(item).map(move |(value, item)| (name, value, item)));
+        choices.flat_map(|(name, value, item)| entries(item).map(move |(short, item)| (name, value, short, item)))
+    }
+
     /// Name of the system, and what it is.
     pub fn title(&self) -> (String, String) {
         let of = |key: &str| match self.table("system").and_then(|table| table.get(key)) {
@@ -253,10 +283,15 @@ impl Description {
             rest => rest,
         };
         if top == "link" && rest == ["kind"] {
-            return Some((KIND_OF_LINK, kind.to_owned()));
+            return Some((kind_of_link(link_kind(kind)?), kind.to_owned()));
         }
         if top == "component" && rest == ["count"] && own.get("count").is_some() {
             return Some((COUNT, self.given(&parts, &COUNT)));
+        }
+        if top == "component" && rest == ["external"] {
+            let range = Range::Words(component_kind(kind)?.external);
+            let field = Field { range, ..EXTERNAL };
+            return Some((field, self.given(&parts, &field)));
         }
         let mut fields = match top.as_str() {
             "clock" => ClockConfig::fields(),
@@ -350,6 +385,16 @@ const KIND_OF_LINK: Field = Field {
     doc: "kind of the link: its flit mode; other kinds have settings of their own",
 };
 
+/// The kind of a link, as a field: kinds of one protocol, with which their names begin, stand in each other's place.
+fn kind_of_link(kind: &'static LinkKind) -> Field {
+    let protocol = |name: &'static str| name.split('-').next();
+    let is_other = |other: &&LinkKind| other.name != kind.name && protocol(other.name) == protocol(kind.name);
+    match LINKS.iter().find(is_other) {
+        Some(_) => KIND_OF_LINK,
+        None => Field { range: Range::Words(std::slice::from_ref(&kind.name)), doc: "protocol", ..KIND_OF_LINK },
+    }
+}
+
 /// The length of an array of components, as a field.
 const COUNT: Field = Field {
     name: "count",
@@ -358,6 +403,27 @@ const COUNT: Field = Field {
     range: Range::Int(1, MOST as u64),
     doc: "components of the array",
 };
+
+/// How a component is driven from outside, as a field; its kind says what it offers.
+const EXTERNAL: Field = Field {
+    name: "external",
+    default: "",
+    unit: super::quantity::Unit::Of("-"),
+    range: Range::Words(&[]),
+    doc: "a caller drives the component: flits = it drives its link ends",
+};
+
+/// The setting of a component that is not its own field, such as `external`: of `pod[1].accel[0]` it is
+/// `part.pod[1].component.accel[0].external`.
+pub fn setting_of(component: &str, key: &str) -> String {
+    match component.rsplit_once('.') {
+        None => format!("component.{component}.{key}"),
+        Some((parts, name)) => {
+            let parts: Vec<String> = parts.split('.').map(|part| format!("part.{part}.")).collect();
+            format!("{}component.{name}.{key}", parts.concat())
+        }
+    }
+}
 
 /// What an entry of `[settings]` stands for: a path, or several; `None` for anything else.
 pub(super) fn paths_of(item: &Item) -> Option<Vec<String>> {

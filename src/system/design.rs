@@ -56,12 +56,22 @@ pub struct JoinedPort {
 pub struct LinkInstance {
     /// Path, `hosts[0]`.
     pub path: String,
+    /// Its number in its array, 0 for one without an index.
+    pub index: usize,
     /// Its kind.
     pub kind: &'static LinkKind,
     /// Its configuration.
     pub config: Box<dyn Link>,
     /// Its ports: component, and port of it.
     pub ports: [(usize, usize); 2],
+}
+
+impl LinkInstance {
+    /// Path of the array that it is in, or its own.
+    pub fn array(&self) -> &str {
+        let array = self.path.strip_suffix(']').and_then(|path| path.rsplit_once('['));
+        array.map_or(self.path.as_str(), |(array, _)| array)
+    }
 }
 
 impl System {

@@ -7,6 +7,8 @@
 //! A walk through one: its table is read; the components and the link that it names are looked up; what it sets must not be
 //! there yet; then it is there, and the description is resolved as if the user had written it.
 
+mod nvlink_pod;
+
 use super::document::{self, Item, Table, Value};
 use super::field::{self, Config, Field, Range, config, unknown};
 use super::kind::component_fields;
@@ -26,12 +28,15 @@ pub struct GeneratorKind {
 }
 
 /// All kinds of generators.
-pub static GENERATORS: &[GeneratorKind] = &[GeneratorKind {
-    name: "pod",
-    about: "nodes around switches: port k of each node leads to switch k, which has a port for each node",
-    fields: Pod::fields,
-    generate: pod,
-}];
+pub static GENERATORS: &[GeneratorKind] = &[
+    GeneratorKind {
+        name: "pod",
+        about: "nodes around switches: port k of each node leads to switch k, which has a port for each node",
+        fields: Pod::fields,
+        generate: pod,
+    },
+    nvlink_pod::KIND,
+];
 
 /// Keys of a generator's table that every kind has.
 const GENERATOR_KEYS: &[&str] = &["kind"];
@@ -138,6 +143,13 @@ impl Generating<'_> {
         }
     }
 
+    /// Sets fields of a component that a field of the generator names.
+    fn set_of(&mut self, role: &str, name: &str, values: &[(&str, Value)]) {
+        if self.named(role, "component", name).is_some() {
+            values.iter().for_each(|(key, value)| self.set("component", name, key, value.clone()));
+        }
+    }
+
     /// Makes a component an array whose elements have these ports each.
     fn array(&mut self, role: &str, name: &str, count: usize, ports: usize) {
         let Some(table) = self.named(role, "component", name) else { return };
@@ -154,12 +166,16 @@ impl Generating<'_> {
         self.set("component", name, "ports", Value::Number(ports.to_string()));
     }
 
+    /// Two ports, as a link joins them.
+    fn pair(&self, ports: [String; 2]) -> Value {
+        let place = self.place;
+        Value::List(ports.map(|port| Item { place, value: Value::Text(port) }).to_vec())
+    }
+
     /// Says which ports a link joins.
-    fn join(&mut self, link: &str, ports: [String; 2]) {
+    fn join(&mut self, link: &str, between: Value) {
         if self.named("link", "link", link).is_some() {
-            let place = self.place;
-            let ports = ports.map(|port| Item { place, value: Value::Text(port) });
-            self.set("link", link, "between", Value::List(ports.to_vec()));
+            self.set("link", link, "between", between);
         }
     }
 }
@@ -168,5 +184,6 @@ fn pod(own: &mut Generating<'_>) {
     let Pod { nodes, switches, link, node_count, switch_count } = own.read();
     own.array("nodes", &nodes, node_count, switch_count);
     own.array("switches", &switches, switch_count, node_count);
-    own.join(&link, [format!("{nodes}[i].port[k]"), format!("{switches}[k].port[i]")]);
+    let between = own.pair([format!("{nodes}[i].port[k]"), format!("{switches}[k].port[i]")]);
+    own.join(&link, between);
 }

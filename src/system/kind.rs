@@ -12,21 +12,26 @@ use super::document::Table;
 use super::field::{self, Config, Field};
 use super::kinds;
 use super::problem::{Place, Problems};
-use scalepool_coherence::clocked::coverage::Point;
+use scalepool_fabric::nvlink_switch::SwitchResult;
 use scalepool_kernel::{
     BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, RunReport, SimError, Simulation, Stop, Time,
 };
+use scalepool_link::io_ends::IoItem;
 use scalepool_link::line_time::LineTime;
 use scalepool_link::sim_port::SimPort;
+use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
 use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
+use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::gpu::GpuResult;
 use scalepool_nodes::ualink::accelerator::AcceleratorResult;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_trace::Hub;
-use std::collections::BTreeSet;
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -34,6 +39,8 @@ use std::sync::{Arc, Mutex};
 pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_host::KIND,
     kinds::cxl_memory::KIND,
+    kinds::cxl_root::KIND,
+    kinds::cxl_io_device::KIND,
     kinds::cxl_coherent::home::KIND,
     kinds::cxl_coherent::cache_device::KIND,
     kinds::cxl_coherent::cache_device::PEER,
@@ -47,6 +54,7 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
     kinds::nvlink_gpu::KIND,
+    kinds::nvlink_switch::KIND,
 ];
 
 /// All kinds of links.
@@ -55,6 +63,7 @@ pub static LINKS: &[LinkKind] = &[
     kinds::cxl_links::CXL_256B,
     kinds::cxl_links::CXL_256B_LOPT,
     kinds::cxl_links::CXL_256B_PBR,
+    kinds::cxl_links::CXL_IO,
     kinds::ualink_link::KIND,
     kinds::nvlink_link::KIND,
 ];
@@ -130,6 +139,14 @@ pub struct PortDecl {
 pub struct Offer {
     /// Bytes of memory behind the port.
     pub memory_bytes: Option<u64>,
+    /// What a port of CXL.io brings into training.
+    pub flex_bus: Option<FlexPort>,
+    /// Time from a request to its answer \[cycles of its clock\].
+    pub answer_cycles: u64,
+    /// Answers of CXL.mem that it takes beside CXL.io before its link may rest.
+    pub answers_due: u64,
+    /// It copies writes to groups and reduces reads of them.
+    pub multicast: bool,
 }
 
 /// What a link carries, as its components have to know it.
@@ -142,6 +159,17 @@ pub enum Carried {
         /// Identifiers of host and device in port based routing, else 0.
         port_ids: [u16; 2],
     },
+    /// TLPs of CXL.io, with messages of CXL.mem beside them or without; the mode is what the ports at the ends train to.
+    CxlIo {
+        /// Line rate \[GT/s a lane\].
+        rate_gtps: u32,
+        /// CXL.mem shares the link.
+        cachemem: bool,
+        /// Identifiers of host and device in port based routing.
+        port_ids: [u16; 2],
+        /// Time from one end to the other, without that of a unit \[fs\].
+        way_fs: u64,
+    },
     /// UALink transactions.
     Ualink {
         /// Time of a code word as a fraction \[fs\].
@@ -150,11 +178,15 @@ pub enum Carried {
         lanes: u16,
         /// All requests and all responses of a pair and port keep their order.
         strict: bool,
+        /// Protection of transactions between accelerators.
+        protection: Protection,
     },
     /// NVLink packets.
     Nvlink {
         /// Clock of flits.
         flit_clock: Clock,
+        /// Nominal rate in one direction \[MB/s\].
+        link_mbps: u64,
     },
 }
 
@@ -168,6 +200,15 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
+    /// Clock of flits, if components can work on it.
+    pub fn flit_clock(&self) -> Option<Clock> {
+        match self.carried {
+            Carried::Cxl { .. } | Carried::CxlIo { .. } => None,
+            Carried::Ualink { code_word_fs: (num, den), .. } => Clock::new(num, den, 0).ok(),
+            Carried::Nvlink { flit_clock, .. } => Some(flit_clock),
+        }
+    }
+
     /// Form of messages and port identifiers of a CXL link.
     pub fn cxl(&self) -> (Form, [u16; 2]) {
         match self.carried {
@@ -195,11 +236,15 @@ pub struct SitePort {
     pub link: LinkFacts,
     /// What is at its other end.
     pub peer: Offer,
+    /// The clock of that.
+    pub peer_clock: Clock,
     /// Who that is.
     pub peer_member: Member,
+    /// Which of its ports that is, in the order of their declarations.
+    pub peer_port: usize,
     /// Its side of the link.
     pub peer_role: Role,
-    /// Its place among those that keep lines coherent, if it has one.
+    /// Its place among those that keep lines coherent, if it has one; it is known when the system is built.
     pub seat: Option<Seat>,
 }
 
@@ -229,6 +274,30 @@ pub struct Site<'a> {
     pub dealt: Option<DealtTrace>,
     /// Folder to which paths of the description are relative.
     pub folder: PathBuf,
+    /// What components of a run have in common.
+    pub shared: &'a Shared,
+}
+
+/// Things that several components of a run need and that are made once, by names that say all that they are made of.
+#[derive(Default)]
+pub struct Shared(RefCell<BTreeMap<String, Arc<dyn Any + Send + Sync>>>);
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.borrow().keys()).finish()
+    }
+}
+
+impl Shared {
+    /// The thing of a name and type, made if it is not there yet.
+    pub fn get<T: Any + Send + Sync>(&self, name: &str, make: impl FnOnce() -> T) -> Arc<T> {
+        let known = self.0.borrow().get(name).cloned().and_then(|thing| thing.downcast::<T>().ok());
+        known.unwrap_or_else(|| {
+            let thing = Arc::new(make());
+            self.0.borrow_mut().insert(name.to_owned(), thing.clone());
+            thing
+        })
+    }
 }
 
 impl Site<'_> {
@@ -257,10 +326,20 @@ pub enum Plug {
     Cxl(OutEnd<Message>, InEnd<Message>),
     /// The same, a channel for each class.
     Coherent(NodeEnds),
+    /// TLPs of CXL.io, and messages of CXL.mem where they share the link.
+    CxlIo(IoPlug),
     /// The end itself, to be bound by a module on the clock of flits.
     Ualink(Box<ualink::wiring::Socket>, ClockId),
     /// Channels of packets, and the clock of flits.
     Nvlink(nvlink::wiring::Plug, ClockId),
+}
+
+/// The inner side of a port with CXL.io: to the link, from the link.
+pub struct IoPlug {
+    /// TLPs.
+    pub io: (OutEnd<IoItem>, InEnd<IoItem>),
+    /// Messages of CXL.mem, where they share the link.
+    pub mem: Option<(OutEnd<Message>, InEnd<Message>)>,
 }
 
 impl Plug {
@@ -276,6 +355,14 @@ impl Plug {
     pub fn coherent(self) -> NodeEnds {
         match self {
             Plug::Coherent(ends) => ends,
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+
+    /// Channels of TLPs and of messages beside them, of a port that takes links of CXL.io alone.
+    pub fn cxl_io(self) -> IoPlug {
+        match self {
+            Plug::CxlIo(plug) => plug,
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -347,6 +434,8 @@ pub enum Ledger {
     Ualink(Arc<Mutex<AcceleratorResult>>),
     /// Of an NVLink GPU.
     Nvlink(Arc<Mutex<GpuResult>>),
+    /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
+    NvlinkSwitch(Arc<Mutex<SwitchResult>>, Vec<(usize, usize)>),
 }
 
 /// Figures of a component.
@@ -354,12 +443,10 @@ pub enum Ledger {
 pub struct Measured {
     /// What it counts: name and count, in the order of the report.
     pub counts: Vec<(&'static str, u64)>,
-    /// What else it counts, of which the largest of all components counts in a sum.
-    pub peaks: Vec<(&'static str, u64)>,
+    /// What it counts that is no sum in a system: name, which one a system has, and figure.
+    pub extremes: Vec<(&'static str, Extreme, u64)>,
     /// Messages sent, by name; where agents count them, links do not.
     pub messages: Vec<(String, u64)>,
-    /// Rows of the tables of coherent agents that were used.
-    pub rows: BTreeSet<Point>,
     /// A check has ended its part of the run, so open work is no news.
     pub has_stopped: bool,
     /// Bytes of finished reads and writes.
@@ -370,10 +457,57 @@ pub struct Measured {
     pub latency_fs: Vec<u64>,
     /// Checks that failed.
     pub broken: Vec<Broken>,
+    /// What is left over at rest.
+    pub astray: Vec<Broken>,
+    /// It has been isolated, or has given requests up, so not everything that was sent has come.
+    pub is_isolated: bool,
     /// Time before its first request \[fs\].
     pub from_fs: u64,
     /// When its work was done \[fs\], if that is not the end of the run.
     pub to_fs: Option<u64>,
+    /// What a node of a fabric has offered and taken.
+    pub traffic: Option<NodeTraffic>,
+    /// Coverage points that all components of a system share: group, and which rows were met.
+    pub rows: Vec<Rows>,
+    /// Links from source to destination over this switch, arithmetic mean; `None`: it is no switch.
+    pub hops_mean: Option<f64>,
+}
+
+/// Which figure of its components a system has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extreme {
+    /// The largest one.
+    Largest,
+    /// The smallest one.
+    Smallest,
+}
+
+impl Extreme {
+    /// Of two figures.
+    pub fn of(self, a: u64, b: u64) -> u64 {
+        match self {
+            Extreme::Largest => a.max(b),
+            Extreme::Smallest => a.min(b),
+        }
+    }
+}
+
+/// What a node of a fabric has wanted to send, and what it has received.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeTraffic {
+    /// Wanted.
+    pub offered: Offered,
+    /// Flits received.
+    pub accepted_flits: u64,
+}
+
+/// Flits that a node wanted to send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Offered {
+    /// So many a cycle of the reference clock, as its settings say.
+    PerCycle(f64),
+    /// So many in all: as fast as they went.
+    Flits(u64),
 }
 
 /// Why a component cannot be made of a sound description.
@@ -399,7 +533,7 @@ pub enum NodeError {
 }
 
 /// A component with its configuration.
-pub trait Component: Send {
+pub trait Component: Send + Any {
     /// Its ports.
     fn ports(&self) -> Vec<PortDecl>;
 
@@ -410,6 +544,13 @@ pub trait Component: Send {
 
     /// Fields that do not go together: name and text.
     fn check(&self) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    /// Fields that do not go with its clock, its place in a fabric, the links at its ports, or with who is at their other
+    /// ends: name and text.
+    fn check_joined(&self, clock: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let _ = (clock, member, ports);
         Vec::new()
     }
 
@@ -535,12 +676,30 @@ pub struct LinkMeasured {
     pub times: [Option<LineTime>; 2],
     /// Further counts.
     pub counts: Vec<(&'static str, u64)>,
-    /// Coverage points: group, rows met, rows in all.
+    /// Coverage points of the link by itself: group, rows met, rows in all. A system sums them.
     pub coverage: Vec<(String, u64, u64)>,
+    /// Coverage points that all links of a system share: group, and which rows were met.
+    pub rows: Vec<Rows>,
     /// Rules that the ends saw broken.
     pub broken: Vec<Broken>,
     /// What is left over at rest.
     pub astray: Vec<Broken>,
+}
+
+/// Coverage points that all parts of a system share: group, and which of its rows were met.
+pub type Rows = (&'static str, Vec<bool>);
+
+/// Units under way on a wire that is never silent, for an estimate of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnWire {
+    /// The field to change if that is too much.
+    pub key: &'static str,
+    /// Length of the wire \[fs\].
+    pub way_fs: u64,
+    /// Time of a unit as a fraction \[fs\].
+    pub unit_time_fs: (u64, u64),
+    /// Memory of a unit \[bytes\].
+    pub unit_bytes: usize,
 }
 
 /// One end of a link before it has a place.
@@ -577,6 +736,10 @@ pub struct LinkSite<'a> {
     pub roles: [Role; 2],
     /// Who stands at its ends.
     pub members: [Member; 2],
+    /// What they offer.
+    pub offers: [Offer; 2],
+    /// Its number among the links of its array, 0 for one without an index.
+    pub index: usize,
     /// Whether a caller drives the end.
     pub external: [bool; 2],
 }
@@ -588,6 +751,30 @@ pub trait Link: Send {
 
     /// Fields that do not go together: name and text.
     fn check(&self) -> Vec<Finding>;
+
+    /// Fields that do not go with what its ends offer: name and text.
+    fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
+        let _ = offers;
+        Vec::new()
+    }
+
+    /// Names of what the first end sends and of what the second one sends, in reports.
+    fn directions(&self, roles: [Role; 2]) -> [&'static str; 2] {
+        let _ = roles;
+        ["down", "up"]
+    }
+
+    /// What is under way on each of its two wires, if that is a matter of memory.
+    fn on_wire(&self, roles: [Role; 2]) -> Option<OnWire> {
+        let _ = roles;
+        None
+    }
+
+    /// A time above all its time-outs, after which a run without progress is over \[fs\]. By default that of CXL: 4096 flits
+    /// at the slowest line rate take 2.3 ms.
+    fn settle_fs(&self) -> u64 {
+        20_000_000_000_000
+    }
 
     /// Bit error rate.
     fn ber(&self) -> f64;

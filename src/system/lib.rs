@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod bench;
 pub mod build;
 pub mod builtin;
 pub mod coherence;
@@ -21,6 +22,7 @@ pub mod field;
 pub mod generator;
 pub mod kind;
 pub mod kinds;
+pub mod neighbours;
 mod part;
 pub mod problem;
 pub mod quantity;

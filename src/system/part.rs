@@ -46,7 +46,7 @@ pub(super) struct PartArray {
 
 /// Writes out generators and parts.
 pub(super) fn expand(description: &Description, problems: &mut Problems) -> Whole {
-    let mut whole = Whole { root: description.root.clone(), folder: description.folder.clone(), ..Whole::default() };
+    let mut whole = Whole { root: description.with_presets(), folder: description.folder.clone(), ..Whole::default() };
     generator::expand(&mut whole.root, problems);
     let Some(Item { value: Value::Table(parts), .. }) = description.root.get("part") else { return whole };
     for (name, place, item) in &parts.entries {
@@ -174,14 +174,19 @@ fn join(whole: &mut Whole, inner: Whole, element: &str) {
 
 /// What a table of an element names lies in the element.
 fn rename(table: &mut Table, top: &str, element: &str) {
-    let under = |item: &mut Item| {
-        if let Value::Text(text) = &mut item.value {
-            *text = format!("{element}.{text}");
+    /// A name, or the names in a list.
+    fn put_under(item: &mut Item, element: &str) {
+        match &mut item.value {
+            Value::Text(text) => *text = format!("{element}.{text}"),
+            Value::List(items) => items.iter_mut().for_each(|item| put_under(item, element)),
+            _ => (),
         }
-    };
+    }
+    let under = |item: &mut Item| put_under(item, element);
     for (key, _, item) in &mut table.entries {
         match (top, key.as_str(), &mut item.value) {
             ("component", "clock", Value::Text(_)) => under(item),
+            ("clock", "link", Value::Text(_)) => under(item),
             ("link", "between", Value::List(ports)) => ports.iter_mut().for_each(under),
             ("component", "at", Value::Table(exceptions)) => {
                 for (.., item) in &mut exceptions.entries {

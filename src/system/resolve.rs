@@ -8,12 +8,14 @@ use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
-use super::kind::{COMPONENTS, LINKS, PortDecl, Role, Side};
+use super::kind::{COMPONENTS, Finding, LINKS, OnWire, PortDecl, Role, Side};
+use super::neighbours;
 use super::part::{self, PartArray, Whole};
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
 use super::reference::{Index, Indexed, PortRef};
 use scalepool_kernel::Clock;
+use scalepool_memory::limit;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -22,8 +24,8 @@ pub const FORMAT: u64 = 1;
 /// Most components and links of a system.
 pub const MOST: usize = 1 << 16;
 /// Tables and keys at the top.
-pub const TOP: [&str; 9] =
-    ["format", "system", "clock", "component", "link", "generator", "part", "export", "settings"];
+pub const TOP: [&str; 10] =
+    ["format", "system", "clock", "component", "link", "generator", "part", "export", "settings", "preset"];
 
 config! {
     /// `[system]`.
@@ -34,8 +36,9 @@ config! {
 }
 
 config! {
-    /// A clock: a period, or a fraction of femtoseconds.
+    /// A clock: a period, a fraction of femtoseconds, or that of a link.
     pub struct ClockConfig {
+        link: String = "" [Unit::Of("-")] in Range::Text("the name of a link"), "link whose clock of flits it is; empty = it has a period";
         period: u64 = "500 ps" [Unit::Time] in Range::Int(1000, 1 << 30), "period of the clock; the first clock of a description is the reference clock";
         phase: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 40), "time of its first edge";
         num: u64 = "0" [Unit::Of("fs")] in Range::Int(0, 1 << 40), "numerator of a period that is no whole number of femtoseconds; 0 = period counts";
@@ -58,9 +61,11 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         problems,
         resolved: Vec::new(),
         clocks: Vec::new(),
+        clocks_of_links: Vec::new(),
         components: Vec::new(),
         arrays: BTreeMap::new(),
         links: Vec::new(),
+        link_tables: Vec::new(),
     };
     let title: SystemConfig = all.section("system");
     let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
@@ -76,6 +81,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     if is_whole {
         all.exports();
         all.links();
+        all.set_clocks_of_links();
         if all.problems.list.len() == sound {
             all.ports();
         }
@@ -83,9 +89,55 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     if all.problems.list.iter().all(|problem| !problem.key.ends_with(".kind")) {
         settings(description, &mut all.problems);
     }
-    let Resolver { problems, resolved, clocks, components, links, .. } = all;
-    let components = components.into_iter().map(|open| open.instance).collect();
-    problems.none(System { name: title.name, about: title.about, clocks, components, links, resolved })
+    let (resolved, clocks, links) =
+        (std::mem::take(&mut all.resolved), std::mem::take(&mut all.clocks), std::mem::take(&mut all.links));
+    let (tables, components): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut all.components).into_iter().map(|open| (open.table, open.instance)).unzip();
+    let link_tables = std::mem::take(&mut all.link_tables);
+    let system = System { name: title.name, about: title.about, clocks, components, links, resolved };
+    if all.problems.list.is_empty() {
+        joined(&system, &tables, &link_tables, &mut all.problems);
+        all.memory(&system);
+    }
+    all.problems.none(system)
+}
+
+/// What fits alone and not together: links with what their ends offer, components with what is at their ports.
+fn joined(system: &System, tables: &[OwnTable], link_tables: &[OwnTable], problems: &mut Problems) {
+    let offer = |(component, _): (usize, usize)| system.components[component].config.offer();
+    for (link, own) in system.links.iter().zip(link_tables) {
+        own.judge(link.config.check_joined(link.ports.map(offer)), problems);
+    }
+    for ((component, near), own) in system.components.iter().zip(neighbours::of(system)).zip(tables) {
+        let (_, clock) = &system.clocks[component.clock];
+        own.judge(component.config.check_joined(*clock, near.member, &near.ports), problems);
+    }
+}
+
+/// The table that a configuration was read from, where it stands, and its path in messages.
+struct OwnTable {
+    table: Table,
+    place: Place,
+    path: String,
+}
+
+impl OwnTable {
+    /// Findings of the configuration, at the values that they are about.
+    fn judge(&self, found: Vec<Finding>, problems: &mut Problems) {
+        for (key, text) in found {
+            let mut at = self.place;
+            let mut inner = Some(&self.table);
+            for part in key.split('.') {
+                let item = inner.and_then(|table| table.get(part));
+                at = item.map_or(at, |item| item.place);
+                inner = match item.map(|item| &item.value) {
+                    Some(Value::Table(table)) => Some(table),
+                    _ => None,
+                };
+            }
+            problems.add(at, format!("{}.{key}", self.path), text);
+        }
+    }
 }
 
 /// Judges the format and the tables at the top of a description, or of a part; `false`: the format is another one.
@@ -102,7 +154,7 @@ pub(super) fn judge(description: &Description, problems: &mut Problems) -> bool 
         }
         match &item.value {
             _ if key == "format" => (),
-            Value::Table(named) if !["system", "settings"].contains(&key.as_str()) => {
+            Value::Table(named) if !["system", "settings", "preset"].contains(&key.as_str()) => {
                 for (name, place, _) in named.entries.iter().filter(|(name, ..)| !is_name(name)) {
                     let text =
                         format!("found the name `{name}`, expected a lower-case letter, then letters, digits and `_`");
@@ -135,6 +187,7 @@ fn format(description: &Description, problems: &mut Problems) {
 
 /// Every short name leads to a field.
 pub(super) fn settings(description: &Description, problems: &mut Problems) {
+    presets(description, problems);
     for (name, place, item) in description.table("settings").into_iter().flat_map(|t| &t.entries) {
         let key = format!("settings.\"{name}\"");
         let Some(paths) = paths_of(item) else {
@@ -143,6 +196,17 @@ pub(super) fn settings(description: &Description, problems: &mut Problems) {
         };
         for path in paths.iter().filter(|path| !description.is_value(path)) {
             problems.add(item.place, &key, format!("found `{path}`, expected the path of a field"));
+        }
+    }
+}
+
+/// Presets are of short names, and bring values of short names.
+fn presets(description: &Description, problems: &mut Problems) {
+    let known: Vec<String> = description.shorts().into_iter().map(|short| short.name).collect();
+    for (name, value, short, item) in description.presets() {
+        for wrong in [name, short].into_iter().filter(|name| !known.iter().any(|known| known == name)) {
+            let text = unknown("setting", known.iter().map(String::as_str)).of(wrong);
+            problems.add(item.place, format!("preset.\"{name}\".{value}"), text);
         }
     }
 }
@@ -185,7 +249,7 @@ pub(super) fn element(table: &Table, exception: Option<&&Table>) -> Table {
 /// A component whose ports are being joined.
 struct Open {
     instance: Instance,
-    place: Place,
+    table: OwnTable,
     ports: Vec<OpenPort>,
 }
 
@@ -209,9 +273,12 @@ struct Resolver<'a> {
     problems: Problems,
     resolved: Vec<(String, String)>,
     clocks: Vec<(String, Clock)>,
+    /// Clocks that are those of links: place in the list, name of the link, and where that stands.
+    clocks_of_links: Vec<(usize, String, Place)>,
     components: Vec<Open>,
     arrays: BTreeMap<String, Array>,
     links: Vec<LinkInstance>,
+    link_tables: Vec<OwnTable>,
 }
 
 /// A name in the grammar of paths: a lower-case letter, then letters, digits and `_`.
@@ -259,18 +326,46 @@ impl<'a> Resolver<'a> {
     fn clocks(&mut self) {
         for (name, place, table) in self.named("clock") {
             let path = format!("clock.{name}");
-            let ClockConfig { period, phase, num, den } =
+            let ClockConfig { link, period, phase, num, den } =
                 field::read(table, place, &path, &[], &mut self.problems, &mut self.resolved);
             let (is_period, is_fraction) = (table.get("period").is_some(), table.get("num").is_some());
-            if is_period == is_fraction {
-                let text = "found both a period and num, or neither, expected one of them";
+            if [is_period, is_fraction, !link.is_empty()].iter().filter(|&&given| given).count() != 1 {
+                let text = "found more than one of period, num and link, or none, expected one of them";
                 self.problems.add(place, path, text);
                 continue;
+            }
+            if !link.is_empty() {
+                let place = table.get("link").map_or(place, |item| item.place);
+                self.clocks_of_links.push((self.clocks.len(), link, place));
             }
             let (num, den) = if is_fraction { (num, den) } else { (period, 1) };
             match Clock::new(num, den, phase) {
                 Ok(clock) => self.clocks.push((name.to_owned(), clock)),
                 Err(error) => self.problems.add(place, path, format!("found a clock that cannot tick: {error}")),
+            }
+        }
+    }
+
+    /// Links are known behind clocks.
+    fn set_clocks_of_links(&mut self) {
+        for (n, name, place) in std::mem::take(&mut self.clocks_of_links) {
+            let key = format!("clock.{}.link", self.clocks[n].0);
+            let is_it = |link: &&LinkInstance| link.array() == name;
+            match self.links.iter().find(is_it).map(|link| (link.kind.name, link.config.facts().flit_clock())) {
+                Some((_, Some(clock))) => self.clocks[n].1 = clock,
+                Some((kind, None)) => {
+                    let text = format!(
+                        "found `{name}`, a link of kind `{kind}`, expected one whose components work on its clock"
+                    );
+                    self.problems.add(place, key, text);
+                }
+                // A link that is there and wrong has been found already.
+                None if self.table("link").is_some_and(|links| links.get(&name).is_some()) => (),
+                None => {
+                    let links = self.table("link").into_iter().flat_map(|links| &links.entries);
+                    let text = unknown("link", links.map(|(name, ..)| name.as_str())).of(&name);
+                    self.problems.add(place, key, text);
+                }
             }
         }
     }
@@ -337,7 +432,8 @@ impl<'a> Resolver<'a> {
                 let clock = self.clock(&own, place, &place_path, name);
                 let external = self.external(&own, kind, &place_path);
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
-                self.judge(&own, place, &place_path, config.check());
+                let own = OwnTable { table: own, place, path: place_path };
+                own.judge(config.check(), &mut self.problems);
                 let ports = config.ports().into_iter().flat_map(|decl| {
                     let indices: Vec<Option<usize>> = decl.len.map_or(vec![None], |len| (0..len).map(Some).collect());
                     indices.into_iter().map(move |index| OpenPort { decl, index, link: None })
@@ -346,7 +442,7 @@ impl<'a> Resolver<'a> {
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
                 let folder = self.folder(name);
                 let instance = Instance { path, kind, config, clock, external, folder, ports: Vec::new() };
-                self.components.push(Open { instance, place, ports });
+                self.components.push(Open { instance, table: own, ports });
             }
         }
         if self.components.is_empty() && self.table("component").is_none_or(|t| t.entries.is_empty()) {
@@ -358,23 +454,6 @@ impl<'a> Resolver<'a> {
     fn folder(&self, name: &str) -> PathBuf {
         let of_part = name.rsplit_once('.').and_then(|(element, _)| self.whole.folders.get(element));
         of_part.unwrap_or(&self.whole.folder).clone()
-    }
-
-    /// Findings of a configuration, at the values that they are about.
-    fn judge(&mut self, table: &Table, place: Place, path: &str, found: Vec<super::kind::Finding>) {
-        for (key, text) in found {
-            let mut at = place;
-            let mut inner = Some(table);
-            for part in key.split('.') {
-                let item = inner.and_then(|table| table.get(part));
-                at = item.map_or(at, |item| item.place);
-                inner = match item.map(|item| &item.value) {
-                    Some(Value::Table(table)) => Some(table),
-                    _ => None,
-                };
-            }
-            self.problems.add(at, format!("{path}.{key}"), text);
-        }
     }
 
     /// The clock of a component: one of the description that it stands in.
@@ -443,10 +522,12 @@ impl<'a> Resolver<'a> {
                 let own = element(table, exception);
                 let place_path = if exception.is_some() { format!("{path}[{n}]") } else { path.clone() };
                 let config = (kind.read)(&own, place, &place_path, &mut self.problems, &mut self.resolved);
-                self.judge(&own, place, &place_path, config.check());
+                let own = OwnTable { table: own, place, path: place_path };
+                own.judge(config.check(), &mut self.problems);
                 let Some(ports) = self.join(kind.name, &path, ends, at) else { continue };
                 let path = index.map_or(name.to_owned(), |n| format!("{name}[{n}]"));
-                self.links.push(LinkInstance { path, kind, config, ports });
+                self.links.push(LinkInstance { path, index: index.unwrap_or(0), kind, config, ports });
+                self.link_tables.push(own);
             }
         }
     }
@@ -469,6 +550,9 @@ impl<'a> Resolver<'a> {
             self.problems.add(item.place, key, format!("found {}, expected {expected}", item.shown()));
             return None;
         };
+        if items.iter().all(|item| matches!(item.value, Value::List(_))) {
+            return self.pairs(items, item.place, &key);
+        }
         if items.len() != 2 {
             self.problems.add(item.place, key, format!("found {} elements, expected {expected}", items.len()));
             return None;
@@ -507,6 +591,52 @@ impl<'a> Resolver<'a> {
             pairs.push((if extents.is_empty() { None } else { Some(n) }, [a, b], items[0].place));
         }
         (!pairs.is_empty()).then_some(pairs)
+    }
+
+    /// Pairs of ports that are listed one by one.
+    #[allow(clippy::type_complexity)]
+    fn pairs(
+        &mut self,
+        items: &[Item],
+        place: Place,
+        key: &str,
+    ) -> Option<Vec<(Option<usize>, [(usize, usize); 2], Place)>> {
+        if items.is_empty() || items.len() > MOST {
+            self.problems.add(place, key, format!("found {} pairs of ports, expected 1 to {MOST}", items.len()));
+            return None;
+        }
+        let mut pairs = Vec::new();
+        for (n, item) in items.iter().enumerate() {
+            let ends = match &item.value {
+                Value::List(ends) => ends.iter().map(|end| self.numbered(end, key)).collect::<Option<Vec<_>>>(),
+                _ => None,
+            };
+            match ends.as_deref() {
+                Some(&[a, b]) => pairs.push((Some(n), [a, b], item.place)),
+                Some(ends) => {
+                    self.problems.add(item.place, key, format!("found {} ports in a pair, expected two", ends.len()));
+                }
+                None => (),
+            }
+        }
+        (pairs.len() == items.len()).then_some(pairs)
+    }
+
+    /// A port that is named without index variables.
+    fn numbered(&mut self, item: &Item, key: &str) -> Option<(usize, usize)> {
+        let parsed = match &item.value {
+            Value::Text(text) => PortRef::parse(text),
+            _ => None,
+        };
+        let mut extents = Vec::new();
+        let is_sound = parsed.as_ref().is_some_and(|port| self.extents(port, item.place, key, &mut extents));
+        if parsed.is_none() || !extents.is_empty() {
+            let text =
+                format!("found {}, expected component.port with numbers for indices in a list of pairs", item.shown());
+            self.problems.add(item.place, key, text);
+            return None;
+        }
+        self.port(&parsed.filter(|_| is_sound)?, &BTreeMap::new())
     }
 
     /// Looks a port up, and notes how far its index variables go; whether it is sound.
@@ -722,10 +852,29 @@ impl<'a> Resolver<'a> {
                             "found no link at the port `{path}`, expected one of kind {}",
                             decl.links.join(", ")
                         );
-                        self.problems.add(self.components[component].place, format!("component.{name}"), text);
+                        self.problems.add(self.components[component].table.place, format!("component.{name}"), text);
                     }
                 }
             }
         }
+    }
+
+    /// What is under way on all wires fits in memory; the finding is about the link with the largest part.
+    fn memory(&mut self, system: &System) {
+        let (mut all, mut largest): (_, Option<(u128, &str, &str)>) = (limit::Wires::default(), None);
+        for link in &system.links {
+            let roles = link.ports.map(|(component, port)| system.components[component].ports[port].decl.role);
+            let Some(OnWire { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(roles) else { continue };
+            let bytes = all.add(2, way_fs, unit_time_fs, unit_bytes);
+            if largest.is_none_or(|(most, ..)| bytes > most) {
+                largest = Some((bytes, link.array(), key));
+            }
+        }
+        let (Some(text), Some((_, name, key))) = (all.above(), largest) else { return };
+        let place = self.table("link").and_then(|links| links.get(name)).map(|item| match &item.value {
+            Value::Table(table) => table.get(key).map_or(item.place, |item| item.place),
+            _ => item.place,
+        });
+        self.problems.add(place.unwrap_or_default(), format!("link.{name}.{key}"), text);
     }
 }

@@ -27,11 +27,17 @@ pub fn schema() -> Value {
             "generator": named(json!({"oneOf": generators.collect::<Vec<_>>()})),
             "part": named(part()),
             "export": named(json!({"type": "string", "description": "the port that others join as a port of this part"})),
+            "preset": named_any(json!({"type": "object", "additionalProperties": {"type": "object"}})),
             "settings": {"type": "object", "additionalProperties": {"anyOf": [
                 {"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}},
             ]}},
         },
     })
+}
+
+/// Tables by short names.
+fn named_any(element: Value) -> Value {
+    json!({"type": "object", "additionalProperties": element})
 }
 
 fn named(element: Value) -> Value {
@@ -67,7 +73,8 @@ fn component_keys() -> Map<String, Value> {
 fn link_keys() -> Map<String, Value> {
     let port = json!({"type": "string", "description": "component.port, with indices or index variables"});
     let mut keys = Map::new();
-    keys.insert("between".into(), json!({"type": "array", "minItems": 2, "maxItems": 2, "items": port}));
+    let pair = json!({"type": "array", "minItems": 2, "maxItems": 2, "items": port});
+    keys.insert("between".into(), json!({"anyOf": [pair, {"type": "array", "minItems": 1, "items": pair}]}));
     keys.insert("at".into(), json!({"type": "object", "description": "exceptions by index"}));
     keys
 }

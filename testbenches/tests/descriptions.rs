@@ -106,9 +106,8 @@ fn two_pairs_side_by_side_are_as_each_alone() {
 
 #[test]
 fn built_in_descriptions_are_sound_and_fit_on_a_screen() {
-    let described: Vec<_> = SCENARIOS.iter().filter_map(|s| Some((s, s.description()?))).collect();
-    assert!(described.len() >= 4);
-    for (scenario, text) in described {
+    for scenario in SCENARIOS.iter() {
+        let text = scenario.description();
         let system = read(text).unwrap_or_else(|e| panic!("{}: {e}", scenario.name));
         assert_eq!((system.name.as_str(), system.about.as_str()), (scenario.name, scenario.doc));
         let body = text.split("[settings]").next().unwrap_or_default();
@@ -117,7 +116,9 @@ fn built_in_descriptions_are_sound_and_fit_on_a_screen() {
             assert!(!key.doc.is_empty() && !key.unit.is_empty(), "{}", key.name);
         }
         // What it prints to start from runs as a file.
-        let report = run(text, &["host.accesses=20"]).expect("it runs");
+        let short = ["host.accesses=20", "core.accesses=20", "traffic.operations=20", "traffic.requests=20"];
+        let is_key = |set: &&str| scenario.keys.iter().any(|key| set.split('=').next() == Some(key.name));
+        let report = run(text, &short.into_iter().filter(is_key).collect::<Vec<_>>()).expect("it runs");
         assert_eq!(report.violations, []);
     }
 }
@@ -181,7 +182,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "period = \"500 ps\"",
         "phase = 1",
-        "f.toml:5:1: clock.host: found both a period and num, or neither, expected one of them",
+        "f.toml:5:1: clock.host: found more than one of period, num and link, or none, expected one of them",
     ),
     ("num = 15_625, den = 16,", "num = 15_625, den = 0,", "clock.slow.den: found 0, expected 1 to 1048576"),
     ("num = 15_625, den = 16,", "num = 1, den = 16,", "clock.slow: found a clock that cannot tick"),
@@ -410,9 +411,9 @@ fn mistakes_of_generators_are_named_with_their_places() {
         (
             "kind = \"pod\"",
             "kind = \"pot\"",
-            "f.toml:25:8: generator.pod.kind: found the kind of generator `pot`, expected one of pod; the nearest is `pod`",
+            "f.toml:25:8: generator.pod.kind: found the kind of generator `pot`, expected one of pod, nvlink.pod; the nearest is `pod`",
         ),
-        ("kind = \"pod\"", "", "f.toml:24:12: generator.pod.kind: found no kind, expected one of pod"),
+        ("kind = \"pod\"", "", "f.toml:24:12: generator.pod.kind: found no kind, expected one of pod, nvlink.pod"),
         ("nodes = \"accel\"", "", "f.toml:24:12: generator.pod.nodes: found no name, expected the name of a component"),
         (
             "nodes = \"accel\"",
@@ -677,4 +678,111 @@ fn fabrics_that_lead_astray_are_refused() {
         );
     let found = refused(ring);
     assert!(found.contains("accel[0]: found a link to another accelerator among 3, expected a switch"), "{found}");
+}
+
+#[test]
+fn a_choice_brings_what_nobody_has_set() {
+    let system = |set: &[&str]| {
+        let mut description = builtin("nvlink-pair.toml");
+        set.iter().for_each(|text| description.set(text).expect("a setting"));
+        description.resolve().map_err(|p| p.to_string()).expect("it is sound")
+    };
+    let value = |system: &System, path: &str| {
+        let found = system.resolved.iter().find(|(known, _)| known == path);
+        found.map_or(String::new(), |(_, value)| value.clone())
+    };
+    let of = |set: &[&str]| {
+        let system = system(set);
+        (system.links.len(), value(&system, "link.links.latency"))
+    };
+    assert_eq!(of(&[]), (4, "60000000".to_owned()));
+    assert_eq!(of(&["link.generation=c2c"]), (10, "5000000".to_owned()));
+    assert_eq!(of(&["link.count=3", "link.generation=c2c"]), (3, "5000000".to_owned()));
+    assert_eq!(of(&["link.generation=c2c", "link.latency_fs=7"]), (10, "7".to_owned()));
+    let wrong = builtin_text("nvlink-pair.toml").replace("\"link.count\" = 10", "\"link.cuont\" = 10");
+    let expected = "preset.\"link.generation\".c2c: found the setting `link.cuont`";
+    let found = read(&wrong).map(|_| ()).expect_err("no such setting");
+    assert!(found.contains(expected) && found.contains("the nearest is `link.count`"), "{found}");
+}
+
+/// What does not fit what stands at the other end of a port, and what else a description of UALinks and NVLinks gets wrong.
+#[test]
+fn mistakes_of_fabrics_are_named_with_their_places() {
+    for (file, set, expected) in [
+        (
+            "ualink-pair.toml",
+            &["link.authentication=auth", "traffic.poison_every=3"][..],
+            "traffic.poison_every: found 3, expected 0 where transactions are protected, as at accel[0].port[0]",
+        ),
+        ("ualink-pair.toml", &["link.key_roll_every=9"], "link.key_roll_every: found 9, expected 0 without"),
+        (
+            "ualink-pair.toml",
+            &["link.authentication=encrypt", "link.order=relaxed"],
+            "link.order: found relaxed, expected strict order where transactions count",
+        ),
+        (
+            "ualink-pair.toml",
+            &["upli.model=off", "upli.fault=data:3"],
+            "upli.fault: found parity faults without a UPLI",
+        ),
+        ("ualink-pair.toml", &["upli.fault=date:3"], "upli.fault: found `date:3`, expected request:N, response:N"),
+        ("ualink-pair.toml", &["link.tamper=3"], "link.tamper: found `3`, expected TRANSACTION:BIT"),
+        ("ualink-pair.toml", &["pair.ports=2"], "pair.ports: found 2 ports with 8 lanes at one other accelerator"),
+        (
+            "ualink-pod.toml",
+            &["link.pipeline_fs=200_000_000_000", "pod.accelerators=64"],
+            "link.pipeline_fs: found about",
+        ),
+        ("nvlink-pod.toml", &["pod.gpus=19", "pod.switch=1"], "pod.gpus: found 19, expected at most the 18 ports"),
+        ("nvlink-pod.toml", &["traffic.mix=litmus"], "traffic.mix: found litmus tests of 8 GPUs, expected two GPUs"),
+        ("nvlink-pair.toml", &["pod.gpus=3"], "`pod.gpus`: no such key; expected one of: link.generation"),
+    ] {
+        let mut description = builtin(file);
+        let set: Result<Vec<()>, _> = set.iter().map(|text| description.set(text)).collect();
+        let found = set.and_then(|_| description.resolve().map(|_| ())).map_err(|p| p.to_string());
+        let found = found.expect_err("it is refused");
+        assert!(found.contains(expected), "{file}:\nfound    {found}\nexpected {expected}");
+    }
+    let pair = builtin_text("nvlink-pair.toml");
+    for (from, to, expected) in [
+        (
+            "[\"gpu[0].link[k]\", \"gpu[1].link[k]\"]",
+            "[[\"gpu[0].link[0]\", \"gpu[1].link[0]\"], [\"gpu[0].link[1]\"]]",
+            "link.links.between: found 1 ports in a pair, expected two",
+        ),
+        (
+            "[\"gpu[0].link[k]\", \"gpu[1].link[k]\"]",
+            "[[\"gpu[0].link[k]\", \"gpu[1].link[0]\"]]",
+            "link.links.between: found `gpu[0].link[k]`, expected component.port with numbers for indices in a list of pairs",
+        ),
+        (
+            "[\"gpu[0].link[k]\", \"gpu[1].link[k]\"]",
+            "[[\"gpu[0].link[0]\", \"gpu[1].link[1]\"], [\"gpu[0].link[1]\", \"gpu[1].link[0]\"], \
+             [\"gpu[0].link[2]\", \"gpu[1].link[2]\"], [\"gpu[0].link[3]\", \"gpu[1].link[3]\"]]",
+            "component.gpu.links: found link 1 of the other GPU at gpu[0].link[0], expected link 0",
+        ),
+        (
+            "{ link = \"links\" }",
+            "{ link = \"lnks\" }",
+            "clock.flit.link: found the link `lnks`, expected one of links",
+        ),
+        (
+            "{ link = \"links\" }",
+            "{ link = \"links\", period = \"1 ns\" }",
+            "clock.flit: found more than one of period, num and link, or none, expected one of them",
+        ),
+    ] {
+        let text = pair.replacen(from, to, 1);
+        assert_ne!(text, pair, "{from}");
+        let found = read(&text).map(|_| String::new()).unwrap_or_else(|e| e);
+        assert!(found.contains(expected), "{from} -> {to}:\nfound    {found}\nexpected {expected}");
+    }
+}
+
+fn builtin_text(file: &str) -> &'static str {
+    scalepool::system::builtin::ALL.iter().find(|builtin| builtin.file == file).expect("built in").text
+}
+
+fn builtin(file: &str) -> Description {
+    Description::parse(file, PathBuf::new(), builtin_text(file)).expect("it is TOML")
 }

@@ -454,6 +454,32 @@ pub fn check_header(header: &DvsecHeader) -> Vec<Violation> {
     found
 }
 
+/// An error of the link that a Flex Bus port remembers (`cxl-io` §7, status bits 7 to 10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkError {
+    /// The even half of a latency-optimised flit failed.
+    EvenHalfFailed,
+    /// A protocol ID with one bad byte was corrected.
+    PidCorrected,
+    /// A protocol ID could not be read.
+    PidUncorrectable,
+    /// A flit of a protocol that is not enabled was dropped.
+    PidUnexpected,
+}
+
+impl LinkError {
+    /// The error that an event of a link stands for, by the rule that was broken (`cxl-68b` §1.2, `cxl-256b` §7.3).
+    pub fn of_rule(rule: &str) -> Option<LinkError> {
+        Some(match rule {
+            "CXL68-PID-02" => LinkError::PidCorrected,
+            "CXL68-PID-03" | "CXL68-PID-04" => LinkError::PidUncorrectable,
+            "CXL68-PID-05" | "CXL68-PID-06" => LinkError::PidUnexpected,
+            "CXL256-LOP-04" => LinkError::EvenHalfFailed,
+            _ => return None,
+        })
+    }
+}
+
 /// What a link of CXL is after training ("connected device mode", `cxl-io` §7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConnectedMode {

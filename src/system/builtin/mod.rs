@@ -16,11 +16,16 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 11] = [
+pub static ALL: [Builtin; 16] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
     builtin!("cxl-pbr-pair.toml"),
+    builtin!("cxlio-enumerate.toml"),
+    builtin!("ualink-pair.toml"),
+    builtin!("ualink-pod.toml"),
+    builtin!("nvlink-pair.toml"),
+    builtin!("nvlink-pod.toml"),
     builtin!("cxl-cache-pair.toml"),
     builtin!("cxl-cache-switch.toml"),
     builtin!("cxl-cache-peers.toml"),

@@ -35,7 +35,7 @@ impl Component for Memory {
     }
 
     fn offer(&self) -> Offer {
-        Offer { memory_bytes: Some(self.size) }
+        Offer { memory_bytes: Some(self.size), ..Offer::default() }
     }
 
     fn check(&self) -> Vec<Finding> {

@@ -5,10 +5,13 @@
 
 pub mod cxl_coherent;
 pub mod cxl_host;
+pub mod cxl_io_device;
 pub mod cxl_links;
 pub mod cxl_memory;
+pub mod cxl_root;
 pub mod nvlink_gpu;
 pub mod nvlink_link;
+pub mod nvlink_switch;
 pub mod ualink_accelerator;
 pub mod ualink_link;
 pub mod ualink_switch;

@@ -1,23 +1,31 @@
-//! `nvlink.gpu`: a GPU of model profile NVL-M1 with the traffic that it makes, see [`scalepool_nodes::nvlink::gpu`].
+//! `nvlink.gpu`: a GPU of model profile NVL-M1 with the program that it runs, see [`scalepool_nodes::nvlink::gpu`].
+//!
+//! Modelled: two GPUs face each other, or GPUs stand around switches; each runs traffic, a litmus test of order, or its part
+//! of an all-reduce. A walk: the work of the GPU is made a program; the GPU stands on the clock of flits of its links.
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Ledger, Measured, Node, NodeError, Plug, PortDecl, Role, Site,
-    component,
+    Carried, Component, ComponentKind, Extreme, Finding, Ledger, Measured, Member, Node, NodeError, NodeTraffic,
+    Offered, Plug, PortDecl, Role, Site, SitePort, component,
 };
 use crate::quantity::Unit;
-use scalepool_kernel::Rng;
+use scalepool_fabric::nvlink_switch::reduction::NumberType;
+use scalepool_kernel::{Clock, Rng};
+use scalepool_memory::limit;
+use scalepool_nodes::nvlink::collective::{AllReduce, Vectors, Way};
 use scalepool_nodes::nvlink::gang::BLOCK_BYTES;
 use scalepool_nodes::nvlink::gpu::{self, Gpu, GpuConfig, GpuResult, LinkEnds, Mutant};
+use scalepool_nodes::nvlink::litmus::Litmus;
+use scalepool_nodes::nvlink::program::Program;
 use scalepool_nodes::nvlink::traffic::{Aim, Mix, Traffic, TrafficConfig};
-use scalepool_protocols::nvlink::FLIT_BYTES;
+use scalepool_protocols::nvlink::{FLIT_BYTES, Op, efficiency};
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "nvlink.gpu",
-    about: "model NVL-M1: GPU that uses the memory of its peer over ganged links, on their flit clock; its ports are `link[n]`",
+    about: "model NVL-M1: GPU that uses the memory of others over ganged links, on their flit clock; its ports are `link[n]`",
     fields: NvGpu::fields,
     read: component::<NvGpu>,
     external: &[],
@@ -25,80 +33,165 @@ pub const KIND: ComponentKind = ComponentKind {
 
 /// Answers that wait in a GPU for each link, before it takes requests no more.
 const ANSWER_QUEUE: usize = 256;
+/// Operations of the transaction layer, the coverage points, with their names in reports.
+const OPERATIONS: [(Op, &str); 8] = [
+    (Op::READ, "READ"),
+    (Op::WRITE_POSTED, "WRITE_POSTED"),
+    (Op::WRITE_NONPOSTED, "WRITE_NONPOSTED"),
+    (Op::ATOMIC_RETURN, "ATOMIC_RETURN"),
+    (Op::ATOMIC_POSTED, "ATOMIC_POSTED"),
+    (Op::FLUSH, "FLUSH"),
+    (Op::MULTICAST_WRITE, "MULTICAST_WRITE"),
+    (Op::REDUCE_READ, "REDUCE_READ"),
+];
 
 config! {
-    /// What a GPU asks its peer for.
+    /// What a GPU asks others for.
     pub struct NvTraffic {
-        pattern: String = "mix" [Unit::Of("-")] in Range::Words(&["mix", "reads", "writes", "stream"]), "all operations and sizes; reads or posted writes of `bytes`; writes to blocks in order";
-        requests: u64 = "1000" [Unit::Of("requests")] in Range::Int(0, 1 << 24), "requests of the GPU";
+        pattern: String = "mix" [Unit::Of("-")] in Range::Words(&["mix", "reads", "writes", "stream", "litmus"]), "all operations and sizes; reads or posted writes of `bytes`; writes to blocks in order; litmus tests of order, of two GPUs";
+        requests: u64 = "1000" [Unit::Of("requests")] in Range::Int(0, 1 << 24), "requests of each GPU; rounds of the litmus test";
+        load: f64 = "0" [Unit::Of("flits per GPU and cycle")] in Range::Real(0.0, 18.0), "offered load; 0 = unthrottled";
         bytes: usize = "256" [Unit::Bytes] in Range::Int(16, 256), "payload of a request; a multiple of 16";
-        region: u64 = "64 KiB" [Unit::Bytes] in Range::Int(256, 1 << 24), "memory that it uses in its peer; a multiple of 256";
+        region: u64 = "64 KiB" [Unit::Bytes] in Range::Int(256, 1 << 24), "memory that a GPU uses in each other GPU; a multiple of 256";
         verify: bool = "on" [Unit::Of("-")] in Range::Switch, "read all written memory back at the end";
+    }
+}
+
+config! {
+    /// An all-reduce.
+    pub struct NvCollective {
+        gpus: u16 = "0" [Unit::Of("GPUs")] in Range::Int(0, 72), "number of GPUs that take part, the first ones; 0 = all";
+        bytes: u64 = "64 KiB" [Unit::Bytes] in Range::Int(512, 1 << 28), "size of each GPU's vector, rounded up to 256 bytes per GPU";
+        number: String = "f32" [Unit::Of("-")] in Range::Words(&["int32", "f32", "bf16"]), "number type of the vector";
     }
 }
 
 config! {
     /// A GPU. Numbers without another source are of the model (basis: model).
     pub struct NvGpu {
-        links: usize = "4" [Unit::Of("links")] in Range::Int(1, 18), "ganged links to its peer (nvlink §4: up to 18)";
-        memory_cycles: u64 = "100" [Unit::Of("flit clocks")] in Range::Int(1, 1 << 20), "latency from request to answer in the GPU";
-        outstanding: usize = "256" [Unit::Of("requests")] in Range::Int(1, 1000), "open requests; tags have 10 bits";
+        links: usize = "4" [Unit::Of("links")] in Range::Int(1, 18), "ganged links of the GPU (nvlink §4: up to 18)";
+        memory_cycles: u64 = "100" [Unit::Of("flit clocks")] in Range::Int(1, 1 << 20), "latency from request to answer in a GPU";
+        outstanding: usize = "256" [Unit::Of("requests")] in Range::Int(1, 1000), "open requests per GPU; tags have 10 bits";
+        work: String = "all-to-all" [Unit::Of("-")] in Range::Words(&["all-to-all", "hot-spot", "random", "ring", "direct", "switch"]), "all-to-all, hot-spot (to GPU 0), random: traffic; ring, direct (by reads), switch: all-reduce";
         traffic: NvTraffic = "" [Unit::Of("-")] in Range::Table(NvTraffic::fields), "what it asks for";
+        collective: NvCollective = "" [Unit::Of("-")] in Range::Table(NvCollective::fields), "the all-reduce in which it takes part";
     }
 }
 
-impl Component for NvGpu {
-    fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "link", len: Some(self.links), links: &["nvlink"], role: Role::Node }]
+impl NvCollective {
+    /// GPUs that take part, of so many.
+    fn members(&self, nodes: u16) -> u16 {
+        if self.gpus == 0 { nodes } else { self.gpus }
     }
 
-    fn check(&self) -> Vec<Finding> {
-        let sizes = [
-            ("traffic.bytes", self.traffic.bytes as u64, FLIT_BYTES as u64),
-            ("traffic.region", self.traffic.region, BLOCK_BYTES),
-        ];
-        let wrong = sizes.into_iter().filter(|(_, found, unit)| !found.is_multiple_of(*unit));
-        wrong.map(|(key, found, unit)| (key, format!("found {found}, expected a multiple of {unit} bytes"))).collect()
+    /// Blocks of a chunk of the vector.
+    fn blocks(&self, members: u16) -> u64 {
+        self.bytes.div_ceil(u64::from(members) * BLOCK_BYTES)
     }
 
-    fn asks(&self) -> bool {
-        true
+    /// The vectors of all GPUs, the same for each of them.
+    fn vectors(&self, way: Way, members: u16, site: &Site<'_>) -> Arc<Vectors> {
+        let number = match self.number.as_str() {
+            "int32" => NumberType::Int32,
+            "bf16" => NumberType::Bf16,
+            _ => NumberType::F32,
+        };
+        let blocks = self.blocks(members);
+        let name = format!("vectors of {members} GPUs: {blocks} blocks of {number:?}, {way:?}");
+        site.shared.get(&name, || Vectors::new(site.seed, members.into(), blocks, number, way))
     }
+}
 
-    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
-        let (own, nodes) = (site.member.own, site.member.nodes);
-        if nodes != 2 || site.ports.iter().any(|port| port.peer_member.own == own) {
-            let text = format!("found {nodes} GPUs that links join, expected all links of a GPU at one other GPU");
-            return Err(NodeError::Joined { path: site.path.to_owned(), text });
+/// What a GPU runs, and the bytes of its vector in an all-reduce.
+type Work = (Box<dyn Program>, Option<u64>);
+
+impl NvGpu {
+    /// Its way of an all-reduce; `None`: traffic.
+    fn way(&self) -> Option<Way> {
+        match self.work.as_str() {
+            "ring" => Some(Way::Ring),
+            "direct" => Some(Way::Direct),
+            "switch" => Some(Way::Switch),
+            _ => None,
         }
+    }
+
+    fn mix(&self) -> Option<Mix> {
+        match self.traffic.pattern.as_str() {
+            "reads" => Some(Mix::Reads),
+            "writes" => Some(Mix::Writes),
+            "stream" => Some(Mix::Stream),
+            "mix" => Some(Mix::All),
+            _ => None,
+        }
+    }
+
+    fn work(&self, site: &Site<'_>) -> Work {
+        let Member { own, nodes } = site.member;
+        let members = self.collective.members(nodes);
+        let mut requests = self.traffic.requests;
+        if let Some(way) = self.way() {
+            if own < members {
+                let vectors = self.collective.vectors(way, members, site);
+                let bytes = vectors.bytes();
+                // Windows of addresses are those of all GPUs, and behind them that of the group.
+                return (Box::new(AllReduce::new(way, own, nodes, vectors)), Some(bytes));
+            }
+            requests = 0;
+        }
+        let Some(mix) = self.mix() else {
+            return (Box::new(Litmus::new(1 - own, 2 * self.links as u64, requests)), None);
+        };
         let traffic = TrafficConfig {
             id: own,
             gpus: nodes,
-            mix: match self.traffic.pattern.as_str() {
-                "reads" => Mix::Reads,
-                "writes" => Mix::Writes,
-                "stream" => Mix::Stream,
-                _ => Mix::All,
+            mix,
+            aim: match self.work.as_str() {
+                "hot-spot" => Aim::HotSpot(0),
+                "random" => Aim::Random,
+                _ => Aim::AllToAll,
             },
-            aim: Aim::AllToAll,
-            requests: self.traffic.requests,
+            requests,
             bytes: self.traffic.bytes,
             region_bytes: self.traffic.region,
-            load: 0.0,
+            load: self.traffic.load,
             verify: self.traffic.verify,
         };
-        let rng = Rng::for_name(site.seed, &format!("{}.traffic", site.path));
+        (Box::new(Traffic::new(traffic, Rng::for_name(site.seed, &format!("{}.traffic", site.path)))), None)
+    }
+
+    /// Puts it together, with a mistake for tests of the rules.
+    ///
+    /// # Errors
+    /// Links that lead to the wrong GPUs.
+    pub fn elaborate_with(self, site: &Site<'_>, hub: &mut Hub, mutant: Mutant) -> Result<Node, NodeError> {
+        let (own, nodes) = (site.member.own, site.member.nodes);
+        let is_switched = site.ports.iter().all(|port| port.peer_role == Role::Switch);
+        if !is_switched && (nodes != 2 || site.ports.iter().any(|port| port.peer_role == Role::Switch)) {
+            let text = format!(
+                "found {nodes} GPUs that links join, expected all links of a GPU at one other GPU, or all at switches"
+            );
+            return Err(NodeError::Joined { path: site.path.to_owned(), text });
+        }
+        let Carried::Nvlink { flit_clock, link_mbps } = site.one_kind_of_link()? else {
+            unreachable!("a port takes the links that it declares")
+        };
+        let (program, vector_bytes) = self.work(site);
+        let members = self.collective.members(nodes);
         let config = GpuConfig {
             id: own,
             memory_cycles: self.memory_cycles,
             outstanding: self.outstanding,
             answer_queue: ANSWER_QUEUE,
-            group: 0,
-            program: Box::new(Traffic::new(traffic, rng)),
-            mutant: Mutant::None,
+            group: if is_switched { members } else { 0 },
+            program,
+            mutant,
         };
-        let Carried::Nvlink { flit_clock } = site.one_kind_of_link()? else {
-            unreachable!("a port takes the links that it declares")
+        let is_throttled = self.traffic.load > 0.0 && self.way().is_none();
+        let figures = Figures {
+            flit_clock,
+            vector: vector_bytes.map(|bytes| Vector { bytes, members, wire_mbps: link_mbps * self.links as u64 }),
+            load: is_throttled.then_some(self.traffic.load),
         };
         let name = format!("{}.core", site.path);
         let tap = hub.tap(&name, gpu::SHOWS);
@@ -117,22 +210,131 @@ impl Component for NvGpu {
                     Gpu::new(config, ends, tap, shared)
                 })
             }),
-            measure: Box::new(move || measured(flit_clock, &super::published(&seen))),
+            measure: Box::new(move || figures.of(&super::published(&seen))),
             digest: Vec::new(),
             ledger: Some(ledger),
         })
     }
 }
 
-fn measured(flit_clock: scalepool_kernel::Clock, result: &GpuResult) -> Measured {
-    Measured {
-        counts: vec![("answers", result.answers), ("payload [bytes]", result.bytes)],
-        bytes: result.bytes,
-        latency_cycles: result.latency_cycles.clone(),
-        latency_fs: result.latency_fs.clone(),
-        broken: result.broken.clone(),
-        from_fs: 0,
-        to_fs: (result.last_cycle > 0).then(|| flit_clock.edge(result.last_cycle).as_fs()),
-        ..Measured::default()
+impl Component for NvGpu {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![PortDecl { name: "link", len: Some(self.links), links: &["nvlink"], role: Role::Node }]
+    }
+
+    fn check(&self) -> Vec<Finding> {
+        let sizes = [
+            ("traffic.bytes", self.traffic.bytes as u64, FLIT_BYTES as u64),
+            ("traffic.region", self.traffic.region, BLOCK_BYTES),
+        ];
+        let wrong = sizes.into_iter().filter(|(_, found, unit)| !found.is_multiple_of(*unit));
+        wrong.map(|(key, found, unit)| (key, format!("found {found}, expected a multiple of {unit} bytes"))).collect()
+    }
+
+    fn check_joined(&self, _: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let Member { nodes, .. } = member;
+        let mut wrong = Vec::new();
+        if self.traffic.pattern == "litmus" && nodes != 2 {
+            wrong.push(("traffic.pattern", format!("found litmus tests of {nodes} GPUs, expected two GPUs")));
+        }
+        if let Some((n, port)) = ports.iter().enumerate().find(|(n, p)| p.peer_role == Role::Node && p.peer_port != *n)
+        {
+            let text = format!(
+                "found link {} of the other GPU at {}, expected link {n}: a block takes the link of its number at both GPUs",
+                port.peer_port, port.path
+            );
+            wrong.push(("links", text));
+        }
+        let gpus = self.collective.gpus;
+        if gpus == 1 || gpus > nodes {
+            wrong.push(("collective.gpus", format!("found {gpus}, expected 0 or 2 to {nodes}")));
+            return wrong;
+        }
+        if self.way().is_some() {
+            let members = self.collective.members(nodes);
+            // A vector each, and their sum.
+            let bytes = u128::from(self.collective.blocks(members) * u64::from(members) * BLOCK_BYTES);
+            let above = limit::above(
+                &format!("the vectors of {members} GPUs and their sum"),
+                bytes * (u128::from(members) + 1),
+            );
+            wrong.extend(above.map(|text| ("collective.bytes", text)));
+        }
+        if self.way() == Some(Way::Switch)
+            && let Some(port) = ports.iter().find(|port| !port.peer.multicast)
+        {
+            let found = if port.peer_role == Role::Switch { "a switch" } else { "a GPU" };
+            let text = format!(
+                "found {found} at {}, which neither copies nor reduces, expected a switch of generation 3 or 4",
+                port.path
+            );
+            wrong.push(("work", text));
+        }
+        wrong
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        self.elaborate_with(site, hub, Mutant::None)
+    }
+}
+
+/// The vector of an all-reduce.
+struct Vector {
+    bytes: u64,
+    members: u16,
+    /// Nominal rate of all links of the GPU in one direction \[MB/s\].
+    wire_mbps: u64,
+}
+
+impl Vector {
+    /// What a GPU says of it, after so many seconds.
+    fn figures(&self, seconds: f64) -> [(&'static str, Extreme, u64); 3] {
+        // n - 1 of n chunks go in and out of each GPU twice; headers take 1 flit of 17.
+        let n = f64::from(self.members);
+        let bus = 2.0 * (n - 1.0) / n * self.bytes as f64 / seconds.max(f64::MIN_POSITIVE);
+        let full = self.wire_mbps as f64 * efficiency(256, 0);
+        [
+            ("vector [bytes]", Extreme::Largest, self.bytes),
+            ("bus bandwidth [MB/s]", Extreme::Smallest, (bus / 1e6) as u64),
+            ("bus bandwidth of full packets [MB/s]", Extreme::Largest, full as u64),
+        ]
+    }
+}
+
+/// What its figures are made of, beside its result.
+struct Figures {
+    flit_clock: Clock,
+    vector: Option<Vector>,
+    /// Flits a cycle that it offers, if its settings say so.
+    load: Option<f64>,
+}
+
+impl Figures {
+    fn of(&self, result: &GpuResult) -> Measured {
+        let sent = |op: Op| result.sent.get(&op.0).copied().unwrap_or(0);
+        let mut counts: Vec<(&'static str, u64)> = OPERATIONS.iter().map(|&(op, name)| (name, sent(op))).collect();
+        counts.extend([("answers", result.answers), ("payload [bytes]", result.bytes)]);
+        let mut extremes = vec![("cycles of work", Extreme::Largest, result.last_cycle)];
+        let last = self.flit_clock.edge(result.last_cycle).as_fs();
+        extremes.extend(self.vector.iter().flat_map(|vector| vector.figures(last as f64 / 1e15)));
+        Measured {
+            counts,
+            extremes,
+            bytes: result.bytes,
+            latency_cycles: result.latency_cycles.clone(),
+            latency_fs: result.latency_fs.clone(),
+            broken: result.broken.clone(),
+            to_fs: (result.last_cycle > 0).then_some(last),
+            traffic: Some(NodeTraffic {
+                offered: self.load.map_or(Offered::Flits(result.flits), Offered::PerCycle),
+                accepted_flits: result.received_flits,
+            }),
+            rows: vec![("operation", OPERATIONS.iter().map(|&(op, _)| sent(op) > 0).collect())],
+            ..Measured::default()
+        }
     }
 }

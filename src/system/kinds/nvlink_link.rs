@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 /// The kind.
 pub const KIND: LinkKind = LinkKind {
     name: "nvlink",
-    about: "NVLink of model profile NVL-M1 with flits of 16 bytes, between GPUs",
+    about: "NVLink of model profile NVL-M1 with flits of 16 bytes, between GPUs and switches",
     fields: NvLink::fields,
     read: link::<NvLink>,
 };
@@ -37,6 +37,7 @@ config! {
     pub struct NvLink {
         generation: String = "5" [Unit::Of("-")] in Range::Words(&["1", "2", "3", "4", "5", "c2c"]), "rate of a link (nvlink §4); c2c: its rate (nvlink §5), packets as here";
         latency: u64 = "60 ns" [Unit::Time] in Range::Int(1, 1 << 40), "latency of PHY, data link and wire, each way (nvlink §5, a choice)";
+        skew: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 40), "added latency of each link of an array over the one before";
         ber: f64 = "0" [Unit::Of("errors per bit")] in Range::Real(0.0, 0.1), "bit error rate of both directions";
         give_up: u32 = "64" [Unit::Of("tries")] in Range::Int(1, 1 << 20), "replays in a row without one good packet after which the run ends (SIM-LNK-01)";
         fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(FAULTS), "faults at numbered flits, counted from 0 as they are sent, IDLE included";
@@ -68,13 +69,18 @@ impl Link for NvLink {
     fn facts(&self) -> LinkFacts {
         let flit_fs = self.generation().flit_fs();
         LinkFacts {
-            carried: Carried::Nvlink { flit_clock: self.flit_clock() },
+            carried: Carried::Nvlink { flit_clock: self.flit_clock(), link_mbps: self.generation().link_mbps() },
             unit_bytes_per_s: FLIT_BYTES as f64 * 1e15 / flit_fs as f64,
         }
     }
 
     fn check(&self) -> Vec<Finding> {
         self.faults().1
+    }
+
+    /// Above 8 replays of 2000 ns each.
+    fn settle_fs(&self) -> u64 {
+        200_000_000_000
     }
 
     fn ber(&self) -> f64 {
@@ -92,7 +98,7 @@ impl Link for NvLink {
         };
         let (faults, _) = self.faults();
         let mut results = Vec::new();
-        let ends = wiring::link(sim, site.ports, self.latency)?;
+        let ends = wiring::link(sim, site.ports, self.latency + site.index as u64 * self.skew)?;
         let mut sites = ends.into_iter().zip(faults).enumerate().map(|(n, (mut socket, faults))| {
             let port = SimPort::new(socket.name(), "nvlink", FLIT_BYTES);
             socket.hooks = port.hooks.clone();
@@ -170,6 +176,7 @@ fn measured(results: &[(String, Arc<Mutex<PortResult>>)], flit_fs: u64, ending: 
             ("ports under back-pressure", sum(|port| u64::from(port.stalled_windows > 0))),
         ],
         coverage: Vec::new(),
+        rows: Vec::new(),
         broken,
         astray,
         ..LinkMeasured::default()

@@ -1,17 +1,32 @@
 //! `ualink.accelerator`: an originator and completer of UALink transactions, see [`scalepool_nodes::ualink::accelerator`].
+//!
+//! Modelled: up to 16 ports, each with the protection that its link asks for, and, where they are on, the UPLIs between the
+//! accelerator and its ports, one interface pair for the ports of a station of four lanes. A walk through one transaction:
+//! the accelerator hands it to a port, over the UPLI signal by signal if there is one; the port seals it and hands it to
+//! the link end.
 
 use crate::field::{Config, Range, config};
-use crate::kind::{Component, ComponentKind, Ledger, Measured, Node, NodeError, PortDecl, Role, Site, component};
+use crate::kind::{
+    Carried, Component, ComponentKind, Finding, Ledger, Measured, Member, Node, NodeError, NodeTraffic, Offered,
+    PortDecl, Role, Site, SitePort, component,
+};
+use crate::kinds::ualink_link::codec;
+use crate::problem::Place;
 use crate::quantity::Unit;
-use scalepool_kernel::Rng;
+use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder, Rng};
+use scalepool_link::ualink::security::{Protection, SecurityConfig};
+use scalepool_link::ualink::upli::{Counts, Ordering, UpliConfig};
+use scalepool_link::ualink::wiring::Socket;
 use scalepool_nodes::Broken;
 use scalepool_nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
-use scalepool_nodes::ualink::channels;
 use scalepool_nodes::ualink::completer::Responses;
-use scalepool_nodes::ualink::port::{Port, Tamper};
+use scalepool_nodes::ualink::guard::Guard;
+use scalepool_nodes::ualink::port::{self, Port, Tamper};
+use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
+use scalepool_nodes::ualink::{Ends, channels};
 use scalepool_protocols::wire::Violation;
-use scalepool_trace::Hub;
+use scalepool_trace::{Hub, Tap};
 use std::sync::{Arc, Mutex};
 
 /// The kind.
@@ -23,6 +38,15 @@ pub const KIND: ComponentKind = ComponentKind {
     external: &[],
 };
 
+/// Lanes of a station, whose ports share a UPLI (`ualink` §1).
+const STATION_LANES: usize = 4;
+/// Bytes of a TL flit.
+const TL_FLIT_BYTES: u16 = 64;
+/// Parity faults of a UPLI.
+const PARITY_FAULTS: &str = "request:N, response:N, data:N, read:N";
+/// Bits of received transactions.
+const TAMPERED: &str = "TRANSACTION:BIT";
+
 config! {
     /// What an accelerator asks the others for.
     pub struct UalTraffic {
@@ -31,30 +55,212 @@ config! {
         bytes: u16 = "256" [Unit::Bytes] in Range::OneOf(&[64, 128, 192, 256]), "bytes of an operation, except with mix = \"all\"";
         regions: u64 = "1" [Unit::Of("regions")] in Range::Int(1, 64), "1 MB regions that an accelerator uses in each memory";
         blocks: u64 = "64" [Unit::Of("blocks")] in Range::Int(1, 4096), "blocks of 256 bytes that an accelerator uses in each region";
-        operations: u64 = "500" [Unit::Of("operations")] in Range::Int(1, 1 << 24), "operations of the accelerator";
+        operations: u64 = "500" [Unit::Of("operations")] in Range::Int(1, 1 << 24), "operations of each accelerator";
         start_cycles: u64 = "2500" [Unit::Of("cycles")] in Range::Int(0, 1 << 30), "cycles before the first operation, from which goodput counts; links come up in about 1 us at x4";
         interval_cycles: u64 = "0" [Unit::Of("cycles")] in Range::Int(0, 1 << 30), "cycles from one operation to the next; 0 = unthrottled";
         poison_every: u64 = "0" [Unit::Of("writes")] in Range::Int(0, 1 << 30), "poison one beat in every N writes; 0 = none";
+        key_roll_every: u64 = "0" [Unit::Of("operations")] in Range::Int(0, 1 << 30), "operations of an accelerator between two key rolls, of types 1, 2, 3 in turn; 0 = never (ualink §12)";
+    }
+}
+
+config! {
+    /// The UPLIs between an accelerator and its ports.
+    pub struct UalUpli {
+        model: bool = "off" [Unit::Of("-")] in Range::Switch, "accelerators reach their ports over UPLIs, signal by signal, with a monitor on each (ualink §12)";
+        credits: u16 = "32" [Unit::Of("credits")] in Range::Int(4, 1024), "credits of each channel, virtual channel and pool of a UPLI port (ualink §12)";
+        fault: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(PARITY_FAULTS), "parity errors to inject in the Nth word, counted from 0, on the first UPLI of the accelerator: control parity of requests and responses, data parity of data and reads";
     }
 }
 
 config! {
     /// An accelerator. Numbers without another source are of the model (basis: model).
     pub struct UalAccelerator {
-        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "links of the accelerator";
-        outstanding: usize = "1024" [Unit::Of("operations")] in Range::Int(1, 1 << 16), "open operations";
-        vcs: u8 = "1" [Unit::Of("channels")] in Range::Int(1, 4), "virtual channels that it uses";
-        latency_cycles: u64 = "100" [Unit::Of("cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in its memory";
-        queue: usize = "512" [Unit::Of("answers")] in Range::Int(4, 1 << 20), "answers that its completer queues for a port";
+        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "links of the accelerator (ualink §1)";
+        outstanding: usize = "1024" [Unit::Of("operations")] in Range::Int(1, 1 << 16), "open operations per accelerator";
+        vcs: u8 = "1" [Unit::Of("channels")] in Range::Int(1, 4), "virtual channels that an accelerator uses";
+        latency_cycles: u64 = "100" [Unit::Of("cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in a memory";
+        queue: usize = "512" [Unit::Of("answers")] in Range::Int(4, 1 << 20), "answers that a completer queues for a port";
         responses: String = "multi" [Unit::Of("-")] in Range::Words(&["multi", "single"]), "read responses carry all beats, or one each (ualink §12)";
         timeout: u64 = "2 ms" [Unit::Time] in Range::Int(1, 1 << 50), "answer time-out, after which the port is isolated (ualink §12)";
+        tamper: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts(TAMPERED), "bits to flip above the data link layer of the first port; transactions count from 0 as received, bits run through field, data, byte enables, tag";
+        upli: UalUpli = "" [Unit::Of("-")] in Range::Table(UalUpli::fields), "what stands between the accelerator and its ports";
         traffic: UalTraffic = "" [Unit::Of("-")] in Range::Table(UalTraffic::fields), "what it asks for";
+    }
+}
+
+/// Protection of the transactions of a port.
+pub(super) fn protection(port: &SitePort) -> Protection {
+    match port.link.carried {
+        Carried::Ualink { protection, .. } => protection,
+        _ => unreachable!("a port takes the links that it declares"),
+    }
+}
+
+/// Lanes of the link at a port.
+fn lanes(port: &SitePort) -> usize {
+    match port.link.carried {
+        Carried::Ualink { lanes, .. } => lanes.into(),
+        _ => unreachable!("a port takes the links that it declares"),
+    }
+}
+
+/// Reads the texts of a list; with what was read, the findings about those that are wrong.
+fn parsed<T>(
+    key: &'static str,
+    list: &[(String, Place)],
+    expected: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> (Vec<T>, Vec<Finding>) {
+    let (mut good, mut wrong) = (Vec::new(), Vec::new());
+    for (text, _) in list {
+        match parse(text) {
+            Some(value) => good.push(value),
+            None => wrong.push((key, format!("found `{text}`, expected {expected}"))),
+        }
+    }
+    (good, wrong)
+}
+
+impl UalUpli {
+    fn faults(&self) -> (Vec<ParityFault>, Vec<Finding>) {
+        parsed("upli.fault", &self.fault, PARITY_FAULTS, station::parse)
+    }
+}
+
+impl UalTraffic {
+    fn of(&self, own: u16, accelerators: u16) -> Traffic {
+        Traffic {
+            own,
+            accelerators,
+            pattern: match self.pattern.as_str() {
+                "ring" => Pattern::Ring,
+                "hot-spot" => Pattern::HotSpot,
+                "random" => Pattern::Random,
+                _ => Pattern::AllToAll,
+            },
+            mix: match self.mix.as_str() {
+                "reads" => Mix::Reads,
+                "writes" => Mix::Writes,
+                "mix" => Mix::TwoToOne,
+                _ => Mix::All,
+            },
+            bytes: self.bytes,
+            regions: self.regions,
+            blocks: self.blocks,
+            count: self.operations,
+            key_roll_every: self.key_roll_every,
+        }
+    }
+}
+
+impl UalAccelerator {
+    /// Bits that flip in received transactions: transaction and bit.
+    fn flips(&self) -> (Vec<(u64, u32)>, Vec<Finding>) {
+        parsed("tamper", &self.tamper, TAMPERED, port::parse)
+    }
+
+    /// TL flits that it wants to send, a cycle of its clock.
+    fn offered(&self, site: &Site<'_>) -> f64 {
+        let (num, den) = site.clock.period();
+        match self.traffic.interval_cycles {
+            // The line of a port takes one a cycle at x4 and 1562.5 MHz (`ualink` §1).
+            0 => {
+                let bytes_per_s: f64 = site.ports.iter().map(|port| port.link.unit_bytes_per_s).sum();
+                bytes_per_s * num as f64 / den as f64 / 1e15 / f64::from(TL_FLIT_BYTES)
+            }
+            interval => f64::from(self.traffic.bytes / TL_FLIT_BYTES) / interval as f64,
+        }
+    }
+
+    /// Stations whose ports are reached over UPLIs; none where these are left out.
+    fn stations(&self, site: &Site<'_>, hub: &mut Hub) -> Result<Vec<StationParts>, NodeError> {
+        if !self.upli.model {
+            return Ok(Vec::new());
+        }
+        let Carried::Ualink { lanes, strict, protection, .. } = site.one_kind_of_link()? else {
+            unreachable!("a port takes the links that it declares")
+        };
+        let each = STATION_LANES / usize::from(lanes);
+        let (num, den) = site.clock.period();
+        let station = |first: usize| {
+            let (n, ports) = (first / each, (site.ports.len() - first).min(each));
+            let config = UpliConfig {
+                ports: ports as u8,
+                credits: [Counts::each(self.upli.credits); 4],
+                ordering: if strict { Ordering::Strict } else { Ordering::Default },
+                // The accelerator's own time-out comes first.
+                watchdog_cycles: (u128::from(2 * self.timeout) * u128::from(den) / u128::from(num)) as u64 + 1,
+                codec: codec(protection),
+                ..UpliConfig::default()
+            };
+            let name = format!("{}.upli[{n}]", site.path);
+            StationParts {
+                interfaces: Interfaces::new(config).unwrap_or_else(|e| unreachable!("credits in their range: {e}")),
+                ports,
+                faults: if n == 0 { self.upli.faults().0 } else { Vec::new() },
+                taps: ["asks", "asked"].map(|of| hub.tap(&format!("{name}.{of}"), station::SHOWS)),
+                name,
+                result: Arc::default(),
+            }
+        };
+        Ok((0..site.ports.len()).step_by(each).map(station).collect())
     }
 }
 
 impl Component for UalAccelerator {
     fn ports(&self) -> Vec<PortDecl> {
         vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: Role::Node }]
+    }
+
+    fn check(&self) -> Vec<Finding> {
+        let (_, mut wrong) = self.flips();
+        let (_, faults) = self.upli.faults();
+        wrong.extend(faults);
+        if !self.upli.model && !self.upli.fault.is_empty() {
+            let text = "found parity faults without a UPLI, expected none, or the UPLIs on (upli.model)";
+            wrong.push(("upli.fault", text.to_owned()));
+        }
+        wrong
+    }
+
+    fn check_joined(&self, _: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let mut wrong = Vec::new();
+        let faces_other = member.nodes == 2 && ports.iter().all(|port| port.peer_role == Role::Node);
+        let all_lanes: usize = ports.iter().map(lanes).sum();
+        if faces_other && all_lanes > STATION_LANES {
+            let text = format!(
+                "found {} ports with {all_lanes} lanes at one other accelerator, expected at most the {STATION_LANES} lanes of a station in all",
+                ports.len()
+            );
+            wrong.push(("ports", text));
+        }
+        let is_protected = |port: &SitePort| protection(port) != Protection::Off;
+        let protected = ports.iter().find(|port| is_protected(port));
+        match protected {
+            Some(port) if self.traffic.poison_every > 0 => {
+                let text = format!(
+                    "found {}, expected 0 where transactions are protected, as at {}: poison cannot be judged",
+                    self.traffic.poison_every, port.path
+                );
+                wrong.push(("traffic.poison_every", text));
+            }
+            None if self.traffic.key_roll_every > 0 => {
+                let text =
+                    format!("found {}, expected 0 without authentication on a link", self.traffic.key_roll_every);
+                wrong.push(("traffic.key_roll_every", text));
+            }
+            _ => (),
+        }
+        let is_crossed =
+            |(n, port): &(usize, &SitePort)| is_protected(port) && port.peer_role == Role::Node && port.peer_port != *n;
+        if let Some((n, port)) = ports.iter().enumerate().find(is_crossed) {
+            let text = format!(
+                "found port {} of the other accelerator at {}, expected port {n}: ports of one number share keys",
+                port.peer_port, port.path
+            );
+            wrong.push(("ports", text));
+        }
+        wrong
     }
 
     fn asks(&self) -> bool {
@@ -70,31 +276,10 @@ impl Component for UalAccelerator {
             );
             return Err(NodeError::Joined { path: site.path.to_owned(), text });
         }
-        let (name, UalTraffic { bytes, regions, blocks, operations, .. }) =
-            (site.path.to_owned(), self.traffic.clone());
-        let traffic = Traffic {
-            own: site.member.own,
-            accelerators: site.member.nodes,
-            pattern: match self.traffic.pattern.as_str() {
-                "ring" => Pattern::Ring,
-                "hot-spot" => Pattern::HotSpot,
-                "random" => Pattern::Random,
-                _ => Pattern::AllToAll,
-            },
-            mix: match self.traffic.mix.as_str() {
-                "reads" => Mix::Reads,
-                "writes" => Mix::Writes,
-                "mix" => Mix::TwoToOne,
-                _ => Mix::All,
-            },
-            bytes,
-            regions,
-            blocks,
-            count: operations,
-            key_roll_every: 0,
-        };
+        let (name, own) = (site.path.to_owned(), site.member.own);
+        let traffic = self.traffic.of(own, site.member.nodes);
         let config = AcceleratorConfig {
-            own: site.member.own,
+            own,
             place: name.clone(),
             operations: Generator::new(traffic, Rng::for_name(site.seed, &format!("{name}:operations"))),
             start_cycle: self.traffic.start_cycles,
@@ -107,26 +292,29 @@ impl Component for UalAccelerator {
             queue: self.queue,
             responses: if self.responses == "single" { Responses::Single } else { Responses::Multi },
         };
+        let guard = |(n, port): (usize, &SitePort)| {
+            let security = SecurityConfig { protection: protection(port), ..SecurityConfig::default() };
+            (security.protection != Protection::Off).then(|| Guard::new(security, own, n, site.seed))
+        };
+        let mut guards: Vec<Option<Guard>> = site.ports.iter().enumerate().map(guard).collect();
+        let mut flips = self.flips().0;
+        let stations = self.stations(site, hub)?;
+        let station_results: Vec<_> = stations.iter().map(|parts| (parts.name.clone(), parts.result.clone())).collect();
         let tap = hub.tap(&name, accelerator::SHOWS);
         let result: Arc<Mutex<AcceleratorResult>> = Arc::default();
         let (shared, seen, ledger) = (result.clone(), result.clone(), Ledger::Ualink(result));
         let from_fs = site.clock.edge(self.traffic.start_cycles).as_fs();
-        let path = name.clone();
+        let (path, offered) = (name.clone(), self.offered(site));
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
                 let mut ends = Vec::new();
                 for (n, plug) in plugs.into_iter().enumerate() {
                     let (socket, flit) = plug.ualink();
-                    let (own, (tx, rx)) = channels(p, &name, "", n)?;
-                    ends.push(own);
-                    let port_name = socket.name().to_owned();
-                    p.module(&port_name, flit, |bind| Port {
-                        link: socket.bind(bind),
-                        tx: tx.map(|end| bind.attach(end)),
-                        rx: rx.map(|end| bind.attach(end)),
-                        guard: None,
-                        tamper: Tamper::default(),
-                    })?;
+                    let tamper = Tamper { flips: std::mem::take(&mut flips), seen: 0 };
+                    ends.push(place_port(p, &name, n, (*socket, flit), guards[n].take(), tamper)?);
+                }
+                if !stations.is_empty() {
+                    ends = place_stations(p, &name, clock, stations, ends)?;
                 }
                 p.module(&name, clock, |bind| {
                     let ports = ends.into_iter().map(|(tx, rx)| PortEnds {
@@ -137,35 +325,124 @@ impl Component for UalAccelerator {
                     Accelerator::new(config, ports, bind.rng(), tap, shared)
                 })
             }),
-            measure: Box::new(move || measured(&path, from_fs, &super::published(&seen))),
+            measure: Box::new(move || {
+                let stations: Vec<(&str, StationResult)> =
+                    station_results.iter().map(|(name, result)| (name.as_str(), super::published(result))).collect();
+                let figures = Measured { from_fs, ..measured(&path, offered, &super::published(&seen)) };
+                with_stations(figures, &stations)
+            }),
             digest: Vec::new(),
             ledger: Some(ledger),
         })
     }
 }
 
-fn measured(path: &str, from_fs: u64, result: &AcceleratorResult) -> Measured {
+/// Puts a port into a partition; the channels of its user.
+fn place_port(
+    p: &mut PartitionBuilder,
+    accelerator: &str,
+    n: usize,
+    (socket, flit): (Socket, ClockId),
+    guard: Option<Guard>,
+    tamper: Tamper,
+) -> Result<Ends, BuildError> {
+    let (own, (tx, rx)) = channels(p, accelerator, "", n)?;
+    let name = socket.name().to_owned();
+    p.module(&name, flit, |bind| Port {
+        link: socket.bind(bind),
+        tx: tx.map(|end| bind.attach(end)),
+        rx: rx.map(|end| bind.attach(end)),
+        guard,
+        tamper,
+    })?;
+    Ok(own)
+}
+
+/// A station that is still to be built.
+struct StationParts {
+    name: String,
+    ports: usize,
+    interfaces: Interfaces,
+    faults: Vec<ParityFault>,
+    taps: [Tap; 2],
+    result: Arc<Mutex<StationResult>>,
+}
+
+/// Puts stations between the channels of ports and an accelerator; the channels of the accelerator.
+fn place_stations(
+    p: &mut PartitionBuilder,
+    accelerator: &str,
+    clock: ClockId,
+    stations: Vec<StationParts>,
+    of_ports: Vec<Ends>,
+) -> Result<Vec<Ends>, BuildError> {
+    let (mut of_ports, mut of_accelerator) = (of_ports.into_iter(), Vec::new());
+    for StationParts { name, ports, interfaces, faults, taps, result } in stations {
+        let mut sides = Vec::new();
+        for of_port in of_ports.by_ref().take(ports) {
+            let (accel, mine) = channels(p, accelerator, "upli_", of_accelerator.len())?;
+            of_accelerator.push(accel);
+            sides.push((mine, of_port));
+        }
+        p.module(&name, clock, |bind| {
+            let sides = sides.into_iter().map(|((accel_rx, accel_tx), (port_tx, port_rx))| Sides {
+                accel_rx: accel_rx.map(|end| bind.attach(end)),
+                accel_tx: accel_tx.map(|end| bind.attach(end)),
+                port_rx: port_rx.map(|end| bind.attach(end)),
+                port_tx: port_tx.map(|end| bind.attach(end)),
+            });
+            let sides = sides.collect();
+            Station::new(&name, interfaces, faults, sides, taps, result)
+        })?;
+    }
+    Ok(of_accelerator)
+}
+
+fn open_work(place: &str, found: String, expected: &str, text: &str) -> Broken {
+    let violation = Violation::at_byte("SIM-E2E-03", 0, found, expected, text);
+    Broken { place: place.to_owned(), violation }
+}
+
+fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> Measured {
     let mut broken = result.broken.clone();
     if result.dummies > 0 {
         let found = format!("{} operations answered by dummies", result.dummies);
-        let violation = Violation::at_byte("SIM-E2E-03", 0, found, "no open request", "the originator is isolated");
-        broken.push(Broken { place: path.to_owned(), violation });
+        broken.push(open_work(path, found, "no open request", "the originator is isolated"));
     }
+    let mut counts = vec![
+        ("operations", result.done),
+        ("reads", result.issued[0]),
+        ("writes", result.issued[1]),
+        ("atomics", result.issued[2]),
+        ("dummy answers", result.dummies),
+        ("late answers", result.late),
+    ];
+    counts.extend((result.issued[3] > 0).then_some(("key rolls", result.issued[3])));
     Measured {
-        counts: vec![
-            ("operations", result.done),
-            ("reads", result.issued[0]),
-            ("writes", result.issued[1]),
-            ("atomics", result.issued[2]),
-            ("dummy answers", result.dummies),
-            ("late answers", result.late),
-        ],
+        counts,
         bytes: result.bytes,
         latency_cycles: result.latency_cycles.clone(),
         latency_fs: result.latency_fs.clone(),
         broken,
-        from_fs,
-        to_fs: None,
+        is_isolated: result.dummies + result.late > 0,
+        traffic: Some(NodeTraffic { offered: Offered::PerCycle(offered), accepted_flits: result.beats }),
         ..Measured::default()
     }
+}
+
+/// Words of UPLIs, in the order of [`StationResult::words`].
+const WORDS: [&str; 4] = ["UPLI requests", "UPLI data beats", "UPLI read response beats", "UPLI write responses"];
+
+/// Adds what stations have to say.
+fn with_stations(mut figures: Measured, stations: &[(&str, StationResult)]) -> Measured {
+    for (name, station) in stations {
+        figures.counts.extend(WORDS.into_iter().zip(station.words));
+        figures.broken.extend(station.broken.clone());
+        figures.is_isolated |= station.dropped;
+        if !station.dropped && !station.credits_home {
+            let text = "credits or flits are still open at the end of the run";
+            figures.astray.push(open_work(name, "credits spent".to_owned(), "all credits returned", text));
+        }
+    }
+    figures
 }

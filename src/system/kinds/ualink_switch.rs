@@ -2,12 +2,15 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
+    Carried, Component, ComponentKind, Finding, Measured, Member, Node, NodeError, Plug, PortDecl, Role, Site,
+    SitePort, component,
 };
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_fabric::ualink_switch::core::CoreStats;
 use scalepool_fabric::ualink_switch::{Core, Routes, place_switch};
+use scalepool_kernel::Clock;
+use scalepool_link::ualink::security::Protection;
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
@@ -54,6 +57,18 @@ impl Component for UalSwitch {
 
     fn check(&self) -> Vec<Finding> {
         self.routes_denied().1
+    }
+
+    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let is_protected = |port: &SitePort| super::ualink_accelerator::protection(port) != Protection::Off;
+        let Some(other) = ports.iter().find(|port| is_protected(port) && port.peer_port != ports[0].peer_port) else {
+            return Vec::new();
+        };
+        let text = format!(
+            "found port {} of an accelerator at {} and port {} at {}, expected one number: ports of one number share keys",
+            ports[0].peer_port, ports[0].path, other.peer_port, other.path
+        );
+        vec![("ports", text)]
     }
 
     fn denied(&self) -> Vec<(u16, u16)> {
@@ -108,6 +123,8 @@ fn measured(stats: &CoreStats) -> Measured {
             ("denied", stats.denied),
             ("out of range", stats.out_of_range),
         ],
+        // From an accelerator to the switch and from there to an accelerator.
+        hops_mean: Some(2.0),
         ..Measured::default()
     }
 }

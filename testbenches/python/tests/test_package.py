@@ -10,6 +10,7 @@ import json
 import pathlib
 import random
 import re
+import tempfile
 import threading
 import unittest
 
@@ -226,9 +227,9 @@ class Arbiters(unittest.TestCase):
                 sp.Arbiter(sp.ArbiterKind.WEIGHTED, weights=weights)
 
 
-class Models(unittest.TestCase):
+class Systems(unittest.TestCase):
     def test_a_scenario_runs_the_same_twice(self):
-        with sp.Model('scenario = "cxl68-expander"\nhost.accesses = 30') as simulation:
+        with sp.System('scenario = "cxl68-expander"\nhost.accesses = 30') as simulation:
             self.assertEqual(simulation.metrics(), {})
             self.assertTrue(simulation.run())
             first = simulation.metrics()
@@ -243,9 +244,44 @@ class Models(unittest.TestCase):
             self.assertTrue(simulation.run())
             self.assertEqual(simulation.metrics(), first)
 
+    def test_a_description_is_a_name_a_file_a_text_or_a_dict(self):
+        description = {
+            "format": 1,
+            "system": {"name": "pair"},
+            "clock": {"core": {"period": "500 ps"}},
+            "component": {
+                "host": {"kind": "cxl.host", "count": 2, "outstanding": 8, "stimulus": {"pattern": "mix", "accesses": 30}},
+                "memory": {"kind": "cxl.memory", "count": 2, "size": "1 GiB"},
+            },
+            "link": {"cxl": {"kind": "cxl-68b", "ber": 1e-6, "skip_ordered_sets": True, "between": ["host[i].cxl", "memory[i].cxl"]}},
+        }
+        text = """format = 1
+            system.name = "pair"
+            clock.core.period = "500 ps"
+            component.host = { kind = "cxl.host", count = 2, outstanding = 8, stimulus = { pattern = "mix", accesses = 30 } }
+            component.memory = { kind = "cxl.memory", count = 2, size = "1 GiB" }
+            link.cxl = { kind = "cxl-68b", ber = 1e-6, skip_ordered_sets = true, between = ["host[i].cxl", "memory[i].cxl"] }"""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "pair.toml"
+            file.write_text(text, encoding="utf-8")
+            metrics = []
+            for form in (description, text, file, str(file)):
+                system = sp.System(form, seed=3)
+                self.assertTrue(system.run())
+                metrics.append(system.metrics())
+        self.assertEqual(metrics[0]["components"]["host[1]"]["line accesses"], 30)
+        self.assertEqual(metrics[1:], metrics[:-1])
+        self.assertTrue(sp.System("cxl68-expander", set=["host.accesses=20"]).run())
+        with self.assertRaisesRegex(errors.InputError, "kind of component `cxl.hots`"):
+            sp.System({**description, "component": {"host": {"kind": "cxl.hots"}}})
+        with self.assertRaisesRegex(errors.InputError, "host.accesses"):
+            sp.System("cxl68-expander", set=["host.acesses=20"])
+        with self.assertRaisesRegex(errors.InputError, "found `signals`, expected flits"):
+            sp.System("cxl68-expander", external={"device": "signals"}).run()
+
     def test_steps_are_the_same_as_one_run(self):
         text = 'scenario = "cxl256-expander"\nhost.accesses = 30'
-        whole, stepped = sp.Model(text), sp.Model(text)
+        whole, stepped = sp.System(text), sp.System(text)
         self.assertEqual(stepped.state()["cycle"], 0)
         self.assertTrue(whole.run())
         self.assertTrue(stepped.step())
@@ -257,7 +293,7 @@ class Models(unittest.TestCase):
 
     def test_a_driven_device_serves_the_host(self):
         text, port = 'scenario = "cxl68-expander"\nhost.accesses = 30', "device.cxl"
-        model, external = sp.Model(text), sp.Model(text + f'\nexternal = "{port}"')
+        model, external = sp.System(text), sp.System(text, external={"device": "flits"})
         model.watch(port, "tx")
         external.watch(port, "tx")
         self.assertTrue(model.step(1500))
@@ -284,7 +320,7 @@ class Models(unittest.TestCase):
             model.watch("nowhere")
 
     def test_hooks_at_ports(self):
-        model, seen = sp.Model('scenario = "cxl68-expander"\nhost.accesses = 50'), []
+        model, seen = sp.System('scenario = "cxl68-expander"\nhost.accesses = 50'), []
         watch = model.attach("host.cxl", "packer_in", seen.append)
         model.fault("device.cxl", "wire", "drop:9", way="rx")
         self.assertTrue(model.run())
@@ -300,7 +336,7 @@ class Models(unittest.TestCase):
         self.assertEqual(len(seen), 50)
 
     def test_two_ends_talk_and_a_third_watches(self):
-        host, device = sp.Model.link("cxl-68b", "down", buffers=8), sp.LinkEnd("cxl-68b", "up")
+        host, device = sp.System.link("cxl-68b", "down", buffers=8), sp.LinkEnd("cxl-68b", "up")
         watcher, twin = sp.LinkEnd("cxl-68b", "down", passive=True), sp.LinkEnd("cxl-68b", "down", buffers=8)
         for end in (host, twin):
             end.send({"layout": "cxl68.m2s_req", "fields": {"tag": 9}})
@@ -523,7 +559,7 @@ class Errors(unittest.TestCase):
             (errors.InputError, lambda: flit.decode("cxl-68b", bytes(67))),
             (errors.InputError, lambda: flit.decode("cxl-68b", bytes(68), "sideways")),
             (errors.HandleError, lambda: closed.feed(bytes(68))),
-            (errors.InputError, lambda: sp.Model("scenario = 'nothing'")),
+            (errors.InputError, lambda: sp.System("scenario = 'nothing'")),
             (errors.InputError, lambda: sp.LinkEnd("cxl-68b", buffers="many")),
         ):
             with self.assertRaises(kind) as caught:
@@ -543,7 +579,7 @@ class Errors(unittest.TestCase):
             lambda: sp.fec_encode(256),
             lambda: flit.decode("cxl-68b", 68),
             lambda: link.drive(68),
-            lambda: sp.Model(5),
+            lambda: sp.System(object()),
         ):
             with self.assertRaises(TypeError) as caught:
                 function()

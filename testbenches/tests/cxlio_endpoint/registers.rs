@@ -1,11 +1,11 @@
 //! DVSECs of CXL and the mode that two ports agree on (CXLIO-DVS).
 
+use scalepool::endpoint::config_space::ConfigSpace;
 use scalepool::endpoint::config_space::port::port;
 use scalepool::endpoint::config_space::type3::{Type3Config, type3};
-use scalepool::endpoint::config_space::{ConfigSpace, LinkError};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PIDS, PidKind};
 use scalepool_protocols::cxl::cxlio::dvsec::{
-    self, ConnectedMode, DeviceCapability, DvsecHeader, DvsecId, FlexBus, FlexBusStatus, LAYOUTS, Trained,
+    self, ConnectedMode, DeviceCapability, DvsecHeader, DvsecId, FlexBus, FlexBusStatus, LAYOUTS, LinkError, Trained,
     check_header, device, flex_bus_port, negotiate,
 };
 use scalepool_protocols::wire::Wire;

@@ -1,5 +1,7 @@
-//! The scenario `cxlio-enumerate`, whole.
+//! The scenario `cxlio-enumerate`, whole, and descriptions with its kinds.
 
+use scalepool::link::hook::Way;
+use scalepool::scenario::drive::Live;
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Modes, Request};
@@ -335,5 +337,120 @@ fn flits_of_256_bytes_decode_in_every_mode() {
             flits += 1;
         }
         assert!(flits > 200, "{flits}");
+    }
+}
+
+/// Its description, to be changed.
+fn description() -> &'static str {
+    scenario::find(NAME).map(|scenario| scenario.description()).expect("it is known")
+}
+
+/// Runs a description.
+fn described(text: &str) -> Result<Report, scenario::RunError> {
+    let request = Request { description: Some(text.to_owned()), ..request(&["host.accesses=40"]) };
+    scenario::run(&request, &mut |_| ())
+}
+
+#[test]
+fn what_fits_alone_and_not_together_is_refused_with_its_place() {
+    let refused = |from: &str, to: &str| {
+        let text = description().replace(from, to);
+        assert_ne!(text, description(), "{from}");
+        described(&text).expect_err("it is refused").to_string()
+    };
+    let at_the_link = |more: &str| refused("buffers = 64", &format!("buffers = 64\n{more}"));
+    for (found, expected) in [
+        (
+            at_the_link("rate = 64"),
+            "text:24:8: link.cxl.rate: found 64 GT/s between ends of which one has no 256B flits, expected less: no CXL link",
+        ),
+        (
+            at_the_link("propagation = \"90 us\""),
+            "text:12:12: component.host.timeout: found 50000000000 fs, expected more than 180052000000 fs, the time there",
+        ),
+        // Units of 68 bytes have 544 bits.
+        (
+            at_the_link("fault = [\"flip:1:544\"]"),
+            "text:24:9: link.cxl.fault: found `flip:1:544`, expected flip:FLIT:BIT",
+        ),
+        (
+            refused("kind = \"cxl-io\"", "kind = \"cxl-68b\""),
+            "text:22:12: link.cxl.between: found a link of kind `cxl-68b` at `host.link`, expected cxl-io",
+        ),
+        (
+            refused("\"cxl.io-device\"", "\"cxl.io-device\"\nbar1 = 3000"),
+            "text:18:8: component.device.bar1: BAR 1: found 3000 bytes, expected 0 or a power of two",
+        ),
+    ] {
+        assert!(found.starts_with(expected), "{found}\n{expected}");
+    }
+    // Flits of 256 bytes have more.
+    let text = description()
+        .replace("\"cxl.root\"", "\"cxl.root\"\nmode = \"cxl-256b\"")
+        .replace("buffers = 64", "buffers = 64\nfault = [\"flip:100:544\"]");
+    assert_eq!(described(&text).expect("it runs").errors_repaired, 1);
+}
+
+/// Two systems in one description, each in a mode of its own, one with both protocols.
+#[test]
+fn devices_beside_each_other_are_as_each_alone() {
+    let both = description()
+        .replace("\"cxl.root\"", "\"cxl.root\"\ncount = 2")
+        .replace("\"cxl.io-device\"", "\"cxl.io-device\"\ncount = 2")
+        .replace("\"host.link\", \"device.link\"", "\"host[i].link\", \"device[i].link\"")
+        .replace("[component.device]", "[component.host.at.1]\nmode = \"cxl-256b-lopt\"\n[component.device]")
+        .replace("[settings]", "[link.cxl.at.1]\ncachemem = true\n[settings]");
+    let both = described(&both).expect("it runs");
+    assert_eq!(both.violations, []);
+    let figures = |n: usize, name: &str| {
+        let part = &both.components[n];
+        part.figures.iter().find(|(k, _)| k == name).unwrap_or_else(|| panic!("{}: no `{name}`", part.path)).1
+    };
+    let alone = run(&["link.mode=cxl-256b-lopt", "link.cachemem=on", "host.accesses=40"]);
+    for (n, mode) in [(0, 2), (1, 4)] {
+        assert_eq!((figures(n, "connected mode"), figures(n, "functions")), (mode, 1), "{n}");
+        assert_eq!(figures(n, "memory writes") + figures(n, "memory reads"), 40, "{n}");
+    }
+    assert_eq!(figures(1, "CXL.mem reads"), count(&alone, "CXL.mem reads"));
+    assert!(!both.components[0].figures.iter().any(|(name, _)| name == "CXL.mem reads"), "CXL.io alone");
+}
+
+/// What the device sends in a run of the model, driven in its place at the same times, serves the root complex the same way.
+#[test]
+fn a_driven_device_stands_for_that_of_the_model() {
+    const CYCLES: u64 = 6000;
+    const CYCLE_FS: u64 = 500_000;
+    for mode in ["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"] {
+        for cachemem in ["off", "on"] {
+            let (link, cachemem) = (format!("link.mode={mode}"), format!("link.cachemem={cachemem}"));
+            let set = [&link[..], &cachemem, "host.accesses=20", "mem.accesses=100", "device.not_ready=0"];
+            let live = |external: Option<&str>| {
+                let external = external.map(str::to_owned);
+                Live::new(&Request { cycles: Some(CYCLES), external, ..request(&set) }).expect("it is built")
+            };
+            let mut model = live(None);
+            let hooks = model.port("device.link").expect("a port").hooks.clone();
+            hooks.sample(Way::Tx, true).expect("nobody is busy");
+            model.run_until(None, &mut |_| ()).expect("it runs");
+            let mut outside = live(Some("device.link"));
+            let feed = outside.port("device.link").expect("a port").feed.clone().expect("a caller drives it");
+            let mut sent = 0;
+            while let Some(sample) = hooks.samples(Way::Tx, |samples| samples.take()).expect("nobody is busy") {
+                outside.run_until(Some(sample.t_fs / CYCLE_FS), &mut |_| ()).expect("it runs");
+                assert!(feed.drive(sample.unit));
+                sent += 1;
+            }
+            outside.run_until(None, &mut |_| ()).expect("it runs");
+            assert!(sent > 100, "{set:?}: {sent} units");
+            let [model, outside] = [&mut model, &mut outside].map(|live| live.report().expect("a report"));
+            assert_eq!(outside.violations, [], "{set:?}");
+            assert_eq!(outside.components[0], model.components[0], "{set:?}");
+            assert_eq!((outside.flits, outside.latency_fs), (model.flits, model.latency_fs), "{set:?}");
+        }
+    }
+    for (found, says) in [("device.function", "expected the only port"), ("host", "host.link, device.link")] {
+        let request = Request { external: Some(found.into()), ..request(&[]) };
+        let error = scenario::run(&request, &mut |_| ()).expect_err("refused").to_string();
+        assert!(error.starts_with(&format!("external: found `{found}`")) && error.contains(says), "{error}");
     }
 }

@@ -1,16 +1,71 @@
-//! Runs of the scenarios.
+//! Runs of the scenarios, as they are and with mistakes in GPUs and switches.
 
+use scalepool::fabric::nvlink_switch::SwitchMutant;
 use scalepool::nodes::nvlink::gpu::Mutant;
-use scalepool::scenario::nvlink::pod::Mutants;
-use scalepool::scenario::nvlink::{pair, pod};
 use scalepool::scenario::report::Report;
-use scalepool::scenario::settings::{Key, Settings};
-use scalepool::scenario::{Request, RunError};
+use scalepool::scenario::{Request, RunError, described};
+use scalepool::system::builtin;
+use scalepool::system::kind::{Component, Node, NodeError, Offer, PortDecl, Site};
+use scalepool::system::kinds::nvlink_gpu::NvGpu;
+use scalepool::system::kinds::nvlink_switch::{Mistakes, NvSwitch};
+use scalepool::trace::Hub;
+use std::any::Any;
 
-fn settings(keys: &'static [Key], set: &[&str]) -> Settings {
-    let mut settings = Settings::new(keys);
-    set.iter().for_each(|text| settings.set(text).expect("a legal setting"));
-    settings
+/// Mistakes of all GPUs and of all switches.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mutants {
+    pub gpu: Mutant,
+    pub switch: SwitchMutant,
+    /// The last GPU is missing in the remap tables.
+    pub no_entry: bool,
+}
+
+/// A GPU with a mistake.
+struct WrongGpu(NvGpu, Mutant);
+
+impl Component for WrongGpu {
+    fn ports(&self) -> Vec<PortDecl> {
+        self.0.ports()
+    }
+
+    fn asks(&self) -> bool {
+        self.0.asks()
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let WrongGpu(gpu, mutant) = *self;
+        gpu.elaborate_with(site, hub, mutant)
+    }
+}
+
+/// A switch with mistakes.
+struct WrongSwitch(NvSwitch, Mistakes);
+
+impl Component for WrongSwitch {
+    fn ports(&self) -> Vec<PortDecl> {
+        self.0.ports()
+    }
+
+    fn offer(&self) -> Offer {
+        self.0.offer()
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<Node, NodeError> {
+        let WrongSwitch(switch, mistakes) = *self;
+        switch.elaborate_with(site, mistakes)
+    }
+}
+
+/// The same component with its mistake.
+fn mistaken(config: Box<dyn Component>, Mutants { gpu, switch, no_entry }: Mutants) -> Box<dyn Component> {
+    let config: Box<dyn Any> = config;
+    match config.downcast::<NvGpu>() {
+        Ok(own) => Box::new(WrongGpu(*own, gpu)),
+        Err(config) => match config.downcast::<NvSwitch>() {
+            Ok(own) => Box::new(WrongSwitch(*own, Mistakes { crossbar: switch, no_entry })),
+            Err(_) => panic!("a GPU or a switch"),
+        },
+    }
 }
 
 pub fn request(scenario: &str, set: &[&str]) -> Request {
@@ -18,11 +73,22 @@ pub fn request(scenario: &str, set: &[&str]) -> Request {
     Request { scenario: scenario.into(), seed: 7, threads: 1, set, ..Request::default() }
 }
 
+fn run_with(request: &Request, mutants: Mutants) -> Result<Report, RunError> {
+    let is_it = |builtin: &&builtin::Builtin| builtin.file.strip_suffix(".toml") == Some(&request.scenario);
+    let description = builtin::ALL.iter().find(is_it).expect("a built-in description");
+    let mut system = described::system(request, Some(description))?;
+    let components = std::mem::take(&mut system.components);
+    let wrong = components.into_iter().map(|mut component| {
+        component.config = mistaken(component.config, mutants);
+        component
+    });
+    system.components = wrong.collect();
+    described::build_system(request, system)?.run(request, &mut |_| ())
+}
+
 /// `nvlink-pair` with a mistake.
-pub fn pair_with(mutant: Mutant, set: &[&str]) -> Report {
-    let request = request(pair::NAME, set);
-    let built = pair::build_with(&request, &settings(pair::KEYS, set), mutant);
-    built.and_then(|built| built.run(&request, &mut |_| ())).expect("it runs")
+pub fn pair_with(gpu: Mutant, set: &[&str]) -> Report {
+    run_with(&request("nvlink-pair", set), Mutants { gpu, ..Mutants::default() }).expect("it runs")
 }
 
 /// `nvlink-pair`, without broken rules.
@@ -35,12 +101,8 @@ pub fn pod_with(mutants: Mutants, set: &[&str]) -> Report {
     try_pod(mutants, set).expect("it runs")
 }
 
-fn run_pod_with(request: &Request, mutants: Mutants, set: &[&str]) -> Result<Report, RunError> {
-    pod::build_with(request, &settings(pod::KEYS, set), mutants)?.run(request, &mut |_| ())
-}
-
 pub fn try_pod(mutants: Mutants, set: &[&str]) -> Result<Report, RunError> {
-    run_pod_with(&request(pod::NAME, set), mutants, set)
+    run_with(&request("nvlink-pod", set), mutants)
 }
 
 /// `nvlink-pod`, without broken rules.
@@ -50,14 +112,14 @@ pub fn run_pod(set: &[&str]) -> Report {
 
 /// The same on so many threads.
 pub fn run_pod_on(threads: usize, set: &[&str]) -> Report {
-    let request = Request { threads, ..request(pod::NAME, set) };
-    clean(run_pod_with(&request, Mutants::default(), set).expect("it runs"))
+    let request = Request { threads, ..request("nvlink-pod", set) };
+    clean(run_with(&request, Mutants::default()).expect("it runs"))
 }
 
 /// The same with another seed.
 pub fn pod_of_seed(seed: u64, set: &[&str]) -> Report {
-    let request = Request { seed, ..request(pod::NAME, set) };
-    clean(run_pod_with(&request, Mutants::default(), set).expect("it runs"))
+    let request = Request { seed, ..request("nvlink-pod", set) };
+    clean(run_with(&request, Mutants::default()).expect("it runs"))
 }
 
 fn clean(report: Report) -> Report {

@@ -4,7 +4,6 @@
 
 use super::common::*;
 use scalepool::fabric::nvlink_switch::SwitchMutant;
-use scalepool::scenario::nvlink::pod::Mutants;
 use scalepool::scenario::report::Report;
 
 /// Small buffers and stores, which fill at once where nothing is taken.

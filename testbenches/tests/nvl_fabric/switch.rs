@@ -2,7 +2,6 @@
 
 use super::common::*;
 use scalepool::fabric::nvlink_switch::SwitchMutant;
-use scalepool::scenario::nvlink::pod::Mutants;
 
 const HOT: [&str; 3] = ["pod.work=hot-spot", "traffic.requests=100", "traffic.verify=off"];
 

@@ -1,10 +1,10 @@
 //! What agents, cores and switches leave behind, as figures of their components.
 
-use crate::kind::Measured;
+use crate::kind::{Extreme, Measured, Rows};
 use scalepool_coherence::agent::Agent;
 use scalepool_coherence::clocked::accessor;
 use scalepool_coherence::clocked::core::Core;
-use scalepool_coherence::clocked::coverage::Point;
+use scalepool_coherence::clocked::coverage::{Point, Table};
 use scalepool_coherence::clocked::node::{NodeResult, ORDER};
 use scalepool_coherence::content::Line;
 use scalepool_coherence::event::Event;
@@ -63,6 +63,17 @@ fn ends_the_run(rule: &str) -> bool {
     ["COH-INV", "COH-PSN"].iter().any(|area| rule.starts_with(area)) || rule == "COH-UIO-01"
 }
 
+/// Rows of the tables of agents, without tables of which no row was used.
+fn rows(agents: &[(&str, Figures)]) -> Vec<Rows> {
+    let of_table = |table: Table| {
+        let mut rows = vec![false; table.rows()];
+        let met = agents.iter().flat_map(|(_, agent)| &agent.met).filter(|(of, _)| *of == table);
+        met.for_each(|(_, row)| rows[*row] = true);
+        rows.contains(&true).then(|| (table.name(), rows))
+    };
+    Table::ALL.into_iter().filter_map(of_table).collect()
+}
+
 /// Bytes of a line.
 const LINE_BYTES: u64 = 64;
 
@@ -84,7 +95,7 @@ pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poison
                 (class.name().to_lowercase().replace(' ', "_"), sent)
             })
             .collect(),
-        rows: agents.iter().flat_map(|(_, agent)| agent.met.iter().copied()).collect(),
+        rows: rows(agents),
         broken: agents.iter().flat_map(|(name, agent)| agent.events.iter().map(|e| broken(name, e))).collect(),
         has_stopped: agents.iter().flat_map(|(_, agent)| &agent.events).any(|event| ends_the_run(event.rule)),
         ..Measured::default()
@@ -111,8 +122,16 @@ pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poison
             all.counts.push((name, throttled.iter().map(|t| t.loads[level]).sum()));
         }
         all.counts.push(("requests spaced", throttled.iter().map(|t| t.spaced).sum()));
-        all.peaks.push(("throttle most", throttled.iter().map(|t| t.most.into()).max().unwrap_or(0)));
-        all.peaks.push(("throttle last", throttled.iter().map(|t| t.last.into()).max().unwrap_or(0)));
+        all.extremes.push((
+            "throttle most",
+            Extreme::Largest,
+            throttled.iter().map(|t| t.most.into()).max().unwrap_or(0),
+        ));
+        all.extremes.push((
+            "throttle last",
+            Extreme::Largest,
+            throttled.iter().map(|t| t.last.into()).max().unwrap_or(0),
+        ));
     }
     all.latency_cycles = latency_cycles;
     all

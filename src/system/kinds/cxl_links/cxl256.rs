@@ -1,10 +1,10 @@
 //! Links with 256B flits in their three modes.
 
-use super::{CxlLine, CxlLink, Figures, Reported, is_coherent, site, unit_bytes_per_s};
+use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, is_coherent, messages, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
 use crate::quantity::Unit;
-use scalepool_kernel::{BuildError, Simulation};
+use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::cxl256::WireFlit;
 use scalepool_link::cxl256::cachemem::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
@@ -115,8 +115,7 @@ impl Cxl256Link {
             unit_bytes: FLIT_BYTES,
             unit_time_fs: self.unit_time_fs(),
             halves: mode.is_lopt(),
-            form: mode.routing().into(),
-            is_coherent,
+            coherent: is_coherent.then(|| mode.routing().into()),
         };
         site::build(link, sim, site)
     }
@@ -153,6 +152,18 @@ modes! {
 }
 
 impl Reported for PortEnd<Cachemem> {
+    fn plug(
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+        classes: Option<Classes>,
+    ) -> Result<(Plug, Attach<Self>), BuildError> {
+        match classes {
+            Some(classes) => classes.channels(p, name, edges),
+            None => messages(p, name, edges),
+        }
+    }
+
     fn figures(host: &PortEnd<Cachemem>, device: &PortEnd<Cachemem>, is_coherent: bool) -> Figures {
         let ends = [host, device];
         let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(e.end.stats())).sum::<u64>();

@@ -1,10 +1,10 @@
 //! Links with 68B flits.
 
-use super::{CxlLine, CxlLink, Figures, Reported, is_coherent, site, unit_bytes_per_s};
+use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, is_coherent, messages, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, link};
+use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
 use crate::quantity::Unit;
-use scalepool_kernel::{BuildError, Simulation};
+use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::cxl68::UNDER_WAY_BYTES;
 use scalepool_link::cxl68::end::{End, EndConfig};
 use scalepool_link::cxl68::retry::LRSM;
@@ -90,14 +90,25 @@ impl Link for Cxl68Link {
             unit_bytes: UNIT_BYTES,
             unit_time_fs: self.line_rate().unit_time_fs(),
             halves: false,
-            form: Form::Cxl68,
-            is_coherent,
+            coherent: is_coherent.then_some(Form::Cxl68),
         };
         site::build(link, sim, site)
     }
 }
 
 impl Reported for End {
+    fn plug(
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+        classes: Option<Classes>,
+    ) -> Result<(Plug, Attach<Self>), BuildError> {
+        match classes {
+            Some(classes) => classes.channels(p, name, edges),
+            None => messages(p, name, edges),
+        }
+    }
+
     fn figures(host: &End, device: &End, is_coherent: bool) -> Figures {
         let (down, up) = (host.stats(), device.stats());
         let sent = |class: Class| {

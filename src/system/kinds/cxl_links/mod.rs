@@ -1,29 +1,36 @@
-//! `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`: links of CXL.cache and CXL.mem, one kind a flit mode.
+//! `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`: links of CXL.cache and CXL.mem, one kind a flit mode; `cxl-io`: links
+//! of CXL.io in the mode that their ends train to, with CXL.mem beside it or without.
 //!
-//! The kinds differ in their link ends and in nothing else, so one component can stand at any of them. The first end is
-//! that of the host; what it sends goes down. Between ports that keep lines coherent a link carries all classes of both protocols,
-//! each by a channel of its own; between others those of CXL.mem.
+//! The kinds differ in their link ends and in nothing else. The first end is that of the host; what it sends goes down.
+//! Between ports that keep lines coherent all classes of CXL.cache and CXL.mem travel, each by a channel of its own; between
+//! others those of CXL.mem.
 
 mod cxl256;
 mod cxl68;
+mod cxl_io;
 mod site;
 
+pub use cxl_io::CXL_IO;
 pub use cxl68::CXL_68B;
 pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 
 use crate::field::{Range, config};
-use crate::kind::{Finding, LinkSite, Role};
+use crate::kind::{Finding, LinkSite, Plug, Role};
 use crate::problem::Place;
 use crate::quantity::Unit;
+use scalepool_coherence::message as coherent;
+use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::ByClass;
 use scalepool_link::fault::Fault;
-use scalepool_protocols::cxl::message::Form;
+use scalepool_link::port::{Agent, Carries, Channels, LinkEnd};
+use scalepool_nodes::cxl::coherent::wiring;
+use scalepool_protocols::cxl::message::{Form, Message};
 
 /// Listed faults.
 const FAULTS: &str =
     "flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the device's flits";
 
-/// Names of the kinds, for ports that take any of them.
+/// Names of the kinds of CXL.mem alone, for ports that take any of them.
 pub const NAMES: &[&str] = &["cxl-68b", "cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
 
 config! {
@@ -73,15 +80,8 @@ struct CxlLink<E> {
     unit_time_fs: (u64, u64),
     /// Units are used by halves.
     halves: bool,
-    /// How messages are spelled.
-    form: Form,
-    /// Its ends carry CXL.cache and CXL.mem, class by class; otherwise CXL.mem alone.
-    is_coherent: bool,
-}
-
-/// Whether a link carries what keeps lines coherent.
-fn is_coherent(site: &LinkSite<'_>) -> bool {
-    matches!(site.roles[0], Role::Coherent(..))
+    /// Every class has a channel of its own, in this form; `None`: there is no coherence to keep.
+    coherent: Option<Form>,
 }
 
 /// Bytes a second of whole units in one direction.
@@ -89,11 +89,73 @@ fn unit_bytes_per_s(unit_bytes: usize, (num, den): (u64, u64)) -> f64 {
     unit_bytes as f64 * 1e15 * den as f64 / num as f64
 }
 
+/// Attaches the port's side of the channels to its module.
+type Attach<E> = Box<dyn FnOnce(&mut Binder<'_>) -> Vec<Box<dyn Agent<E>>>>;
+
+/// The component's side of channels: to the link, from the link.
+type Sides<T> = (OutEnd<T>, InEnd<T>);
+
+/// Channels of a kind of items, `depth` deep, and the port's side of them.
+fn channels<T: 'static, E: Carries<T>>(
+    p: &mut PartitionBuilder,
+    name: &str,
+    depth: u32,
+    edges: u32,
+) -> Result<(Sides<T>, Attach<E>), BuildError> {
+    let (tx, to_link) = p.channel::<T>(&format!("{name}.tx"), depth, 1)?;
+    let (from_link, rx) = p.channel::<T>(&format!("{name}.rx"), depth, edges)?;
+    let attach: Attach<E> = Box::new(move |bind| {
+        let channels = Channels { tx: bind.attach(to_link), rx: bind.attach(from_link) };
+        vec![Box::new(channels)]
+    });
+    Ok(((tx, rx), attach))
+}
+
+/// Channels of an end that carries CXL.mem alone.
+fn messages<E: Carries<Message>>(
+    p: &mut PartitionBuilder,
+    name: &str,
+    edges: u32,
+) -> Result<(Plug, Attach<E>), BuildError> {
+    /// Messages between an agent and its link end; channels are one flit clock or agent clock long.
+    const DEPTH: u32 = 32;
+    let ((tx, rx), attach) = channels(p, name, DEPTH, edges)?;
+    Ok((Plug::Cxl(tx, rx), attach))
+}
+
+/// Channels of an end with all classes of CXL.cache and CXL.mem.
+#[derive(Debug, Clone, Copy)]
+struct Classes {
+    /// How messages are spelled: not every form has all classes.
+    form: Form,
+    /// Direction of what the component sends.
+    sends: coherent::Dir,
+}
+
+impl Classes {
+    /// A channel for each class.
+    fn channels<E: ByClass>(
+        self,
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+    ) -> Result<(Plug, Attach<E>), BuildError> {
+        let (node, port) = wiring::channels(p, &format!("{name}.node"), self.sends, self.form, edges)?;
+        let attach: Attach<E> = Box::new(move |bind| vec![Box::new(port.attach(bind))]);
+        Ok((Plug::Coherent(node), attach))
+    }
+}
+
+/// Whether a link carries what keeps lines coherent.
+fn is_coherent(site: &LinkSite<'_>) -> bool {
+    matches!(site.roles[0], Role::Coherent(..))
+}
+
 /// Figures of both ends together.
 struct Figures {
     /// Units sent, by the host and by the device.
     units: [u64; 2],
-    /// Messages sent, by layout; of CXL.mem alone where nothing else can be.
+    /// Messages sent, by layout; those of CXL.mem where nothing else travels.
     messages: Vec<(String, u64)>,
     /// Times that something was asked for again.
     retries: u64,
@@ -105,9 +167,21 @@ struct Figures {
     coverage: Vec<(String, u64, u64)>,
 }
 
-/// A link end that can be reported on.
-trait Reported: ByClass {
-    /// Figures of a link.
+/// A link end that a component can use and that can be reported on.
+trait Reported: LinkEnd {
+    /// Makes the channels between an end and its component, with this prefix in their names; what comes to the component
+    /// is under way for so many edges of the port. `classes`: a channel for each, where the component keeps lines coherent.
+    ///
+    /// # Errors
+    /// A mistake of ours.
+    fn plug(
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+        classes: Option<Classes>,
+    ) -> Result<(Plug, Attach<Self>), BuildError>;
+
+    /// Figures of a link; `is_coherent`: all classes of CXL.cache and CXL.mem travel on it.
     fn figures(host: &Self, device: &Self, is_coherent: bool) -> Figures;
 
     /// The unit of bytes that a caller drove; `None` if there are too many or too few.

@@ -1,33 +1,20 @@
 //! Both ends of a link, put into the partitions of their components: a port of the model, or the place of an end that a
 //! caller drives.
 
-use super::{CxlLink, Reported};
+use super::{Classes, CxlLink, Reported};
 use crate::kind::{BuiltLink, Clocks, Ending, LinkEndSite, LinkMeasured, LinkSite, Plug};
 use crate::kinds::{broken as broken_at, published};
-use scalepool_coherence::message as coherent;
-use scalepool_kernel::{BuildError, Clock, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
+use scalepool_coherence::message;
+use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
-use scalepool_link::port::{Agent, Channels, OnWire, Port, PortConfig, PortResult, Ports};
+use scalepool_link::port::{OnWire, Port, PortConfig, PortResult, Ports};
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::Broken;
-use scalepool_nodes::cxl::coherent::wiring::{self, PortEnds};
 use scalepool_protocols::cxl::Dir;
-use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
-
-/// Messages between an agent and its link end; channels are one flit clock or agent clock long.
-const CHANNEL_DEPTH: u32 = 32;
-
-/// Channels of a port to the agent behind it.
-enum Inner {
-    /// One for each class.
-    Classes(PortEnds),
-    /// One for all classes: from the agent, to the agent.
-    Shared(InEnd<Message>, OutEnd<Message>),
-}
 
 /// One end of a link and its wires.
 struct End<E: Reported> {
@@ -46,8 +33,7 @@ struct End<E: Reported> {
     hold_credits_flits: u64,
     give_up: u32,
     halves: bool,
-    form: Form,
-    is_coherent: bool,
+    classes: Option<Classes>,
     taps: Option<[Tap; 2]>,
     result: Arc<Mutex<PortResult<E>>>,
 }
@@ -79,9 +65,7 @@ impl<E: Reported> LinkEndSite for End<E> {
             halves,
             hold_credits_flits,
             give_up,
-            form,
-            is_coherent,
-            dir,
+            classes,
             ..
         } = *self;
         let wire = |rng| FaultyWire::new(faults, ber, rng);
@@ -98,22 +82,10 @@ impl<E: Reported> LinkEndSite for End<E> {
         }
         // One flit clock too where the port has two edges of it.
         let edges = if halves { 2 } else { 1 };
-        let (plug, inner) = if is_coherent {
-            let sends = if dir == Dir::Up { coherent::Dir::Down } else { coherent::Dir::Up };
-            let (node, port) = wiring::channels(p, &format!("{name}.node"), sends, form, edges)?;
-            (Plug::Coherent(node), Inner::Classes(port))
-        } else {
-            let (tx, to_link) = p.channel::<Message>(&format!("{name}.tx"), CHANNEL_DEPTH, 1)?;
-            let (from_link, rx) = p.channel::<Message>(&format!("{name}.rx"), CHANNEL_DEPTH, edges)?;
-            (Plug::Cxl(tx, rx), Inner::Shared(to_link, from_link))
-        };
+        let (plug, attach) = E::plug(p, &name, edges, classes)?;
         p.module(&name, flit, |bind| {
-            let agent: Box<dyn Agent<E>> = match inner {
-                Inner::Classes(port) => Box::new(port.attach(bind)),
-                Inner::Shared(tx, rx) => Box::new(Channels { tx: bind.attach(tx), rx: bind.attach(rx) }),
-            };
             let ports = Ports {
-                agents: vec![agent],
+                agents: attach(bind),
                 wire_out: bind.attach(wire_out),
                 wire_in: bind.attach(wire_in),
                 flits,
@@ -135,7 +107,7 @@ pub(super) fn build<E: Reported>(
     sim: &mut Simulation,
     site: &LinkSite<'_>,
 ) -> Result<BuiltLink, BuildError> {
-    let CxlLink { host, device, line, unit_bytes, unit_time_fs, halves, form, is_coherent } = link;
+    let CxlLink { host, device, line, unit_bytes, unit_time_fs, halves, coherent } = link;
     let (num, den) = unit_time_fs;
     // A unit is there when its last byte is; one that is used by halves, when the last byte of its even half is.
     let parts = if halves { 2 } else { 1 };
@@ -162,8 +134,7 @@ pub(super) fn build<E: Reported>(
             hold_credits_flits: if n == 1 { line.credits_hold } else { 0 },
             give_up: line.give_up,
             halves,
-            form,
-            is_coherent,
+            classes: coherent.map(|form| Classes { form, sends: [message::Dir::Down, message::Dir::Up][n] }),
             taps: None,
             result: Arc::default(),
         }
@@ -174,7 +145,9 @@ pub(super) fn build<E: Reported>(
     let ports = [host.port.clone(), device.port.clone()];
     Ok(BuiltLink {
         ends: [Box::new(host), Box::new(device)],
-        measure: Box::new(move |ending| measured(&results, &ports, (unit_bytes, unit_time_fs), is_coherent, ending)),
+        measure: Box::new(move |ending| {
+            measured(&results, &ports, (unit_bytes, unit_time_fs), coherent.is_some(), ending)
+        }),
     })
 }
 
@@ -217,6 +190,7 @@ fn measured<E: Reported>(
         times: [0, 1].map(|n| (!is_driven(n)).then(|| ports[n].time.of_line(line_bits))),
         counts: figures.counts,
         coverage: figures.coverage,
+        rows: Vec::new(),
         broken,
         astray,
     }

@@ -6,7 +6,7 @@ Without a simulator:
 * `flit` encodes and decodes whole flits, one (`flit.decode`) or a stream (`flit.Decoder`)
 * `crc`, `crc_many`, `fec_encode`, `fec_correct` compute checksums and FEC
 * `Arbiter` grants requesters, slot by slot
-* `Model` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
+* `System` is a simulated system; `LinkEnd` is one end of a link, to run beside your RTL; `hooks` has what callbacks at their
   hook points see and answer
 
 In a cocotb test, for an interface of valid, ready and data, with names as in cocotbext-axi; `Ual..` and `Nvl..` are the
@@ -51,7 +51,7 @@ from .message import (
     layout,
     layouts,
 )
-from .model import Event, LinkEnd, Model, Sample
+from .model import Event, LinkEnd, Sample, System
 from .monitor import Finding, FlitMonitor, FlitScoreboard
 from .names import (
     CxlFlitBus,
@@ -108,7 +108,6 @@ __all__ = [
     "LinkEnd",
     "LinkPartner",
     "Message",
-    "Model",
     "NvlFlitBus",
     "NvlFlitMonitor",
     "NvlFlitScoreboard",
@@ -118,6 +117,7 @@ __all__ = [
     "RangeError",
     "Sample",
     "ScalepoolError",
+    "System",
     "UalFlitBus",
     "UalFlitMonitor",
     "UalFlitScoreboard",

@@ -45,4 +45,4 @@ class InternalError(ScalepoolError):
 
 
 class ComparisonError(ScalepoolError, AssertionError):
-    """The unit given to `LinkEnd.expect` or `Model.expect` differs from the one that the model has, or there is none."""
+    """The unit given to `LinkEnd.expect` or `System.expect` differs from the one that the model has, or there is none."""

@@ -7,7 +7,7 @@
     >>> len(seen)
     3
 
-The ports of a `Model` have the same points; see `Model.attach`. scalepool.h lists the points at `sp_hook_attach`, with the
+The ports of a `System` have the same points; see `System.attach`. scalepool.h lists the points at `sp_hook_attach`, with the
 answers that each one allows.
 """
 

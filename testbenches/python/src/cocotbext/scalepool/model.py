@@ -1,7 +1,8 @@
-"""The model itself: a whole system from a scenario, or a single end of a link that runs beside your RTL."""
+"""The model itself: a whole system from a description, or a single end of a link that runs beside your RTL."""
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ctypes import byref, c_uint64
@@ -64,36 +65,91 @@ class Sample:
     unit: bytes
 
 
-class Model(Hooked):
-    """A simulated system, made from a scenario in TOML.
+def _inline(value: object) -> str:
+    """Spells a value of a description in TOML."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str() | os.PathLike():
+            return json.dumps(os.fspath(value), ensure_ascii=False)
+        case Mapping():
+            return "{" + ", ".join(f"{json.dumps(str(key))} = {_inline(inner)}" for key, inner in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(_inline, value)) + "]"
+        case _:
+            raise TypeError(f"found {value!r}, expected a number, a string, a list or a dict")
 
-        >>> model = Model('scenario = "cxl68-expander"\\nhost.accesses = 50')
-        >>> model.run()
+
+def _setting(component: str, key: str) -> str:
+    """Returns the path of a key of a component, which may lie in parts: `pod[1].accel[0]`."""
+    *parts, name = component.split(".")
+    return ".".join([*(f"part.{part}" for part in parts), f"component.{name}.{key}"])
+
+
+class System(Hooked):
+    """A simulated system: components and the links between them, from a description.
+
+    The description is the name of a scenario, the file of a description, its text, or a dict with the same keys.
+
+        >>> system = System("cxl68-expander", set=["host.accesses=50"])
+        >>> system.run()
         True
-        >>> model.metrics()["violations"]
+        >>> system.metrics()["violations"]
         []
-
-    The same text and seed give the same bytes, whether the model is stepped or run at once. A changed setting or seed holds for
-    the next run, which starts at cycle 0. The ports of a model are the ends of its links, by name: units that pass them can be
-    sampled, compared and disturbed.
-
-        >>> model = Model('scenario = "cxl68-expander"')
-        >>> model.ports()
-        ['host.cxl', 'device.cxl']
-        >>> model.watch("host.cxl", "tx")
-        >>> model.step(100)
+        >>> pair = System({
+        ...     "format": 1,
+        ...     "clock": {"core": {"period": "500 ps"}},
+        ...     "component": {"host": {"kind": "cxl.host", "stimulus": {"accesses": 50}}, "memory": {"kind": "cxl.memory"}},
+        ...     "link": {"cxl": {"kind": "cxl-68b", "between": ["host.cxl", "memory.cxl"]}},
+        ... })
+        >>> pair.run()
         True
-        >>> len(model.sample("host.cxl", "tx").unit)
+
+    The same description and seed give the same bytes, whether the system is stepped or run at once. A changed setting or seed
+    holds for the next run, which starts at cycle 0. The ports of a system are the ends of its links, by name: units that pass
+    them can be sampled, compared and disturbed.
+
+        >>> system = System("cxl68-expander")
+        >>> system.ports()
+        ['host.cxl', 'device.cxl']
+        >>> system.watch("host.cxl", "tx")
+        >>> system.step(100)
+        True
+        >>> len(system.sample("host.cxl", "tx").unit)
         68
 
-    With `external = "device.cxl"` in the text, you stand for that link end: drive the units that it sends, and sample those that
-    arrive. `Model.link` makes a link end without a system around it.
+    With `external={"device": "flits"}` you stand for that component: drive the units that its link ends send, and sample those
+    that arrive. `System.link` makes a link end without a system around it.
     """
 
     _destroy = "sp_sim_destroy"
 
-    def __init__(self, scenario: str) -> None:
-        super().__init__("sp_sim_new", *lib.text(scenario))
+    def __init__(
+        self,
+        description: str | os.PathLike | Mapping[str, object],
+        *,
+        set: Iterable[str] = (),
+        external: Mapping[str, str] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        match description:
+            case Mapping():
+                text = "".join(f"{json.dumps(key)} = {_inline(value)}\n" for key, value in description.items())
+            case str() if "\n" in description or "=" in description:
+                text = description
+            case str() | os.PathLike():
+                text = f"scenario = {_inline(description)}"
+            case _:
+                raise TypeError(f"found {description!r}, expected a name, a file, a text or a dict")
+        super().__init__("sp_sim_new", *lib.text(text))
+        for setting in set:
+            self.set(setting)
+        for component, how in (external or {}).items():
+            self.set(f"{_setting(component, 'external')}={how}")
+        if seed is not None:
+            self.seed(seed)
 
     @staticmethod
     def link(protocol: str, dir: Dir = "down", *, passive: bool = False, **config: int | str | bool) -> "LinkEnd":
@@ -101,7 +157,7 @@ class Model(Hooked):
         return LinkEnd(protocol, dir, passive=passive, **config)
 
     def set(self, setting: str) -> None:
-        """Changes a setting of the scenario, such as `link.ber=1e-5`. The next step restarts the simulation with it."""
+        """Changes a setting of the description, such as `link.ber=1e-5`. The next step restarts the simulation with it."""
         lib.call("sp_sim_set", self._handle, *lib.text(setting))
 
     def seed(self, seed: int) -> None:
@@ -127,7 +183,7 @@ class Model(Hooked):
 
     def run(self, cycles: int = 0) -> bool:
         """Advances to a cycle of the reference clock, or until the work is done; 0 stands for the `cycles` of the text. If the
-        model is past that cycle, it restarts. Returns False if a rule was broken; `metrics()["violations"]` lists it."""
+        system is past that cycle, it restarts. Returns False if a rule was broken; `metrics()["violations"]` lists it."""
         status = lib.call("sp_sim_run", self._handle, cycles)
         self._raise()
         return status == lib.SP_OK
@@ -183,7 +239,7 @@ class Model(Hooked):
         self._detach("sp_sim_hook_detach", lib.text(port), hook)
 
     def reset(self) -> None:
-        """Puts the model back to where it began, with settings, seed and outputs of the text. Hooks and watches stay."""
+        """Puts the system back to where it began, with settings, seed and outputs of the text. Hooks and watches stay."""
         lib.call("sp_sim_reset", self._handle)
 
 

@@ -3,19 +3,16 @@
 //! A walk through one cycle: what is due leaves, answers first, then what the agent has to say; then everything that came
 //! is taken. A request takes effect at once and its completions become due after the latency of the device.
 
-use super::ends::Item;
 use super::tlps;
 use scalepool_endpoint::completer::Completer;
 use scalepool_endpoint::event::Event;
 use scalepool_endpoint::pm::{Happened, PmAgent};
 use scalepool_endpoint::tlp::{Form, Kind as TlpKind, Tlp};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_link::io_ends::IoItem;
 use scalepool_trace::{Kind, Stamp, Tap};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Place of the device in traces.
-pub const PLACE: &str = "device.function";
 
 /// What the device leaves behind for the report.
 #[derive(Debug, Clone, Default)]
@@ -26,10 +23,6 @@ pub struct FunctionResult {
     pub requests: u64,
     /// Completions sent.
     pub completions: u64,
-    /// The agents of both sides have met.
-    pub pm_ready: bool,
-    /// CXL.mem is on.
-    pub mem_enabled: bool,
 }
 
 /// An answer that is not due yet.
@@ -49,8 +42,8 @@ pub struct Function {
     form: Form,
     latency_cycles: u64,
     answers: VecDeque<Answer>,
-    rx: In<Item>,
-    tx: Out<Item>,
+    rx: In<IoItem>,
+    tx: Out<IoItem>,
     tap: Tap,
     result: Arc<Mutex<FunctionResult>>,
     mine: FunctionResult,
@@ -64,8 +57,8 @@ impl Function {
         agent: PmAgent,
         form: Form,
         latency_cycles: u64,
-        rx: In<Item>,
-        tx: Out<Item>,
+        rx: In<IoItem>,
+        tx: Out<IoItem>,
         tap: Tap,
         result: Arc<Mutex<FunctionResult>>,
     ) -> Function {
@@ -91,7 +84,7 @@ impl Function {
             });
             self.mine.completions += 1;
             // Room was asked for before.
-            let _ = self.tx.push(cx, Item::Tlp(answer.bytes));
+            let _ = self.tx.push(cx, IoItem::Tlp(answer.bytes));
         }
         while self.tx.has_room(cx, 1) {
             let Some(message) = self.agent.next_message() else { break };
@@ -99,7 +92,7 @@ impl Function {
             let (id, form) = (self.tap.new_id(), self.form);
             self.tap.record(at, Kind::Begin, id, 0, || tlps::body(&bytes, form));
             self.tap.record(at, Kind::End, id, 0, || scalepool_trace::Body::None);
-            let _ = self.tx.push(cx, Item::Tlp(bytes));
+            let _ = self.tx.push(cx, IoItem::Tlp(bytes));
         }
     }
 
@@ -138,9 +131,9 @@ impl Module for Function {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         while let Some(item) = self.rx.pop(cx) {
             match item {
-                Item::Tlp(bytes) => self.take(&bytes, cx, at),
-                Item::Error(error) => self.completer.space_mut().note(error),
-                Item::Done => {}
+                IoItem::Tlp(bytes) => self.take(&bytes, cx, at),
+                IoItem::Error(error) => self.completer.space_mut().note(error),
+                IoItem::Done => {}
             }
         }
         self.agent.expire(at.cycle);
@@ -163,11 +156,7 @@ impl Module for Function {
     }
 
     fn publish(&self) {
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = FunctionResult {
-            pm_ready: self.agent.is_ready(),
-            mem_enabled: self.completer.space().cxl_mem_enabled(),
-            ..self.mine.clone()
-        };
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&self.mine);
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -8,16 +8,16 @@
 //! A walk through one cycle: everything that came is taken, completions end requests; requests whose time is up end too;
 //! then the agent speaks and the next requests leave as far as there is room.
 
-use super::ends::Item;
 use super::tlps;
 use super::walk::{Access, Found, Log, Pause, Windows, enumerate};
-use crate::report::Broken;
+use crate::Broken;
 use scalepool_endpoint::config_space::ConfigSpace;
 use scalepool_endpoint::event::Event;
 use scalepool_endpoint::pm::{Ask, Happened, PmAgent};
 use scalepool_endpoint::requester::{Done, Failure, Requester};
 use scalepool_endpoint::tlp::{Enables, Form, Kind as TlpKind, Tlp};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
+use scalepool_link::io_ends::IoItem;
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{LINE_BYTES, line_address};
 use scalepool_protocols::cxl::cxlio::DW_BYTES;
@@ -27,9 +27,6 @@ use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Place of the root complex in traces.
-pub const PLACE: &str = "host.root";
 
 /// What the root complex leaves behind for the report.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +57,8 @@ pub struct RootResult {
 
 /// How the root complex is built.
 pub struct RootConfig {
+    /// Its place in traces and reports.
+    pub place: String,
     /// How TLPs are written on the link.
     pub form: Form,
     /// Requester with its limit and time-out \[cycles\].
@@ -118,8 +117,8 @@ pub struct Root {
     expected: Store,
     open: BTreeMap<u16, Open>,
     rng: Rng,
-    tx: Out<Item>,
-    rx: In<Item>,
+    tx: Out<IoItem>,
+    rx: In<IoItem>,
     tap: Tap,
     result: Arc<Mutex<RootResult>>,
     mine: RootResult,
@@ -130,8 +129,8 @@ impl Root {
     /// A root complex with its channel ends.
     pub fn new(
         config: RootConfig,
-        tx: Out<Item>,
-        rx: In<Item>,
+        tx: Out<IoItem>,
+        rx: In<IoItem>,
         rng: Rng,
         tap: Tap,
         result: Arc<Mutex<RootResult>>,
@@ -165,7 +164,7 @@ impl Root {
             Ok(found) => {
                 self.bars.clone_from(&found.bars);
                 for violation in &found.broken {
-                    self.mine.broken.push(Broken { place: PLACE.into(), violation: violation.clone() });
+                    self.mine.broken.push(Broken { place: self.config.place.clone(), violation: violation.clone() });
                 }
                 self.mine.found = Some(found);
                 self.phase = Phase::Memory;
@@ -178,7 +177,7 @@ impl Root {
 
     fn broken(&mut self, rule: &'static str, found: String, expected: String, text: String) {
         let violation = Violation { rule, at: At::Byte(0), found, expected, text };
-        self.mine.broken.push(Broken { place: PLACE.into(), violation });
+        self.mine.broken.push(Broken { place: self.config.place.clone(), violation });
     }
 
     // ---- what comes ----------------------------------------------------------------------------------------------
@@ -267,7 +266,7 @@ impl Root {
             None => self.tap.record(at, Kind::End, id, 0, || Body::None),
         }
         // Room was asked for before.
-        let _ = self.tx.push(cx, Item::Tlp(bytes));
+        let _ = self.tx.push(cx, IoItem::Tlp(bytes));
         true
     }
 
@@ -401,9 +400,9 @@ impl Module for Root {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         while let Some(item) = self.rx.pop(cx) {
             match item {
-                Item::Tlp(bytes) => self.take(bytes, cx, at),
-                Item::Error(error) => self.config.port.note(error),
-                Item::Done => {}
+                IoItem::Tlp(bytes) => self.take(bytes, cx, at),
+                IoItem::Error(error) => self.config.port.note(error),
+                IoItem::Done => {}
             }
         }
         for done in self.config.requester.expire(at.cycle) {
@@ -426,7 +425,7 @@ impl Module for Root {
                     self.config.agent.ask(ask, at.cycle);
                     self.speak(cx, at);
                 }
-                None if self.tx.push(cx, Item::Done).is_ok() => (self.told, self.phase) = (true, Phase::Over),
+                None if self.tx.push(cx, IoItem::Done).is_ok() => (self.told, self.phase) = (true, Phase::Over),
                 None => {}
             }
         }

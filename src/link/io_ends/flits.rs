@@ -1,0 +1,99 @@
+//! Ends of 256B flits with CXL.io, alone or behind the ARB/MUX.
+
+use super::{HasIo, IoFigures, Shares, no_cachemem};
+use crate::arbmux::cxl256::ArbMux;
+use crate::cxl256::port::{self, Layer, PortEnd};
+use crate::cxl256::{Cachemem, WireFlit};
+use crate::cxlio::{FlitEnd, Port as IoPort};
+use crate::port::PACKER_DEPTH;
+use scalepool_protocols::cxl::cxl256::flit::Flit;
+use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::wire::Violation;
+
+impl HasIo for PortEnd<FlitEnd> {
+    const CACHEMEM: bool = false;
+
+    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
+        unit(self, bytes)
+    }
+
+    fn io(&self) -> &dyn IoPort {
+        self.layer()
+    }
+
+    fn io_mut(&mut self) -> &mut dyn IoPort {
+        self.layer_mut()
+    }
+
+    fn figures(&self) -> IoFigures {
+        of_flits(self)
+    }
+
+    fn has_room(&self, _: &Message) -> bool {
+        false
+    }
+
+    fn send(&mut self, _: Message) -> Result<(), Violation> {
+        Err(no_cachemem())
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        None
+    }
+}
+
+impl HasIo for PortEnd<ArbMux<FlitEnd, Cachemem>> {
+    const CACHEMEM: bool = true;
+
+    fn unit(&self, bytes: &[u8]) -> Option<WireFlit> {
+        unit(self, bytes)
+    }
+
+    fn io(&self) -> &dyn IoPort {
+        &self.layer().io
+    }
+
+    fn io_mut(&mut self) -> &mut dyn IoPort {
+        &mut self.layer_mut().io
+    }
+
+    fn figures(&self) -> IoFigures {
+        let stats = self.layer().stats();
+        let shares = Some(Shares { sent: stats.sent, almps: stats.almps_sent });
+        IoFigures { shares, ..of_flits(self) }
+    }
+
+    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)> {
+        let mut coverage = self.layer().cachemem.coverage().clone();
+        coverage.merge(peer.layer().cachemem.coverage());
+        coverage.summary().collect()
+    }
+
+    fn has_room(&self, message: &Message) -> bool {
+        self.layer().cachemem.waiting(message.class()) < PACKER_DEPTH
+    }
+
+    fn send(&mut self, message: Message) -> Result<(), Violation> {
+        port::send_message(&mut self.layer_mut().cachemem, &message)
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        port::take_message(&mut self.layer_mut().cachemem)
+    }
+}
+
+fn unit<C: Layer>(end: &PortEnd<C>, bytes: &[u8]) -> Option<WireFlit> {
+    Flit::from_bytes(bytes).ok().map(|flit| WireFlit { mode: end.end.link().mode, flit })
+}
+
+fn of_flits<C: Layer>(end: &PortEnd<C>) -> IoFigures {
+    let stats = end.end.stats();
+    IoFigures {
+        units: end.sent,
+        credit_stalls: end.credit_stalls,
+        replays: stats.replays,
+        replayed: stats.replayed,
+        early_halves: stats.early_halves,
+        ..IoFigures::default()
+    }
+}

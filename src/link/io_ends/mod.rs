@@ -1,0 +1,342 @@
+//! Link ends with CXL.io in every mode, alone or beside CXL.cachemem, as ports drive them.
+//!
+//! Modelled: ends of 68B [`units`] and of 256B [`flits`] below one [`IoEnd`], which keeps a TLP that finds its queue full,
+//! hands on errors that a Flex Bus port remembers, and rests when the host has nothing more to ask. Left out: what TLPs mean.
+//!
+//! A walk through one flit clock: the kept TLP is tried again, then the end of the mode sends. When the host is done, all
+//! answers have come and nothing is open, the timers of CXL.io stop: [`LinkEnd::is_over`].
+
+mod flits;
+mod units;
+
+pub use units::{Beside, PidLog, UnitEnd};
+
+use crate::coverage::Group;
+use crate::cxlio::{Form, Port as IoPort, Tlp};
+use crate::event::Event;
+use crate::hook::Hooks;
+use crate::line_time::Parts;
+use crate::port::{Carries, LinkEnd};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxlio::code::FmType;
+use scalepool_protocols::cxl::cxlio::dvsec::LinkError;
+use scalepool_protocols::cxl::cxlio::non_flit_mode::Shape;
+use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::wire::{Code, Violation};
+use std::collections::VecDeque;
+
+/// What goes between an agent of CXL.io and its link end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IoItem {
+    /// The bytes of a TLP.
+    Tlp(Vec<u8>),
+    /// Up only: the link saw an error that a Flex Bus port remembers.
+    Error(LinkError),
+    /// Down only: the host has nothing more to ask.
+    Done,
+}
+
+/// Flits or units by protocol, where the ARB/MUX shares the link.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// Sent of CXL.io and of CXL.cachemem.
+    pub sent: [u64; 2],
+    /// ALMPs sent.
+    pub almps: u64,
+}
+
+/// Counters of an end besides those of CXL.io.
+#[derive(Debug, Clone, Default)]
+pub struct IoFigures {
+    /// Units sent.
+    pub units: u64,
+    /// Flit clocks in which something waited for a credit alone.
+    pub credit_stalls: u64,
+    /// Replays of flits.
+    pub replays: u64,
+    /// Flits sent again.
+    pub replayed: u64,
+    /// Even halves used before the odd ones had come.
+    pub early_halves: u64,
+    /// `None`: CXL.io alone.
+    pub shares: Option<Shares>,
+}
+
+/// A link end with CXL.io.
+pub trait HasIo: LinkEnd {
+    /// CXL.cachemem is on the link too.
+    const CACHEMEM: bool;
+
+    /// The unit of these bytes; `None` if there are too many or too few.
+    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;
+
+    /// The link layer of CXL.io.
+    fn io(&self) -> &dyn IoPort;
+
+    /// The same, to be changed.
+    fn io_mut(&mut self) -> &mut dyn IoPort;
+
+    /// Counters.
+    fn figures(&self) -> IoFigures;
+
+    /// Coverage of CXL.cachemem at both ends: group, rows met, rows in all.
+    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)> {
+        let _ = peer;
+        Vec::new()
+    }
+
+    /// Whether CXL.cachemem has room for a message; without CXL.cachemem there is none.
+    fn has_room(&self, message: &Message) -> bool;
+
+    /// Queues a message.
+    ///
+    /// # Errors
+    /// It must not travel on this link.
+    fn send(&mut self, message: Message) -> Result<(), Violation>;
+
+    /// The next received message.
+    fn take(&mut self) -> Option<Message>;
+}
+
+/// A message on a link without CXL.cachemem.
+fn no_cachemem() -> Violation {
+    Violation::at_byte(
+        "CXL256-MAP-01",
+        0,
+        "a message of CXL.cachemem",
+        "TLPs",
+        "a CXL.cachemem message is received on a link that carries CXL.io alone",
+    )
+}
+
+/// A link end with what stands between it and its agents.
+#[derive(Debug, Clone)]
+pub struct IoEnd<E> {
+    /// The end.
+    pub end: E,
+    /// A TLP that found its queue full.
+    held: Option<Tlp>,
+    /// It has gone into the queue, so there is room for another one.
+    fed: bool,
+    errors: VecDeque<LinkError>,
+    /// The host has nothing more to ask of CXL.io.
+    done: bool,
+    /// Answers of CXL.mem that have to come.
+    answers_due: u64,
+    /// Types of TLPs that its agent has sent.
+    tlp_types: Group,
+    /// Times that the link was down for training.
+    trainings: u64,
+}
+
+/// Rows of the table of TLP types, by code.
+fn tlp_types(form: Form) -> Group {
+    const NAME: &str = "TLP type";
+    match form {
+        Form::Flit { .. } => {
+            let code = |c: &'static Code| (c.value as usize, c.name.to_owned());
+            Group::new(NAME, FmType::TABLE.codes.iter().filter(|c| c.value != FmType::NOP.0.into()).map(code))
+        }
+        Form::NonFlit => {
+            let code = |code: u8| Some((code.into(), format!("{} {code:#04x}", Shape::of(code)?.def()?.name)));
+            Group::new(NAME, (0..=u8::MAX).filter_map(code))
+        }
+    }
+}
+
+impl<E: HasIo> IoEnd<E> {
+    /// An end whose agent of CXL.mem will take `answers_due` messages.
+    pub fn new(end: E, answers_due: u64) -> IoEnd<E> {
+        let tlp_types = tlp_types(end.io().form());
+        IoEnd {
+            end,
+            held: None,
+            fed: false,
+            errors: VecDeque::new(),
+            done: false,
+            answers_due,
+            tlp_types,
+            trainings: 0,
+        }
+    }
+
+    /// Times that the link was down for training.
+    pub fn trainings(&self) -> u64 {
+        self.trainings
+    }
+
+    /// Coverage of what two ends have sent: group, rows met, rows in all.
+    pub fn coverage(&self, peer: &IoEnd<E>) -> Vec<(String, u64, u64)> {
+        let mut tlp_types = self.tlp_types.clone();
+        tlp_types.merge(&peer.tlp_types);
+        let groups = std::iter::once(tlp_types.summary()).chain(self.end.coverage(&peer.end));
+        groups.map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect()
+    }
+
+    fn try_push(&mut self) {
+        if let Some(tlp) = self.held.take() {
+            match self.end.io_mut().push(tlp) {
+                Ok(()) => self.fed = true,
+                Err(refused) => self.held = Some(refused.tlp),
+            }
+        }
+    }
+}
+
+impl<E: HasIo> LinkEnd for IoEnd<E> {
+    type Unit = E::Unit;
+
+    const SIGNALS: &'static [(&'static str, u32)] = E::SIGNALS;
+
+    fn protocol(&self) -> &'static str {
+        self.end.protocol()
+    }
+
+    fn dir(&self) -> Dir {
+        self.end.dir()
+    }
+
+    fn receive_even(&mut self, unit: &E::Unit, now_flits: u64) {
+        self.end.receive_even(unit, now_flits);
+    }
+
+    fn receive(&mut self, unit: &E::Unit, now_flits: u64) {
+        self.end.receive(unit, now_flits);
+    }
+
+    fn take_payload(&mut self) -> Vec<(u16, E::Unit)> {
+        self.end.take_payload()
+    }
+
+    fn transmit(&mut self, now_flits: u64) -> Option<E::Unit> {
+        self.fed = false;
+        self.try_push();
+        if self.is_over() { None } else { self.end.transmit(now_flits) }
+    }
+
+    fn uses(&self) -> Parts {
+        if self.is_over() { Parts::default() } else { self.end.uses() }
+    }
+
+    fn fruitless(&self) -> u32 {
+        self.end.fruitless()
+    }
+
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.end.attach_hooks(hooks);
+    }
+
+    fn hooks(&self) -> Option<&Hooks> {
+        self.end.hooks()
+    }
+
+    fn hold_credits(&mut self, hold: bool) {
+        self.end.hold_credits(hold);
+    }
+
+    fn phy_down(&mut self) {
+        self.trainings += 1;
+        self.end.phy_down();
+    }
+
+    fn phy_up(&mut self) {
+        self.end.phy_up();
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        self.end.take_retrain_request()
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        let events = self.end.take_events();
+        self.errors.extend(events.iter().filter_map(|event| LinkError::of_rule(event.violation.rule)));
+        events
+    }
+
+    fn halted(&self) -> Option<&'static str> {
+        self.end.halted()
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.held.is_none() && self.errors.is_empty() && self.end.is_quiet()
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        if self.is_over() {
+            return None;
+        }
+        let waits = self.held.is_some() || self.fed || !self.errors.is_empty();
+        if waits { Some(now_flits + 1) } else { self.end.wakes_at(now_flits) }
+    }
+
+    fn values(&self) -> Vec<u64> {
+        self.end.values()
+    }
+
+    fn open_work(&self) -> String {
+        self.end.open_work()
+    }
+
+    fn is_numbered(&self) -> bool {
+        self.end.is_numbered()
+    }
+
+    fn hidden_fault(&mut self) {
+        self.end.hidden_fault();
+    }
+
+    fn is_explained(&self, damaged: bool) -> bool {
+        self.end.is_explained(damaged)
+    }
+
+    fn is_over(&self) -> bool {
+        self.done && self.answers_due == 0 && !self.fed && self.is_quiet()
+    }
+
+    fn peer_is_over(&mut self) {
+        self.done = true;
+    }
+}
+
+impl<E: HasIo> Carries<IoItem> for IoEnd<E> {
+    fn has_room(&self, _: &IoItem) -> bool {
+        self.held.is_none()
+    }
+
+    fn send(&mut self, item: IoItem) -> Result<(), Violation> {
+        match item {
+            IoItem::Tlp(bytes) => {
+                let refused =
+                    |e| Violation::at_byte("CXLIO-FMT-03", 0, e, "a whole TLP", "the bytes are not a whole TLP");
+                let tlp = Tlp::new(self.end.io().form(), bytes).map_err(refused)?;
+                self.tlp_types.hit(tlp.code().into());
+                self.held = Some(tlp);
+                self.try_push();
+            }
+            IoItem::Done => self.done = true,
+            IoItem::Error(_) => {}
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> Option<IoItem> {
+        let error = self.errors.pop_front().map(IoItem::Error);
+        error.or_else(|| self.end.io_mut().pop().map(|tlp| IoItem::Tlp(tlp.into_bytes())))
+    }
+}
+
+impl<E: HasIo> Carries<Message> for IoEnd<E> {
+    fn has_room(&self, message: &Message) -> bool {
+        self.end.has_room(message)
+    }
+
+    fn send(&mut self, message: Message) -> Result<(), Violation> {
+        self.end.send(message)
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        let message = self.end.take()?;
+        self.answers_due = self.answers_due.saturating_sub(1);
+        Some(message)
+    }
+}

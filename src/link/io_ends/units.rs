@@ -1,0 +1,369 @@
+//! Ends of 68B units with CXL.io, with CXL.cachemem or a log of wrong protocol IDs beside it.
+
+use super::{HasIo, IoFigures, Shares, no_cachemem};
+use crate::arbmux::cxl68::{ArbMux, Client, Entry};
+use crate::arbmux::{Ask, Instance};
+use crate::cxl68::End;
+use crate::cxlio::{NonFlitEnd, Port as IoPort};
+use crate::event::{Event, Severity};
+use crate::hook::Hooks;
+use crate::line_time::Parts;
+use crate::port::{Carries, LinkEnd};
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::pid::{self, Enabled};
+use scalepool_protocols::cxl::cxl68::unit::Unit;
+use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::wire::Violation;
+
+/// What stands beside CXL.io on a link of 68B units.
+pub trait Beside: Client + Clone + Send + 'static {
+    /// Protocols of the link. With CXL.io alone the ARB/MUX is bypassed.
+    const ENABLED: Enabled;
+
+    /// Events since the last call.
+    fn take_events(&mut self) -> Vec<Event>;
+
+    /// The end of CXL.cachemem, if it is one.
+    fn end(&mut self) -> Option<&mut End>;
+
+    /// Counters of CXL.cachemem.
+    fn figures(&self) -> IoFigures;
+
+    /// Its coverage at both ends: group, rows met, rows in all.
+    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)>;
+
+    /// The rule that stopped it.
+    fn halted(&self) -> Option<&'static str>;
+
+    /// Whether it has room for a message.
+    fn has_room(&self, message: &Message) -> bool;
+
+    /// Holds back or releases credits.
+    fn hold_credits(&mut self, hold: bool);
+
+    /// See [`LinkEnd::fruitless`].
+    fn fruitless(&self) -> u32;
+
+    /// Good payload flits and answers that ended such a row, all from the start.
+    fn progress(&self) -> u64;
+
+    /// Takes hooks, if it has places for them.
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        let _ = hooks;
+    }
+}
+
+/// Stands where CXL.cachemem would: it logs units whose protocol ID cannot be used.
+#[derive(Debug, Clone, Default)]
+pub struct PidLog {
+    units: u64,
+    events: Vec<Event>,
+}
+
+impl Client for PidLog {
+    fn transmit(&mut self, _now: u64) -> Option<Unit> {
+        None
+    }
+
+    fn receive(&mut self, unit: &Unit, _now: u64) {
+        self.units += 1;
+        if let Some(log) = pid::receive(unit.pid(), PidLog::ENABLED).log {
+            let found = format!("{:#06x}", unit.pid());
+            let violation = Violation::at_byte(log.rule(), 0, found, "an ID of CXL.io", log.text());
+            self.events.push(Event { severity: Severity::Retrain, unit: self.units, violation });
+        }
+    }
+
+    fn phy_down(&mut self) {}
+
+    fn phy_up(&mut self) {}
+
+    fn link_reset(&mut self) {}
+
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        false
+    }
+}
+
+impl Beside for PidLog {
+    const ENABLED: Enabled = Enabled { io: true, cachemem: false };
+
+    fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn end(&mut self) -> Option<&mut End> {
+        None
+    }
+
+    fn figures(&self) -> IoFigures {
+        IoFigures::default()
+    }
+
+    fn coverage(&self, _: &PidLog) -> Vec<(&'static str, usize, usize)> {
+        Vec::new()
+    }
+
+    fn halted(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn has_room(&self, _: &Message) -> bool {
+        false
+    }
+
+    fn hold_credits(&mut self, _: bool) {}
+
+    fn fruitless(&self) -> u32 {
+        0
+    }
+
+    fn progress(&self) -> u64 {
+        0
+    }
+}
+
+impl Beside for End {
+    const ENABLED: Enabled = Enabled::ALL;
+
+    fn take_events(&mut self) -> Vec<Event> {
+        End::take_events(self)
+    }
+
+    fn end(&mut self) -> Option<&mut End> {
+        Some(self)
+    }
+
+    fn figures(&self) -> IoFigures {
+        let stats = self.stats();
+        IoFigures {
+            credit_stalls: stats.credit_stalls,
+            replays: stats.retries,
+            replayed: stats.replayed,
+            ..IoFigures::default()
+        }
+    }
+
+    fn coverage(&self, peer: &End) -> Vec<(&'static str, usize, usize)> {
+        let mut coverage = End::coverage(self).clone();
+        coverage.merge(End::coverage(peer));
+        coverage.summary().collect()
+    }
+
+    fn halted(&self) -> Option<&'static str> {
+        End::halted(self)
+    }
+
+    fn has_room(&self, message: &Message) -> bool {
+        Carries::has_room(self, message)
+    }
+
+    fn hold_credits(&mut self, hold: bool) {
+        End::hold_credits(self, hold);
+    }
+
+    fn fruitless(&self) -> u32 {
+        End::fruitless(self)
+    }
+
+    fn progress(&self) -> u64 {
+        End::progress(self)
+    }
+
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        End::attach_hooks(self, hooks);
+    }
+}
+
+/// An end of a link of 68B units.
+#[derive(Debug, Clone)]
+pub struct UnitEnd<C> {
+    mux: ArbMux<NonFlitEnd, C>,
+    dir: Dir,
+    sent: u64,
+    credit_stalls: u64,
+    /// Trainings that the ARB/MUX had asked for when payload or an answer came well the last time.
+    asked_before: u64,
+    /// Faults are asked for, so the link may have something to repair. An error of a TLP may show units later.
+    faulty: bool,
+    down: bool,
+    /// Of the wire and of CXL.cachemem; the link layer of CXL.io has no places for any.
+    hooks: Hooks,
+}
+
+impl<C: Beside> UnitEnd<C> {
+    /// An end whose link has just trained for the first time.
+    pub fn new(mut mux: ArbMux<NonFlitEnd, C>, dir: Dir, faulty: bool) -> UnitEnd<C> {
+        mux.phy_up(Entry::First);
+        if C::ENABLED == Enabled::ALL {
+            Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
+        }
+        UnitEnd { mux, dir, sent: 0, credit_stalls: 0, asked_before: 0, faulty, down: false, hooks: Hooks::default() }
+    }
+
+    /// What has come well for any of its protocols.
+    fn progress(&self) -> u64 {
+        self.mux.io.progress() + self.mux.cachemem.progress()
+    }
+
+    /// Whether payload of all its protocols may leave.
+    fn is_open(&self) -> bool {
+        let all = C::ENABLED == Enabled::ALL;
+        self.mux.may_send(Instance::Io) && (!all || self.mux.may_send(Instance::Cachemem))
+    }
+}
+
+impl<C: Beside> LinkEnd for UnitEnd<C> {
+    type Unit = Unit;
+
+    const SIGNALS: &'static [(&'static str, u32)] =
+        &[("io_up", 1), ("unacknowledged", 12), ("tlps_sent", 32), ("tlps_received", 32)];
+
+    fn protocol(&self) -> &'static str {
+        "cxl-68b"
+    }
+
+    fn dir(&self) -> Dir {
+        self.dir
+    }
+
+    fn receive(&mut self, unit: &Unit, now_flits: u64) {
+        // Of before the training; what comes behind it finds this end up, as its time is over first.
+        if !self.down {
+            let before = self.progress();
+            self.mux.receive(unit, now_flits);
+            if self.progress() > before {
+                self.asked_before = self.mux.stats().retrains_asked;
+            }
+        }
+    }
+
+    fn transmit(&mut self, now_flits: u64) -> Option<Unit> {
+        let unit = self.mux.transmit(now_flits);
+        self.sent += u64::from(unit.is_some());
+        self.credit_stalls += u64::from(unit.is_none() && self.mux.io.lacks_credit());
+        unit
+    }
+
+    fn uses(&self) -> Parts {
+        self.mux.uses()
+    }
+
+    fn fruitless(&self) -> u32 {
+        let of_mux = u32::try_from(self.mux.stats().retrains_asked - self.asked_before).unwrap_or(u32::MAX);
+        self.mux.cachemem.fruitless().max(self.mux.io.fruitless()).max(of_mux)
+    }
+
+    fn attach_hooks(&mut self, hooks: &Hooks) {
+        self.hooks = hooks.clone();
+        self.mux.cachemem.attach_hooks(hooks);
+    }
+
+    fn hooks(&self) -> Option<&Hooks> {
+        Some(&self.hooks)
+    }
+
+    fn hold_credits(&mut self, hold: bool) {
+        IoPort::hold_credits(&mut self.mux.io, hold);
+        self.mux.cachemem.hold_credits(hold);
+    }
+
+    fn phy_down(&mut self) {
+        self.down = true;
+        self.mux.phy_down();
+    }
+
+    fn phy_up(&mut self) {
+        self.down = false;
+        self.mux.phy_up(Entry::Recovery);
+    }
+
+    fn take_retrain_request(&mut self) -> bool {
+        self.mux.take_retrain_request()
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        let mut events = self.mux.take_events();
+        events.extend(self.mux.cachemem.take_events());
+        events.extend(self.mux.io.take_io_events());
+        events
+    }
+
+    fn halted(&self) -> Option<&'static str> {
+        self.mux.cachemem.halted()
+    }
+
+    fn is_quiet(&self) -> bool {
+        !self.down && self.is_open() && self.mux.io.is_quiet() && self.mux.cachemem.is_quiet()
+    }
+
+    fn wakes_at(&self, now_flits: u64) -> Option<u64> {
+        Some(now_flits + 1)
+    }
+
+    fn values(&self) -> Vec<u64> {
+        let (io, total) = (&self.mux.io, |counts: [u64; 3]| counts.into_iter().sum());
+        let stats = io.stats();
+        vec![io.is_up().into(), io.unacknowledged() as u64, total(stats.sent), total(stats.received)]
+    }
+
+    fn open_work(&self) -> String {
+        format!("{} TLPs not acknowledged", self.mux.io.unacknowledged())
+    }
+
+    fn is_numbered(&self) -> bool {
+        // UnitEnd of CXL.cachemem are not.
+        C::ENABLED != Enabled::ALL
+    }
+
+    fn is_explained(&self, damaged: bool) -> bool {
+        damaged || self.faulty
+    }
+}
+
+impl<C: Beside> HasIo for UnitEnd<C> {
+    const CACHEMEM: bool = C::ENABLED.cachemem;
+
+    fn unit(&self, bytes: &[u8]) -> Option<Unit> {
+        Unit::from_bytes(bytes).ok()
+    }
+
+    fn io(&self) -> &dyn IoPort {
+        &self.mux.io
+    }
+
+    fn io_mut(&mut self) -> &mut dyn IoPort {
+        &mut self.mux.io
+    }
+
+    fn figures(&self) -> IoFigures {
+        let (of_client, stats) = (self.mux.cachemem.figures(), self.mux.stats());
+        let shares = Shares { sent: stats.sent, almps: stats.almps_sent };
+        IoFigures {
+            units: self.sent,
+            credit_stalls: self.credit_stalls + of_client.credit_stalls,
+            shares: (C::ENABLED == Enabled::ALL).then_some(shares),
+            ..of_client
+        }
+    }
+
+    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)> {
+        Beside::coverage(&self.mux.cachemem, &peer.mux.cachemem)
+    }
+
+    fn has_room(&self, message: &Message) -> bool {
+        self.mux.cachemem.has_room(message)
+    }
+
+    fn send(&mut self, message: Message) -> Result<(), Violation> {
+        self.mux.cachemem.end().map_or_else(|| Err(no_cachemem()), |end| Carries::send(end, message))
+    }
+
+    fn take(&mut self) -> Option<Message> {
+        self.mux.cachemem.end().and_then(Carries::take)
+    }
+}

@@ -1,0 +1,188 @@
+//! The bench of a component that stands in RTL: a module with exactly its ports, a top level, and a test for cocotb.
+//!
+//! Modelled: nothing. The files hold the system around the component by its name or file; the module begins as a stub through
+//! which the model answers, so that the bench passes before there is any RTL. Left out: benches for links without whole units.
+//!
+//! A walk through one: the component is looked up; it and its neighbours have to offer `flits`; the system is built once, for
+//! the size of units at its ports; the templates beside this file are filled in.
+
+use super::build::{AssemblyError, Run, assemble};
+use super::design::{Instance, System};
+use std::fmt::Write;
+
+/// Clocks of units that the test runs for.
+const CLOCKS: u64 = 4000;
+
+/// What stands outside, in descriptions.
+const FLITS: &str = "flits";
+
+/// Why there is no bench.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// No component of that name.
+    #[error("--external: found `{found}`, expected a component of the system: {expected}")]
+    Component {
+        /// What was given.
+        found: String,
+        /// Those that there are.
+        expected: String,
+    },
+    /// It cannot stand outside.
+    #[error("--external: found `{path}`, a {kind}, expected a component that offers `flits`")]
+    External {
+        /// The component, or one beside it.
+        path: String,
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// Its neighbour cannot, through which the stub answers.
+    #[error(
+        "--external: found `{path}`, a {kind}, beside it, expected a component that offers `flits`: the stub answers as it does"
+    )]
+    Neighbour {
+        /// The neighbour.
+        path: String,
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// The system cannot be built.
+    #[error(transparent)]
+    Build(#[from] AssemblyError),
+}
+
+/// Where the system comes from, as Python takes it, and the settings that change it.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The name of a scenario, or the file of a description.
+    pub system: String,
+    /// `key=value`.
+    pub set: Vec<String>,
+}
+
+/// A port of the module.
+struct Port {
+    /// Name of its signals.
+    signals: String,
+    own: String,
+    peer: String,
+    bytes: usize,
+}
+
+/// The bench of a component: names of files and what they hold.
+///
+/// # Errors
+/// The component is not there, or cannot stand outside.
+pub fn bench(system: System, component: &str, source: &Source) -> Result<Vec<(String, String)>, BenchError> {
+    let at = system.components.iter().position(|c| c.path == component).ok_or_else(|| BenchError::Component {
+        found: component.to_owned(),
+        expected: system.components.iter().map(|c| c.path.as_str()).collect::<Vec<_>>().join(", "),
+    })?;
+    let own = &system.components[at];
+    if !offers(own) {
+        return Err(BenchError::External { path: own.path.clone(), kind: own.kind.name });
+    }
+    let mut neighbours = Vec::new();
+    let (mut ports, mut units_per_s) = (Vec::new(), 1.0);
+    for port in &own.ports {
+        let link = &system.links[port.link];
+        let (peer, peer_port) = link.ports[1 - port.end];
+        let beside = &system.components[peer];
+        if !offers(beside) {
+            return Err(BenchError::Neighbour { path: beside.path.clone(), kind: beside.kind.name });
+        }
+        neighbours.push(beside.path.clone());
+        units_per_s = link.config.facts().unit_bytes_per_s;
+        let signals = flat(port.path.strip_prefix(&format!("{}.", own.path)).unwrap_or(&port.path));
+        ports.push(Port { signals, own: port.path.clone(), peer: beside.ports[peer_port].path.clone(), bytes: 0 });
+    }
+    neighbours.sort();
+    neighbours.dedup();
+    let is_noisy = system.links.iter().any(|link| link.config.ber() > 0.0);
+    let (path, kind, name) = (own.path.clone(), own.kind.name, system.name.clone());
+    let assembly = assemble(system, Run { seed: 1, ..Run::default() })?;
+    for port in &mut ports {
+        port.bytes = assembly.ports.iter().find(|p| p.name == port.own).map_or(0, |p| p.unit_bytes);
+    }
+    let unit_fs = (ports.first().map_or(0, |port| port.bytes) as f64 * 1e15 / units_per_s).ceil() as u64;
+    let (num, den) = assembly.figures.reference.period();
+    let module = flat(&path);
+    let table: Vec<String> = ports
+        .iter()
+        .map(|p| format!("({}, {}, {}, {})", quoted(&p.signals), quoted(&p.own), quoted(&p.peer), p.bytes))
+        .collect();
+    let values: &[(&str, String)] = &[
+        ("PATH", path.clone()),
+        ("KIND", kind.to_owned()),
+        ("SYSTEM", name),
+        ("MODULE", module.clone()),
+        ("PORTS", signals(&ports)),
+        ("STUB", stub(&ports)),
+        ("SOURCE", quoted(&source.system)),
+        ("SETTINGS", list(&source.set)),
+        ("OWN", quoted(&path)),
+        ("OTHERS", list(&neighbours)),
+        ("TABLE", format!("[{}]", table.join(", "))),
+        ("UNIT_FS", unit_fs.to_string()),
+        ("CYCLE_FS", num.div_ceil(den).to_string()),
+        ("NOISE", if is_noisy { "True" } else { "False" }.to_owned()),
+        ("CLOCKS", CLOCKS.to_string()),
+    ];
+    let filled = |template: &str| {
+        values.iter().fold(template.to_owned(), |text, (key, value)| text.replace(&format!("@{key}@"), value))
+    };
+    Ok(vec![
+        ("Makefile".to_owned(), filled(include_str!("bench/Makefile.txt"))),
+        ("bench.sv".to_owned(), filled(include_str!("bench/bench.sv"))),
+        (format!("{module}.sv"), filled(include_str!("bench/component.sv"))),
+        (format!("test_{module}.py"), filled(include_str!("bench/test.py"))),
+    ])
+}
+
+fn offers(component: &Instance) -> bool {
+    component.kind.external.contains(&FLITS)
+}
+
+/// A path as a name of SystemVerilog and Python: `host[1].cxl` is `host_1_cxl`.
+fn flat(path: &str) -> String {
+    path.replace("].", "_").replace(['[', '.'], "_").replace(']', "")
+}
+
+/// A string of Python.
+fn quoted(text: &str) -> String {
+    format!("{text:?}")
+}
+
+fn list(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+}
+
+/// Ports of the module, behind clock and reset.
+fn signals(ports: &[Port]) -> String {
+    let mut text = String::new();
+    for Port { signals, bytes, .. } in ports {
+        let top = 8 * bytes - 1;
+        for (way, name) in [("input ", "rx"), ("output", "tx")] {
+            let _ = write!(
+                text,
+                ",\n    {way} logic {signals}_{name}_valid,\n    {way} logic [{top}:0] {signals}_{name}_unit"
+            );
+        }
+    }
+    text
+}
+
+/// The inside of the stub: a register between the model and each transmitter.
+fn stub(ports: &[Port]) -> String {
+    let mut text = String::new();
+    for Port { signals, bytes, .. } in ports {
+        let top = 8 * bytes - 1;
+        let _ = write!(
+            text,
+            "    logic model_{signals}_tx_valid = 1'b0;\n    logic [{top}:0] model_{signals}_tx_unit = '0;\n\
+             \x20   always_ff @(posedge clk) begin\n\
+             \x20       {signals}_tx_valid <= rst_n && model_{signals}_tx_valid;\n\
+             \x20       {signals}_tx_unit <= model_{signals}_tx_unit;\n    end\n"
+        );
+    }
+    text
+}

@@ -1,0 +1,138 @@
+//! `cxl.io-device`: a CXL Type 3 device that is found over CXL.io, see [`scalepool_nodes::io::function`]; where the link
+//! carries CXL.mem too, its memory answers beside it.
+
+use crate::field::{Config, Range, config};
+use crate::kind::{
+    Carried, Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
+};
+use crate::quantity::Unit;
+use scalepool_endpoint::completer::{Completer, CompleterConfig};
+use scalepool_endpoint::config_space::ConfigSpace;
+use scalepool_endpoint::config_space::type3::{ConfigError, Type3Config, type3};
+use scalepool_endpoint::pm::{PmAgent, PmConfig, Side};
+use scalepool_memory::store::{Background, Store};
+use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
+use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
+use scalepool_nodes::io::function::{Function, FunctionResult};
+use scalepool_nodes::io::mode::{self, FlexPort, MODES};
+use scalepool_nodes::io::{self, tlps};
+use scalepool_protocols::cxl::cxlio::dvsec::FlexBus;
+use scalepool_trace::{Hub, PlaceKind};
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "cxl.io-device",
+    about: "CXL Type 3 device that is found over CXL.io, with memory where the link carries CXL.mem too; its port is `link`",
+    fields: IoDevice::fields,
+    read: component::<IoDevice>,
+    external: &["flits"],
+};
+
+/// Requests that the memory of the device holds.
+const MEM_QUEUE: usize = 512;
+/// Content of registers behind BARs that nothing has written.
+const REGISTERS: Background = Background::Zero;
+
+config! {
+    /// A device. Numbers without another source are of the model (basis: model).
+    pub struct IoDevice {
+        mode: String = "cxl-256b-pbr" [Unit::Of("-")] in Range::Words(MODES), "best mode of the device; the link gets the best that both can do, and has 256B flits if both can";
+        bar0: u64 = "64 KiB" [Unit::Bytes] in Range::Int(0, 1 << 40), "size of BAR 0: a power of two from 4k, or 0";
+        bar1: u64 = "1 MiB" [Unit::Bytes] in Range::Int(0, 1 << 40), "size of BAR 1: a power of two from 4k, or 0";
+        range0: u64 = "16 GiB" [Unit::Bytes] in Range::Int(0, 1 << 46), "size of memory range 0: a multiple of 256m";
+        range1: u64 = "0" [Unit::Bytes] in Range::Int(0, 1 << 46), "size of memory range 1: a multiple of 256m, or 0";
+        logical_devices: u16 = "1" [Unit::Of("devices")] in Range::Int(1, 16), "logical devices; more than one adds an MLD DVSEC";
+        max_payload: usize = "512" [Unit::Bytes] in Range::Int(128, 4096), "largest payload of the device";
+        boundary: u64 = "64" [Unit::Bytes] in Range::OneOf(&[64, 128]), "read completion boundary";
+        not_ready: u32 = "2" [Unit::Of("requests")] in Range::Int(0, 1000), "configuration requests that the device answers with Request Retry Status before it is ready";
+        latency_cycles: u64 = "40" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to completion in the device";
+    }
+}
+
+impl IoDevice {
+    fn port(&self) -> FlexPort {
+        let port = FlexPort::device(&self.mode);
+        FlexPort { can: FlexBus { mld: self.logical_devices > 1, ..port.can }, ..port }
+    }
+
+    /// Its configuration space after reset.
+    fn space(&self) -> Result<ConfigSpace, ConfigError> {
+        type3(&Type3Config {
+            flex_bus: self.port().can,
+            bar_bytes: [self.bar0, self.bar1],
+            range_bytes: [self.range0, self.range1],
+            logical_devices: self.logical_devices,
+            max_payload_bytes: self.max_payload,
+            ..Type3Config::default()
+        })
+    }
+}
+
+impl Component for IoDevice {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: Role::Device }]
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { flex_bus: Some(self.port()), answer_cycles: self.latency_cycles, ..Offer::default() }
+    }
+
+    fn check(&self) -> Vec<Finding> {
+        let wrong = self.space().err().map(|error| {
+            let field = match error {
+                ConfigError::Bar { bar, .. } => ["bar0", "bar1"][bar.min(1)],
+                ConfigError::Range { range, .. } => ["range0", "range1"][range.min(1)],
+                ConfigError::LogicalDevices { .. } => "logical_devices",
+            };
+            (field, error.to_string())
+        });
+        wrong.into_iter().collect()
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let port = &site.ports[0];
+        let Carried::CxlIo { rate_gtps, cachemem, port_ids: [host, own], .. } = port.link.carried else {
+            unreachable!("a port takes the links that it declares")
+        };
+        let trained = port.peer.flex_bus.and_then(|peer| Some((peer, peer.train(&self.port(), rate_gtps)?)));
+        let (Some((peer, agreed)), Ok(mut space)) = (trained, self.space()) else { unreachable!("it was checked") };
+        space.trained(&peer.can, agreed);
+        let (form, mem_form) = (mode::form(agreed, own, host), mode::message_form(agreed));
+        let [name, mem_name] = ["function", "mem"].map(|part| format!("{}.{part}", site.path));
+        let tap = hub.tap(&name, tlps::shows(form));
+        let mem_tap = cachemem.then(|| hub.tap(&mem_name, PlaceKind::Messages(transaction_layouts(mem_form))));
+        let config = CompleterConfig { boundary_bytes: self.boundary, not_ready: self.not_ready };
+        let result: Arc<Mutex<FunctionResult>> = Arc::default();
+        let (shared, place) = (result.clone(), name.clone());
+        let latency_cycles = self.latency_cycles;
+        Ok(Node {
+            place: Box::new(move |p, clock, plugs| {
+                let Some(plug) = plugs.into_iter().map(Plug::cxl_io).next() else { return Ok(()) };
+                let (tx, rx) = plug.io;
+                p.module(&name, clock, |bind| {
+                    let completer = Completer::new(config, space, Store::new(REGISTERS));
+                    let agent = PmAgent::new(PmConfig::new(Side::Device));
+                    let (rx, tx) = (bind.attach(rx), bind.attach(tx));
+                    Function::new(completer, agent, form, latency_cycles, rx, tx, tap, shared)
+                })?;
+                let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
+                let port = mode::routed_id(agreed, own);
+                let store = Store::new(BACKGROUND);
+                let config = DeviceConfig { store, latency_cycles, queue: MEM_QUEUE, port, form: mem_form };
+                p.module(&mem_name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap))
+            }),
+            measure: Box::new(move || measured(&place, &super::published(&result))),
+            digest: Vec::new(),
+            ledger: None,
+        })
+    }
+}
+
+fn measured(place: &str, function: &FunctionResult) -> Measured {
+    Measured {
+        counts: vec![("requests served", function.requests), ("completions", function.completions)],
+        broken: io::broken(place, &function.events).collect(),
+        ..Measured::default()
+    }
+}

@@ -1,0 +1,285 @@
+//! `cxl-io`: a link of CXL.io, in 68B units or in 256B flits, as its ends train; `cachemem` puts CXL.mem beside it.
+//!
+//! With both protocols the link owns the ARB/MUX, which shares it by its weights, and each end has channels for TLPs and
+//! for messages. What the wire damages is repaired: TLPs of 68B units go again by their own numbers, 256B flits by those of
+//! the flits. A 68B link of both protocols cannot see units of CXL.cachemem that vanish or come twice.
+
+use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, site, unit_bytes_per_s};
+use crate::field::{Config, Range, config};
+use crate::kind::{BuiltLink, Carried, Finding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, Plug, link};
+use crate::quantity::Unit;
+use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
+use scalepool_link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};
+use scalepool_link::arbmux::cxl256::{ArbMux as ArbMux256, ArbMuxConfig as ArbMux256Config};
+use scalepool_link::arbmux::{Ask, Instance};
+use scalepool_link::cxl68::timing::LineRate;
+use scalepool_link::cxl68::{End as End68, EndConfig, UNDER_WAY_BYTES};
+use scalepool_link::cxl256::Cachemem;
+use scalepool_link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
+use scalepool_link::cxl256::port::PortEnd;
+use scalepool_link::cxlio::{ConfigError, FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig, Stats};
+use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, PidLog, Shares, UnitEnd};
+use scalepool_memory::limit;
+use scalepool_nodes::io::mode;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
+use scalepool_protocols::cxl::cxl68::lanes::Width;
+use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
+use scalepool_protocols::cxl::cxl256::Mode;
+use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
+use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
+use scalepool_protocols::cxl::message::Message;
+
+/// The kind.
+pub const CXL_IO: LinkKind = LinkKind {
+    name: "cxl-io",
+    about: "CXL.io over 68B or 256B flits, as its ends train; CXL.mem can share it, behind the ARB/MUX",
+    fields: CxlIoLink::fields,
+    read: link::<CxlIoLink>,
+};
+
+/// Identifiers of host and device in port based routing.
+const PORT_IDS: [u16; 2] = [1, 2];
+
+config! {
+    /// A link of CXL.io. Numbers without another source are of the model (basis: model).
+    pub struct CxlIoLink with { line: CxlLine } {
+        rate: u32 = "32" [Unit::Rate] in Range::OneOf(&[8, 16, 32, 64]), "line rate (cxl-68b §1.3); 64 takes 256B flits (cxl-io §7)";
+        selective_nak: bool = "off" [Unit::Of("-")] in Range::Switch, "256B flits: request only the lost flit instead of all flits from it on (cxl-256b §9)";
+        cachemem: bool = "off" [Unit::Of("-")] in Range::Switch, "CXL.mem accesses share the link, behind the ARB/MUX (cxl-68b §8, cxl-256b §6)";
+        weight_io: u16 = "1" [Unit::Of("-")] in Range::Int(1, 65535), "arbitration weight of CXL.io while both protocols have flits";
+        weight_cachemem: u16 = "1" [Unit::Of("-")] in Range::Int(1, 65535), "arbitration weight of CXL.cachemem while both protocols have flits";
+    }
+}
+
+/// How the link is after training: the format of 256B flits; `None`: 68B units.
+type Trained = Option<Mode>;
+
+impl CxlIoLink {
+    /// What two ends train to; `None`: no CXL link comes up.
+    fn train(&self, [host, device]: [Offer; 2]) -> Option<Trained> {
+        host.flex_bus?.train(&device.flex_bus?, self.rate).map(mode::flits)
+    }
+
+    /// Bytes of a unit, and its time as a fraction \[fs\].
+    fn unit(&self, flits: Trained) -> (usize, (u64, u64)) {
+        let width = Width::new(self.line.width).unwrap_or_else(|| unreachable!("the range of the width"));
+        let line = LineRate { rate_gtps: self.rate, width, sync_headers: false, skip_ordered_sets: false };
+        match flits {
+            None => (UNIT_BYTES, line.unit_time_fs()),
+            Some(_) => (FLIT_BYTES, flit_time_fs(self.line.width.into(), self.rate.into())),
+        }
+    }
+
+    fn io_config(&self, flits: Trained) -> IoConfig {
+        let (_, (num, den)) = self.unit(flits);
+        IoConfig { flit_fs: num.div_ceil(den), ..IoConfig::default() }
+    }
+
+    fn io_of_units(&self) -> Result<NonFlitEnd, ConfigError> {
+        NonFlitEnd::new(self.io_config(None), ReplayConfig::default())
+    }
+
+    fn io_of_flits(&self, mode: Mode) -> Result<FlitEnd, ConfigError> {
+        FlitEnd::new(self.io_config(Some(mode)), FlitConfig::new(mode))
+    }
+
+    fn flit_config(&self, mode: Mode) -> LinkConfig {
+        LinkConfig { selective_nak: self.selective_nak, ..LinkConfig::of_line(mode, self.line.width.into(), self.rate) }
+    }
+
+    fn config_68b(&self) -> Cxl68Config {
+        Cxl68Config { mdh: self.line.mdh, ..Cxl68Config::default() }
+    }
+
+    /// Whether the wires do anything but carry.
+    fn is_faulty(&self) -> bool {
+        self.line.ber > 0.0 || !self.line.fault.is_empty()
+    }
+
+    /// An end of 68B units.
+    fn units<C: Beside>(&self, dir: Dir, beside: C) -> UnitEnd<C> {
+        let config = ArbMux68Config {
+            enabled: C::ENABLED,
+            weights: [self.weight_io, self.weight_cachemem],
+            ..ArbMux68Config::new(dir, self.config_68b())
+        };
+        UnitEnd::new(ArbMux68::new(config, checked(self.io_of_units()), beside), dir, self.is_faulty())
+    }
+
+    /// The link layer of CXL.mem in 68B units.
+    fn mem_of_units(&self, dir: Dir) -> End68 {
+        checked(End68::new(EndConfig::mem(dir, self.config_68b(), self.line.buffers)))
+    }
+
+    /// An end of 256B flits.
+    fn flits(&self, dir: Dir, mode: Mode) -> PortEnd<FlitEnd> {
+        PortEnd::new(self.flit_config(mode), dir, checked(self.io_of_flits(mode)))
+    }
+
+    /// An end of 256B flits that carries both protocols, and asks for Active at once.
+    fn shared_flits(&self, dir: Dir, mode: Mode) -> PortEnd<ArbMux256<FlitEnd, Cachemem>> {
+        let codec = Cxl256Config { mdh: self.line.mdh, ..Cxl256Config::default() };
+        let cachemem = Cachemem::new(CachememConfig { codec, ..CachememConfig::mem(dir, mode, self.line.buffers) });
+        let weights = [self.weight_io, self.weight_cachemem];
+        let config = ArbMux256Config { weights, ..ArbMux256Config::new(dir, mode) };
+        let mut mux = ArbMux256::new(config, checked(self.io_of_flits(mode)), cachemem);
+        Instance::ALL.into_iter().for_each(|instance| mux.ask(instance, Some(Ask::Active)));
+        PortEnd::new(self.flit_config(mode), dir, mux)
+    }
+
+    fn build_ends<E: HasIo>(
+        &self,
+        end: impl Fn(Dir) -> E,
+        flits: Trained,
+        sim: &mut Simulation,
+        site: &LinkSite<'_>,
+    ) -> Result<BuiltLink, BuildError> {
+        // Without CXL.mem on the link nobody answers on it.
+        let answers_due = if E::CACHEMEM { site.offers[0].answers_due } else { 0 };
+        let (unit_bytes, unit_time_fs) = self.unit(flits);
+        let link = CxlLink {
+            host: IoEnd::new(end(Dir::Down), answers_due),
+            device: IoEnd::new(end(Dir::Up), 0),
+            line: self.line.clone(),
+            unit_bytes,
+            unit_time_fs,
+            halves: flits.is_some_and(Mode::is_lopt),
+            coherent: None,
+        };
+        site::build(link, sim, site)
+    }
+}
+
+/// What a check has found to be sound.
+fn checked<T, E: std::fmt::Display>(made: Result<T, E>) -> T {
+    made.unwrap_or_else(|error| unreachable!("it was checked: {error}"))
+}
+
+impl Link for CxlIoLink {
+    fn facts(&self) -> LinkFacts {
+        // Lanes carry as many bytes in units of either length.
+        let (unit_bytes, unit_time_fs) = self.unit(None);
+        let carried = Carried::CxlIo {
+            rate_gtps: self.rate,
+            cachemem: self.cachemem,
+            port_ids: PORT_IDS,
+            way_fs: self.line.way_fs(),
+        };
+        LinkFacts { carried, unit_bytes_per_s: unit_bytes_per_s(unit_bytes, unit_time_fs) }
+    }
+
+    fn check(&self) -> Vec<Finding> {
+        let end = End68::new(EndConfig::mem(Dir::Down, self.config_68b(), self.line.buffers));
+        end.err().map(|error| ("buffers", error.to_string())).into_iter().collect()
+    }
+
+    fn check_joined(&self, offers: [Offer; 2]) -> Vec<Finding> {
+        let Some(flits) = self.train(offers) else {
+            let text = format!(
+                "found {} GT/s between ends of which one has no 256B flits, expected less: no CXL link comes up at this rate",
+                self.rate
+            );
+            return vec![("rate", text)];
+        };
+        let (unit_bytes, unit_time_fs) = self.unit(flits);
+        let (_, mut wrong) = self.line.faults(unit_bytes);
+        let way_fs = self.line.way_fs();
+        match flits {
+            None => {
+                wrong.extend(self.io_of_units().err().map(|error| ("rate", error.to_string())));
+                let above = limit::above_on_wires(2, way_fs, unit_time_fs, UNDER_WAY_BYTES);
+                wrong.extend(above.map(|text| ("propagation", text)));
+            }
+            Some(mode) => {
+                wrong.extend(self.io_of_flits(mode).err().map(|error| ("rate", error.to_string())));
+                let way = self.flit_config(mode).check_way(way_fs, unit_time_fs);
+                wrong.extend(way.err().map(|text| (self.line.slowest(), text)));
+            }
+        }
+        wrong
+    }
+
+    fn ber(&self) -> f64 {
+        self.line.ber
+    }
+
+    fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
+        let flits = self.train(site.offers).unwrap_or_else(|| unreachable!("it was checked"));
+        match (flits, self.cachemem) {
+            (None, false) => self.build_ends(|dir| self.units(dir, PidLog::default()), flits, sim, site),
+            (None, true) => self.build_ends(|dir| self.units(dir, self.mem_of_units(dir)), flits, sim, site),
+            (Some(mode), false) => self.build_ends(|dir| self.flits(dir, mode), flits, sim, site),
+            (Some(mode), true) => self.build_ends(|dir| self.shared_flits(dir, mode), flits, sim, site),
+        }
+    }
+}
+
+impl<E: HasIo> Reported for IoEnd<E> {
+    fn plug(
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+        _: Option<Classes>,
+    ) -> Result<(Plug, Attach<Self>), BuildError> {
+        /// Items between an agent and its link end: room for the longest access in the smallest payloads.
+        const DEPTH: u32 = 64;
+        let (io, attach) = channels::<IoItem, Self>(p, &format!("{name}.io"), DEPTH, edges)?;
+        if !E::CACHEMEM {
+            return Ok((Plug::CxlIo(IoPlug { io, mem: None }), attach));
+        }
+        let (mem, attach_mem) = channels::<Message, Self>(p, &format!("{name}.mem"), DEPTH, edges)?;
+        let both: Attach<Self> = Box::new(move |bind| {
+            let mut agents = attach(bind);
+            agents.extend(attach_mem(bind));
+            agents
+        });
+        Ok((Plug::CxlIo(IoPlug { io, mem: Some(mem) }), both))
+    }
+
+    fn figures(host: &Self, device: &Self, _: bool) -> Figures {
+        let ends = [host, device];
+        let stats: [Stats; 2] = ends.map(|end| *end.end.io().stats());
+        let figures = ends.map(|end| end.end.figures());
+        let of_io = |count: fn(&Stats) -> u64| stats.iter().map(count).sum::<u64>();
+        let of_ends = |count: fn(&IoFigures) -> u64| figures.iter().map(count).sum::<u64>();
+        let mut counts = vec![
+            ("replayed TLPs", of_io(|s| s.replayed)),
+            ("replayed flits", of_ends(|f| f.replayed)),
+            ("early halves", of_ends(|f| f.early_halves)),
+            ("trainings", host.trainings() + device.trainings()),
+        ];
+        for (names, shares) in SHARES.into_iter().zip(&figures).filter_map(|(names, f)| Some((names, f.shares?))) {
+            let Shares { sent: [io, cachemem], almps } = shares;
+            counts.extend(names.into_iter().zip([io, cachemem, almps]));
+        }
+        let sent = TLPS.into_iter().zip(&stats).flat_map(|(names, stats)| names.into_iter().zip(stats.sent));
+        Figures {
+            units: [figures[0].units, figures[1].units],
+            messages: sent.map(|(name, n)| (name.to_owned(), n)).collect(),
+            retries: of_io(|s| s.replays) + of_ends(|f| f.replays),
+            credit_stalls: of_ends(|f| f.credit_stalls),
+            counts,
+            coverage: host.coverage(device),
+        }
+    }
+
+    fn unit(&self, bytes: &[u8]) -> Option<Self::Unit> {
+        self.end.unit(bytes)
+    }
+
+    /// Timers of CXL.io stop with its last answer, wherever the credits are then.
+    fn astray(&self, _: &Self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+/// What each direction sends, as counts name it: flits by protocol, and ALMPs.
+const SHARES: [[&str; 3]; 2] = [
+    ["CXL.io flits down", "CXL.cachemem flits down", "ALMPs down"],
+    ["CXL.io flits up", "CXL.cachemem flits up", "ALMPs up"],
+];
+
+/// TLPs that each direction sends, in the order in which its end counts them.
+const TLPS: [[&str; 3]; 2] =
+    [["posted down", "non-posted down", "completion down"], ["posted up", "non-posted up", "completion up"]];

@@ -1,0 +1,268 @@
+//! `cxl.root`: a root complex that finds a CXL device over CXL.io and brings it up, see [`scalepool_nodes::io::root`]; where
+//! the link carries CXL.mem too, a core uses the memory of the device beside it.
+
+use crate::field::{Config, Range, config};
+use crate::kind::{
+    Carried, Component, ComponentKind, Finding, Measured, Member, Node, NodeError, Offer, Plug, PortDecl, Role, Site,
+    SitePort, component,
+};
+use crate::quantity::Unit;
+use scalepool_endpoint::config_space::port::port as root_port;
+use scalepool_endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side};
+use scalepool_endpoint::requester::{Requester, RequesterConfig};
+use scalepool_kernel::Clock;
+use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
+use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
+use scalepool_nodes::io::mode::{self, FlexPort, MODES};
+use scalepool_nodes::io::root::{Root, RootConfig, RootResult};
+use scalepool_nodes::io::walk::{Found, Windows};
+use scalepool_nodes::io::{self, tlps};
+use scalepool_nodes::stimulus::{self, LineAccess, Mix, Region};
+use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
+use scalepool_protocols::wire::Wire;
+use scalepool_trace::{Hub, PlaceKind};
+use std::ops::Range as Span;
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "cxl.root",
+    about: "root complex that finds a CXL device over CXL.io, brings it up and uses its registers, and its memory where the link carries CXL.mem too; its port is `link`",
+    fields: CxlRoot::fields,
+    read: component::<CxlRoot>,
+    external: &["flits"],
+};
+
+/// Root complex: bus 0, device 0, function 0.
+const ROOT_ID: u16 = 0;
+/// Bus behind the root port.
+const DEVICE_BUS: u8 = 1;
+/// Lines of memory that CXL.mem accesses walk through.
+const MEM_LINES: u64 = 4096;
+
+config! {
+    /// CXL.mem accesses of a root complex, where the link carries them.
+    pub struct MemAccesses {
+        accesses: u64 = "2000" [Unit::Of("line accesses")] in Range::Int(0, 1 << 24), "CXL.mem accesses, where the link has cachemem = \"on\"";
+        pattern: String = "mix" [Unit::Of("-")] in Range::Words(&["reads", "writes", "mix"]), "kind of the CXL.mem accesses; mix = two reads per write";
+        start: u64 = "0" [Unit::Time] in Range::Int(0, 1 << 50), "start of the CXL.mem accesses; memory counts as enabled by firmware";
+        outstanding: usize = "64" [Unit::Of("requests")] in Range::Int(1, 32768), "open CXL.mem requests";
+    }
+}
+
+config! {
+    /// A root complex. Numbers without another source are of the model (basis: model).
+    pub struct CxlRoot {
+        mode: String = "cxl-68b" [Unit::Of("-")] in Range::Words(MODES), "best mode of the host's port (cxl-io §7)";
+        outstanding: usize = "32" [Unit::Of("requests")] in Range::Int(1, 1024), "open requests; tags have 10 bits";
+        timeout: u64 = "50 us" [Unit::Time] in Range::Int(50_000_000_000, 1 << 50), "completion time-out, at least 50 us; it has to exceed the round-trip time";
+        retry: u64 = "1 us" [Unit::Time] in Range::Int(1, 1 << 50), "wait after a Request Retry Status";
+        max_payload: usize = "256" [Unit::Bytes] in Range::Int(128, 4096), "largest payload of the host";
+        mmio_base: u64 = "0x1000000000" [Unit::Of("address")] in Range::Int(1 << 20, 1 << 50), "base address of the BARs";
+        memory_base: u64 = "0x10000000000" [Unit::Of("address")] in Range::Int(1 << 28, 1 << 50), "base address of the memory ranges";
+        accesses: u64 = "200" [Unit::Of("accesses")] in Range::Int(0, 1 << 24), "writes and reads to the BARs";
+        access_bytes: u64 = "512" [Unit::Bytes] in Range::Int(1, 4096), "longest BAR access; lengths are random";
+        power: String = "none" [Unit::Of("-")] in Range::Words(&["none", "reset", "s3", "flush"]), "power management message at the end: RESETPREP of a kind, or both phases of GPF (cxl-io §6)";
+        memory: MemAccesses = "" [Unit::Of("-")] in Range::Table(MemAccesses::fields), "CXL.mem accesses beside it";
+    }
+}
+
+/// Cycles of a clock in which a time is over.
+fn cycles(time_fs: u64, clock: Clock) -> u64 {
+    let (num, den) = clock.period();
+    let cycles = (u128::from(time_fs) * u128::from(den)).div_ceil(num.into());
+    u64::try_from(cycles).unwrap_or(u64::MAX)
+}
+
+impl CxlRoot {
+    fn requester(&self, clock: Clock) -> Requester {
+        let timeout = cycles(self.timeout, clock);
+        Requester::new(RequesterConfig { id: ROOT_ID, outstanding: self.outstanding, timeout })
+    }
+
+    fn windows(&self) -> Windows {
+        Windows { bus: DEVICE_BUS, mmio: self.mmio_base, memory: self.memory_base, max_payload_bytes: self.max_payload }
+    }
+
+    fn power(&self) -> Option<Ask> {
+        match self.power.as_str() {
+            "reset" => Some(Ask::ResetPrep(ResetKind::Reset)),
+            "s3" => Some(Ask::ResetPrep(ResetKind::S3)),
+            "flush" => Some(Ask::Flush),
+            _ => None,
+        }
+    }
+}
+
+impl MemAccesses {
+    /// The accesses in program order.
+    fn list(&self, clock: Clock) -> Result<LineSource, NodeError> {
+        let mix = match self.pattern.as_str() {
+            "reads" => Mix::Reads,
+            "writes" => Mix::Writes,
+            _ => Mix::TwoToOne,
+        };
+        let raw = stimulus::saturated(mix, Region::new(0, MEM_LINES)?, self.accesses);
+        let cycle = cycles(self.start, clock);
+        Ok(Box::new(stimulus::line_accesses(raw, false).map(move |access| LineAccess { cycle, ..access })))
+    }
+}
+
+impl Component for CxlRoot {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: Role::Host }]
+    }
+
+    fn offer(&self) -> Offer {
+        // Each access is a request without a cache in front, so each has one answer.
+        Offer { flex_bus: Some(FlexPort::root(&self.mode)), answers_due: self.memory.accesses, ..Offer::default() }
+    }
+
+    /// Refuses a time-out that every completion would miss.
+    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let missed = ports.iter().filter_map(|port| {
+            let Carried::CxlIo { way_fs, .. } = port.link.carried else { return None };
+            let (num, den) = port.peer_clock.period();
+            let answer_fs = u128::from(port.peer.answer_cycles) * u128::from(num) / u128::from(den);
+            let least = 2 * u128::from(way_fs) + answer_fs;
+            let found = self.timeout;
+            let text = || format!("found {found} fs, expected more than {least} fs, the time there and back");
+            (u128::from(found) <= least).then(|| ("timeout", text()))
+        });
+        missed.collect()
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let (port, clock) = (&site.ports[0], site.clock);
+        let Carried::CxlIo { rate_gtps, cachemem, port_ids: [own, device], .. } = port.link.carried else {
+            unreachable!("a port takes the links that it declares")
+        };
+        let flex_port = FlexPort::root(&self.mode);
+        let trained = port.peer.flex_bus.and_then(|peer| Some((peer, flex_port.train(&peer, rate_gtps)?)));
+        let Some((peer, agreed)) = trained else { unreachable!("it was checked") };
+        let mut space = root_port(flex_port.can);
+        space.trained(&peer.can, agreed);
+        let (form, mem_form) = (mode::form(agreed, own, device), mode::message_form(agreed));
+        let [name, mem_name] = ["root", "core"].map(|part| format!("{}.{part}", site.path));
+        let tap = hub.tap(&name, tlps::shows(form));
+        let mem_tap = cachemem.then(|| hub.tap(&mem_name, PlaceKind::Messages(transaction_layouts(mem_form))));
+        let config = RootConfig {
+            place: name.clone(),
+            form,
+            requester: self.requester(clock),
+            agent: PmAgent::new(PmConfig { timeout: cycles(self.timeout, clock), ..PmConfig::new(Side::Host) }),
+            port: space,
+            windows: self.windows(),
+            accesses: self.accesses,
+            access_bytes: self.access_bytes,
+            retry_cycles: cycles(self.retry, clock),
+            power: self.power(),
+        };
+        let mem_config = HostConfig {
+            place: mem_name.clone(),
+            accesses: self.memory.list(clock)?,
+            absolute_cycles: true,
+            cache: None,
+            outstanding: self.memory.outstanding,
+            background: BACKGROUND,
+            ports: HostPorts { own: mode::routed_id(agreed, own), device: mode::routed_id(agreed, device) },
+            form: mem_form,
+        };
+        let (result, mem_result): (Arc<Mutex<RootResult>>, Arc<Mutex<HostResult>>) = Default::default();
+        let (shared, mem_shared, place) = (result.clone(), mem_result.clone(), name.clone());
+        Ok(Node {
+            place: Box::new(move |p, clock, plugs| {
+                let Some(plug) = plugs.into_iter().map(Plug::cxl_io).next() else { return Ok(()) };
+                let (tx, rx) = plug.io;
+                p.module(&name, clock, |bind| {
+                    let (tx, rx, rng) = (bind.attach(tx), bind.attach(rx), bind.rng());
+                    Root::new(config, tx, rx, rng, tap, shared)
+                })?;
+                let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
+                p.module(&mem_name, clock, |bind| {
+                    let channels = HostChannels { tx: bind.attach(tx), rx: bind.attach(rx) };
+                    Host::new(mem_config, channels, bind.rng(), tap, mem_shared)
+                })
+            }),
+            measure: Box::new(move || {
+                let mem = cachemem.then(|| super::published(&mem_result));
+                measured(&place, agreed, super::published(&result), mem)
+            }),
+            digest: Vec::new(),
+            ledger: None,
+        })
+    }
+}
+
+/// Lengths of the DVSECs of CXL, as counts name them, by their IDs.
+const DVSECS: [&str; 11] = [
+    "DVSEC 0 [bytes]",
+    "DVSEC 1 [bytes]",
+    "DVSEC 2 [bytes]",
+    "DVSEC 3 [bytes]",
+    "DVSEC 4 [bytes]",
+    "DVSEC 5 [bytes]",
+    "DVSEC 6 [bytes]",
+    "DVSEC 7 [bytes]",
+    "DVSEC 8 [bytes]",
+    "DVSEC 9 [bytes]",
+    "DVSEC 10 [bytes]",
+];
+
+fn measured(place: &str, agreed: ConnectedMode, root: RootResult, mem: Option<HostResult>) -> Measured {
+    let found = root.found.unwrap_or_default();
+    let bytes = |spans: &[Span<u64>]| spans.iter().map(|span| span.end - span.start).sum::<u64>();
+    let status = |status| Wire::to_bits(&status).unwrap_or(0) as u64;
+    let Found { functions, capabilities, extended, dvsecs, bars, ranges, .. } = &found;
+    let mut counts = vec![
+        ("connected mode", agreed as u64),
+        ("functions", functions.len() as u64),
+        ("capabilities", *capabilities),
+        ("extended capabilities", extended.len() as u64),
+        ("DVSECs of CXL", dvsecs.len() as u64),
+    ];
+    counts.extend(dvsecs.iter().filter_map(|(id, length)| Some((*DVSECS.get(usize::from(*id))?, u64::from(*length)))));
+    counts.extend([
+        ("BARs", bars.len() as u64),
+        ("BARs [bytes]", bytes(bars)),
+        ("memory ranges", ranges.len() as u64),
+        ("memory ranges [bytes]", bytes(ranges)),
+        ("logical devices", found.logical_devices.into()),
+        ("largest payload [bytes]", found.max_payload_bytes as u64),
+        ("CXL.mem enabled", found.mem_enabled.into()),
+        ("power management ready", root.pm_ready.into()),
+        ("power requests answered", root.power_answered),
+        ("host port status", status(root.status)),
+        ("device port status", status(found.status)),
+        ("configuration reads", root.config[0]),
+        ("configuration writes", root.config[1]),
+        ("configuration retries", root.config[2]),
+        ("memory writes", root.memory[0]),
+        ("memory reads", root.memory[1]),
+    ]);
+    let mut broken: Vec<_> = io::broken(place, &root.events).chain(root.broken).collect();
+    let mut all_bytes = root.bytes;
+    if let Some(mem) = mem {
+        let answers = mem.latency_fs.len() as u64;
+        let mean_fs = mem.latency_fs.iter().sum::<u64>().checked_div(answers).unwrap_or(0);
+        counts.extend([
+            ("CXL.mem reads", mem.misses),
+            ("CXL.mem writes", mem.writes),
+            ("CXL.mem mean latency [fs]", mean_fs),
+        ]);
+        all_bytes += mem.bytes;
+        broken.extend(mem.broken);
+    }
+    Measured {
+        counts,
+        bytes: all_bytes,
+        latency_cycles: root.latency_cycles,
+        latency_fs: root.latency_fs,
+        broken,
+        ..Measured::default()
+    }
+}

@@ -1,0 +1,199 @@
+//! `nvlink.switch`: a switch of model profile NVL-M1, see [`scalepool_fabric::nvlink_switch`].
+//!
+//! Modelled: a crossbar with the ports of one of four generations; a remap table with the memory of every GPU, the same at
+//! all inputs; from generation 3 on one multicast group, the first GPUs, whose window is that behind all GPUs. A walk: the
+//! GPUs at the ports become routes and, for each place of a port among those of its GPU, a set of ports of the group.
+
+use crate::field::{Config, Range, config};
+use crate::kind::{
+    Carried, Component, ComponentKind, Extreme, Finding, Ledger, Measured, Member, Node, NodeError, Offer, Plug,
+    PortDecl, Role, Site, SitePort, component,
+};
+use crate::quantity::Unit;
+use scalepool_fabric::nvlink_switch::routing::MAX_REPLICA_SETS;
+use scalepool_fabric::nvlink_switch::{
+    Crossbar, CrossbarConfig, Groups, PRESETS, PortEnds, RemapEntry, RemapTable, Routes, SwitchMutant, SwitchPreset,
+    SwitchResult, Target,
+};
+use scalepool_kernel::Clock;
+use scalepool_nodes::Broken;
+use scalepool_trace::Hub;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "nvlink.switch",
+    about: "model NVL-M1: NVLink switch on the flit clock of its links; its ports are `port[n]`",
+    fields: NvSwitch::fields,
+    read: component::<NvSwitch>,
+    external: &[],
+};
+
+config! {
+    /// A switch. Numbers without another source are of the model (basis: model).
+    pub struct NvSwitch {
+        generation: String = "4" [Unit::Of("-")] in Range::Words(&["1", "2", "3", "4"]), "switch generation, with at most 18, 36, 64 or 72 ports (nvlink §5)";
+        ports: usize = "2" [Unit::Of("ports")] in Range::Int(1, 72), "ports in use";
+        hop: u64 = "150 ns" [Unit::Time] in Range::Int(0, 1 << 40), "latency from packet in to packet out (nvlink §5, a choice)";
+        store_flits: u32 = "2048" [Unit::Of("flits")] in Range::Int(32, 1 << 20), "buffer of each input and channel";
+        members: u16 = "0" [Unit::Of("GPUs")] in Range::Int(0, 72), "GPUs of the multicast group, the first ones; 0 = all";
+    }
+}
+
+/// The generation of a word of the field `generation`.
+pub(crate) fn generation(word: &str) -> &'static SwitchPreset {
+    let number = word.parse::<usize>().unwrap_or(PRESETS.len());
+    &PRESETS[number.clamp(1, PRESETS.len()) - 1]
+}
+
+/// Links of each GPU at a switch, by number of the GPU, in the order of ports.
+fn links_of_gpus(ports: &[SitePort]) -> BTreeMap<u16, Vec<usize>> {
+    let mut all: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    for port in ports {
+        all.entry(port.peer_member.own).or_default().push(port.peer_port);
+    }
+    all
+}
+
+/// Mistakes for tests of the rules.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mistakes {
+    /// Of the crossbar.
+    pub crossbar: SwitchMutant,
+    /// The last GPU is missing in the remap tables.
+    pub no_entry: bool,
+}
+
+impl NvSwitch {
+    /// The remap table: each GPU's memory, and the group behind them.
+    fn remap_table(nodes: u16, no_entry: bool) -> RemapTable {
+        let mut table = RemapTable::default();
+        let gpus = if no_entry { nodes - 1 } else { nodes };
+        let endpoints = (0..gpus).map(|gpu| (gpu, Target::Endpoint(gpu)));
+        for (select, target) in endpoints.chain([(nodes, Target::Group(0))]) {
+            table.set(select, RemapEntry::whole(target)).unwrap_or_else(|e| unreachable!("a whole window: {e}"));
+        }
+        table
+    }
+
+    /// The multicast group: a set of ports for each place of a port among those of its GPU.
+    fn groups(&self, routes: &Routes, nodes: u16) -> Groups {
+        let mut groups = Groups::default();
+        let members = if self.members == 0 { nodes } else { self.members.min(nodes) };
+        let places = (0..members).map(|gpu| routes.ports(gpu).len()).max().unwrap_or(0).min(MAX_REPLICA_SETS);
+        if generation(&self.generation).multicast && places > 0 {
+            let port = |place: usize, gpu: u16| {
+                let ports = routes.ports(gpu);
+                ports.get(place % ports.len().max(1)).copied()
+            };
+            let set = |place: usize| (0..members).filter_map(|gpu| port(place, gpu)).collect();
+            let sets: Vec<Vec<usize>> = (0..places).map(set).collect();
+            groups.set(0, sets).unwrap_or_else(|e| unreachable!("one port a member: {e}"));
+        }
+        groups
+    }
+
+    /// Puts it together, with mistakes for tests of the rules.
+    ///
+    /// # Errors
+    /// Links of different rates.
+    pub fn elaborate_with(self, site: &Site<'_>, mistakes: Mistakes) -> Result<Node, NodeError> {
+        let Carried::Nvlink { flit_clock, .. } = site.one_kind_of_link()? else {
+            unreachable!("a port takes the links that it declares")
+        };
+        let mut routes = Routes::default();
+        for (n, port) in site.ports.iter().enumerate() {
+            routes.add(port.peer_member.own, n);
+        }
+        let ends = site.ports.iter().map(|port| (usize::from(port.peer_member.own), port.peer_port)).collect();
+        let remap = Arc::new(Self::remap_table(site.member.nodes, mistakes.no_entry));
+        let (num, den) = flit_clock.period();
+        let config = CrossbarConfig {
+            name: site.path.to_owned(),
+            hop_cycles: (u128::from(self.hop) * u128::from(den)).div_ceil(u128::from(num)) as u64,
+            store_flits: self.store_flits,
+            remap: vec![remap; site.ports.len()],
+            groups: self.groups(&routes, site.member.nodes),
+            routes,
+            mutant: mistakes.crossbar,
+        };
+        let result: Arc<Mutex<SwitchResult>> = Arc::default();
+        let (seen, ledger) = (result.clone(), Ledger::NvlinkSwitch(result.clone(), ends));
+        let path = site.path.to_owned();
+        let name = format!("{path}.crossbar");
+        Ok(Node {
+            place: Box::new(move |p, clock, plugs| {
+                let (of_ports, clocks): (Vec<_>, Vec<_>) = plugs.into_iter().map(Plug::nvlink).unzip();
+                let flit = clocks.first().copied().unwrap_or(clock);
+                p.module(&name, flit, |bind| {
+                    let ends = of_ports.into_iter().map(|plug| PortEnds {
+                        rx: plug.rx.map(|end| bind.attach(end)),
+                        tx: plug.tx.map(|end| bind.attach(end)),
+                    });
+                    let ends = ends.collect();
+                    Crossbar::new(config, ends, result).unwrap_or_else(|e| unreachable!("at most 72 ports: {e}"))
+                })
+            }),
+            measure: Box::new(move || measured(&path, &super::published(&seen))),
+            digest: Vec::new(),
+            ledger: Some(ledger),
+        })
+    }
+}
+
+impl Component for NvSwitch {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![PortDecl { name: "port", len: Some(self.ports), links: &["nvlink"], role: Role::Switch }]
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { multicast: generation(&self.generation).multicast, ..Offer::default() }
+    }
+
+    fn check(&self) -> Vec<Finding> {
+        let most = generation(&self.generation).ports;
+        let text =
+            || format!("found {}, expected at most the {most} ports of generation {}", self.ports, self.generation);
+        (self.ports > most).then(|| ("ports", text())).into_iter().collect()
+    }
+
+    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let links = links_of_gpus(ports);
+        let mut all = links.iter();
+        let Some((first, expected)) = all.next() else { return Vec::new() };
+        let Some((gpu, found)) = all.find(|(_, found)| *found != expected) else { return Vec::new() };
+        let text = format!(
+            "found links {found:?} of GPU {gpu} in the order of ports, expected links {expected:?} as of GPU {first}: a block takes the link of its number at both GPUs"
+        );
+        vec![("ports", text)]
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<Node, NodeError> {
+        self.elaborate_with(site, Mistakes::default())
+    }
+}
+
+fn measured(path: &str, result: &SwitchResult) -> Measured {
+    let broken = result.broken.iter();
+    Measured {
+        counts: vec![
+            ("switches", 1),
+            ("switch messages received", result.received),
+            ("switch messages sent", result.sent),
+            ("switch copies", result.copies),
+            ("switch sums", result.sums),
+            ("switch misses", result.misses),
+            ("switch stray responses", result.strays),
+            ("switch store full", result.full_stalls),
+        ],
+        extremes: vec![
+            ("most grants lost in a row", Extreme::Largest, result.most_lost),
+            ("packets of the busiest input", Extreme::Largest, result.by_input.iter().copied().max().unwrap_or(0)),
+        ],
+        broken: broken.map(|event| Broken { place: path.to_owned(), violation: event.violation.clone() }).collect(),
+        // GPU to switch, switch to GPU: whatever has arrived has passed one switch.
+        hops_mean: Some(if result.sent > 0 { 2.0 } else { 0.0 }),
+        ..Measured::default()
+    }
+}

@@ -1,0 +1,78 @@
+//! Who is where in a system: what each component finds at the other ends of its links.
+//!
+//! Modelled: nodes that links join, directly or over switches, are one fabric; they are numbered in the order of the
+//! description. Left out: what a fabric carries.
+
+use super::design::System;
+use super::kind::{Member, Offer, Role, SitePort};
+
+/// A component among its neighbours.
+#[derive(Debug)]
+pub struct Neighbourhood {
+    /// Its fabric, a number of its own; `None`: it is neither a node nor a switch.
+    pub fabric: Option<usize>,
+    /// Its place in it.
+    pub member: Member,
+    /// Its ports with what is at their other ends.
+    pub ports: Vec<SitePort>,
+}
+
+/// Of all components of a system, in their order.
+pub fn of(system: &System) -> Vec<Neighbourhood> {
+    let (fabrics, members) = members(system);
+    let offers: Vec<Offer> = system.components.iter().map(|c| c.config.offer()).collect();
+    let site_port = |port: &super::design::JoinedPort| {
+        let link = &system.links[port.link];
+        let (peer, peer_port) = link.ports[1 - port.end];
+        SitePort {
+            path: port.path.clone(),
+            link: link.config.facts(),
+            peer: offers[peer],
+            peer_clock: system.clocks[system.components[peer].clock].1,
+            peer_member: members[peer],
+            peer_port,
+            peer_role: system.components[peer].ports[peer_port].decl.role,
+            seat: None,
+        }
+    };
+    let all = system.components.iter().zip(fabrics).zip(&members);
+    all.map(|((component, fabric), &member)| Neighbourhood {
+        fabric,
+        member,
+        ports: component.ports.iter().map(site_port).collect(),
+    })
+    .collect()
+}
+
+/// The fabric of each component, and its place in it.
+fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
+    let mut root: Vec<usize> = (0..system.components.len()).collect();
+    fn top(root: &mut [usize], mut n: usize) -> usize {
+        while root[n] != n {
+            root[n] = root[root[n]];
+            n = root[n];
+        }
+        n
+    }
+    let role = |n: usize| system.components[n].ports.first().map(|port| port.decl.role);
+    let is_joined = |n: usize| matches!(role(n), Some(Role::Node | Role::Switch));
+    for link in &system.links {
+        let [a, b] = link.ports.map(|(component, _)| component);
+        if is_joined(a) && is_joined(b) {
+            let (a, b) = (top(&mut root, a), top(&mut root, b));
+            root[a.max(b)] = a.min(b);
+        }
+    }
+    let mut counts = vec![0u16; root.len()];
+    let mut all = vec![Member::default(); root.len()];
+    let tops: Vec<usize> = (0..root.len()).map(|n| top(&mut root, n)).collect();
+    for n in (0..root.len()).filter(|&n| role(n) == Some(Role::Node)) {
+        all[n].own = counts[tops[n]];
+        counts[tops[n]] = counts[tops[n]].saturating_add(1);
+    }
+    for n in 0..root.len() {
+        all[n].nodes = counts[tops[n]];
+    }
+    let fabrics = (0..root.len()).map(|n| is_joined(n).then_some(tops[n])).collect();
+    (fabrics, all)
+}

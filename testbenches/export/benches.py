@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Exports the benches of components in RTL and runs them as they are written, in Icarus and Verilator, through cocotb.
+
+Each stub has to pass, since the model answers through it. Stubs that lose or damage units have to be noticed by the test of the
+first bench.
+
+usage: benches.py [--program PROGRAM] [--only WORD]
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+VENV = ROOT / ".venv-cosim"
+OUT = ROOT / "target" / "cosim" / "benches"
+
+if pathlib.Path(sys.prefix) != VENV:
+    if not (VENV / "bin" / "python3").exists():
+        sys.exit("missing: .venv-cosim\nto install: bash testbenches/setup/cosim.sh")
+    os.execv(VENV / "bin" / "python3", [str(VENV / "bin" / "python3"), "-B", *sys.argv])
+
+os.environ["PATH"] = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+from cocotb_tools.runner import get_runner  # noqa: E402: of the interpreter above
+
+SYSTEMS = HERE.parent / "systems"
+# System, component, settings.
+BENCHES = [
+    (SYSTEMS / "host_and_memory.toml", "host", ["host.accesses=300"]),
+    (SYSTEMS / "host_and_memory.toml", "memory", ["host.accesses=300"]),
+    ("cxl256-expander", "device", ["host.accesses=300"]),
+]
+# Stubs that are wrong at every 64th unit: what they do, and the line that does it.
+WRONG = (
+    ("loses units", "cxl_tx_valid <= rst_n && model_cxl_tx_valid && !(&tick);"),
+    ("damages units", "cxl_tx_unit <= model_cxl_tx_unit ^ 544'(&tick) << 100;"),
+)
+
+
+def export(program, system, component, settings, folder):
+    """Writes a bench."""
+    command = [program, "export", "bench", system, "--external", component, "--out", folder]
+    for setting in settings:
+        command += ["--set", setting]
+    subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
+
+
+def run(folder, component, simulator):
+    """Runs a bench; returns whether its test passed, and its log."""
+    build = folder / simulator
+    runner = get_runner(simulator)
+    sources = sorted(folder.glob("*.sv"))
+    log = folder / f"{simulator}.log"
+    runner.build(sources=sources, hdl_toplevel="bench", build_dir=build, always=True, log_file=folder / f"{simulator}_build.log")
+    try:
+        results = runner.test(hdl_toplevel="bench", test_module=f"test_{component}", build_dir=build, test_dir=folder, log_file=log,
+                              results_xml=str(build / "results.xml"))
+    except SystemExit:
+        results = build / "results.xml"
+    cases = list(xml.etree.ElementTree.parse(results).iter("testcase"))
+    wrong = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    return bool(cases) and not wrong, log.read_text(encoding="utf-8", errors="replace")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", default=str(ROOT / "target" / "release" / "scalepool"))
+    parser.add_argument("--only", default="", help="benches whose name has this word")
+    arguments = parser.parse_args()
+    failed = 0
+    for system, component, settings in BENCHES:
+        name = f"{pathlib.Path(system).stem}-{component}"
+        if arguments.only not in name:
+            continue
+        folder = OUT / name
+        export(arguments.program, system, component, settings, folder)
+        for simulator in ("icarus", "verilator"):
+            begin = time.monotonic()
+            passed, log = run(folder, component, simulator)
+            took = re.search(r"took (\d+) units and sent (\d+)", log)
+            units = f"{took[1]} units in, {took[2]} out" if took else "no figures"
+            failed += not passed
+            print(f"bench {name:24} {simulator:10} {'ok' if passed else 'FAILED':7} {units:28} {time.monotonic() - begin:5.1f} s")
+            if not passed:
+                print(log[-3000:])
+    for what, line in WRONG if not arguments.only else ():
+        system, component, settings = BENCHES[0]
+        folder = OUT / f"wrong-{what.split()[0]}"
+        export(arguments.program, system, component, settings, folder)
+        stub, name = folder / f"{component}.sv", line.split(" <=")[0]
+        text = re.sub(rf"^ *{name} <=.*$", f"        {line}", stub.read_text(encoding="utf-8"), count=1, flags=re.MULTILINE)
+        tick = "    logic [5:0] tick = 0;\n    always_ff @(posedge clk) tick <= tick + 6'(model_cxl_tx_valid);\n    always_ff"
+        stub.write_text(text.replace("    always_ff", tick, 1), encoding="utf-8")
+        passed, log = run(folder, component, "icarus")
+        said = re.search(r"AssertionError: (.{1,60})", log)
+        failed += passed or said is None
+        print(f"a stub that {what:20} {'passes' if passed else 'is noticed':12} {said[1] if said else ''}")
+    if failed:
+        sys.exit(f"{failed} benches failed")
+
+
+main()

@@ -34,10 +34,9 @@ pub(super) struct Describe {
 impl Describe {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
         if self.toml {
-            let Some(text) = scalepool_scenario::find(&self.name).and_then(Scenario::description) else {
-                let known = SCENARIOS.iter().filter(|s| s.description().is_some()).map(|s| s.name);
-                let known = known.collect::<Vec<_>>().join(", ");
-                bail!("describe --toml: found `{}`, expected a scenario that is a description: {known}", self.name);
+            let Some(text) = scalepool_scenario::find(&self.name).map(Scenario::description) else {
+                let known = SCENARIOS.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
+                bail!("describe --toml: found `{}`, expected a scenario: {known}", self.name);
             };
             out.write_all(text.as_bytes())?;
             return Ok(Status::Good);

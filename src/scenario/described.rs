@@ -7,10 +7,13 @@ use super::drive::{Built, Ended};
 use super::report::{Broken, FabricFigures, Part, Report, Spread};
 use super::settings::{Key, ON_OFF, Range};
 use super::{Request, RunError, Scenario};
+use scalepool_coherence::chart::Chart;
+use scalepool_coherence::clocked::sequence::{Extent, Sequence};
+use scalepool_coherence::content::LineAddr;
 use scalepool_kernel::SimError;
 use scalepool_link::line_time::LineTime;
 use scalepool_protocols::wire::Violation;
-use scalepool_system::build::{Figures, assemble};
+use scalepool_system::build::{Figures, Run, assemble};
 use scalepool_system::builtin::{self, Builtin};
 use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
@@ -18,6 +21,7 @@ use scalepool_system::field::Range as FieldRange;
 use scalepool_system::kind::{Ending, Extreme, LinkMeasured, Measured, NodeTraffic, Offered, Rows};
 use scalepool_system::problem::Problems;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file of a description, and no name of a scenario.
 pub fn is_file(scenario: &str) -> bool {
@@ -59,13 +63,32 @@ pub fn key_of(short: &Short) -> Key {
 
 /// Scenarios of the descriptions that come with the program.
 pub fn builtins() -> Vec<Scenario> {
-    let scenario = |builtin: &'static Builtin| {
+    let sound = |problems| unreachable!("the descriptions of the program are sound: {problems}");
+    let systems: Vec<System> = builtin::ALL.iter().map(|one| parse(one).resolve().unwrap_or_else(sound)).collect();
+    let shapes: Vec<String> = systems.iter().map(System::shape).collect();
+    let scenario = |(builtin, (system, shape)): (&'static Builtin, (&System, &String))| {
         let description = parse(builtin);
         let (name, about) = description.title();
-        let keys: Vec<Key> = description.shorts().iter().map(key_of).collect();
-        Scenario { name: kept(name), doc: kept(about), keys: Vec::leak(keys), how: super::How::Described(builtin) }
+        // Where several differ in the kind of a link alone, each stands for one kind.
+        let is_one_of_several = shapes.iter().filter(|other| *other == shape).count() > 1;
+        let key = |short: &Short| {
+            let key = key_of(short);
+            let range = if is_one_of_several { None } else { kinds(system, &short.paths[0]) };
+            Key { range: range.unwrap_or(key.range), ..key }
+        };
+        let keys: Vec<Key> = description.shorts().iter().map(key).collect();
+        let has_chart = system.is_coherent();
+        Scenario { name: kept(name), doc: kept(about), keys: Vec::leak(keys), builtin, has_chart }
     };
-    builtin::ALL.iter().map(scenario).collect()
+    builtin::ALL.iter().zip(systems.iter().zip(&shapes)).map(scenario).collect()
+}
+
+/// The kinds that a link can have, if that is what a path stands for.
+fn kinds(system: &System, path: &str) -> Option<Range> {
+    let name = path.strip_prefix("link.")?.strip_suffix(".kind")?;
+    let link = system.links.iter().find(|link| link.path.split('[').next() == Some(name))?;
+    let [taken, also] = link.ports.map(|(component, port)| system.components[component].ports[port].decl.links);
+    Some(Range::Words(Vec::leak(taken.iter().copied().filter(|kind| also.contains(kind)).collect())))
 }
 
 fn parse(builtin: &Builtin) -> Description {
@@ -121,8 +144,13 @@ pub fn build(request: &Request, builtin: Option<&'static Builtin>) -> Result<Bui
 /// # Errors
 /// A stimulus that cannot be used, or links that lead to the wrong components.
 pub fn build_system(request: &Request, system: System) -> Result<Built, RunError> {
+    if request.outputs.chart.is_some() && !system.is_coherent() {
+        return Err(RunError::no_chart(request));
+    }
     let name = system.name.clone();
-    let assembly = assemble(system, request.seed, request.stimulus.clone())?;
+    let chart = request.outputs.chart.is_some().then(|| extent(request));
+    let assembly = assemble(system, Run { seed: request.seed, stimulus: request.stimulus.clone(), chart })?;
+    let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
     let (num, den) = assembly.figures.reference.period();
     let figures = assembly.figures;
     let (ber, stall_limit_fs) = (figures.ber, figures.settle_fs);
@@ -135,9 +163,30 @@ pub fn build_system(request: &Request, system: System) -> Result<Built, RunError
         stall_limit_fs,
         stimulus: assembly.digest,
         ports: assembly.ports,
-        report: Box::new(move |request, ended| report(&name, request, &figures, ended)),
-        chart: None,
+        report: Box::new(move |request, ended| {
+            let mut report = report(&name, request, &figures, ended)?;
+            if drawn.as_deref().is_some_and(|drawn| open(drawn).is_empty()) {
+                let line = request.outputs.chart_line.map_or(String::new(), |a| format!(" of the line of {a:#x}"));
+                report.remarks.push(format!("the chart is empty: no message{line} in its window"));
+            }
+            Ok(report)
+        }),
+        chart: chart.map(|chart| Box::new(move || open(&chart).chart()) as Box<dyn Fn() -> Chart>),
     })
+}
+
+/// What a chart shall show.
+fn extent(request: &Request) -> Extent {
+    let outputs = &request.outputs;
+    Extent {
+        from_fs: outputs.from_fs.unwrap_or(0),
+        to_fs: outputs.to_fs,
+        line: outputs.chart_line.map(LineAddr::of_address),
+    }
+}
+
+fn open(sequence: &Mutex<Sequence>) -> MutexGuard<'_, Sequence> {
+    sequence.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds counts to counts, by name, in the order in which names come first.
@@ -153,6 +202,7 @@ fn add<'a>(all: &mut Vec<(String, u64)>, more: impl IntoIterator<Item = (&'a str
 fn part_of_component(path: &str, measured: &Measured) -> Part {
     let mut figures: Vec<(String, u64)> = Vec::new();
     add(&mut figures, measured.counts.iter().copied());
+    add(&mut figures, measured.messages.iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.as_str(), *n)));
     figures.extend(measured.extremes.iter().map(|(name, _, n)| ((*name).to_owned(), *n)));
     figures.push(("bytes".to_owned(), measured.bytes));
     figures.push(("violations".to_owned(), measured.broken.len() as u64));
@@ -195,7 +245,9 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     if ending.well && is_whole && !of_components().any(|component| component.is_isolated) {
         violations.extend(figures.lost(&ending));
     }
-    if let Err(e) = &ended {
+    // A check that ends the run leaves work open, which is no news.
+    let has_stopped = of_components().any(|component| component.has_stopped);
+    if let (Err(e), false) = (&ended, has_stopped) {
         let violation = Violation::at_byte("SIM-E2E-03", 0, "open work", "none", e.to_string());
         violations.push(Broken { place: "simulation".into(), violation });
     }
@@ -210,14 +262,20 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     let goodput = if active_fs == 0 { 0.0 } else { bytes as f64 / (active_fs as f64 / 1e15) };
     let asked = figures.asked_bytes_per_s;
     let (mut messages, mut counts, mut coverage) = (Vec::new(), Vec::new(), Vec::new());
-    of_components().for_each(|component| add(&mut counts, component.counts.iter().copied()));
+    for component in of_components() {
+        add(&mut counts, component.counts.iter().copied());
+        add(&mut messages, component.messages.iter().map(|(name, n)| (name.as_str(), *n)));
+    }
+    messages.retain(|(_, n)| *n > 0);
     let (mut flits, mut where_time_goes) = (Vec::new(), Vec::new());
     for (n, (_, names, link)) in [0, 1].into_iter().flat_map(|n| links.iter().map(move |link| (n, link))) {
         add(&mut flits, [(names[n], link.units[n])]);
         link.times[n].into_iter().for_each(|time| add_time(&mut where_time_goes, names[n], &time));
     }
     for link in of_links() {
-        add(&mut messages, link.messages.iter().map(|(name, n)| (name.as_str(), *n)));
+        if !link.is_counted_by_agents {
+            add(&mut messages, link.messages.iter().map(|(name, n)| (name.as_str(), *n)));
+        }
         add(&mut counts, link.counts.iter().copied());
         add_coverage(&mut coverage, &link.coverage);
     }

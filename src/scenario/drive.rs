@@ -8,7 +8,6 @@
 
 use super::observe::{Observer, OutputError, Outputs};
 use super::report::Report;
-use super::settings::Settings;
 use super::{Request, RunError};
 use scalepool_coherence::chart::Chart;
 use scalepool_kernel::{RunOptions, RunReport, Running, SimError, Simulation, Stop, Time};
@@ -21,12 +20,6 @@ pub(super) type Ended = Result<RunReport, SimError>;
 
 /// Makes the report of a run from what its modules have left.
 pub(super) type MakeReport = Box<dyn Fn(&Request, Ended) -> Result<Report, RunError>>;
-
-/// Name and settings of a scenario in one spelling.
-pub(super) fn identity(request: &Request, settings: &Settings) -> String {
-    let settings = settings.iter().map(|(key, value)| format!("\n{key}={value}"));
-    std::iter::once(request.scenario.clone()).chain(settings).collect()
-}
 
 /// A scenario that is built and has not run.
 pub struct Built {

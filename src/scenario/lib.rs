@@ -1,18 +1,14 @@
-//! Scenarios: settings and a stimulus to a built simulation, and its result to a report.
+//! Scenarios: a description, settings and a stimulus to a built simulation, and its result to a report.
 //!
-//! Modelled: the built-in scenarios, one folder each, with every number they use in one table of settings. Left out: what
-//! the modules do (see the layers below). A walk through one run: settings and stimulus are read and checked whole; the
+//! Modelled: nothing; the built-in scenarios are descriptions as those of users are. Left out: what the modules do (see the
+//! layers below). A walk through one run: settings and stimulus are read and checked whole; the
 //! simulation is built from them, a partition a thread; records leave after every window for the trace and the waves;
 //! counters and broken rules become the report.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod coherent;
 pub mod described;
 pub mod drive;
-pub mod faults;
-mod flit_link;
-pub mod memory;
 pub mod observe;
 pub mod report;
 pub mod settings;
@@ -25,12 +21,9 @@ use scalepool_system::build::AssemblyError;
 use scalepool_system::builtin::Builtin;
 use scalepool_system::design::System;
 use scalepool_system::problem::Problems;
-use settings::{Key, Range, SettingError, Settings};
+use settings::{Key, Range, SettingError};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-
-/// Builds a scenario.
-type BuildScenario = fn(&Request, &Settings) -> Result<Built, RunError>;
 
 /// A built-in scenario.
 pub struct Scenario {
@@ -40,23 +33,13 @@ pub struct Scenario {
     pub doc: &'static str,
     /// Settings.
     pub keys: &'static [Key],
-    how: How,
-}
-
-/// How a scenario is built.
-enum How {
-    /// By code of its own.
-    Coded(BuildScenario),
-    /// From its description.
-    Described(&'static Builtin),
+    builtin: &'static Builtin,
+    /// Whether there is a chart of its messages.
+    has_chart: bool,
 }
 
 /// All of them.
-pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let mut all = described::builtins();
-    all.extend([coherent::CACHE_PAIR, coherent::DB_SHARE, coherent::FILTER_THRASH, coherent::BIAS_FLIP]);
-    all
-});
+pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(described::builtins);
 
 /// Names of all scenarios.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -77,16 +60,9 @@ impl Scenario {
         self.key(MODE).filter(|k| matches!(k.range, Range::List(_))).map(|k| k.default)
     }
 
-    /// The text of its description, if it is one.
-    pub fn description(&self) -> Option<&'static str> {
-        self.builtin().map(|builtin| builtin.text)
-    }
-
-    fn builtin(&self) -> Option<&'static Builtin> {
-        match self.how {
-            How::Described(builtin) => Some(builtin),
-            How::Coded(_) => None,
-        }
+    /// The text of its description.
+    pub fn description(&self) -> &'static str {
+        self.builtin.text
     }
 
     fn key(&self, name: &str) -> Option<&'static Key> {
@@ -199,21 +175,19 @@ pub enum RunError {
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// The stimulus.
-    #[error(transparent)]
-    Stimulus(#[from] scalepool_nodes::stimulus::TraceError),
-    /// A generated stimulus.
-    #[error(transparent)]
-    Parameter(#[from] scalepool_nodes::stimulus::ParameterError),
-    /// The link.
-    #[error(transparent)]
-    Link(#[from] scalepool_protocols::cxl::cxl68::config::ConfigError),
     /// An output.
     #[error(transparent)]
     Output(#[from] observe::OutputError),
     /// The design itself: a mistake of ours.
     #[error("the simulation cannot be built: {0}")]
     Build(scalepool_kernel::SimError),
+}
+
+impl RunError {
+    fn no_chart(request: &Request) -> RunError {
+        let charted = SCENARIOS.iter().filter(|scenario| scenario.has_chart).map(|scenario| scenario.name);
+        RunError::NoChart { found: request.scenario.clone(), expected: charted.collect::<Vec<_>>().join(", ") }
+    }
 }
 
 /// One request for each flit mode that `link.mode` names; without it the request itself.
@@ -238,7 +212,7 @@ pub fn split(request: &Request) -> Result<Vec<Request>, RunError> {
     let chosen = chosen.split_once('=').map(|(_, modes)| modes).unwrap_or_default();
     let refused = |found: &str| {
         let expected = SCENARIOS.iter().filter_map(Scenario::mode).collect::<Vec<_>>().join(", ");
-        SettingError::Value { key: MODE, found: found.to_owned(), expected }
+        SettingError { key: MODE, found: found.to_owned(), expected }
     };
     let of_mode = |mode: &str| {
         let known =
@@ -281,10 +255,7 @@ pub fn run(request: &Request, on_window: &mut dyn FnMut(Time)) -> Result<Report,
 fn build(request: &Request) -> Result<(Request, Built), RunError> {
     let requests = split(request)?;
     let [request] = &requests[..] else { return Err(RunError::Modes { found: requests.len() }) };
-    let built = match read(request)? {
-        Ready::Coded(build, settings) => build(request, &settings)?,
-        Ready::Described(builtin) => described::build(request, builtin)?,
-    };
+    let built = described::build(request, builtin(request)?)?;
     Ok((request.clone(), built))
 }
 
@@ -293,50 +264,30 @@ fn build(request: &Request) -> Result<(Request, Built), RunError> {
 /// # Errors
 /// No such description, a setting that is refused, or all that is wrong with the description.
 pub fn system(request: &Request) -> Result<System, RunError> {
-    match read(request)? {
-        Ready::Described(builtin) => described::system(request, builtin),
-        Ready::Coded(..) => {
-            let described = SCENARIOS.iter().filter(|s| s.builtin().is_some()).map(|s| s.name);
-            let expected = described.collect::<Vec<_>>().join(", ");
-            Err(RunError::Unknown { found: request.scenario.clone(), expected })
-        }
-    }
-}
-
-/// A request whose settings have been read.
-enum Ready {
-    Coded(BuildScenario, Settings),
-    Described(Option<&'static Builtin>),
+    described::system(request, builtin(request)?)
 }
 
 /// Reads the settings of a request for one mode and makes nothing of them.
 ///
 /// # Errors
-/// No such scenario, a setting that is refused.
+/// No such scenario, a setting that is refused, a chart of what has none.
 pub fn check(request: &Request) -> Result<(), RunError> {
-    match read(request)? {
-        Ready::Coded(..) => Ok(()),
-        Ready::Described(builtin) => described::system(request, builtin).map(|_| ()),
+    let system = system(request)?;
+    if request.outputs.chart.is_some() && !system.is_coherent() {
+        return Err(RunError::no_chart(request));
     }
+    Ok(())
 }
 
-fn read(request: &Request) -> Result<Ready, RunError> {
-    let is_file = described::is_description(request);
-    let scenario = find(&request.scenario).filter(|_| !is_file);
-    if scenario.is_none() && !is_file {
-        let expected = names().collect::<Vec<_>>().join(", ");
-        return Err(RunError::Unknown { found: request.scenario.clone(), expected });
+/// The description that a request names, if it comes with the program.
+///
+/// # Errors
+/// No such scenario.
+fn builtin(request: &Request) -> Result<Option<&'static Builtin>, RunError> {
+    if described::is_description(request) {
+        return Ok(None);
     }
-    if request.outputs.chart.is_some() && !coherent::NAMES.contains(&request.scenario.as_str()) {
-        return Err(RunError::NoChart { found: request.scenario.clone(), expected: coherent::NAMES.join(", ") });
-    }
-    let Some(Scenario { keys, how: How::Coded(build), .. }) = scenario else {
-        return Ok(Ready::Described(scenario.and_then(Scenario::builtin)));
-    };
-    if let Some(found) = request.external.clone() {
-        return Err(RunError::External { found, expected: "none, since it is no description".into() });
-    }
-    let mut settings = Settings::new(keys);
-    request.set.iter().try_for_each(|text| settings.set(text))?;
-    Ok(Ready::Coded(*build, settings))
+    let expected = || names().collect::<Vec<_>>().join(", ");
+    let unknown = || RunError::Unknown { found: request.scenario.clone(), expected: expected() };
+    find(&request.scenario).map(|scenario| Some(scenario.builtin)).ok_or_else(unknown)
 }

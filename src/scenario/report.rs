@@ -1,11 +1,9 @@
 //! What a run says: the figures of `run --json` and of the summary table.
 
 use scalepool_forms::violation;
-use scalepool_kernel::{RunReport, SimError};
 use scalepool_link::line_time::{LineTime, Use};
 use scalepool_link::port::GIVE_UP_RULE;
 pub use scalepool_nodes::Broken;
-use scalepool_system::kind::Ending;
 use serde_json::{Map, Value, json};
 
 /// Spread of a set of latencies.
@@ -115,21 +113,6 @@ pub struct Report {
     pub violations: Vec<Broken>,
     /// What the caller should know and no figure says; in no form of the report.
     pub remarks: Vec<String>,
-}
-
-/// Flit clocks from the start to the end of a run, of (numerator, denominator) fs each.
-pub fn flit_clocks(flit_fs: (u64, u64), ended: &Result<RunReport, SimError>) -> u64 {
-    Ending::of(ended).clocks(flit_fs)
-}
-
-/// The time of a direction, of the accounts of its ports, each over so many bit times.
-pub fn direction(name: &str, ports: impl IntoIterator<Item = LineTime>, line_bits: u64) -> (String, LineTime) {
-    let (mut all, mut bits) = (LineTime::default(), 0);
-    for time in ports {
-        all.merge(&time);
-        bits += line_bits;
-    }
-    (name.to_owned(), all.of_line(bits))
 }
 
 /// Uses of the time that is offered to a line, in the order of reports; with idle it is all.

@@ -6,7 +6,7 @@
 //! A walk through one: the component is looked up; it and its neighbours have to offer `flits`; the system is built once, for
 //! the size of units at its ports; the templates beside this file are filled in.
 
-use super::build::{AssemblyError, assemble};
+use super::build::{AssemblyError, Run, assemble};
 use super::design::{Instance, System};
 use std::fmt::Write;
 
@@ -99,7 +99,7 @@ pub fn bench(system: System, component: &str, source: &Source) -> Result<Vec<(St
     neighbours.dedup();
     let is_noisy = system.links.iter().any(|link| link.config.ber() > 0.0);
     let (path, kind, name) = (own.path.clone(), own.kind.name, system.name.clone());
-    let assembly = assemble(system, 1, None)?;
+    let assembly = assemble(system, Run { seed: 1, ..Run::default() })?;
     for port in &mut ports {
         port.bytes = assembly.ports.iter().find(|p| p.name == port.own).map_or(0, |p| p.unit_bytes);
     }

@@ -1,21 +1,25 @@
 //! A system to a simulation: wires first, then a partition for each component with its link ends.
 
+use super::coherence::{Domains, domains};
 use super::design::System;
 use super::kind::{
     Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Node,
     NodeError, Role, Shared, Site,
 };
 use super::neighbours;
+use scalepool_coherence::clocked::sequence::{Extent, Sequence};
+use scalepool_coherence::config::CoherenceConfig;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::upli::Ordering;
 use scalepool_nodes::Broken;
+use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::nvlink::ledger;
 use scalepool_nodes::ualink::check::conservation;
 use scalepool_trace::Hub;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A system that is built and has not run.
 pub struct Assembly {
@@ -31,6 +35,19 @@ pub struct Assembly {
     pub digest: Vec<u8>,
     /// Its figures.
     pub figures: Figures,
+    /// Messages of coherent agents as they passed, if there is a chart to draw.
+    pub chart: Option<Arc<Mutex<Sequence>>>,
+}
+
+/// What a run adds to a description.
+#[derive(Debug, Clone, Default)]
+pub struct Run {
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// File of the stimulus.
+    pub stimulus: Option<PathBuf>,
+    /// What a chart of coherent messages shows; `None`: there is none.
+    pub chart: Option<Extent>,
 }
 
 /// Gives the figures of a system, whenever the run is looked at.
@@ -119,7 +136,24 @@ type PlacePart = Box<dyn FnOnce(&mut PartitionBuilder, &mut Clocks) -> Result<()
 const MOST_PARTITIONS: usize = 16;
 
 /// Components in the order of the description, cut into groups of about the same weight, which is that of their ports.
-fn groups(parts: Vec<(usize, PlacePart)>) -> Vec<Vec<PlacePart>> {
+///
+/// Parts with the same key stay together: they see one another at one instant.
+fn groups(parts: Vec<(usize, Option<usize>, PlacePart)>) -> Vec<Vec<PlacePart>> {
+    let mut joined: Vec<(usize, Vec<PlacePart>)> = Vec::new();
+    let mut of_key: BTreeMap<usize, usize> = BTreeMap::new();
+    for (weight, key, part) in parts {
+        match key.and_then(|key| of_key.get(&key)) {
+            Some(&n) => {
+                joined[n].0 += weight;
+                joined[n].1.push(part);
+            }
+            None => {
+                key.map(|key| of_key.insert(key, joined.len()));
+                joined.push((weight, vec![part]));
+            }
+        }
+    }
+    let parts = joined;
     let total: usize = parts.iter().map(|(weight, _)| weight).sum();
     let count = parts.len().min(MOST_PARTITIONS);
     let mut groups: Vec<Vec<PlacePart>> = (0..count).map(|_| Vec::new()).collect();
@@ -127,7 +161,7 @@ fn groups(parts: Vec<(usize, PlacePart)>) -> Vec<Vec<PlacePart>> {
     let has_room = parts.len() <= MOST_PARTITIONS;
     for (n, (weight, part)) in parts.into_iter().enumerate() {
         let group = if has_room { n } else { before * count / total };
-        groups[group].push(part);
+        groups[group].extend(part);
         before += weight;
     }
     groups.retain(|group| !group.is_empty());
@@ -149,6 +183,36 @@ pub enum AssemblyError {
         /// How many.
         found: usize,
     },
+    /// Components that share a stimulus and take it in different portions.
+    #[error(
+        "--stimulus: found blocks of {found} and of {other} accesses, expected one length: the trace is dealt to all cores in turn"
+    )]
+    Blocks {
+        /// Of one.
+        found: u64,
+        /// Of another.
+        other: u64,
+    },
+}
+
+/// The trace that all who share a stimulus get their accesses from.
+///
+/// # Errors
+/// A file that cannot be read, or that nobody or several who do not share it would take.
+fn dealt(system: &System, stimulus: Option<&PathBuf>) -> Result<Option<DealtTrace>, AssemblyError> {
+    let Some(path) = stimulus else { return Ok(None) };
+    let takers = system.components.iter().filter(|c| c.config.takes_stimulus()).count();
+    let blocks: Vec<u64> = system.components.iter().filter_map(|c| c.config.shares_stimulus()).collect();
+    let found = takers + usize::from(!blocks.is_empty());
+    if found != 1 {
+        return Err(AssemblyError::Stimulus { found });
+    }
+    let Some(&first) = blocks.first() else { return Ok(None) };
+    if let Some(&other) = blocks.iter().find(|block| **block != first) {
+        return Err(AssemblyError::Blocks { found: first, other });
+    }
+    let trace = scalepool_nodes::stimulus::read_trace(path, None).map_err(NodeError::from)?;
+    Ok(Some(DealtTrace::new(trace)))
 }
 
 /// A settling limit where there is no link \[fs\].
@@ -158,13 +222,24 @@ const DEFAULT_SETTLE_FS: u64 = 20_000_000_000_000;
 ///
 /// # Errors
 /// A stimulus that cannot be used.
-pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<Assembly, AssemblyError> {
+pub fn assemble(system: System, run: Run) -> Result<Assembly, AssemblyError> {
+    amended(system, run, &|_| ())
+}
+
+/// The same with other choices of coherent agents, which no description can make.
+pub(crate) fn amended(
+    system: System,
+    run: Run,
+    amend: &dyn Fn(&mut CoherenceConfig),
+) -> Result<Assembly, AssemblyError> {
     let canonical = system.canonical();
-    let takers = system.components.iter().filter(|c| c.config.takes_stimulus()).count();
-    if stimulus.is_some() && takers != 1 {
-        return Err(AssemblyError::Stimulus { found: takers });
+    let Run { seed, stimulus, chart } = run;
+    let dealt = dealt(&system, stimulus.as_ref())?;
+    let Domains { seats, of_component, chart } = domains(&system, chart, amend)?;
+    let mut neighbours = neighbours::of(&system);
+    for ((component, port), seat) in seats {
+        neighbours[component].ports[port].seat = Some(seat);
     }
-    let neighbours = neighbours::of(&system);
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
@@ -192,19 +267,28 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         ends.push(built.ends.map(Some));
         figures.links.push((link.path, directions, built.measure));
     }
-    let (mut ports, mut digest, shared) = (Vec::new(), Vec::new(), Shared::default());
-    let mut parts: Vec<(usize, PlacePart)> = Vec::new();
-    for (component, neighbours::Neighbourhood { fabric, member, ports: site_ports }) in
-        components.into_iter().zip(neighbours)
+    let (mut ports, shared) = (Vec::new(), Shared::default());
+    let mut digest = dealt.as_ref().map_or_else(Vec::new, DealtTrace::digest);
+    let mut parts: Vec<(usize, Option<usize>, PlacePart)> = Vec::new();
+    for ((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain) in
+        components.into_iter().zip(neighbours).zip(of_component)
     {
         let (clock_name, clock) = clocks[component.clock].clone();
         if component.config.asks() {
             figures.asked_bytes_per_s += site_ports.iter().map(|port| port.link.unit_bytes_per_s).sum::<f64>();
         }
         let stimulus = stimulus.clone().filter(|_| component.config.takes_stimulus());
-        let folder = component.folder.clone();
-        let site =
-            Site { path: &component.path, clock, member, seed, ports: &site_ports, stimulus, folder, shared: &shared };
+        let site = Site {
+            path: &component.path,
+            clock,
+            member,
+            seed,
+            ports: &site_ports,
+            stimulus,
+            dealt: dealt.clone(),
+            folder: component.folder.clone(),
+            shared: &shared,
+        };
         let denied = component.config.denied();
         let Node { place, measure, digest: own, ledger } = component.config.elaborate(&site, &mut hub)?;
         digest.extend(own);
@@ -218,10 +302,14 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         }
         figures.components.push((component.path.clone(), measure));
         let mut own_ends = Vec::new();
-        for port in &component.ports {
+        for (port, site_port) in component.ports.iter().zip(&site_ports) {
             let Some(mut end) = ends[port.link][port.end].take() else { unreachable!("a port has one end") };
             end.tap(&mut hub);
-            ports.push(end.port());
+            let place = end.port();
+            if let Some(seat) = &site_port.seat {
+                hub.number_link(&place.name, seat.link_number());
+            }
+            ports.push(place);
             own_ends.push(end);
         }
         let external = component.external;
@@ -235,7 +323,7 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
             // The inside of an external component is the caller's.
             core.map_or(Ok(()), |core| place(p, core, plugs))
         };
-        parts.push((weight, Box::new(part)));
+        parts.push((weight, domain, Box::new(part)));
     }
     for group in groups(parts) {
         sim.partition(move |p| {
@@ -244,5 +332,5 @@ pub fn assemble(system: System, seed: u64, stimulus: Option<PathBuf>) -> Result<
         });
     }
     figures.fabrics = fabrics.into_values().collect();
-    Ok(Assembly { sim, hub, ports, canonical, digest, figures })
+    Ok(Assembly { sim, hub, ports, canonical, digest, figures, chart })
 }

@@ -75,9 +75,30 @@ impl LinkInstance {
 }
 
 impl System {
+    /// The port at the other end of the link of a port: component, and port of it.
+    pub fn far(&self, component: usize, port: usize) -> (usize, usize) {
+        let JoinedPort { link, end, .. } = self.components[component].ports[port];
+        self.links[link].ports[1 - end]
+    }
+
     /// Paths of the ports of a link.
     pub fn ports_of(&self, link: &LinkInstance) -> [&str; 2] {
         link.ports.map(|(component, port)| self.components[component].ports[port].path.as_str())
+    }
+
+    /// Whether components keep lines coherent, so that there is a chart of their messages.
+    pub fn is_coherent(&self) -> bool {
+        self.components.iter().any(|component| component.config.coherent(&component.path).is_some())
+    }
+
+    /// Components, their values, and what is joined to what, whatever the kinds of links and their values.
+    pub fn shape(&self) -> String {
+        let values = self.resolved.iter().filter(|(path, _)| path.starts_with("component."));
+        let mut lines: Vec<String> = values.map(|(path, value)| format!("{path} = {value}")).collect();
+        lines.extend(self.components.iter().map(|component| format!("{} is {}", component.path, component.kind.name)));
+        lines.extend(self.links.iter().map(|link| self.ports_of(link).join(" to ")));
+        lines.sort();
+        lines.join("\n")
     }
 
     /// Everything that decides what it does, in one spelling: what the hash of a run covers.

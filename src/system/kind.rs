@@ -7,6 +7,7 @@
 //! to the ports; when all fits, the component is told who is at the other end of each port ([`Site`]) and becomes modules of
 //! a partition and a place where its figures will be ([`Node`]).
 
+use super::coherence::{Coherent, Seat};
 use super::document::Table;
 use super::field::{self, Config, Field};
 use super::kinds;
@@ -21,6 +22,8 @@ use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
 use scalepool_nodes::Broken;
+use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
+use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::gpu::GpuResult;
 use scalepool_nodes::ualink::accelerator::AcceleratorResult;
@@ -38,6 +41,16 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::cxl_memory::KIND,
     kinds::cxl_root::KIND,
     kinds::cxl_io_device::KIND,
+    kinds::cxl_coherent::home::KIND,
+    kinds::cxl_coherent::cache_device::KIND,
+    kinds::cxl_coherent::cache_device::PEER,
+    kinds::cxl_coherent::hdm_db_device::KIND,
+    kinds::cxl_coherent::hdm_db_host::KIND,
+    kinds::cxl_coherent::hdm_db_host::PEER,
+    kinds::cxl_coherent::hdm_d::DEVICE,
+    kinds::cxl_coherent::hdm_d::HOST,
+    kinds::cxl_coherent::switch::CACHE,
+    kinds::cxl_coherent::switch::FABRIC,
     kinds::ualink_accelerator::KIND,
     kinds::ualink_switch::KIND,
     kinds::nvlink_gpu::KIND,
@@ -66,6 +79,28 @@ pub enum Role {
     Node,
     /// A switch.
     Switch,
+    /// One that keeps lines coherent.
+    Coherent(Lines, Side),
+}
+
+/// How lines are kept coherent: what travels between their home and those that hold them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// Lines of a host, by CXL.cache.
+    Cache,
+    /// Lines of a device with back-invalidation, by CXL.mem.
+    HdmDb,
+    /// Lines of a device with a bias table, by CXL.mem and CXL.cache.
+    HdmD,
+}
+
+/// A side of a CXL link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Upstream.
+    Host,
+    /// Downstream.
+    Device,
 }
 
 impl Role {
@@ -76,6 +111,12 @@ impl Role {
             Role::Device => "device",
             Role::Node => "node",
             Role::Switch => "switch",
+            Role::Coherent(Lines::Cache, Side::Host) => "host of CXL.cache",
+            Role::Coherent(Lines::Cache, Side::Device) => "device of CXL.cache",
+            Role::Coherent(Lines::HdmDb, Side::Host) => "host of HDM-DB",
+            Role::Coherent(Lines::HdmDb, Side::Device) => "device with HDM-DB",
+            Role::Coherent(Lines::HdmD, Side::Host) => "host of HDM-D",
+            Role::Coherent(Lines::HdmD, Side::Device) => "device with HDM-D",
         }
     }
 }
@@ -203,6 +244,15 @@ pub struct SitePort {
     pub peer_port: usize,
     /// Its side of the link.
     pub peer_role: Role,
+    /// Its place among those that keep lines coherent, if it has one; it is known when the system is built.
+    pub seat: Option<Seat>,
+}
+
+impl SitePort {
+    /// Its place among those that keep lines coherent, of a port whose role says that it has one.
+    pub fn seat(&self) -> &Seat {
+        self.seat.as_ref().unwrap_or_else(|| unreachable!("every coherent port is followed from its home"))
+    }
 }
 
 /// Where a component stands.
@@ -220,6 +270,8 @@ pub struct Site<'a> {
     pub ports: &'a [SitePort],
     /// File of a stimulus that the command line names for it.
     pub stimulus: Option<PathBuf>,
+    /// The trace of which it gets a share, if the command line names one.
+    pub dealt: Option<DealtTrace>,
     /// Folder to which paths of the description are relative.
     pub folder: PathBuf,
     /// What components of a run have in common.
@@ -272,6 +324,8 @@ impl Site<'_> {
 pub enum Plug {
     /// Messages of CXL.mem and CXL.cache: to the link, from the link.
     Cxl(OutEnd<Message>, InEnd<Message>),
+    /// The same, a channel for each class.
+    Coherent(NodeEnds),
     /// TLPs of CXL.io, and messages of CXL.mem where they share the link.
     CxlIo(IoPlug),
     /// The end itself, to be bound by a module on the clock of flits.
@@ -293,6 +347,14 @@ impl Plug {
     pub fn cxl(self) -> (OutEnd<Message>, InEnd<Message>) {
         match self {
             Plug::Cxl(tx, rx) => (tx, rx),
+            _ => unreachable!("a port takes the links that it declares"),
+        }
+    }
+
+    /// Channels of classes, of a port that keeps lines coherent.
+    pub fn coherent(self) -> NodeEnds {
+        match self {
+            Plug::Coherent(ends) => ends,
             _ => unreachable!("a port takes the links that it declares"),
         }
     }
@@ -383,6 +445,10 @@ pub struct Measured {
     pub counts: Vec<(&'static str, u64)>,
     /// What it counts that is no sum in a system: name, which one a system has, and figure.
     pub extremes: Vec<(&'static str, Extreme, u64)>,
+    /// Messages sent, by name; where agents count them, links do not.
+    pub messages: Vec<(String, u64)>,
+    /// A check has ended its part of the run, so open work is no news.
+    pub has_stopped: bool,
     /// Bytes of finished reads and writes.
     pub bytes: u64,
     /// Request to answer, by transaction \[cycles of its clock\].
@@ -492,6 +558,16 @@ pub trait Component: Send + Any {
         Vec::new()
     }
 
+    /// What it is to the coherence of lines; `path` is its own.
+    fn coherent(&self, _path: &str) -> Option<Coherent> {
+        None
+    }
+
+    /// Accesses in a block, if it takes its share of a trace that is dealt to several components in blocks.
+    fn shares_stimulus(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether it takes the file of a stimulus.
     fn takes_stimulus(&self) -> bool {
         false
@@ -585,6 +661,8 @@ pub struct LinkMeasured {
     pub units: [u64; 2],
     /// Messages sent, by layout.
     pub messages: Vec<(String, u64)>,
+    /// The agents at its ends count their messages, which a switch would have twice.
+    pub is_counted_by_agents: bool,
     /// Times that something was asked for again.
     pub retries: u64,
     /// Flit clocks in which a message waited for a credit.

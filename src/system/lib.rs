@@ -13,6 +13,7 @@
 pub mod bench;
 pub mod build;
 pub mod builtin;
+pub mod coherence;
 pub mod description;
 pub mod design;
 pub mod document;

@@ -32,6 +32,7 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
             peer_member: members[peer],
             peer_port,
             peer_role: system.components[peer].ports[peer_port].decl.role,
+            seat: None,
         }
     };
     let all = system.components.iter().zip(fabrics).zip(&members);

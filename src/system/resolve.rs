@@ -9,7 +9,7 @@ use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
-use super::kind::{COMPONENTS, Finding, LINKS, OnWire, PortDecl, Role};
+use super::kind::{COMPONENTS, Finding, LINKS, OnWire, PortDecl, Role, Side};
 use super::neighbours;
 use super::part::{self, PartArray, Whole};
 use super::problem::{Place, Problems};
@@ -825,10 +825,13 @@ impl<'a> Resolver<'a> {
             }
             [Role::Host, Role::Device] | [Role::Node, Role::Node | Role::Switch] => ends,
             [Role::Device, Role::Host] | [Role::Switch, Role::Node] => [ends[1], ends[0]],
+            [Role::Coherent(a, Side::Host), Role::Coherent(b, Side::Device)] if a == b => ends,
+            [Role::Coherent(a, Side::Device), Role::Coherent(b, Side::Host)] if a == b => [ends[1], ends[0]],
             roles => {
                 let ([a, b], [role, other]) = (&names, roles.map(Role::name));
                 let expected = match roles {
                     [Role::Switch, _] => "a node at one end: switches are not joined to each other",
+                    [Role::Coherent(..), _] | [_, Role::Coherent(..)] => "both sides of one protocol",
                     _ => "a host and a device",
                 };
                 let text = format!("found `{a}`, a {role}, and `{b}`, a {other}, expected {expected}");

@@ -31,6 +31,8 @@ pub struct Place {
     pub path: String,
     /// What it shows in a wave.
     pub kind: PlaceKind,
+    /// Number of the coherent link that ends there, by which the log tells identifiers of different links apart.
+    pub link: Option<u16>,
 }
 
 /// All places, in order of creation.
@@ -157,10 +159,15 @@ impl Hub {
     /// A tap at a place. Its ordinal is the number of taps made before it, so elaboration order is output order.
     pub fn tap(&mut self, path: &str, kind: PlaceKind) -> Tap {
         let ordinal = self.places.0.len() as u32;
-        self.places.0.push(Place { path: path.to_owned(), kind });
+        self.places.0.push(Place { path: path.to_owned(), kind, link: None });
         let buffer = Arc::new(Waiting { on: self.on.clone(), records: Mutex::default() });
         self.buffers.push(buffer.clone());
         Tap { ordinal, ids: 0, sequence: 0, buffer: Some(buffer) }
+    }
+
+    /// A coherent link of this number ends at the places of a path.
+    pub fn number_link(&mut self, path: &str, link: u16) {
+        self.places.0.iter_mut().filter(|place| place.path == path).for_each(|place| place.link = Some(link));
     }
 
     /// All places so far.

@@ -94,11 +94,6 @@ impl LinkIds {
     }
 }
 
-/// The number of the link that a path names, the last of its indices: `host.port[1]`, `dev[1].link`.
-pub(super) fn link(path: &str) -> Option<u64> {
-    path.rsplit_once('[')?.1.split(']').next()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,10 +124,5 @@ mod tests {
         assert_eq!((ids.of(0, &go, sent(9, 0)), ids.of(0, &go, taken(1))), (77, 77));
         // The home serves nothing there any more: a snoop of its own under the same UQID.
         assert_eq!((ids.of(1, &snoop, sent(9, 0)), ids.of(1, &form("d2h_rsp", json!({"uqid": 5})), None)), (0, 0));
-    }
-
-    #[test]
-    fn links_are_found_by_place() {
-        assert_eq!((link("host.port[12]"), link("dev[3].link"), link("host.link")), (Some(12), Some(3), None));
     }
 }

@@ -20,7 +20,7 @@
 //!
 //! Invariants: an observer only, like every [`Sink`](super::Sink); a run is the same with and without it.
 
-use super::link_ids::{self, LinkIds, Part};
+use super::link_ids::{LinkIds, Part};
 use super::{Body, Kind, Places, Record};
 use scalepool_forms::flit::Decoder;
 use scalepool_forms::{message, number};
@@ -385,8 +385,8 @@ impl LogSink {
                     self.line(places, r, Level::Debug, r.id, &format!("protocol={protocol} dir={dir}"));
                 }
                 for form in messages {
-                    let id = match (&mut self.coherent, link_ids::link(places.path(r.ordinal))) {
-                        (Some(ids), Some(link)) => ids.of(link, &form, None),
+                    let id = match (&mut self.coherent, places.get(r.ordinal).and_then(|place| place.link)) {
+                        (Some(ids), Some(link)) => ids.of(link.into(), &form, None),
                         _ => Names::of(&form).map_or(0, |names| self.ids.of(names, port_of(&form))),
                     };
                     self.line(places, r, Level::Debug, id, &words(&form));

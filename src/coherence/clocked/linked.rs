@@ -32,6 +32,8 @@ pub struct NodeLink {
     pub routes: Vec<Route>,
     /// How it spells messages, for traces.
     pub form: Form,
+    /// Number by which the log tells its identifiers from those of other links.
+    pub number: u16,
 }
 
 impl NodeLink {

@@ -236,8 +236,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         }
         self.core.heard(at.cycle, &msg);
         let line = msg.line();
-        let form = self.links[link].link.form;
-        let number = self.ports[usize::from(port)].1.bi_id;
+        let NodeLink { form, number, .. } = self.links[link].link;
         let id = line.and_then(|line| self.open.get(&line)).copied().unwrap_or(0);
         self.tap.record_on((number, false), at, Kind::Mark, id, || shown(&message, form));
         self.agent.take(&self.config, port, msg, 0, &mut self.out);
@@ -275,7 +274,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         let linked = &mut self.links[link];
         let class = msg.class();
         let message = route.to_link(msg);
-        let form = linked.link.form;
+        let NodeLink { form, number, .. } = linked.link;
         let begins = matches!(class, Class::D2hReq | Class::M2sReq | Class::M2sRwd);
         let (kind, id) = match msg.line() {
             Some(line) if begins => {
@@ -286,7 +285,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             Some(line) => (Kind::Mark, self.open.get(&line).copied().unwrap_or(0)),
             None => (Kind::Mark, 0),
         };
-        self.tap.record_on((route.bi_id, true), at, kind, id, || shown(&message, form));
+        self.tap.record_on((number, true), at, kind, id, || shown(&message, form));
         linked.post(class, message);
         if let Some(n) = ORDER.iter().position(|c| *c == class) {
             self.result.lock().unwrap_or_else(PoisonError::into_inner).sent[n] += 1;

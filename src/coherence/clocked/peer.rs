@@ -110,14 +110,18 @@ impl Watched for Peer<Line> {
 /// The watches of a peer: of the host's lines, of those that it reaches directly.
 pub struct Divided<A> {
     /// Of the host's lines.
-    pub cache: Box<dyn Watch<A>>,
+    pub cache: Option<Box<dyn Watch<A>>>,
     /// Of the other device's lines.
-    pub mem: Box<dyn Watch<A>>,
+    pub mem: Option<Box<dyn Watch<A>>>,
 }
 
 impl<A> Divided<A> {
-    fn of(&mut self, port: Port) -> &mut dyn Watch<A> {
-        if port == MEM { &mut *self.mem } else { &mut *self.cache }
+    fn of(&mut self, port: Port) -> Option<&mut Box<dyn Watch<A>>> {
+        if port == MEM { self.mem.as_mut() } else { self.cache.as_mut() }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &dyn Watch<A>> {
+        [&self.cache, &self.mem].into_iter().flatten().map(|watch| &**watch)
     }
 }
 
@@ -128,29 +132,35 @@ impl<A> Watch<A> for Divided<A> {
             let own = |line: &LineAddr| is_direct(*line) == (port == MEM);
             let effects: Vec<_> = effects.iter().filter(|e| own(&e.line())).cloned().collect();
             let worked: Vec<_> = worked.iter().filter(|l| own(l)).copied().collect();
-            events.extend(self.of(port).step(node, agent, &effects, &worked, at));
+            events.extend(self.of(port).into_iter().flat_map(|w| w.step(node, agent, &effects, &worked, at)));
         }
         events
     }
 
     fn waits(&mut self, node: usize, port: Port, msg: &Msg<Line>) {
-        self.of(port).waits(node, port, msg);
+        if let Some(watch) = self.of(port) {
+            watch.waits(node, port, msg);
+        }
     }
 
     fn before(&mut self, agent: &A, msg: &Msg<Line>) {
         let port = if is_mem(msg) { MEM } else { CACHE };
-        self.of(port).before(agent, msg);
+        if let Some(watch) = self.of(port) {
+            watch.before(agent, msg);
+        }
     }
 
     fn met(&self) -> BTreeSet<Point> {
-        self.cache.met().union(&self.mem.met()).copied().collect()
+        self.all().flat_map(Watch::met).collect()
     }
 
     fn has_stopped(&self) -> bool {
-        self.cache.has_stopped() || self.mem.has_stopped()
+        self.all().any(Watch::has_stopped)
     }
 
     fn message(&mut self, node: usize, port: Port, msg: &Msg<Line>, taken: bool, at: Stamp) {
-        self.of(port).message(node, port, msg, taken, at);
+        if let Some(watch) = self.of(port) {
+            watch.message(node, port, msg, taken, at);
+        }
     }
 }

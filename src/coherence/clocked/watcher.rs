@@ -18,9 +18,8 @@ use crate::event::Event;
 use crate::message::{Class, Msg};
 use crate::monitor::{CopyView, View, check_bias, check_copies};
 use scalepool_trace::Stamp;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a home says of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,8 +91,8 @@ pub struct Watcher {
 
 impl Watcher {
     /// Of nodes with these names.
-    pub fn new(config: CoherenceConfig, names: Vec<String>) -> Rc<RefCell<Watcher>> {
-        Rc::new(RefCell::new(Watcher {
+    pub fn new(config: CoherenceConfig, names: Vec<String>) -> Arc<Mutex<Watcher>> {
+        Arc::new(Mutex::new(Watcher {
             config,
             names,
             copies: BTreeMap::new(),
@@ -225,27 +224,33 @@ fn put<T: PartialEq>(
 }
 
 /// A node's handle on the watcher.
-pub struct Handle(pub Rc<RefCell<Watcher>>);
+pub struct Handle(pub Arc<Mutex<Watcher>>);
+
+impl Handle {
+    fn watcher(&self) -> MutexGuard<'_, Watcher> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl<A: Watched> Watch<A> for Handle {
     fn waits(&mut self, node: usize, port: Port, msg: &Msg<Line>) {
         if let (HOME, Some(line)) = (node, request(msg)) {
-            self.0.borrow_mut().waiting.entry((line, port)).or_insert(0);
+            self.watcher().waiting.entry((line, port)).or_insert(0);
         }
     }
 
     fn before(&mut self, agent: &A, msg: &Msg<Line>) {
-        let mut watcher = self.0.borrow_mut();
+        let mut watcher = self.watcher();
         watcher.met.extend(agent.row(msg));
         watcher.suspects.extend(agent.lines_of(msg));
     }
 
     fn met(&self) -> BTreeSet<Point> {
-        self.0.borrow().met.clone()
+        self.watcher().met.clone()
     }
 
     fn step(&mut self, node: usize, agent: &A, effects: &[Effect<Line>], worked: &[LineAddr], _: Stamp) -> Vec<Event> {
-        let mut watcher = self.0.borrow_mut();
+        let mut watcher = self.watcher();
         let watcher = &mut *watcher;
         watcher.suspects.extend(worked);
         for line in worked.iter().filter(|_| node == HOME) {
@@ -291,11 +296,11 @@ impl<A: Watched> Watch<A> for Handle {
     }
 
     fn has_stopped(&self) -> bool {
-        self.0.borrow().stopped
+        self.watcher().stopped
     }
 
     fn message(&mut self, node: usize, port: Port, msg: &Msg<Line>, taken: bool, at: Stamp) {
-        let mut watcher = self.0.borrow_mut();
+        let mut watcher = self.watcher();
         if let Some(data) = msg.data()
             && !matches!(msg, Msg::D2hData { bogus: true, .. })
         {

@@ -1,9 +1,11 @@
 //! Hosts and memory devices of CXL.mem.
 //!
-//! Modelled: a core with a cache that asks for the memory of a device, and the device that answers. Left out: coherence
-//! (see [`scalepool_coherence`]), CXL.io. A walk through one read: the host misses and sends MemRd with a tag; the device
-//! answers with DRS and data after its latency; the host checks the bytes and frees the tag.
+//! Modelled: a core with a cache that asks for the memory of a device, and the device that answers. What coherent agents need
+//! to be nodes is in [`coherent`]. Left out: the agents themselves (see [`scalepool_coherence`]), CXL.io. A walk through one
+//! read: the host misses and sends MemRd with a tag; the device answers with DRS and data after its latency; the host checks
+//! the bytes and frees the tag.
 
+pub mod coherent;
 pub mod host;
 pub mod memory;
 

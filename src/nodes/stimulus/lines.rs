@@ -100,7 +100,7 @@ fn one_direction(access: Access, cycle: u64, write: bool) -> impl Iterator<Item 
 }
 
 /// The accesses of a trace that is held once, for any number of readers.
-pub fn in_memory(trace: Vec<Access>) -> impl Iterator<Item = Access> + Clone + Send {
-    let trace = Arc::new(trace);
+pub fn in_memory(trace: impl Into<Arc<Vec<Access>>>) -> impl Iterator<Item = Access> + Clone + Send + 'static {
+    let trace = trace.into();
     (0..trace.len()).map(move |n| trace[n])
 }

@@ -16,7 +16,7 @@ macro_rules! builtin {
 }
 
 /// All of them.
-pub static ALL: [Builtin; 9] = [
+pub static ALL: [Builtin; 16] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
     builtin!("cxl256-lopt-expander.toml"),
@@ -26,4 +26,11 @@ pub static ALL: [Builtin; 9] = [
     builtin!("ualink-pod.toml"),
     builtin!("nvlink-pair.toml"),
     builtin!("nvlink-pod.toml"),
+    builtin!("cxl-cache-pair.toml"),
+    builtin!("cxl-cache-switch.toml"),
+    builtin!("cxl-cache-peers.toml"),
+    builtin!("hdm-db-share.toml"),
+    builtin!("hdm-db-fabric.toml"),
+    builtin!("snoop-filter-thrash.toml"),
+    builtin!("bias-flip.toml"),
 ];

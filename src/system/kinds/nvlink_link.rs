@@ -179,5 +179,6 @@ fn measured(results: &[(String, Arc<Mutex<PortResult>>)], flit_fs: u64, ending: 
         rows: Vec::new(),
         broken,
         astray,
+        ..LinkMeasured::default()
     }
 }

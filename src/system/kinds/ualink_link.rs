@@ -306,5 +306,6 @@ fn measured(
         rows: vec![("field types", (0..FIELDS.len()).map(|n| field(n) > 0).collect())],
         broken,
         astray,
+        ..LinkMeasured::default()
     }
 }

@@ -5,7 +5,7 @@ use super::cache_bench::{At, Bench, Bytes, Flat, Home, LINE, Op, Snoop, data_sen
 use super::hops;
 use super::mem_bench::{X, bytes, device, drs, give, host, m2s, ndr, with, write};
 use super::mem_explore::clean;
-use super::scenarios::{MODES, count, settings, sound};
+use super::scenarios::{MODES, below_a_switch, count, settings, sound};
 use super::stress::runs;
 use scalepool::coherence::agent::{Agent, Effect, Out};
 use scalepool::coherence::bias::{Bias, BiasDevice, BiasHost};
@@ -421,9 +421,9 @@ fn poison_crosses_real_links() {
             poisoned("hdm-db-share", &[&mode, "core.pattern=migratory"]);
         }
     }
-    poisoned("cxl-cache-pair", &["switch=on", "core.pattern=migratory"]);
-    poisoned("cxl-cache-pair", &["switch=on", "link.mode=cxl-256b-pbr", "target=on", "core.pattern=migratory"]);
-    poisoned("hdm-db-share", &["switch=on", "link.mode=cxl-256b-pbr", "peers=1", "core.pattern=migratory"]);
+    poisoned("cxl-cache-switch", &["core.pattern=migratory"]);
+    poisoned(&below_a_switch(), &["link.mode=cxl-256b-pbr", "core.pattern=migratory"]);
+    poisoned("hdm-db-fabric", &["peers=1", "core.pattern=migratory"]);
     // Without the setting the report says nothing of it.
     let report = sound("bias-flip", None, &settings(&["core.accesses=20"]));
     assert!(report.counts.iter().all(|(name, _)| name != "poisoned loads"));

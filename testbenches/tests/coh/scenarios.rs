@@ -25,6 +25,12 @@ pub fn settings(list: &[&str]) -> Vec<String> {
     list.iter().map(|s| (*s).to_owned()).collect()
 }
 
+/// Devices behind one switch that use the memory of one more device directly.
+pub fn below_a_switch() -> String {
+    let file = "systems/cache_switch_peers.toml";
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file).display().to_string()
+}
+
 pub fn count(report: &Report, of: &str) -> u64 {
     report.counts.iter().chain(&report.messages).find(|(name, _)| name == of).map_or(0, |(_, n)| *n)
 }
@@ -42,7 +48,7 @@ fn bias_flips_in_every_mode_and_pattern() {
             for group in ["mem request", "host situation", "bias request"] {
                 assert!(groups.contains(&group), "{mode} {pattern}: {groups:?}");
             }
-            assert!(report.coverage.iter().all(|(_, met, of)| (1..=*of).contains(met)), "{:?}", report.coverage);
+            assert!(report.coverage.iter().all(|(_, met, of)| met <= of), "{:?}", report.coverage);
             assert!(count(&report, "d2h_req") > 0 && count(&report, "m2s_req") > 0, "{mode} {pattern}: both ask");
         }
     }
@@ -193,10 +199,10 @@ fn no_link_is_passed_again_and_again() {
     for (scenario, more) in [
         ("cxl-cache-pair", &["devices=3"][..]),
         ("cxl-cache-pair", &["devices=6"]),
-        ("cxl-cache-pair", &["devices=6", "switch=on"]),
+        ("cxl-cache-switch", &["devices=6"]),
         ("cxl-cache-pair", &["devices=4", "core.lines=3", "core.cache_lines=1", "home.filter_lines=2"]),
         ("hdm-db-share", &["hosts=3"]),
-        ("hdm-db-share", &["hosts=3", "peers=2", "switch=on", "link.mode=cxl-256b-pbr"]),
+        ("hdm-db-fabric", &["hosts=3", "peers=2"]),
         ("hdm-db-share", &["hosts=4", "core.lines=3", "device.filter_sets=1", "uio.accesses=50"]),
     ] {
         for pattern in ["false-sharing", "migratory"] {

@@ -143,6 +143,7 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
                 tx: tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
                 routes: vec![Route::default()],
                 form: Form::Hbr,
+                number: 0,
             };
             let links = ends.into_iter().map(link).collect();
             let port = Port::from(stuck.dir() != sends);

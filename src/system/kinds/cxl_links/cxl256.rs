@@ -1,6 +1,6 @@
 //! Links with 256B flits in their three modes.
 
-use super::{Attach, CxlLine, CxlLink, Figures, Reported, messages, site, unit_bytes_per_s};
+use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, is_coherent, messages, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
 use crate::quantity::Unit;
@@ -65,8 +65,8 @@ config! {
 config! {
     /// A link of kind `cxl-256b-pbr`.
     pub struct Pbr with { link: Cxl256Link } {
-        host_pid: u16 = "1" [Unit::Of("-")] in Range::Int(0, 4095), "port ID of the host, the SPID of its requests (cxl-256b §3.2)";
-        device_pid: u16 = "2" [Unit::Of("-")] in Range::Int(0, 4095), "port ID of the device, the DPID of requests (cxl-256b §3.2)";
+        host_pid: u16 = "1" [Unit::Of("-")] in Range::Int(0, 4095), "port ID of the host, the SPID of its requests (cxl-256b §3.2); behind a switch its port counts";
+        device_pid: u16 = "2" [Unit::Of("-")] in Range::Int(0, 4095), "port ID of the device, the DPID of requests (cxl-256b §3.2); behind a switch its port counts";
     }
 }
 
@@ -98,11 +98,13 @@ impl Cxl256Link {
     }
 
     fn build(&self, mode: Mode, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
+        let is_coherent = is_coherent(site);
+        let of = if is_coherent { CachememConfig::cachemem } else { CachememConfig::mem };
         let end = |dir| {
             let cachemem = CachememConfig {
                 codec: Cxl256Config { mdh: self.line.mdh, ..Cxl256Config::default() },
                 credit_return: CreditReturn { credits: self.flush_credits, waiting_flits: self.flush_flits },
-                ..CachememConfig::mem(dir, mode, self.line.buffers)
+                ..of(dir, mode, self.line.buffers)
             };
             PortEnd::cachemem(self.config(mode), cachemem)
         };
@@ -113,6 +115,7 @@ impl Cxl256Link {
             unit_bytes: FLIT_BYTES,
             unit_time_fs: self.unit_time_fs(),
             halves: mode.is_lopt(),
+            coherent: is_coherent.then(|| mode.routing().into()),
         };
         site::build(link, sim, site)
     }
@@ -149,11 +152,19 @@ modes! {
 }
 
 impl Reported for PortEnd<Cachemem> {
-    fn plug(p: &mut PartitionBuilder, name: &str, edges: u32) -> Result<(Plug, Attach<Self>), BuildError> {
-        messages(p, name, edges)
+    fn plug(
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+        classes: Option<Classes>,
+    ) -> Result<(Plug, Attach<Self>), BuildError> {
+        match classes {
+            Some(classes) => classes.channels(p, name, edges),
+            None => messages(p, name, edges),
+        }
     }
 
-    fn figures(host: &PortEnd<Cachemem>, device: &PortEnd<Cachemem>) -> Figures {
+    fn figures(host: &PortEnd<Cachemem>, device: &PortEnd<Cachemem>, is_coherent: bool) -> Figures {
         let ends = [host, device];
         let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(e.end.stats())).sum::<u64>();
         let clients = ends.map(|e| e.layer().stats());
@@ -163,13 +174,15 @@ impl Reported for PortEnd<Cachemem> {
             let count = clients.iter().map(|c| c.messages[class.index()]).sum();
             (class.def(routing).name.to_owned(), count)
         };
+        const MEM: &[Class] = &[Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
+        let classes = if is_coherent { &Class::ALL[..] } else { MEM };
         let mut coverage = host.layer().coverage().clone();
         coverage.merge(device.layer().coverage());
         let units = ends.map(|e| e.sent);
         let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
         Figures {
             units,
-            messages: [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs].map(sent).into(),
+            messages: classes.iter().copied().map(sent).collect(),
             retries: sum(|s| s.replays),
             credit_stalls: host.credit_stalls + device.credit_stalls,
             counts: vec![

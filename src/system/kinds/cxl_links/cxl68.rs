@@ -1,6 +1,6 @@
 //! Links with 68B flits.
 
-use super::{Attach, CxlLine, CxlLink, Figures, Reported, messages, site, unit_bytes_per_s};
+use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, is_coherent, messages, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
 use crate::quantity::Unit;
@@ -46,7 +46,7 @@ impl Cxl68Link {
         LineRate { rate_gtps: rate, width, sync_headers, skip_ordered_sets }
     }
 
-    fn end(&self, dir: Dir) -> Result<End, ConfigError> {
+    fn end(&self, dir: Dir, is_coherent: bool) -> Result<End, ConfigError> {
         let config = Cxl68Config {
             mdh: self.line.mdh,
             llrb_entries: self.retry_entries,
@@ -56,7 +56,8 @@ impl Cxl68Link {
             llcrd_flush_flits: self.flush_flits,
             ..Cxl68Config::default()
         };
-        End::new(EndConfig::mem(dir, config, self.line.buffers))
+        let of = if is_coherent { EndConfig::cachemem } else { EndConfig::mem };
+        End::new(of(dir, config, self.line.buffers))
     }
 }
 
@@ -68,7 +69,7 @@ impl Link for Cxl68Link {
 
     fn check(&self) -> Vec<Finding> {
         let (_, mut wrong) = self.line.faults(UNIT_BYTES);
-        wrong.extend(self.end(Dir::Down).err().map(|error| ("retry_entries", error.to_string())));
+        wrong.extend(self.end(Dir::Down, true).err().map(|error| ("retry_entries", error.to_string())));
         let time = self.line_rate().unit_time_fs();
         let above = limit::above_on_wires(2, self.line.way_fs(), time, UNDER_WAY_BYTES);
         wrong.extend(above.map(|text| ("propagation", text)));
@@ -80,7 +81,8 @@ impl Link for Cxl68Link {
     }
 
     fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError> {
-        let end = |dir| self.end(dir).unwrap_or_else(|error| unreachable!("it was checked: {error}"));
+        let is_coherent = is_coherent(site);
+        let end = |dir| self.end(dir, is_coherent).unwrap_or_else(|error| unreachable!("it was checked: {error}"));
         let link = CxlLink {
             host: end(Dir::Down),
             device: end(Dir::Up),
@@ -88,22 +90,33 @@ impl Link for Cxl68Link {
             unit_bytes: UNIT_BYTES,
             unit_time_fs: self.line_rate().unit_time_fs(),
             halves: false,
+            coherent: is_coherent.then_some(Form::Cxl68),
         };
         site::build(link, sim, site)
     }
 }
 
 impl Reported for End {
-    fn plug(p: &mut PartitionBuilder, name: &str, edges: u32) -> Result<(Plug, Attach<Self>), BuildError> {
-        messages(p, name, edges)
+    fn plug(
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+        classes: Option<Classes>,
+    ) -> Result<(Plug, Attach<Self>), BuildError> {
+        match classes {
+            Some(classes) => classes.channels(p, name, edges),
+            None => messages(p, name, edges),
+        }
     }
 
-    fn figures(host: &End, device: &End) -> Figures {
+    fn figures(host: &End, device: &End, is_coherent: bool) -> Figures {
         let (down, up) = (host.stats(), device.stats());
         let sent = |class: Class| {
             let stats = if class.dir() == Dir::Down { down } else { up };
             (class.def().name.to_owned(), stats.messages[class.index()])
         };
+        const MEM: &[Class] = &[Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
+        let classes = if is_coherent { &Class::ALL[..] } else { MEM };
         let mut coverage = host.coverage().clone();
         coverage.merge(device.coverage());
         let rows = host.local().rows_taken.iter().zip(&device.local().rows_taken);
@@ -111,7 +124,7 @@ impl Reported for End {
         let groups = coverage.summary().chain([("LRSM row", retry_rows, LRSM.len())]);
         Figures {
             units: [down.sent, up.sent],
-            messages: [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs].map(sent).into(),
+            messages: classes.iter().copied().map(sent).collect(),
             retries: down.retries + up.retries,
             credit_stalls: down.credit_stalls + up.credit_stalls,
             counts: vec![

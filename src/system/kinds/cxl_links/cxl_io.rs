@@ -4,7 +4,7 @@
 //! for messages. What the wire damages is repaired: TLPs of 68B units go again by their own numbers, 256B flits by those of
 //! the flits. A 68B link of both protocols cannot see units of CXL.cachemem that vanish or come twice.
 
-use super::{Attach, CxlLine, CxlLink, Figures, Reported, channels, site, unit_bytes_per_s};
+use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, Plug, link};
 use crate::quantity::Unit;
@@ -145,6 +145,7 @@ impl CxlIoLink {
             unit_bytes,
             unit_time_fs,
             halves: flits.is_some_and(Mode::is_lopt),
+            coherent: None,
         };
         site::build(link, sim, site)
     }
@@ -215,7 +216,12 @@ impl Link for CxlIoLink {
 }
 
 impl<E: HasIo> Reported for IoEnd<E> {
-    fn plug(p: &mut PartitionBuilder, name: &str, edges: u32) -> Result<(Plug, Attach<Self>), BuildError> {
+    fn plug(
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+        _: Option<Classes>,
+    ) -> Result<(Plug, Attach<Self>), BuildError> {
         /// Items between an agent and its link end: room for the longest access in the smallest payloads.
         const DEPTH: u32 = 64;
         let (io, attach) = channels::<IoItem, Self>(p, &format!("{name}.io"), DEPTH, edges)?;
@@ -231,7 +237,7 @@ impl<E: HasIo> Reported for IoEnd<E> {
         Ok((Plug::CxlIo(IoPlug { io, mem: Some(mem) }), both))
     }
 
-    fn figures(host: &Self, device: &Self) -> Figures {
+    fn figures(host: &Self, device: &Self, _: bool) -> Figures {
         let ends = [host, device];
         let stats: [Stats; 2] = ends.map(|end| *end.end.io().stats());
         let figures = ends.map(|end| end.end.figures());

@@ -1,7 +1,9 @@
-//! `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`: links of CXL.mem, one kind a flit mode; `cxl-io`: links of CXL.io
-//! in the mode that their ends train to, with CXL.mem beside it or without.
+//! `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`: links of CXL.cache and CXL.mem, one kind a flit mode; `cxl-io`: links
+//! of CXL.io in the mode that their ends train to, with CXL.mem beside it or without.
 //!
 //! The kinds differ in their link ends and in nothing else. The first end is that of the host; what it sends goes down.
+//! Between ports that keep lines coherent all classes of CXL.cache and CXL.mem travel, each by a channel of its own; between
+//! others those of CXL.mem.
 
 mod cxl256;
 mod cxl68;
@@ -13,13 +15,16 @@ pub use cxl68::CXL_68B;
 pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 
 use crate::field::{Range, config};
-use crate::kind::{Finding, Plug};
+use crate::kind::{Finding, LinkSite, Plug, Role};
 use crate::problem::Place;
 use crate::quantity::Unit;
+use scalepool_coherence::message as coherent;
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
+use scalepool_link::classes::ByClass;
 use scalepool_link::fault::Fault;
 use scalepool_link::port::{Agent, Carries, Channels, LinkEnd};
-use scalepool_protocols::cxl::message::Message;
+use scalepool_nodes::cxl::coherent::wiring;
+use scalepool_protocols::cxl::message::{Form, Message};
 
 /// Listed faults.
 const FAULTS: &str =
@@ -75,6 +80,8 @@ struct CxlLink<E> {
     unit_time_fs: (u64, u64),
     /// Units are used by halves.
     halves: bool,
+    /// Every class has a channel of its own, in this form; `None`: there is no coherence to keep.
+    coherent: Option<Form>,
 }
 
 /// Bytes a second of whole units in one direction.
@@ -116,11 +123,39 @@ fn messages<E: Carries<Message>>(
     Ok((Plug::Cxl(tx, rx), attach))
 }
 
+/// Channels of an end with all classes of CXL.cache and CXL.mem.
+#[derive(Debug, Clone, Copy)]
+struct Classes {
+    /// How messages are spelled: not every form has all classes.
+    form: Form,
+    /// Direction of what the component sends.
+    sends: coherent::Dir,
+}
+
+impl Classes {
+    /// A channel for each class.
+    fn channels<E: ByClass>(
+        self,
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+    ) -> Result<(Plug, Attach<E>), BuildError> {
+        let (node, port) = wiring::channels(p, &format!("{name}.node"), self.sends, self.form, edges)?;
+        let attach: Attach<E> = Box::new(move |bind| vec![Box::new(port.attach(bind))]);
+        Ok((Plug::Coherent(node), attach))
+    }
+}
+
+/// Whether a link carries what keeps lines coherent.
+fn is_coherent(site: &LinkSite<'_>) -> bool {
+    matches!(site.roles[0], Role::Coherent(..))
+}
+
 /// Figures of both ends together.
 struct Figures {
     /// Units sent, by the host and by the device.
     units: [u64; 2],
-    /// CXL.mem messages sent, by layout.
+    /// Messages sent, by layout; those of CXL.mem where nothing else travels.
     messages: Vec<(String, u64)>,
     /// Times that something was asked for again.
     retries: u64,
@@ -135,14 +170,19 @@ struct Figures {
 /// A link end that a component can use and that can be reported on.
 trait Reported: LinkEnd {
     /// Makes the channels between an end and its component, with this prefix in their names; what comes to the component
-    /// is under way for so many edges of the port.
+    /// is under way for so many edges of the port. `classes`: a channel for each, where the component keeps lines coherent.
     ///
     /// # Errors
     /// A mistake of ours.
-    fn plug(p: &mut PartitionBuilder, name: &str, edges: u32) -> Result<(Plug, Attach<Self>), BuildError>;
+    fn plug(
+        p: &mut PartitionBuilder,
+        name: &str,
+        edges: u32,
+        classes: Option<Classes>,
+    ) -> Result<(Plug, Attach<Self>), BuildError>;
 
-    /// Figures of a link.
-    fn figures(host: &Self, device: &Self) -> Figures;
+    /// Figures of a link; `is_coherent`: all classes of CXL.cache and CXL.mem travel on it.
+    fn figures(host: &Self, device: &Self, is_coherent: bool) -> Figures;
 
     /// The unit of bytes that a caller drove; `None` if there are too many or too few.
     fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;

@@ -1,9 +1,10 @@
 //! Both ends of a link, put into the partitions of their components: a port of the model, or the place of an end that a
 //! caller drives.
 
-use super::{CxlLink, Reported};
+use super::{Classes, CxlLink, Reported};
 use crate::kind::{BuiltLink, Clocks, Ending, LinkEndSite, LinkMeasured, LinkSite, Plug};
 use crate::kinds::{broken as broken_at, published};
+use scalepool_coherence::message;
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
@@ -32,6 +33,7 @@ struct End<E: Reported> {
     hold_credits_flits: u64,
     give_up: u32,
     halves: bool,
+    classes: Option<Classes>,
     taps: Option<[Tap; 2]>,
     result: Arc<Mutex<PortResult<E>>>,
 }
@@ -63,6 +65,7 @@ impl<E: Reported> LinkEndSite for End<E> {
             halves,
             hold_credits_flits,
             give_up,
+            classes,
             ..
         } = *self;
         let wire = |rng| FaultyWire::new(faults, ber, rng);
@@ -79,7 +82,7 @@ impl<E: Reported> LinkEndSite for End<E> {
         }
         // One flit clock too where the port has two edges of it.
         let edges = if halves { 2 } else { 1 };
-        let (plug, attach) = E::plug(p, &name, edges)?;
+        let (plug, attach) = E::plug(p, &name, edges, classes)?;
         p.module(&name, flit, |bind| {
             let ports = Ports {
                 agents: attach(bind),
@@ -104,7 +107,7 @@ pub(super) fn build<E: Reported>(
     sim: &mut Simulation,
     site: &LinkSite<'_>,
 ) -> Result<BuiltLink, BuildError> {
-    let CxlLink { host, device, line, unit_bytes, unit_time_fs, halves, .. } = link;
+    let CxlLink { host, device, line, unit_bytes, unit_time_fs, halves, coherent } = link;
     let (num, den) = unit_time_fs;
     // A unit is there when its last byte is; one that is used by halves, when the last byte of its even half is.
     let parts = if halves { 2 } else { 1 };
@@ -131,6 +134,7 @@ pub(super) fn build<E: Reported>(
             hold_credits_flits: if n == 1 { line.credits_hold } else { 0 },
             give_up: line.give_up,
             halves,
+            classes: coherent.map(|form| Classes { form, sends: [message::Dir::Down, message::Dir::Up][n] }),
             taps: None,
             result: Arc::default(),
         }
@@ -141,15 +145,17 @@ pub(super) fn build<E: Reported>(
     let ports = [host.port.clone(), device.port.clone()];
     Ok(BuiltLink {
         ends: [Box::new(host), Box::new(device)],
-        measure: Box::new(move |ending| measured(&results, &ports, unit_bytes, unit_time_fs, ending)),
+        measure: Box::new(move |ending| {
+            measured(&results, &ports, (unit_bytes, unit_time_fs), coherent.is_some(), ending)
+        }),
     })
 }
 
 fn measured<E: Reported>(
     results: &[Arc<Mutex<PortResult<E>>>; 2],
     places: &[SimPort; 2],
-    unit_bytes: usize,
-    unit_time_fs: (u64, u64),
+    (unit_bytes, unit_time_fs): (usize, (u64, u64)),
+    is_coherent: bool,
     ending: &Ending,
 ) -> LinkMeasured {
     let ports = results.each_ref().map(published);
@@ -157,7 +163,7 @@ fn measured<E: Reported>(
     let [Some(host), Some(device)] = ports.each_ref().map(|port| port.end.as_ref()) else {
         return LinkMeasured::default();
     };
-    let figures = E::figures(host, device);
+    let figures = E::figures(host, device, is_coherent);
     let line_bits = ending.clocks(unit_time_fs) * 8 * unit_bytes as u64;
     let is_driven = |n: usize| places[n].feed.is_some();
     let (mut broken, mut astray) = (Vec::new(), Vec::new());
@@ -176,6 +182,7 @@ fn measured<E: Reported>(
     LinkMeasured {
         units: [0, 1].map(|n| places[n].feed.as_ref().map_or(figures.units[n], Feed::sent)),
         messages: figures.messages,
+        is_counted_by_agents: is_coherent,
         retries: figures.retries,
         credit_stalls: figures.credit_stalls,
         damaged: ports.iter().map(|port| port.damaged).sum(),

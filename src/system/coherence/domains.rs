@@ -1,0 +1,210 @@
+//! Finds the domains of a system: follows the ports of every home to the holders of its lines.
+//!
+//! A walk through one domain: at the other end of each port of the home stands a holder, or, at its only one, a switch whose other
+//! ports lead to holders; they are numbered in this order. What is joined in another way is refused.
+
+use super::{Coherent, Domain, Holder, Home, Seat};
+use crate::design::System;
+use crate::kind::NodeError;
+use scalepool_coherence::clocked::sequence::{Extent, Sequence};
+use scalepool_coherence::clocked::watcher::Watcher;
+use scalepool_coherence::config::CoherenceConfig;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Holders of lines of a home: the tags of its filter, and CacheIDs.
+const MOST_HOLDERS: usize = 16;
+
+/// All domains of a system.
+#[derive(Default)]
+pub(crate) struct Domains {
+    /// Seats of ports, by component and port.
+    pub seats: BTreeMap<(usize, usize), Seat>,
+    /// The domain of a component, if it has one: of several joined ones the first.
+    pub of_component: Vec<Option<usize>>,
+    /// Messages as they pass, if there is a chart to draw.
+    pub chart: Option<Arc<Mutex<Sequence>>>,
+}
+
+/// A domain before its agents know of it.
+struct Open {
+    component: usize,
+    home: Home,
+    /// Component, port and name of each holder, and the port of the home behind which it stands.
+    holders: Vec<(usize, usize, Holder, usize)>,
+    /// Component of the switch.
+    switch: Option<usize>,
+}
+
+/// Finds the domains of a system; `amend` is given the choices of each, `extent` is what a chart shows.
+///
+/// # Errors
+/// Agents that are not joined as the coherence engine needs it.
+pub(crate) fn domains(
+    system: &System,
+    extent: Option<Extent>,
+    amend: &dyn Fn(&mut CoherenceConfig),
+) -> Result<Domains, NodeError> {
+    let parts: Vec<Option<Coherent>> = system.components.iter().map(|c| c.config.coherent(&c.path)).collect();
+    let mut open = Vec::new();
+    for (component, part) in parts.iter().enumerate() {
+        if matches!(part, Some(Coherent::Home(_))) {
+            open.push(followed(system, &parts, component)?);
+        }
+    }
+    check_joined(system, &parts, &open)?;
+    let columns = if extent.is_some() { columns(&open) } else { Vec::new() };
+    let chart = extent.map(|extent| Sequence::new(columns.clone(), extent));
+    let acting: Vec<bool> = open.iter().map(|o| o.home.acts || o.holders.iter().any(|h| h.2.acts)).collect();
+    let dealt = acting.iter().filter(|acts| **acts).count() as u64;
+    let mut all = Domains { of_component: vec![None; parts.len()], chart: chart.clone(), ..Domains::default() };
+    let mut links_before = 0;
+    for (number, one) in open.into_iter().enumerate() {
+        let Open { component, mut home, holders, switch } = one;
+        amend(&mut home.config);
+        let names: Vec<String> =
+            std::iter::once(&home.name).chain(holders.iter().map(|h| &h.2.name)).cloned().collect();
+        let column = |name: &String| columns.iter().position(|column| column == name).unwrap_or_default();
+        let columns = names.iter().map(column).collect();
+        let seated: Vec<(usize, usize, usize)> = holders.iter().map(|h| (h.0, h.1, h.3)).collect();
+        let domain = Arc::new(Domain {
+            dealt: acting[number].then(|| (acting[..number].iter().filter(|acts| **acts).count(), dealt)),
+            number,
+            watcher: home.watch.then(|| Watcher::new(home.config.clone(), names)),
+            home,
+            holders: holders.into_iter().map(|h| h.2).collect(),
+            is_switched: switch.is_some(),
+            links_before,
+            chart: chart.clone(),
+            columns,
+            waiting: Mutex::default(),
+        });
+        links_before += seated.len();
+        all.seat(system, &domain, component, switch, &seated);
+    }
+    Ok(all)
+}
+
+impl Domains {
+    /// Gives all ports of a domain their seats. `seated`: component and port of each holder, and the home's port to it.
+    fn seat(
+        &mut self,
+        system: &System,
+        domain: &Arc<Domain>,
+        home: usize,
+        switch: Option<usize>,
+        seated: &[(usize, usize, usize)],
+    ) {
+        let seat = |holders| Seat { domain: domain.clone(), holders };
+        let own = |n: usize| if switch.is_some() { 0..seated.len() } else { n..n + 1 };
+        for (n, &(component, port, of_home)) in seated.iter().enumerate() {
+            self.seats.insert((component, port), seat(n..n + 1));
+            self.seats.insert((home, of_home), seat(own(n)));
+        }
+        if let Some(switch) = switch {
+            for port in 0..system.components[switch].ports.len() {
+                // Its first port leads to the home, the others to the holders in order.
+                let holders = port.checked_sub(1).map_or(0..seated.len(), |n| n..n + 1);
+                self.seats.insert((switch, port), seat(holders));
+            }
+        }
+        let members: Vec<usize> = seated.iter().map(|s| s.0).chain([home]).chain(switch).collect();
+        let joined: Vec<usize> = members.iter().filter_map(|n| self.of_component[*n]).collect();
+        let first = joined.iter().copied().min().unwrap_or(domain.number);
+        members.into_iter().for_each(|n| self.of_component[n] = Some(first));
+        for of in self.of_component.iter_mut().flatten().filter(|of| joined.contains(of)) {
+            *of = first;
+        }
+    }
+}
+
+/// Names of all agents: the homes, then the holders.
+fn columns(open: &[Open]) -> Vec<String> {
+    let mut names: Vec<String> = open.iter().map(|one| one.home.name.clone()).collect();
+    for (.., holder, _) in open.iter().flat_map(|one| &one.holders) {
+        if !names.contains(&holder.name) {
+            names.push(holder.name.clone());
+        }
+    }
+    names
+}
+
+/// The home of a component with the holders that its ports lead to.
+fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Result<Open, NodeError> {
+    let instance = &system.components[component];
+    let refused = |text: String| NodeError::Joined { path: instance.path.clone(), text };
+    let Some(Coherent::Home(home)) = instance.config.coherent(&instance.path) else {
+        unreachable!("it was a home before")
+    };
+    let mut open = Open { component, home, holders: Vec::new(), switch: None };
+    for port in 0..instance.ports.len() {
+        let (far, far_port) = system.far(component, port);
+        if let Some(Coherent::Switch) = parts[far] {
+            if instance.ports.len() > 1 || far_port != 0 {
+                let found = &system.components[far].path;
+                return Err(refused(format!(
+                    "found the switch {found} beside other ports, or joined by a port that is not its first, expected \
+                     holders at all ports, or one switch by its first port at the only one"
+                )));
+            }
+            open.switch = Some(far);
+            for n in 1..system.components[far].ports.len() {
+                let holder = held(parts, system.far(far, n));
+                open.holders.push(holder.ok_or_else(|| refused(behind(system, far, n)))?.behind(port));
+            }
+        } else {
+            let holder = held(parts, (far, far_port));
+            open.holders.push(holder.ok_or_else(|| refused(behind(system, component, port)))?.behind(port));
+        }
+    }
+    match open.holders.len() {
+        1..=MOST_HOLDERS => Ok(open),
+        found => Err(refused(format!("found {found} holders of its lines, expected at most {MOST_HOLDERS} in all"))),
+    }
+}
+
+fn behind(system: &System, component: usize, port: usize) -> String {
+    let port = &system.components[component].ports[port].path;
+    format!("found no holder of lines behind {port}, expected one")
+}
+
+/// A holder that was found.
+struct Held(usize, usize, Holder);
+
+impl Held {
+    fn behind(self, port: usize) -> (usize, usize, Holder, usize) {
+        (self.0, self.1, self.2, port)
+    }
+}
+
+fn held(parts: &[Option<Coherent>], (component, port): (usize, usize)) -> Option<Held> {
+    let Some(Coherent::Holder(names)) = &parts[component] else { return None };
+    let name = names[port].clone();
+    let acts = !names[..port].contains(&name);
+    Some(Held(component, port, Holder { name, acts }))
+}
+
+/// Every switch has a home, and an agent with several ports has one number at all its homes.
+fn check_joined(system: &System, parts: &[Option<Coherent>], open: &[Open]) -> Result<(), NodeError> {
+    for (n, part) in parts.iter().enumerate() {
+        let path = || system.components[n].path.clone();
+        if matches!(part, Some(Coherent::Switch)) && !open.iter().any(|one| one.switch == Some(n)) {
+            let text = "found no home of lines at its first port, expected one: switches are not joined to each other";
+            return Err(NodeError::Joined { path: path(), text: text.to_owned() });
+        }
+        let Some(Coherent::Holder(names)) = part else { continue };
+        for (port, name) in names.iter().enumerate() {
+            let number = |port| open.iter().find_map(|one| one.holders.iter().position(|h| (h.0, h.1) == (n, port)));
+            let first = names.iter().position(|other| other == name).unwrap_or(port);
+            if number(first) != number(port) {
+                let text = format!(
+                    "found {name} as holder {} of one home and {} of another, expected the same place at both",
+                    number(first).unwrap_or_default(),
+                    number(port).unwrap_or_default()
+                );
+                return Err(NodeError::Joined { path: path(), text });
+            }
+        }
+    }
+    Ok(())
+}

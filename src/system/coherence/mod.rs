@@ -1,0 +1,211 @@
+//! Who keeps which lines coherent: homes that own lines, agents that hold them, switches between.
+//!
+//! Modelled: the places of agents among each other. Each home with its holders is a domain: its watcher sees all of them at one
+//! instant, so a domain is one partition of the simulation. Left out: the agents themselves and their messages.
+//!
+//! A walk through one domain: the ports of a home are followed, through a switch where one stands there, to the ports of
+//! holders, which are numbered in this order; every port that was passed gets a [`Seat`], which says to which domain it leads
+//! and by which identifiers its messages travel.
+
+mod domains;
+#[cfg(test)]
+mod tests;
+
+pub(super) use domains::{Domains, domains};
+
+use scalepool_coherence::clocked::node::Watch;
+use scalepool_coherence::clocked::sequence::{Recorded, Sequence};
+use scalepool_coherence::clocked::watcher::{Handle, Watched, Watcher};
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::wire::Route;
+use scalepool_protocols::cxl::message::Form;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a component is to the coherence of lines.
+pub enum Coherent {
+    /// It owns lines; all its ports lead to their holders.
+    Home(Home),
+    /// It holds lines: the names of the agents behind its ports. An agent with several ports holds lines of several homes, and
+    /// the first says of which its core does the stimulus.
+    Holder(Vec<String>),
+    /// It passes messages on; its first port leads to the home.
+    Switch,
+}
+
+/// An agent that owns lines.
+pub struct Home {
+    /// Name of the agent.
+    pub name: String,
+    /// Choices, of the home and of all holders of its lines.
+    pub config: CoherenceConfig,
+    /// Whether the invariants of its lines are checked after every step.
+    pub watch: bool,
+    /// Whether a core in front of it does a part of the stimulus.
+    pub acts: bool,
+}
+
+/// Numbers of links in the log from which on those behind switches are counted.
+const SWITCHED: u16 = 1 << 15;
+
+/// Numbers of back-invalidate sources: the field has 12 bits.
+const BI_IDS: usize = 1 << 12;
+
+/// Port of a fabric at which a home stands, above those of the holders.
+const HOME_PID: u16 = 0x100;
+
+/// A home with the holders of its lines.
+pub struct Domain {
+    /// Its number among those whose lines the cores of a stimulus use first, and how many these are; `None`: it is none of them.
+    dealt: Option<(usize, u64)>,
+    /// Its number among all.
+    number: usize,
+    home: Home,
+    holders: Vec<Holder>,
+    /// All holders stand behind one switch.
+    is_switched: bool,
+    /// Links between homes and holders of the domains before.
+    links_before: usize,
+    watcher: Option<Arc<Mutex<Watcher>>>,
+    chart: Option<Arc<Mutex<Sequence>>>,
+    /// Columns of the home and of the holders in a chart.
+    columns: Vec<usize>,
+    /// Whether a holder still has open work, by number.
+    waiting: Mutex<BTreeMap<usize, Waits>>,
+}
+
+/// Says whether an agent has open work.
+pub type Waits = Box<dyn Fn() -> bool + Send>;
+
+/// A holder in its domain.
+struct Holder {
+    name: String,
+    /// Its core does the stimulus of this domain.
+    acts: bool,
+}
+
+/// The place of a port in a domain.
+#[derive(Clone)]
+pub struct Seat {
+    /// The domain.
+    pub domain: Arc<Domain>,
+    /// Numbers of the holders to which the port leads, or of the one that it belongs to.
+    pub holders: std::ops::Range<usize>,
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} of {}", self.holders, self.domain.home.name)
+    }
+}
+
+impl Domain {
+    /// Choices of its agents.
+    pub fn config(&self) -> &CoherenceConfig {
+        &self.home.config
+    }
+
+    /// Its number among the homes of the description.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Number of holders.
+    pub fn holders(&self) -> usize {
+        self.holders.len()
+    }
+
+    /// Its place among the homes whose lines cores use first, and how many these are.
+    pub fn dealt(&self) -> (usize, u64) {
+        self.dealt.unwrap_or((0, 1))
+    }
+
+    /// Number of the core of a holder, or of the home, among those that do the stimulus of the domain; and how many these are.
+    pub fn core(&self, holder: Option<usize>) -> (usize, u64) {
+        let acting = |holders: &[Holder]| usize::from(self.home.acts) + holders.iter().filter(|h| h.acts).count();
+        (holder.map_or(0, |n| acting(&self.holders[..n])), acting(&self.holders) as u64)
+    }
+
+    /// Keeps how to learn whether a holder still has open work.
+    pub fn add_waiting(&self, holder: usize, waits: Waits) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(holder, waits);
+    }
+
+    /// Holders that have open work.
+    pub fn waiting(&self) -> Vec<usize> {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.iter().filter(|(_, waits)| waits()).map(|(holder, _)| *holder).collect()
+    }
+
+    /// The handle of an agent on the watcher, if the domain is watched.
+    pub fn watch<A: Watched + 'static>(&self) -> Option<Box<dyn Watch<A>>> {
+        self.watcher.clone().map(|watcher| Box::new(Handle(watcher)) as Box<dyn Watch<A>>)
+    }
+
+    /// Number of its switched links in the log, or of the link of a holder.
+    fn link_number(&self, holder: usize) -> u16 {
+        match self.is_switched {
+            true => SWITCHED | self.number as u16,
+            false => (self.links_before + holder) as u16 % SWITCHED,
+        }
+    }
+}
+
+/// Port of a fabric at which a holder stands.
+const fn holder_pid(holder: usize) -> u16 {
+    1 + holder as u16
+}
+
+/// Which end of its links an agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// It is the home of the lines; otherwise a holder.
+    pub is_home: bool,
+    /// It is the host of the link; otherwise the device.
+    pub is_host: bool,
+}
+
+impl Seat {
+    /// How the agent at one end of a link finds the one at the other: of the home to a holder, or of that holder to the home.
+    /// `form` and `port_ids` are the link's.
+    pub fn route(&self, holder: usize, end: End, form: Form, port_ids: [u16; 2]) -> Route {
+        let domain = &self.domain;
+        let [spid, dpid] = match (domain.is_switched, form) {
+            (true, _) if end.is_home => [HOME_PID, holder_pid(holder)],
+            (true, _) => [holder_pid(holder), HOME_PID],
+            (false, Form::Pbr) if end.is_host => port_ids,
+            (false, Form::Pbr) => [port_ids[1], port_ids[0]],
+            (false, _) => [0, 0],
+        };
+        // A device behind a switch does not know its CacheID.
+        let cache_id = if domain.is_switched && !end.is_home { 0 } else { holder as u8 };
+        let source = if domain.is_switched { domain.number } else { domain.links_before + holder };
+        Route { cache_id, ld_id: 0, bi_id: (source % BI_IDS) as u16, spid, dpid }
+    }
+
+    /// Ports of a fabric: that of the home, then those of the holders.
+    pub fn fabric_ports(&self) -> Vec<u16> {
+        let holders = (0..self.domain.holders()).map(holder_pid);
+        std::iter::once(HOME_PID).chain(holders).collect()
+    }
+
+    /// Number of the link at the port, by which the log tells identifiers of different links apart.
+    pub fn link_number(&self) -> u16 {
+        self.domain.link_number(self.holders.start)
+    }
+}
+
+/// The watch of an agent, which writes its messages down if there is a chart to draw; `number` is its own: 0 for the home, n + 1
+/// for holder n. `seats` are those of its ports.
+pub fn recorded<A: 'static>(
+    watch: Option<Box<dyn Watch<A>>>,
+    number: usize,
+    seats: &[Seat],
+) -> Option<Box<dyn Watch<A>>> {
+    let Some(sequence) = &seats[0].domain.chart else { return watch };
+    let peers = match number {
+        0 => seats[0].domain.columns[1..].to_vec(),
+        _ => seats.iter().map(|seat| seat.domain.columns[0]).collect(),
+    };
+    Some(Box::new(Recorded { watch, sequence: sequence.clone(), column: seats[0].domain.columns[number], peers }))
+}

@@ -1,0 +1,140 @@
+//! A coherent agent between its description and its module.
+
+use super::figures::{Figures, Read, figures, waits};
+use crate::coherence::{End, Seat, recorded};
+use crate::kind::{Node, Plug, Site, SitePort};
+use scalepool_coherence::agent::Agent;
+use scalepool_coherence::clocked::core::Core;
+use scalepool_coherence::clocked::node::{self, NodeConfig, NodeResult, Reduction, Watch};
+use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_coherence::clocked::watcher::Watched;
+use scalepool_coherence::content::Line;
+use scalepool_coherence::wire::Route;
+use scalepool_kernel::{BuildError, ClockId, PartitionBuilder};
+use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
+use scalepool_protocols::cxl::message::Form;
+use scalepool_trace::Tap;
+use std::sync::{Arc, Mutex};
+
+/// A link of an agent: the ways to the peers behind it, how it spells messages, and its number in the log.
+struct AgentLink {
+    routes: Vec<Route>,
+    form: Form,
+    number: u16,
+}
+
+/// An agent that is to become a module.
+pub(super) struct Described<A, C> {
+    /// Name of the module.
+    pub name: String,
+    /// The agent.
+    pub agent: A,
+    /// The core in front of it.
+    pub core: C,
+    /// Times in which its throughput is reduced.
+    pub reductions: Vec<Reduction>,
+    /// Which class of messages waits for which.
+    pub waits: WaitTable,
+    /// Makes the watch of the agent for the domains of its ports.
+    pub watch: fn(&[Seat]) -> Option<Box<dyn Watch<A>>>,
+    /// Messages.
+    pub tap: Tap,
+    /// What its core has measured.
+    pub read: Read<C>,
+}
+
+/// The watch of an agent in one domain.
+pub(super) fn one_watch<A: Watched + 'static>(seats: &[Seat]) -> Option<Box<dyn Watch<A>>> {
+    seats[0].domain.watch()
+}
+
+/// Puts an agent into a partition.
+type PlaceAgent = Box<dyn FnOnce(&mut PartitionBuilder, ClockId, Vec<NodeEnds>) -> Result<(), BuildError> + Send>;
+
+/// An agent that is ready to be built.
+pub(super) struct Ready {
+    name: String,
+    place: PlaceAgent,
+    figures: Box<dyn Fn() -> Figures>,
+    /// Number of its ports.
+    ports: usize,
+}
+
+impl<A, C> Described<A, C>
+where
+    A: Agent<Line> + Watched + Clone + Send + 'static,
+    C: Core<A> + Clone + Send + 'static,
+{
+    /// The home of the lines of a domain; all ports lead to holders.
+    pub fn home(self, ports: &[SitePort], is_host: bool) -> Ready {
+        let end = End { is_home: true, is_host };
+        let link = |port: &SitePort| {
+            let (form, port_ids) = port.link.cxl();
+            let seat = port.seat();
+            let routes = seat.holders.clone().map(|holder| seat.route(holder, end, form, port_ids)).collect();
+            AgentLink { routes, form, number: seat.link_number() }
+        };
+        let links = ports.iter().map(link).collect();
+        self.ready(0, vec![ports[0].seat().clone()], links)
+    }
+
+    /// A holder of lines: each of its ports leads to another home.
+    pub fn holder(self, ports: &[SitePort], is_host: bool) -> Ready {
+        let end = End { is_home: false, is_host };
+        let link = |port: &SitePort| {
+            let (form, port_ids) = port.link.cxl();
+            let seat = port.seat();
+            let route = seat.route(seat.holders.start, end, form, port_ids);
+            AgentLink { routes: vec![route], form, number: seat.link_number() }
+        };
+        let links = ports.iter().map(link).collect();
+        let seats: Vec<Seat> = ports.iter().map(|port| port.seat().clone()).collect();
+        self.ready(seats[0].holders.start + 1, seats, links)
+    }
+
+    /// `number`: 0 for the home, n + 1 for holder n.
+    fn ready(self, number: usize, seats: Vec<Seat>, links: Vec<AgentLink>) -> Ready {
+        let Described { name, agent, core, reductions, waits: table, watch, tap, read } = self;
+        let result: Arc<Mutex<NodeResult<A, C>>> = Arc::default();
+        if let Some(holder) = number.checked_sub(1) {
+            for seat in &seats {
+                let result = result.clone();
+                seat.domain.add_waiting(holder, Box::new(move || waits(&result)));
+            }
+        }
+        let (module, shared, ports) = (name.clone(), result.clone(), links.len());
+        let place = move |p: &mut PartitionBuilder, clock: ClockId, ends: Vec<NodeEnds>| {
+            let mut config = seats[0].domain.config().clone();
+            config.waits = table;
+            let watch = recorded(watch(&seats), number, &seats);
+            p.module(&module, clock, |bind| {
+                let attach = |(link, end): (AgentLink, NodeEnds)| end.attach(bind, link.routes, link.form, link.number);
+                let links = links.into_iter().zip(ends).map(attach).collect();
+                node::Node::new(NodeConfig { number, agent, core, config, reductions, links, tap, watch }, shared)
+            })
+        };
+        Ready { name, place: Box::new(place), figures: Box::new(move || figures(&result, read)), ports }
+    }
+}
+
+/// A component of agents, in the order of its ports; `is_poisoning`: stores of its cores are poisoned.
+pub(super) fn component(agents: Vec<Ready>, site: &Site<'_>, is_poisoning: bool) -> Node {
+    let (mut places, mut reads) = (Vec::new(), Vec::new());
+    for Ready { name, place, figures, ports } in agents {
+        places.push((place, ports));
+        reads.push((name, figures));
+    }
+    let period = site.clock.period();
+    Node {
+        place: Box::new(move |p, clock, plugs| {
+            let mut ends = plugs.into_iter().map(Plug::coherent);
+            places.into_iter().try_for_each(|(place, ports)| place(p, clock, ends.by_ref().take(ports).collect()))
+        }),
+        measure: Box::new(move || {
+            let figures: Vec<_> = reads.iter().map(|(name, read)| (name.as_str(), read())).collect();
+            super::figures::measured(&figures, period, is_poisoning)
+        }),
+        digest: Vec::new(),
+        ledger: None,
+    }
+}

@@ -1,0 +1,144 @@
+//! `cxl.cache-device` and `cxl.cache-peer`: a core with a cache of a host's lines; the peer uses the memory of one more device
+//! besides, directly, over a fabric.
+
+use super::agent::{Described, component as agents, one_watch};
+use super::core::Core;
+use crate::coherence::{Coherent, Seat};
+use crate::field::{Config, Range, config};
+use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
+use crate::kinds::cxl_links;
+use crate::quantity::Unit;
+use scalepool_coherence::cache::device::Device;
+use scalepool_coherence::clocked::accessor::Access;
+use scalepool_coherence::clocked::node::Watch;
+use scalepool_coherence::clocked::peer::{DIRECT, Divided};
+use scalepool_coherence::clocked::program::Program;
+use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_coherence::content::{Line, LineAddr};
+use scalepool_coherence::mem::peer::Peer;
+use scalepool_coherence::wire::{layouts, peer_layouts};
+use scalepool_trace::{Hub, PlaceKind};
+
+/// A device with a cache.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "cxl.cache-device",
+    about: "device with a core and a cache of a host's lines (CXL.cache); its port is `link`",
+    fields: CacheDevice::fields,
+    read: component::<CacheDevice>,
+    external: &[],
+};
+
+/// One that is a direct peer of another device besides.
+pub const PEER: ComponentKind = ComponentKind {
+    name: "cxl.cache-peer",
+    about: "device with a core and a cache of a host's lines, of which the odd ones are in the HDM-DB of another device, used directly; its ports are `link` and `peer`",
+    fields: CachePeer::fields,
+    read: component::<CachePeer>,
+    external: &[],
+};
+
+config! {
+    /// A caching device.
+    pub struct CacheDevice {
+        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus of the device";
+    }
+}
+
+config! {
+    /// A caching device that is a direct peer of another device.
+    pub struct CachePeer {
+        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus of the device";
+    }
+}
+
+const LINK: PortDecl =
+    PortDecl { name: "link", len: None, links: cxl_links::NAMES, role: Role::Coherent(Lines::Cache, Side::Device) };
+
+/// A fabric has 256B flits with port based routing (`coherence` §3.7).
+const DIRECT_PORT: PortDecl =
+    PortDecl { name: "peer", len: None, links: &["cxl-256b-pbr"], role: Role::Coherent(Lines::HdmDb, Side::Host) };
+
+impl Component for CacheDevice {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![LINK]
+    }
+
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        Some(Coherent::Holder(vec![format!("{path}.cache")]))
+    }
+
+    fn shares_stimulus(&self) -> Option<u64> {
+        Some(self.core.trace_block)
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let (name, port) = (format!("{}.cache", site.path), &site.ports[0]);
+        let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+        let seat = port.seat();
+        let program = self.core.program(site, &name, seat, Some(seat.holders.start));
+        let device = Described {
+            name,
+            agent: Device::new(),
+            core: self.core.accessor(program),
+            reductions: Vec::new(),
+            waits: WaitTable::default(),
+            watch: one_watch,
+            tap,
+            read: |core| Some((core.measured.clone(), 0)),
+        };
+        Ok(agents(vec![device.holder(site.ports, false)], site, self.core.poison_every > 0))
+    }
+}
+
+impl Component for CachePeer {
+    fn ports(&self) -> Vec<PortDecl> {
+        vec![LINK, DIRECT_PORT]
+    }
+
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        let name = format!("{path}.cache");
+        Some(Coherent::Holder(vec![name.clone(), name]))
+    }
+
+    fn shares_stimulus(&self) -> Option<u64> {
+        Some(self.core.trace_block)
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let (name, port) = (format!("{}.cache", site.path), &site.ports[0]);
+        let tap = hub.tap(&name, PlaceKind::Messages(peer_layouts(port.link.cxl().0)));
+        let seat = port.seat();
+        let holder = seat.holders.start;
+        let program = divided(self.core.program(site, &name, seat, Some(holder)));
+        let device = Described {
+            name,
+            agent: Peer::new(holder as u8),
+            core: self.core.accessor(program),
+            reductions: Vec::new(),
+            waits: WaitTable::peer(),
+            watch: both_watches,
+            tap,
+            read: |core| Some((core.measured.clone(), 0)),
+        };
+        Ok(agents(vec![device.holder(site.ports, false)], site, self.core.poison_every > 0))
+    }
+}
+
+/// The same accesses, the odd lines of which are those of the other device.
+fn divided(program: Program<Access>) -> Program<Access> {
+    let line = |line: LineAddr| if line.0 % 2 == 1 { LineAddr(line.0 | DIRECT.0) } else { line };
+    Program::new(program.map(move |access| Access { line: line(access.line), ..access }))
+}
+
+/// The watch of the host's lines, and that of the other device's.
+fn both_watches(seats: &[Seat]) -> Option<Box<dyn Watch<Peer<Line>>>> {
+    Some(Box::new(Divided { cache: seats[0].domain.watch(), mem: seats[1].domain.watch() }))
+}

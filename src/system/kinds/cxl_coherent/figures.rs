@@ -1,0 +1,138 @@
+//! What agents, cores and switches leave behind, as figures of their components.
+
+use crate::kind::{Extreme, Measured, Rows};
+use scalepool_coherence::agent::Agent;
+use scalepool_coherence::clocked::accessor;
+use scalepool_coherence::clocked::core::Core;
+use scalepool_coherence::clocked::coverage::{Point, Table};
+use scalepool_coherence::clocked::node::{NodeResult, ORDER};
+use scalepool_coherence::content::Line;
+use scalepool_coherence::event::Event;
+use scalepool_nodes::Broken;
+use scalepool_protocols::wire::{At, Violation};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// What a core has measured, and accesses that it saw aborted; `None`: it measures nothing.
+pub(super) type Read<C> = fn(&C) -> Option<(accessor::Measured, u64)>;
+
+/// What an agent has done.
+pub(super) struct Figures {
+    events: Vec<Event>,
+    sent: [u64; 12],
+    met: BTreeSet<Point>,
+    measured: Option<accessor::Measured>,
+    aborts: u64,
+}
+
+/// Reads the result of a node.
+pub(super) fn figures<A: Agent<Line>, C: Core<A>>(result: &Mutex<NodeResult<A, C>>, read: Read<C>) -> Figures {
+    let result = result.lock().unwrap_or_else(PoisonError::into_inner);
+    let (measured, aborts) = result.end.as_ref().and_then(|(_, core)| read(core)).unzip();
+    Figures {
+        events: result.events.iter().map(|(_, event)| event.clone()).collect(),
+        sent: result.sent,
+        met: result.met.clone(),
+        measured,
+        aborts: aborts.unwrap_or(0),
+    }
+}
+
+/// Whether a node has open work.
+pub(super) fn waits<A: Agent<Line>, C: Core<A>>(result: &Mutex<NodeResult<A, C>>) -> bool {
+    let result = result.lock().unwrap_or_else(PoisonError::into_inner);
+    result.end.as_ref().is_some_and(|(agent, core)| !agent.is_idle() || core.open_work().is_some())
+}
+
+/// A broken rule as a report has it.
+pub(super) fn broken(place: &str, event: &Event) -> Broken {
+    Broken {
+        place: place.to_owned(),
+        violation: Violation {
+            rule: event.rule,
+            at: event.line.map_or(At::Message, |line| At::Line(line.address())),
+            found: event.found.clone(),
+            expected: event.expected.clone(),
+            text: event.text(),
+        },
+    }
+}
+
+/// Whether a rule is the watcher's, which ends the run.
+fn ends_the_run(rule: &str) -> bool {
+    ["COH-INV", "COH-PSN"].iter().any(|area| rule.starts_with(area)) || rule == "COH-UIO-01"
+}
+
+/// Rows of the tables of agents, without tables of which no row was used.
+fn rows(agents: &[(&str, Figures)]) -> Vec<Rows> {
+    let of_table = |table: Table| {
+        let mut rows = vec![false; table.rows()];
+        let met = agents.iter().flat_map(|(_, agent)| &agent.met).filter(|(of, _)| *of == table);
+        met.for_each(|(_, row)| rows[*row] = true);
+        rows.contains(&true).then(|| (table.name(), rows))
+    };
+    Table::ALL.into_iter().filter_map(of_table).collect()
+}
+
+/// Bytes of a line.
+const LINE_BYTES: u64 = 64;
+
+/// Figures of agents with their names; `period` is that of their clock \[fs\].
+pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poisoning: bool) -> Measured {
+    let cores = || agents.iter().filter_map(|(_, agent)| agent.measured.as_ref());
+    let sum = |of: fn(&accessor::Measured) -> u64| cores().map(of).sum::<u64>();
+    let latency_cycles: Vec<u64> = cores().flat_map(|core| core.latency_cycles.iter().copied()).collect();
+    let (num, den) = period;
+    let fs = |cycles: &u64| (u128::from(*cycles) * u128::from(num) / u128::from(den)) as u64;
+    let mut all = Measured {
+        bytes: latency_cycles.len() as u64 * LINE_BYTES,
+        latency_fs: latency_cycles.iter().map(fs).collect(),
+        messages: ORDER
+            .iter()
+            .enumerate()
+            .map(|(n, class)| {
+                let sent = agents.iter().map(|(_, agent)| agent.sent[n]).sum();
+                (class.name().to_lowercase().replace(' ', "_"), sent)
+            })
+            .collect(),
+        rows: rows(agents),
+        broken: agents.iter().flat_map(|(name, agent)| agent.events.iter().map(|e| broken(name, e))).collect(),
+        has_stopped: agents.iter().flat_map(|(_, agent)| &agent.events).any(|event| ends_the_run(event.rule)),
+        ..Measured::default()
+    };
+    if cores().next().is_some() {
+        all.counts = vec![
+            ("accesses", latency_cycles.len() as u64),
+            ("cache hits", sum(|core| core.hits)),
+            ("evictions", sum(|core| core.evictions)),
+        ];
+    }
+    if is_poisoning {
+        all.counts.push(("poisoned loads", sum(|core| core.poisoned_loads)));
+    }
+    let aborts = agents.iter().map(|(_, agent)| agent.aborts).sum();
+    if aborts > 0 {
+        all.counts.push(("uio aborts", aborts));
+    }
+    let throttled: Vec<_> = cores().filter_map(|core| core.throttled.as_ref()).collect();
+    if !throttled.is_empty() {
+        let names =
+            ["answers of light load", "answers of optimal load", "answers of moderate load", "answers of severe load"];
+        for (level, name) in names.into_iter().enumerate() {
+            all.counts.push((name, throttled.iter().map(|t| t.loads[level]).sum()));
+        }
+        all.counts.push(("requests spaced", throttled.iter().map(|t| t.spaced).sum()));
+        all.extremes.push((
+            "throttle most",
+            Extreme::Largest,
+            throttled.iter().map(|t| t.most.into()).max().unwrap_or(0),
+        ));
+        all.extremes.push((
+            "throttle last",
+            Extreme::Largest,
+            throttled.iter().map(|t| t.last.into()).max().unwrap_or(0),
+        ));
+    }
+    all.latency_cycles = latency_cycles;
+    all
+}

@@ -1,0 +1,117 @@
+//! `cxl.hdm-d-device` and `cxl.hdm-d-host`: a device and its host, each with a core, that use the device's memory (HDM-D). The bias
+//! of a line says who uses it without asking.
+
+use super::agent::{Described, component as agents, one_watch};
+use super::core::Core;
+use crate::coherence::{Coherent, Home};
+use crate::field::{Config, Range, config};
+use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
+use crate::kinds::cxl_links;
+use crate::quantity::Unit;
+use scalepool_coherence::bias::{BiasDevice, BiasHost};
+use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::wire::layouts;
+use scalepool_trace::{Hub, PlaceKind};
+
+/// The device.
+pub const DEVICE: ComponentKind = ComponentKind {
+    name: "cxl.hdm-d-device",
+    about: "device with a core and memory that it shares with its host by a bias table (HDM-D); its port is `link`",
+    fields: HdmDDevice::fields,
+    read: component::<HdmDDevice>,
+    external: &[],
+};
+
+/// The host.
+pub const HOST: ComponentKind = ComponentKind {
+    name: "cxl.hdm-d-host",
+    about: "host with a core that uses the memory of a device with a bias table (HDM-D); its port is `port[0]`",
+    fields: HdmDHost::fields,
+    read: component::<HdmDHost>,
+    external: &[],
+};
+
+config! {
+    /// A device with HDM-D.
+    pub struct HdmDDevice {
+        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus of the device";
+        watch: bool = "on" [Unit::Of("-")] in Range::Switch, "check the invariants V1 to V4 and V13 after every step (coherence §4)";
+    }
+}
+
+config! {
+    /// A host that uses HDM-D.
+    pub struct HdmDHost {
+        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus of the host";
+    }
+}
+
+impl Component for HdmDDevice {
+    fn ports(&self) -> Vec<PortDecl> {
+        let role = Role::Coherent(Lines::HdmD, Side::Device);
+        vec![PortDecl { name: "link", len: None, links: cxl_links::NAMES, role }]
+    }
+
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        let config = CoherenceConfig::default();
+        Some(Coherent::Home(Home { name: format!("{path}.bias"), config, watch: self.watch, acts: true }))
+    }
+
+    fn shares_stimulus(&self) -> Option<u64> {
+        Some(self.core.trace_block)
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let (name, port) = (format!("{}.bias", site.path), &site.ports[0]);
+        let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+        let program = self.core.program(site, &name, port.seat(), None);
+        let device = Described {
+            name,
+            agent: BiasDevice::new(),
+            core: self.core.accessor(program),
+            reductions: Vec::new(),
+            waits: WaitTable::default(),
+            watch: one_watch,
+            tap,
+            read: |core| Some((core.measured.clone(), 0)),
+        };
+        Ok(agents(vec![device.home(site.ports, false)], site, self.core.poison_every > 0))
+    }
+}
+
+impl Component for HdmDHost {
+    fn ports(&self) -> Vec<PortDecl> {
+        let role = Role::Coherent(Lines::HdmD, Side::Host);
+        vec![PortDecl { name: "port", len: Some(1), links: cxl_links::NAMES, role }]
+    }
+
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        Some(Coherent::Holder(vec![format!("{path}.mem")]))
+    }
+
+    fn shares_stimulus(&self) -> Option<u64> {
+        Some(self.core.trace_block)
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let (name, port) = (format!("{}.mem", site.path), &site.ports[0]);
+        let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+        let program = self.core.program(site, &name, port.seat(), Some(0));
+        let host = Described {
+            name,
+            agent: BiasHost::new(0),
+            core: self.core.accessor(program),
+            reductions: Vec::new(),
+            waits: WaitTable::default(),
+            watch: one_watch,
+            tap,
+            read: |core| Some((core.measured.clone(), 0)),
+        };
+        Ok(agents(vec![host.holder(site.ports, true)], site, self.core.poison_every > 0))
+    }
+}

@@ -1,0 +1,128 @@
+//! `cxl.hdm-db-device`: a device whose memory hosts and direct peers share; it takes lines back by back-invalidate snoops (HDM-DB).
+
+use super::agent::{Described, component as agents, one_watch};
+use crate::coherence::{Coherent, Home};
+use crate::field::{Config, Range, config};
+use crate::kind::{Component, ComponentKind, Finding, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
+use crate::problem::Place;
+use crate::quantity::Unit;
+use scalepool_coherence::clocked::node::Reduction;
+use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::mem::dcoh::Dcoh;
+use scalepool_coherence::mem::options::MemConfig;
+use scalepool_coherence::wire::layouts;
+use scalepool_kernel::Rng;
+use scalepool_nodes::cxl::coherent::uio::UioTraffic;
+use scalepool_trace::{Hub, PlaceKind};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "cxl.hdm-db-device",
+    about: "device with memory that hosts share, of which it takes lines back by back-invalidate snoops (HDM-DB); its ports are `link[n]`",
+    fields: HdmDbDevice::fields,
+    read: component::<HdmDbDevice>,
+    external: &[],
+};
+
+/// Links that carry HDM-DB: 68B flits have no back-invalidate snoops.
+pub const LINKS: &[&str] = &["cxl-256b", "cxl-256b-lopt", "cxl-256b-pbr"];
+
+config! {
+    /// What a peer on CXL.io does to a device.
+    pub struct Uio {
+        accesses: u64 = "0" [Unit::Of("accesses")] in Range::Int(0, 1 << 24), "reads and writes of a peer on CXL.io to the lines of each device; the packets are not simulated (coherence §3.7)";
+        writes: u64 = "50" [Unit::Of("percent")] in Range::Int(0, 100), "share of UIO accesses that write";
+        bytes: u64 = "64" [Unit::Of("bytes")] in Range::Int(1, 4096), "length of a UIO access; one that crosses the end of the lines is aborted without effect";
+        lines: u64 = "16" [Unit::Of("lines")] in Range::Int(1, 1 << 32), "lines that UIO accesses use, from the first on";
+    }
+}
+
+config! {
+    /// A device with HDM-DB. Numbers without another source are of the model (basis: model).
+    pub struct HdmDbDevice {
+        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "ports, one for each host, or one for a switch";
+        filter_sets: usize = "0" [Unit::Of("sets")] in Range::Int(0, 1 << 20), "sets of the snoop filter; 0 = it tracks every line (coherence §3.4)";
+        filter_ways: usize = "1" [Unit::Of("entries per set")] in Range::Int(1, 1 << 10), "ways of the snoop filter";
+        trackers: usize = "16" [Unit::Of("snoops")] in Range::Int(1, 4096), "open back-invalidate snoops per device (coherence §3.4)";
+        devload: Vec<(String, Place)> = "" [Unit::Of("open transactions")] in Range::Texts("OPTIMAL,MODERATE,SEVERE"), "numbers of open transactions at which DevLoad rises; empty = always light (coherence §3.8)";
+        reduced: Vec<(String, Place)> = "" [Unit::Of("cycles")] in Range::Texts("FROM:TO:LEVEL"), "time spans of reduced throughput, in which the device reports at least DevLoad LEVEL, 0 to 3 (coherence §3.8)";
+        uio: Uio = "" [Unit::Of("-")] in Range::Table(Uio::fields), "a peer on CXL.io";
+        watch: bool = "on" [Unit::Of("-")] in Range::Switch, "check the invariants V1 to V4 after every step (coherence §4)";
+    }
+}
+
+impl HdmDbDevice {
+    /// Open transactions at which DevLoad becomes optimal, moderate and severe; `None`: not three numbers that do not fall.
+    fn thresholds(&self) -> Option<[usize; 3]> {
+        let numbers: Option<Vec<usize>> = self.devload.iter().map(|(text, _)| text.parse().ok()).collect();
+        match numbers?[..] {
+            [] => Some([0; 3]),
+            [optimal, moderate, severe] if 0 < optimal && optimal <= moderate && moderate <= severe => {
+                Some([optimal, moderate, severe])
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A time of reduced throughput; `None`: the text is no such time.
+fn reduction(text: &str) -> Option<Reduction> {
+    let [from, to, level] = text.split(':').map(|n| n.parse::<u64>().ok()).collect::<Option<Vec<_>>>()?[..] else {
+        return None;
+    };
+    let level = u8::try_from(level).ok().filter(|level| *level <= 3)?;
+    (from < to).then_some(Reduction { from_cycle: from, to_cycle: to, level })
+}
+
+impl Component for HdmDbDevice {
+    fn ports(&self) -> Vec<PortDecl> {
+        let role = Role::Coherent(Lines::HdmDb, Side::Device);
+        vec![PortDecl { name: "link", len: Some(self.ports), links: LINKS, role }]
+    }
+
+    fn check(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        if self.thresholds().is_none() {
+            let given: Vec<&str> = self.devload.iter().map(|(text, _)| text.as_str()).collect();
+            let text = format!("found `{}`, expected three numbers above 0 that do not fall", given.join(","));
+            found.push(("devload", text));
+        }
+        if let Some((text, _)) = self.reduced.iter().find(|(text, _)| reduction(text).is_none()) {
+            let expected = "FROM:TO:LEVEL, cycles of which the first is before the second, and DevLoad 0 to 3";
+            found.push(("reduced", format!("found `{text}`, expected {expected}")));
+        }
+        found
+    }
+
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        let mem = MemConfig {
+            filter_sets: self.filter_sets,
+            filter_ways: self.filter_ways,
+            trackers: self.trackers,
+            devload: self.thresholds().unwrap_or_default(),
+            ..MemConfig::default()
+        };
+        let config = CoherenceConfig { mem, ..CoherenceConfig::default() };
+        Some(Coherent::Home(Home { name: format!("{path}.dcoh"), config, watch: self.watch, acts: false }))
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let (name, port) = (format!("{}.dcoh", site.path), &site.ports[0]);
+        let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+        let Uio { accesses, writes, bytes, lines } = self.uio;
+        let domain = &port.seat().domain;
+        let rng = Rng::for_name(site.seed, &format!("uio[{}]", domain.number()));
+        let device = Described {
+            name,
+            agent: Dcoh::new(domain.config(), domain.holders() as u8),
+            core: UioTraffic { accesses, writes, bytes, lines }.peer(rng),
+            reductions: self.reduced.iter().filter_map(|(text, _)| reduction(text)).collect(),
+            waits: WaitTable::default(),
+            watch: one_watch,
+            tap,
+            read: |peer| Some((peer.measured.clone(), peer.aborts)),
+        };
+        Ok(agents(vec![device.home(site.ports, false)], site, false))
+    }
+}

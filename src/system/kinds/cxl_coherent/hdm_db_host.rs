@@ -1,0 +1,141 @@
+//! `cxl.hdm-db-host` and `cxl.hdm-db-peer`: a host, or a device that is a direct peer, that caches the memory of devices (HDM-DB), with
+//! a core for each of them.
+
+use super::agent::{Described, component as agents, one_watch};
+use super::core::Core;
+use super::hdm_db_device::LINKS;
+use crate::coherence::Coherent;
+use crate::field::{Config, Range, config};
+use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
+use crate::quantity::Unit;
+use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_coherence::mem::host::MemHost;
+use scalepool_coherence::mem::load::Steps;
+use scalepool_coherence::wire::layouts;
+use scalepool_trace::{Hub, PlaceKind};
+
+/// A host.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "cxl.hdm-db-host",
+    about: "host that caches the memory of devices (HDM-DB), with a core for each device; its ports are `port[n]`",
+    fields: HdmDbHost::fields,
+    read: component::<HdmDbHost>,
+    external: &[],
+};
+
+/// A direct peer.
+pub const PEER: ComponentKind = ComponentKind {
+    name: "cxl.hdm-db-peer",
+    about: "device that reads and writes the memory of other devices directly, as further holder of lines (HDM-DB); its ports are `port[n]`",
+    fields: HdmDbPeer::fields,
+    read: component::<HdmDbPeer>,
+    external: &[],
+};
+
+config! {
+    /// What a core does about DevLoad.
+    pub struct ThrottleConfig {
+        heed: bool = "off" [Unit::Of("-")] in Range::Switch, "hosts and peers obey DevLoad: they leave idle cycles between two requests (coherence §3.8)";
+        normal: u32 = "4" [Unit::Of("idle cycles")] in Range::Int(1, 1 << 20), "idle cycles added under moderate overload, removed when the load is light";
+        severe: u32 = "16" [Unit::Of("idle cycles")] in Range::Int(1, 1 << 20), "idle cycles added under severe overload";
+        most: u32 = "256" [Unit::Of("idle cycles")] in Range::Int(1, 1 << 20), "most idle cycles between two requests";
+        window: u64 = "1000" [Unit::Of("cycles")] in Range::Int(1, 1 << 40), "time between two throttle steps (tH); the first overload acts at once";
+    }
+}
+
+config! {
+    /// Who holds lines of devices.
+    pub struct Holder {
+        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "ports, one for each device";
+        core: Core = "" [Unit::Of("-")] in Range::Table(Core::fields), "core, cache and stimulus for each device";
+        throttle: ThrottleConfig = "" [Unit::Of("-")] in Range::Table(ThrottleConfig::fields), "what the cores do about DevLoad";
+    }
+}
+
+config! {
+    /// A host.
+    pub struct HdmDbHost with { holder: Holder } {}
+}
+
+config! {
+    /// A direct peer.
+    pub struct HdmDbPeer with { holder: Holder } {}
+}
+
+impl Holder {
+    fn port(&self, links: &'static [&'static str]) -> PortDecl {
+        PortDecl { name: "port", len: Some(self.ports), links, role: Role::Coherent(Lines::HdmDb, Side::Host) }
+    }
+
+    fn coherent(&self, path: &str) -> Coherent {
+        Coherent::Holder((0..self.ports).map(|n| name(path, n)).collect())
+    }
+
+    fn steps(&self) -> Option<Steps> {
+        let ThrottleConfig { heed, normal, severe, most, window } = self.throttle;
+        heed.then_some(Steps { normal_delta: normal, severe_delta: severe, most, window_cycles: window })
+    }
+
+    fn elaborate(&self, waits: &WaitTable, site: &Site<'_>, hub: &mut Hub) -> Node {
+        let mut all = Vec::new();
+        for (n, port) in site.ports.iter().enumerate() {
+            let (name, seat) = (name(site.path, n), port.seat());
+            let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
+            let holder = seat.holders.start;
+            let mut core = self.core.accessor(self.core.program(site, &name, seat, Some(holder)));
+            if let Some(steps) = self.steps() {
+                core = core.heeding(steps);
+            }
+            let agent = Described {
+                name,
+                agent: MemHost::new(holder as u8),
+                core,
+                reductions: Vec::new(),
+                waits: waits.clone(),
+                watch: one_watch,
+                tap,
+                read: |core| Some((core.measured.clone(), 0)),
+            };
+            all.push(agent.holder(&site.ports[n..=n], true));
+        }
+        agents(all, site, self.core.poison_every > 0)
+    }
+}
+
+/// Name of the agent for the device at a port.
+fn name(path: &str, port: usize) -> String {
+    format!("{path}.mem[{port}]")
+}
+
+/// Both kinds are one but for their links and for what waits for what.
+macro_rules! holders {
+    ($($kind:ty: $links:expr, $waits:expr;)*) => {
+        $(impl Component for $kind {
+            fn ports(&self) -> Vec<PortDecl> {
+                vec![self.holder.port($links)]
+            }
+
+            fn coherent(&self, path: &str) -> Option<Coherent> {
+                Some(self.holder.coherent(path))
+            }
+
+            fn shares_stimulus(&self) -> Option<u64> {
+                Some(self.holder.core.trace_block)
+            }
+
+            fn asks(&self) -> bool {
+                true
+            }
+
+            fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+                Ok(self.holder.elaborate(&$waits, site, hub))
+            }
+        })*
+    };
+}
+
+holders! {
+    HdmDbHost: LINKS, WaitTable::default();
+    // Direct peers need a fabric (`coherence` §3.7).
+    HdmDbPeer: &["cxl-256b-pbr"], WaitTable::peer();
+}

@@ -1,0 +1,61 @@
+//! `cxl.home`: a host with its home agent and memory, whose lines devices cache over CXL.cache.
+
+use super::agent::{Described, component as agents, one_watch};
+use crate::coherence::{Coherent, Home};
+use crate::field::{Config, Range, config};
+use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
+use crate::kinds::cxl_links;
+use crate::quantity::Unit;
+use scalepool_coherence::cache::home::Home as HomeAgent;
+use scalepool_coherence::clocked::cache::Sparse;
+use scalepool_coherence::clocked::core::NoCore;
+use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::wire::layouts;
+use scalepool_trace::{Hub, PlaceKind};
+
+/// The kind.
+pub const KIND: ComponentKind = ComponentKind {
+    name: "cxl.home",
+    about: "host with home agent and memory, whose lines devices cache over CXL.cache; its ports are `port[n]`",
+    fields: CxlHome::fields,
+    read: component::<CxlHome>,
+    external: &[],
+};
+
+config! {
+    /// A host as home of lines. Numbers without another source are of the model (basis: model).
+    pub struct CxlHome {
+        ports: usize = "1" [Unit::Of("ports")] in Range::Int(1, 16), "root ports, one for each caching device (coherence §2.9), or one for a switch";
+        filter_lines: usize = "0" [Unit::Of("lines")] in Range::Int(0, 1 << 20), "lines that the home can track; 0 = all (coherence §2.9)";
+        watch: bool = "on" [Unit::Of("-")] in Range::Switch, "check the invariants V1 to V4 after every step (coherence §4)";
+    }
+}
+
+impl Component for CxlHome {
+    fn ports(&self) -> Vec<PortDecl> {
+        let role = Role::Coherent(Lines::Cache, Side::Host);
+        vec![PortDecl { name: "port", len: Some(self.ports), links: cxl_links::NAMES, role }]
+    }
+
+    fn coherent(&self, path: &str) -> Option<Coherent> {
+        let config = CoherenceConfig { home_filter_lines: self.filter_lines, ..CoherenceConfig::default() };
+        Some(Coherent::Home(Home { name: format!("{path}.home"), config, watch: self.watch, acts: false }))
+    }
+
+    fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
+        let name = format!("{}.home", site.path);
+        let tap = hub.tap(&name, PlaceKind::Messages(layouts(site.ports[0].link.cxl().0)));
+        let home = Described {
+            name,
+            agent: HomeAgent::new(Sparse::default()),
+            core: NoCore,
+            reductions: Vec::new(),
+            waits: WaitTable::default(),
+            watch: one_watch,
+            tap,
+            read: |_| None,
+        };
+        Ok(agents(vec![home.home(site.ports, true)], site, false))
+    }
+}

@@ -1,0 +1,23 @@
+//! Components that keep lines coherent: homes of lines, agents that hold them with their cores, switches between.
+//!
+//! Modelled: the agents of [`scalepool_coherence`], each a module with channels to its link ends. Left out: their tables, and
+//! what a cache of a host does inside. The kinds come in pairs, the two sides of one protocol:
+//!
+//! * CXL.cache: [`cxl.home`](home) and [`cxl.cache-device`, `cxl.cache-peer`](cache_device).
+//! * HDM-DB: [`cxl.hdm-db-device`](hdm_db_device) and [`cxl.hdm-db-host`, `cxl.hdm-db-peer`](hdm_db_host).
+//! * HDM-D: [`cxl.hdm-d-device` and `cxl.hdm-d-host`](hdm_d).
+//! * Between them: [`cxl.cache-switch` and `cxl.fabric-switch`](switch).
+//!
+//! A walk through one store: the [core](core) of a device misses and its cache sends RdOwn; the link packs it into a flit; the
+//! home takes it out of its buffer, snoops the other holders over their links and waits; their answers bring the line home; GO-E
+//! and data travel to the device, which stores. Behind each of these steps the watcher of the home checks the line.
+
+mod agent;
+pub mod cache_device;
+pub mod core;
+mod figures;
+pub mod hdm_d;
+pub mod hdm_db_device;
+pub mod hdm_db_host;
+pub mod home;
+pub mod switch;

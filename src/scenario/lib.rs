@@ -282,12 +282,18 @@ pub fn check(request: &Request) -> Result<(), RunError> {
 /// The description that a request names, if it comes with the program.
 ///
 /// # Errors
-/// No such scenario.
+/// No such scenario, or a chart of one that has none.
 fn builtin(request: &Request) -> Result<Option<&'static Builtin>, RunError> {
     if described::is_description(request) {
         return Ok(None);
     }
-    let expected = || names().collect::<Vec<_>>().join(", ");
-    let unknown = || RunError::Unknown { found: request.scenario.clone(), expected: expected() };
-    find(&request.scenario).map(|scenario| Some(scenario.builtin)).ok_or_else(unknown)
+    let Some(scenario) = find(&request.scenario) else {
+        let expected = names().collect::<Vec<_>>().join(", ");
+        return Err(RunError::Unknown { found: request.scenario.clone(), expected });
+    };
+    // Said first: settings that it has not may belong to a scenario with a chart.
+    if request.outputs.chart.is_some() && !scenario.has_chart {
+        return Err(RunError::no_chart(request));
+    }
+    Ok(Some(scenario.builtin))
 }

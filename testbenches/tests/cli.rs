@@ -1277,10 +1277,7 @@ fn wrong_descriptions_are_refused_whole() {
     let (status, _, err) = seen(run(&["check", &sound, "--svg", &sound]));
     assert_eq!((status, std::fs::read_to_string(&sound).unwrap()), (2, built_in.clone()), "{err}");
     for (args, text) in [
-        (
-            &["describe", "cxl-cache-pair", "--toml"][..],
-            "found `cxl-cache-pair`, expected a scenario that is a description",
-        ),
+        (&["describe", "cxl.host", "--toml"][..], "found `cxl.host`, expected a scenario: cxl68-expander"),
         (&["check", "nowhere.toml"], "nowhere.toml:1:1: the file cannot be read"),
         (&["check", &sound, "--set", "host.accesses=0"], "--set host.accesses: found `0`, expected 1 to"),
     ] {

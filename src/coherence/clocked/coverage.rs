@@ -11,7 +11,6 @@ use crate::mem::tables as mem;
 use scalepool_protocols::cxl::cxl256::code::{
     D2hReqOpcode, D2hRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,
 };
-use std::collections::BTreeSet;
 
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +33,7 @@ pub enum Table {
     Bias,
 }
 
-/// A row: the table, and the place of the row in it.
+/// A row: the table, and the place of the row among those of it that can be used.
 pub type Point = (Table, usize);
 
 impl Table {
@@ -79,15 +78,6 @@ impl Table {
     }
 }
 
-/// Groups of a report: name, rows met, rows in all; tables of which no row was met are left out.
-pub fn groups(met: &BTreeSet<Point>) -> Vec<(String, u64, u64)> {
-    let of = |table: Table| {
-        let count = met.iter().filter(|(t, _)| *t == table).count();
-        (count > 0).then(|| (table.name().to_owned(), count as u64, table.rows() as u64))
-    };
-    Table::ALL.into_iter().filter_map(of).collect()
-}
-
 /// A request at the home.
 pub fn request(opcode: D2hReqOpcode) -> Option<Point> {
     Some((Table::Requests, requests::REQUESTS.iter().position(|r| r.op == opcode)?))
@@ -100,7 +90,8 @@ pub fn bias_request(opcode: D2hReqOpcode) -> Option<Point> {
 
 /// A snoop at a device cache.
 pub fn snoop(at: At, snoop: Snoop) -> Option<Point> {
-    let place = snoops::rows().position(|r| r.at == at && r.snoop == snoop && !r.replies.is_empty())?;
+    let mut rows = snoops::rows().filter(|r| !r.replies.is_empty());
+    let place = rows.position(|r| r.at == at && r.snoop == snoop)?;
     Some((Table::Snoops, place))
 }
 
@@ -126,13 +117,14 @@ pub fn mem_request(opcode: M2sReqOpcode, field: MetaField, meta: MetaValue, snp:
 pub fn mem_write(opcode: M2sRwdOpcode, field: MetaField, meta: MetaValue, snp: SnpType) -> Option<Point> {
     let fits = |r: &mem::RwdRow| {
         let meta_fits = if field == MetaField::Meta0State { r.metas.contains(&meta) } else { r.metas.is_empty() };
-        r.legal && r.opcodes.contains(&opcode) && meta_fits && r.snps.contains(&snp)
+        r.opcodes.contains(&opcode) && meta_fits && r.snps.contains(&snp)
     };
-    Some((Table::MemWrites, mem::RWD_ROWS.iter().position(fits)?))
+    Some((Table::MemWrites, mem::RWD_ROWS.iter().filter(|r| r.legal).position(fits)?))
 }
 
 /// An event at a host.
 pub fn host(phase: host_rows::Phase, input: host_rows::Input) -> Option<Point> {
-    let place = host_rows::ROWS.iter().position(|r| r.phase == phase && r.input == input && r.act.is_some())?;
+    let mut rows = host_rows::ROWS.iter().filter(|r| r.act.is_some());
+    let place = rows.position(|r| r.phase == phase && r.input == input)?;
     Some((Table::Host, place))
 }

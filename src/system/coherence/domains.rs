@@ -136,7 +136,7 @@ fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Re
     let Some(Coherent::Home(home)) = instance.config.coherent(&instance.path) else {
         unreachable!("it was a home before")
     };
-    let mut open = Open { component, home, holders: Vec::new(), switch: None };
+    let mut open = Open { component, home: *home, holders: Vec::new(), switch: None };
     for port in 0..instance.ports.len() {
         let (far, far_port) = system.far(component, port);
         if let Some(Coherent::Switch) = parts[far] {

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What a component is to the coherence of lines.
 pub enum Coherent {
     /// It owns lines; all its ports lead to their holders.
-    Home(Home),
+    Home(Box<Home>),
     /// It holds lines: the names of the agents behind its ports. An agent with several ports holds lines of several homes, and
     /// the first says of which its core does the stimulus.
     Holder(Vec<String>),

@@ -23,6 +23,9 @@ struct AgentLink {
     number: u16,
 }
 
+/// Makes the watch of an agent for the domains of its ports; `None`: none of them is watched.
+type MakeWatch<A> = fn(&[Seat]) -> Option<Box<dyn Watch<A>>>;
+
 /// An agent that is to become a module.
 pub(super) struct Described<A, C> {
     /// Name of the module.
@@ -36,7 +39,7 @@ pub(super) struct Described<A, C> {
     /// Which class of messages waits for which.
     pub waits: WaitTable,
     /// Makes the watch of the agent for the domains of its ports.
-    pub watch: fn(&[Seat]) -> Option<Box<dyn Watch<A>>>,
+    pub watch: MakeWatch<A>,
     /// Messages.
     pub tap: Tap,
     /// What its core has measured.

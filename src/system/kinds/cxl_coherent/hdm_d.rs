@@ -55,7 +55,7 @@ impl Component for HdmDDevice {
 
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig::default();
-        Some(Coherent::Home(Home { name: format!("{path}.bias"), config, watch: self.watch, acts: true }))
+        Some(Coherent::Home(Box::new(Home { name: format!("{path}.bias"), config, watch: self.watch, acts: true })))
     }
 
     fn shares_stimulus(&self) -> Option<u64> {

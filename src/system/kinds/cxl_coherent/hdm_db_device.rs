@@ -104,7 +104,7 @@ impl Component for HdmDbDevice {
             ..MemConfig::default()
         };
         let config = CoherenceConfig { mem, ..CoherenceConfig::default() };
-        Some(Coherent::Home(Home { name: format!("{path}.dcoh"), config, watch: self.watch, acts: false }))
+        Some(Coherent::Home(Box::new(Home { name: format!("{path}.dcoh"), config, watch: self.watch, acts: false })))
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {

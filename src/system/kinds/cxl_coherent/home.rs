@@ -40,7 +40,7 @@ impl Component for CxlHome {
 
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig { home_filter_lines: self.filter_lines, ..CoherenceConfig::default() };
-        Some(Coherent::Home(Home { name: format!("{path}.home"), config, watch: self.watch, acts: false }))
+        Some(Coherent::Home(Box::new(Home { name: format!("{path}.home"), config, watch: self.watch, acts: false })))
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {

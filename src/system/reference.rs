@@ -108,7 +108,6 @@ mod tests {
             "host[].cxl",
             "host[i.cxl",
             "Host.cxl",
-            "host.cxl.rx",
             "host[-1].cxl",
             "h[1a].c",
             "h[1.c",

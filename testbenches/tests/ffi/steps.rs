@@ -272,7 +272,7 @@ fn a_driven_end_stands_for_that_of_the_model() {
         assert_eq!(sp_sim_destroy(model), SP_OK);
     }
     for (text, found) in [
-        ("scenario = \"ualink-pair\"\nexternal = \"accel[1].port[0]\"", "accel[1].port[0]"),
+        ("scenario = \"nvlink-pair\"\nexternal = \"gpu[1].link[0]\"", "gpu[1].link[0]"),
         ("scenario = \"cxl68-expander\"\nexternal = \"device\"", "device"),
     ] {
         assert_eq!(unsafe { sp_sim_new(start(text), text.len(), &mut 0) }, SP_ERR_INPUT);

@@ -8,7 +8,7 @@
 //! * HDM-D: [`cxl.hdm-d-device` and `cxl.hdm-d-host`](hdm_d).
 //! * Between them: [`cxl.cache-switch` and `cxl.fabric-switch`](switch).
 //!
-//! A walk through one store: the [core](core) of a device misses and its cache sends RdOwn; the link packs it into a flit; the
+//! A walk through one store: the core of a device misses and its cache sends RdOwn; the link packs it into a flit; the
 //! home takes it out of its buffer, snoops the other holders over their links and waits; their answers bring the line home; GO-E
 //! and data travel to the device, which stores. Behind each of these steps the watcher of the home checks the line.
 

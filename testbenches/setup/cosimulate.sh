@@ -34,6 +34,6 @@ step package "$python" -m unittest discover -s testbenches/python/tests
 step verilator "$python" testbenches/verilator/run.py --program "$program" "${full[@]}"
 step cocotb "$python" testbenches/cocotb/run.py --full
 step export "$python" testbenches/export/check.py --program "$program"
-step benches "$python" testbenches/export/benches.py --program "$program"
+step benches "$python" testbenches/export/benches.py --program "$program" "${full[@]}"
 step maps "$python" testbenches/maps/check.py --program "$program" "${full[@]}"
 total='co-simulation: all as expected'

@@ -59,5 +59,7 @@ waves: ## write the committed reference waves anew
 clean: ## remove everything that was built
 	cargo clean
 
+# Packages that are chosen together decide the features of what they use: the dev profile is that of the tests of the whole
+# workspace, the others that of testbenches/setup/build.sh, so that nothing is built a second time.
 program:
-	@cargo build --profile $(PROFILE) -p scalepool --bin scalepool
+	@cargo build --profile $(PROFILE) $(if $(filter dev,$(PROFILE)),--workspace,-p scalepool -p scalepool-shared) --bin scalepool

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Exports the benches of components in RTL and runs them as they are written, in Icarus and Verilator, through cocotb.
 
-Each stub has to pass, since the model answers through it. Stubs that lose or damage units have to be noticed by the test of the
-first bench.
+Each stub has to pass, since the model answers through it. Stubs that lose or damage units have to be noticed by the tests of a
+host with 68B flits and with 256B flits.
 
 Verilator takes half a minute to build a bench, so it runs those of --only, or all with --full.
 
@@ -10,6 +10,7 @@ usage: benches.py [--program PROGRAM] [--only WORD] [--full]
 """
 
 import argparse
+import itertools
 import os
 import pathlib
 import re
@@ -37,7 +38,9 @@ SYSTEMS = HERE.parent / "systems"
 BENCHES = [
     (SYSTEMS / "host_and_memory.toml", "host", ["host.accesses=300"]),
     (SYSTEMS / "host_and_memory.toml", "memory", ["host.accesses=300"]),
+    ("cxl68-expander", "host", ["host.accesses=300"]),
     ("cxl256-expander", "device", ["host.accesses=300"]),
+    ("cxlio-enumerate", "device", []),
     ("ualink-pod", "switch[0]", ["pod.accelerators=2", "pod.switches=1", "traffic.operations=50"]),
 ]
 # Stubs that are wrong at every 64th unit: what they do, and the line that does it.
@@ -96,9 +99,9 @@ def main():
             print(f"bench {name:24} {simulator:10} {'ok' if passed else 'FAILED':7} {units:28} {time.monotonic() - begin:5.1f} s")
             if not passed:
                 print(log[-3000:])
-    for what, line in WRONG if not arguments.only else ():
-        system, component, settings = BENCHES[0]
-        folder = OUT / f"wrong-{what.split()[0]}"
+    hosts = [bench for bench in BENCHES if bench[1] == "host"] if not arguments.only else []
+    for (system, component, settings), (what, line) in itertools.product(hosts, WRONG):
+        folder = OUT / f"{pathlib.Path(system).stem}-{what.split()[0]}"
         export(arguments.program, system, component, settings, folder)
         stub, name = folder / f"{component}.sv", line.split(" <=")[0]
         text = re.sub(rf"^ *{name} <=.*$", f"        {line}", stub.read_text(encoding="utf-8"), count=1, flags=re.MULTILINE)
@@ -107,7 +110,7 @@ def main():
         passed, log = run(folder, component, "icarus")
         said = re.search(r"AssertionError: (.{1,60})", log)
         failed += passed or said is None
-        print(f"a stub that {what:20} {'passes' if passed else 'is noticed':12} {said[1] if said else ''}")
+        print(f"{pathlib.Path(system).stem:16} a stub that {what:14} {'passes' if passed else 'is noticed':12} {said[1] if said else ''}")
     if failed:
         sys.exit(f"{failed} benches failed")
 

@@ -23,7 +23,7 @@ UNIT_FS = @UNIT_FS@
 CYCLE_FS = @CYCLE_FS@
 # Whether links damage units, so that some are repaired or asked for again. Otherwise nobody has a reason to.
 NOISE = @NOISE@
-REPAIRS = ("RETRY flits", "Nak flits", "FEC repairs", "bad flits")
+REPAIRS = ("Nak flits", "FEC repairs", "bad flits")
 
 
 def system(external):

@@ -145,8 +145,9 @@ impl Description {
     /// # Errors
     /// Another form, or a key that names nothing that can be set.
     pub fn set(&mut self, text: &str) -> Result<(), Problems> {
+        let file = self.files[0].clone();
         let refused = |key: &str, text: String| {
-            let mut problems = Problems::of(&self.files[0]);
+            let mut problems = Problems::of(&file);
             problems.add(Place::default(), key, text);
             problems
         };
@@ -155,12 +156,10 @@ impl Description {
         };
         let (key, value) = (key.trim(), value.trim());
         let item = Item { place: Place::default(), value: Value::Text(value.to_owned()) };
-        self.clone().assign(key, item.clone()).map_err(|text| refused(&format!("`{key}`"), text))?;
-        self.assign(key, item).unwrap_or_else(|text| unreachable!("the copy took it: {text}"));
-        Ok(())
+        self.assign(key, item).map_err(|text| refused(&format!("`{key}`"), text))
     }
 
-    /// Gives a short name, or the field at a path, a value.
+    /// Gives a short name, or the field at a path, a value: all of its places, or none.
     ///
     /// # Errors
     /// What was expected in place of the key.
@@ -174,12 +173,12 @@ impl Description {
             let expected = if known.is_empty() { "a path such as component.host.outstanding" } else { &known };
             return Err(format!("no such key; expected one of: {expected}"));
         };
-        for (path, parts) in paths.into_iter().zip(parts) {
-            if !document::edit(&mut self.root, &in_set(parts), item.clone()) {
-                return Err("found a value on the way to it, expected tables".to_owned());
-            }
-            self.edits.push((path, key.to_owned()));
+        let mut root = self.root.clone();
+        if !parts.into_iter().all(|parts| document::edit(&mut root, &in_set(parts), item.clone())) {
+            return Err("found a value on the way to it, expected tables".to_owned());
         }
+        self.root = root;
+        self.edits.extend(paths.into_iter().map(|path| (path, key.to_owned())));
         Ok(())
     }
 
@@ -412,18 +411,6 @@ const EXTERNAL: Field = Field {
     range: Range::Words(&[]),
     doc: "a caller drives the component: flits = it drives its link ends",
 };
-
-/// The setting of a component that is not its own field, such as `external`: of `pod[1].accel[0]` it is
-/// `part.pod[1].component.accel[0].external`.
-pub fn setting_of(component: &str, key: &str) -> String {
-    match component.rsplit_once('.') {
-        None => format!("component.{component}.{key}"),
-        Some((parts, name)) => {
-            let parts: Vec<String> = parts.split('.').map(|part| format!("part.{part}.")).collect();
-            format!("{}component.{name}.{key}", parts.concat())
-        }
-    }
-}
 
 /// What an entry of `[settings]` stands for: a path, or several; `None` for anything else.
 pub(super) fn paths_of(item: &Item) -> Option<Vec<String>> {

@@ -4,6 +4,7 @@ use super::figures::{Figures, Read, figures, waits};
 use crate::coherence::{End, Seat, recorded};
 use crate::kind::{Node, Plug, Site, SitePort};
 use scalepool_coherence::agent::Agent;
+use scalepool_coherence::clocked::accessor::Accessor;
 use scalepool_coherence::clocked::core::Core;
 use scalepool_coherence::clocked::node::{self, NodeConfig, NodeResult, Reduction, Watch};
 use scalepool_coherence::clocked::waiting::WaitTable;
@@ -61,6 +62,15 @@ pub(super) struct Ready {
     figures: Box<dyn Fn() -> Figures>,
     /// Number of its ports.
     ports: usize,
+}
+
+impl<A: Watched + 'static> Described<A, Accessor> {
+    /// An agent with a core: followed in the domain of its first port, with the wait table that every holder has.
+    pub fn with_core(name: String, agent: A, core: Accessor, tap: Tap) -> Self {
+        let (reductions, waits) = (Vec::new(), WaitTable::default());
+        let read: Read<Accessor> = |core| Some((core.measured.clone(), 0));
+        Described { name, agent, core, reductions, waits, watch: one_watch, tap, read }
+    }
 }
 
 impl<A, C> Described<A, C>

@@ -1,7 +1,7 @@
 //! `cxl.cache-device` and `cxl.cache-peer`: a core with a cache of a host's lines; the peer uses the memory of one more device
 //! besides, directly, over a fabric.
 
-use super::agent::{Described, component as agents, one_watch};
+use super::agent::{Described, component as agents};
 use super::core::Core;
 use crate::coherence::{Coherent, Seat};
 use crate::field::{Config, Range, config};
@@ -80,16 +80,7 @@ impl Component for CacheDevice {
         let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
         let seat = port.seat();
         let program = self.core.program(site, &name, seat, Some(seat.holders.start));
-        let device = Described {
-            name,
-            agent: Device::new(),
-            core: self.core.accessor(program),
-            reductions: Vec::new(),
-            waits: WaitTable::default(),
-            watch: one_watch,
-            tap,
-            read: |core| Some((core.measured.clone(), 0)),
-        };
+        let device = Described::with_core(name, Device::new(), self.core.accessor(program), tap);
         Ok(agents(vec![device.holder(site.ports, false)], site, self.core.poison_every > 0))
     }
 }
@@ -119,14 +110,9 @@ impl Component for CachePeer {
         let holder = seat.holders.start;
         let program = divided(self.core.program(site, &name, seat, Some(holder)));
         let device = Described {
-            name,
-            agent: Peer::new(holder as u8),
-            core: self.core.accessor(program),
-            reductions: Vec::new(),
             waits: WaitTable::peer(),
             watch: both_watches,
-            tap,
-            read: |core| Some((core.measured.clone(), 0)),
+            ..Described::with_core(name, Peer::new(holder as u8), self.core.accessor(program), tap)
         };
         Ok(agents(vec![device.holder(site.ports, false)], site, self.core.poison_every > 0))
     }

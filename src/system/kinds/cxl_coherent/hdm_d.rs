@@ -1,7 +1,7 @@
 //! `cxl.hdm-d-device` and `cxl.hdm-d-host`: a device and its host, each with a core, that use the device's memory (HDM-D). The bias
 //! of a line says who uses it without asking.
 
-use super::agent::{Described, component as agents, one_watch};
+use super::agent::{Described, component as agents};
 use super::core::Core;
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
@@ -9,7 +9,6 @@ use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Ro
 use crate::kinds::cxl_links;
 use crate::quantity::Unit;
 use scalepool_coherence::bias::{BiasDevice, BiasHost};
-use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::wire::layouts;
 use scalepool_trace::{Hub, PlaceKind};
@@ -66,16 +65,7 @@ impl Component for HdmDDevice {
         let (name, port) = (format!("{}.bias", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
         let program = self.core.program(site, &name, port.seat(), None);
-        let device = Described {
-            name,
-            agent: BiasDevice::new(),
-            core: self.core.accessor(program),
-            reductions: Vec::new(),
-            waits: WaitTable::default(),
-            watch: one_watch,
-            tap,
-            read: |core| Some((core.measured.clone(), 0)),
-        };
+        let device = Described::with_core(name, BiasDevice::new(), self.core.accessor(program), tap);
         Ok(agents(vec![device.home(site.ports, false)], site, self.core.poison_every > 0))
     }
 }
@@ -102,16 +92,7 @@ impl Component for HdmDHost {
         let (name, port) = (format!("{}.mem", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
         let program = self.core.program(site, &name, port.seat(), Some(0));
-        let host = Described {
-            name,
-            agent: BiasHost::new(0),
-            core: self.core.accessor(program),
-            reductions: Vec::new(),
-            waits: WaitTable::default(),
-            watch: one_watch,
-            tap,
-            read: |core| Some((core.measured.clone(), 0)),
-        };
+        let host = Described::with_core(name, BiasHost::new(0), self.core.accessor(program), tap);
         Ok(agents(vec![host.holder(site.ports, true)], site, self.core.poison_every > 0))
     }
 }

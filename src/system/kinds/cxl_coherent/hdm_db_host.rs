@@ -1,7 +1,7 @@
 //! `cxl.hdm-db-host` and `cxl.hdm-db-peer`: a host, or a device that is a direct peer, that caches the memory of devices (HDM-DB), with
 //! a core for each of them.
 
-use super::agent::{Described, component as agents, one_watch};
+use super::agent::{Described, component as agents};
 use super::core::Core;
 use super::hdm_db_device::LINKS;
 use crate::coherence::Coherent;
@@ -86,16 +86,8 @@ impl Holder {
             if let Some(steps) = self.steps() {
                 core = core.heeding(steps);
             }
-            let agent = Described {
-                name,
-                agent: MemHost::new(holder as u8),
-                core,
-                reductions: Vec::new(),
-                waits: waits.clone(),
-                watch: one_watch,
-                tap,
-                read: |core| Some((core.measured.clone(), 0)),
-            };
+            let agent =
+                Described { waits: waits.clone(), ..Described::with_core(name, MemHost::new(holder as u8), core, tap) };
             all.push(agent.holder(&site.ports[n..=n], true));
         }
         agents(all, site, self.core.poison_every > 0)

@@ -158,10 +158,7 @@ impl Reported for PortEnd<Cachemem> {
         edges: u32,
         classes: Option<Classes>,
     ) -> Result<(Plug, Attach<Self>), BuildError> {
-        match classes {
-            Some(classes) => classes.channels(p, name, edges),
-            None => messages(p, name, edges),
-        }
+        messages(p, name, edges, classes)
     }
 
     fn figures(host: &PortEnd<Cachemem>, device: &PortEnd<Cachemem>, is_coherent: bool) -> Figures {

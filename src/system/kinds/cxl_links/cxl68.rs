@@ -103,10 +103,7 @@ impl Reported for End {
         edges: u32,
         classes: Option<Classes>,
     ) -> Result<(Plug, Attach<Self>), BuildError> {
-        match classes {
-            Some(classes) => classes.channels(p, name, edges),
-            None => messages(p, name, edges),
-        }
+        messages(p, name, edges, classes)
     }
 
     fn figures(host: &End, device: &End, is_coherent: bool) -> Figures {

@@ -111,14 +111,18 @@ fn channels<T: 'static, E: Carries<T>>(
     Ok(((tx, rx), attach))
 }
 
-/// Channels of an end that carries CXL.mem alone.
-fn messages<E: Carries<Message>>(
+/// Channels of an end with CXL.cache and CXL.mem: one for each class, or one for CXL.mem alone.
+fn messages<E: Carries<Message> + ByClass>(
     p: &mut PartitionBuilder,
     name: &str,
     edges: u32,
+    classes: Option<Classes>,
 ) -> Result<(Plug, Attach<E>), BuildError> {
     /// Messages between an agent and its link end; channels are one flit clock or agent clock long.
     const DEPTH: u32 = 32;
+    if let Some(classes) = classes {
+        return classes.channels(p, name, edges);
+    }
     let ((tx, rx), attach) = channels(p, name, DEPTH, edges)?;
     Ok((Plug::Cxl(tx, rx), attach))
 }

@@ -505,8 +505,15 @@ impl<'a> Resolver<'a> {
         match &item.value {
             Value::Text(how) if kind.external.contains(&how.as_str()) => return true,
             _ => {
-                let offers = kind.external.join(", ");
-                let text = format!("found {}, expected one of what `{}` offers: {offers}", item.shown(), kind.name);
+                let text = match kind.external {
+                    [] => {
+                        format!("found {}, expected none: `{}` offers no way to stand outside", item.shown(), kind.name)
+                    }
+                    offers => {
+                        let offers = offers.join(", ");
+                        format!("found {}, expected one of what `{}` offers: {offers}", item.shown(), kind.name)
+                    }
+                };
                 self.problems.add(item.place, format!("{path}.external"), text);
             }
         }

@@ -641,6 +641,10 @@ fn an_external_component_is_the_callers() {
     let json = live.report().expect("a report").json();
     let flits = |way: &str| json["links"]["cxl"][way].as_u64();
     assert!(flits("flits down") > Some(0) && flits("flits up") == Some(0), "{json:?}");
+    let inside =
+        example("side_by_side.toml").replace("kind = \"nvlink.gpu\"", "kind = \"nvlink.gpu\"\nexternal = \"flits\"");
+    let found = read(&inside).map(|_| String::new()).unwrap_or_else(|e| e);
+    assert!(found.contains("found `flits`, expected none: `nvlink.gpu` offers no way to stand outside"), "{found}");
 }
 
 #[test]

@@ -45,8 +45,8 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 			--set host.pattern=mix --set host.accesses=1000000) || { echo "$$summary"; exit 1; }; \
 		echo "$$summary" | grep -E '^(retries|errors|violations)'; \
 	done; done
-	cargo test --profile $(PROFILE) -p scalepool-testbenches --test link --test system -- --nocapture soak in_all_states \
-		large_pods
+	cargo test --profile $(PROFILE) -p scalepool-testbenches --test link --test system --test codec -- --nocapture soak \
+		in_all_states large_pods mutated_files
 	FULL=1 bash testbenches/setup/cosimulate.sh
 	bash testbenches/setup/mutants.sh
 

@@ -226,12 +226,12 @@ pub fn assemble(system: System, run: Run) -> Result<Assembly, AssemblyError> {
     amended(system, run, &|_| ())
 }
 
-/// The same with other choices of coherent agents, which no description can make.
-pub(crate) fn amended(
-    system: System,
-    run: Run,
-    amend: &dyn Fn(&mut CoherenceConfig),
-) -> Result<Assembly, AssemblyError> {
+/// The same with other choices of coherent agents, which no description can make: a rule that is off has to be seen by the
+/// others.
+///
+/// # Errors
+/// A stimulus that cannot be used.
+pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -> Result<Assembly, AssemblyError> {
     let canonical = system.canonical();
     let Run { seed, stimulus, chart } = run;
     let dealt = dealt(&system, stimulus.as_ref())?;

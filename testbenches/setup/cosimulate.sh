@@ -4,7 +4,7 @@
 #
 # The library and the program are those of the release profile, which `make test` builds anyway. What has not changed since
 # it was last built or run is not done again (target/cosim, target/cocotb); FRESH=1 forgets all that. FULL=1 has the full
-# number of random flits, of streams and of tests, see the README of each folder.
+# number of random flits, of streams, of tests and of seeded bugs, see the README of each folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . testbenches/setup/steps.sh
@@ -32,7 +32,7 @@ step program bash testbenches/setup/build.sh release
 step setup bash testbenches/setup/cosim.sh
 step package "$python" -m unittest discover -s testbenches/python/tests
 step verilator "$python" testbenches/verilator/run.py --program "$program" "${full[@]}"
-step cocotb "$python" testbenches/cocotb/run.py --full
+step cocotb "$python" testbenches/cocotb/run.py "${full[@]}"
 step export "$python" testbenches/export/check.py --program "$program"
 step benches "$python" testbenches/export/benches.py --program "$program" "${full[@]}"
 step maps "$python" testbenches/maps/check.py --program "$program" "${full[@]}"

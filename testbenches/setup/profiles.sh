@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Runs the cases of tests/determinism.cases with the programs of two build profiles, each from a folder of its own, and
-# compares the bytes of reports, traces and waves with the committed hashes.
+# compares the bytes of reports, traces and waves with the committed hashes. The programs run beside each other.
 #
 # usage: profiles.sh PROGRAM...
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-for program in "$@"; do
+judge() {
+    local program=$1 folder name scenario arguments words word
     program=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
     folder=$(mktemp -d)
-    trap 'rm -rf "$folder"' EXIT
+    # shellcheck disable=SC2064 # the folder of this program
+    trap "rm -rf '$folder'" EXIT
     cd "$folder"
     while read -r name scenario arguments; do
         words=()
@@ -23,6 +25,13 @@ for program in "$@"; do
     done <"$root/testbenches/tests/determinism.cases"
     sha256sum --check --quiet "$root/testbenches/tests/determinism.sha256"
     echo "$(wc -l <"$root/testbenches/tests/determinism.sha256") outputs as committed: ${program#"$root"/}"
-    cd "$root"
-    rm -rf "$folder"
+}
+
+running=()
+for program in "$@"; do
+    (judge "$program") &
+    running+=($!)
+done
+for one in "${running[@]}"; do
+    wait "$one"
 done

@@ -343,6 +343,7 @@ fn flit_objects_on_mutated_lines() {
 /// A file of each kind, with some characters changed.
 #[test]
 fn vector_files_on_mutated_files() {
+    let rounds = if std::env::var_os("SCALEPOOL_SOAK").is_some() { 20 } else { 4 };
     let mut rng = Rng::for_name(1, "fuzzing.vectors");
     let spec = Spec { count: 16, ..Spec::default() };
     // Every eighth set: messages of all families.
@@ -350,7 +351,7 @@ fn vector_files_on_mutated_files() {
         let set = source.vectors(&spec);
         for form in [Form::Hex, Form::Rsp] {
             let text = form.text(&set, &spec).into_bytes();
-            for round in 0..20 {
+            for round in 0..rounds {
                 let mut bytes = text.clone();
                 if round > 0 {
                     change(&mut rng, &mut bytes, 0, TEXT_CHANGES);

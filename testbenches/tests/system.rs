@@ -8,5 +8,6 @@ mod determinism;
 mod ends;
 mod kernel;
 mod nvl_fabric;
+mod rules_off;
 mod stimulus;
 mod ual_fabric;

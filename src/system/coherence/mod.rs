@@ -8,8 +8,6 @@
 //! and by which identifiers its messages travel.
 
 mod domains;
-#[cfg(test)]
-mod tests;
 
 pub(super) use domains::{Domains, domains};
 

@@ -162,6 +162,54 @@ fn idle_crates(manifests: &str, sources: &[&str]) -> Vec<String> {
     findings
 }
 
+/// Tests in the sources of a crate whose manifest switches tests of their kind off, as most do: to look for none takes the
+/// compiler seconds a crate.
+fn unheard(manifest: &str, sources: &[(&str, &str)]) -> Vec<String> {
+    let begins_example = |text: &str| {
+        let fences =
+            text.lines().map(str::trim_start).filter(|line| line.starts_with("//")).filter_map(|line| {
+                line.trim_start_matches('/').trim_start_matches('!').trim_start().strip_prefix("```")
+            });
+        fences.step_by(2).any(|word| word.is_empty() || word.starts_with("rust") || word.starts_with("should_panic"))
+    };
+    let has_test =
+        |text: &str| tokens(text).windows(3).any(|w| [w[0].text, w[1].text, w[2].text] == ["#", "[", "test"]);
+    let kinds: [(&str, &dyn Fn(&str) -> bool); 2] =
+        [("\ntest = false", &has_test), ("doctest = false", &begins_example)];
+    let off = kinds.iter().filter(|(line, _)| manifest.contains(line));
+    off.flat_map(|(line, has)| {
+        let with = sources.iter().filter(|(_, text)| has(text));
+        with.map(|(file, _)| format!("{file}: has a test that does not run: its manifest says `{}`", line.trim()))
+    })
+    .collect()
+}
+
+#[test]
+fn every_test_is_run() {
+    let files = tree::files();
+    let mut findings = Vec::new();
+    for manifest in files.iter().filter(|f| f.path.starts_with("src/") && f.path.ends_with("/Cargo.toml")) {
+        let folder = manifest.path.trim_end_matches("Cargo.toml");
+        let of_crate = files.iter().filter(|f| f.path.starts_with(folder) && f.path.ends_with(".rs"));
+        let sources: Vec<_> = of_crate.filter_map(|f| Some((f.path.as_str(), f.text()?))).collect();
+        findings.extend(unheard(manifest.text().unwrap_or_default(), &sources));
+    }
+    assert_none(&findings);
+}
+
+#[test]
+fn tests_that_do_not_run_are_found() {
+    let example = [("a.rs", "//! ```\n//! f();\n//! ```\n")];
+    let figure = [("a.rs", "//! ```text\n//! f\n//! ```\n")];
+    let unit = [("a.rs", "#[test]\nfn f() {}\n")];
+    for (manifest, found) in
+        [("[lib]\ndoctest = false\n", [1, 0, 0]), ("[lib]\ntest = false\n", [0, 0, 1]), ("", [0; 3])]
+    {
+        let each = [&example, &figure, &unit].map(|sources| unheard(manifest, sources).len());
+        assert_eq!(each, found, "{manifest}");
+    }
+}
+
 #[test]
 fn the_tree_holds_what_it_may() {
     let mut findings = Vec::new();

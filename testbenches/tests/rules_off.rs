@@ -1,12 +1,12 @@
 //! Rules that are off in clocked runs: the watcher and the switches see it. Agents that are joined in a wrong way are refused.
 
-use crate::build::{Run, amended};
-use crate::builtin;
-use crate::description::Description;
-use crate::kind::NodeError;
-use scalepool_coherence::config::CoherenceConfig;
-use scalepool_coherence::mutant::Mutant;
-use scalepool_kernel::RunOptions;
+use scalepool::coherence::config::CoherenceConfig;
+use scalepool::coherence::mutant::Mutant;
+use scalepool::kernel::RunOptions;
+use scalepool::system::build::{Run, amended};
+use scalepool::system::builtin;
+use scalepool::system::description::Description;
+use scalepool::system::kind::NodeError;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -94,7 +94,9 @@ fn refused(text: &str) -> String {
     let description = Description::parse("f.toml", PathBuf::new(), &format!("{head}{text}")).expect("it is TOML");
     let system = description.resolve().expect("every port has its link");
     match amended(system, Run::default(), &|_| ()).err() {
-        Some(crate::build::AssemblyError::Node(NodeError::Joined { path, text })) => format!("{path}: {text}"),
+        Some(scalepool::system::build::AssemblyError::Node(NodeError::Joined { path, text })) => {
+            format!("{path}: {text}")
+        }
         other => panic!("found {other:?}"),
     }
 }

@@ -74,6 +74,10 @@ impl Component for IoDevice {
         vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: Role::Device }]
     }
 
+    fn why_no_window(&self) -> &'static str {
+        "whose memory its root complex places at its own `memory_base`"
+    }
+
     fn offer(&self) -> Offer {
         Offer { flex_bus: Some(self.port()), answer_cycles: self.latency_cycles, ..Offer::default() }
     }
@@ -119,7 +123,8 @@ impl Component for IoDevice {
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 let port = mode::routed_id(agreed, own);
                 let store = Store::new(BACKGROUND);
-                let config = DeviceConfig { store, latency_cycles, queue: MEM_QUEUE, port, form: mem_form };
+                let config =
+                    DeviceConfig { store, decoders: None, latency_cycles, queue: MEM_QUEUE, port, form: mem_form };
                 p.module(&mem_name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap))
             }),
             measure: Box::new(move || measured(&place, &super::published(&result))),

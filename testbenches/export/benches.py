@@ -43,6 +43,9 @@ BENCHES = [
     ("cxl256-expander", "device", ["host.accesses=300"]),
     ("cxlio-enumerate", "device", []),
     ("ualink-pod", "switch[0]", ["pod.accelerators=2", "pod.switches=1", "traffic.operations=50"]),
+    ("nvlink-pair", "gpu[0]", ["traffic.requests=100"]),
+    ("cxl-cache-pair", "dev[0]", ["core.accesses=100"]),
+    ("hdm-db-share", "dev[0]", ["core.accesses=100"]),
 ]
 # Stubs of a host that are wrong at every 64th unit: of which system, what they do, and the line that does it.
 LOSES = ("loses units", "cxl_tx_valid <= rst_n && model_cxl_tx_valid && !(&tick);")

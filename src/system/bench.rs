@@ -1,4 +1,5 @@
-//! The bench of a component that stands in RTL: a module with exactly its ports, a top level, and a test for cocotb.
+//! The bench of a component that stands in RTL: a module with exactly its ports, a top level with a test for cocotb, and one
+//! that calls the model through DPI-C.
 //!
 //! Modelled: nothing. The files hold the system around the component by its name or file; the module begins as a stub through
 //! which the model answers, so that the bench passes before there is any RTL. Left out: benches for links without whole units.
@@ -126,16 +127,63 @@ pub fn bench(system: System, component: &str, source: &Source) -> Result<Vec<(St
         ("CYCLE_FS", num.div_ceil(den).to_string()),
         ("NOISE", if is_noisy { "True" } else { "False" }.to_owned()),
         ("CLOCKS", CLOCKS.to_string()),
+        ("NOISE_BIT", u8::from(is_noisy).to_string()),
+        ("WIRES", wires(&ports)),
+        ("TASKS", ports.iter().map(clock_of).collect()),
+        ("CALLS", ports.iter().map(|port| format!("            {}_clock;\n", port.signals)).collect()),
+        ("SOURCE_ESCAPED", quoted(&source.system).replace('\\', r"\\").replace('"', r#"\""#)),
+        ("SET_ALL", source.set.iter().map(|text| format!("        set(sim, {});\n", quoted(text))).collect()),
+        ("OWN_EXTERNAL", external(&path)),
+        (
+            "OTHERS_EXTERNAL",
+            neighbours.iter().map(|path| format!("        set(in_its_place, {});\n", external(path))).collect(),
+        ),
+        ("WATCH_OWN", ports.iter().map(|port| format!("        watch(around, {});\n", quoted(&port.own))).collect()),
+        (
+            "WATCH_OTHERS",
+            ports.iter().map(|port| format!("        watch(in_its_place, {});\n", quoted(&port.peer))).collect(),
+        ),
     ];
-    let filled = |template: &str| {
-        values.iter().fold(template.to_owned(), |text, (key, value)| text.replace(&format!("@{key}@"), value))
-    };
+    let filled = |template: &str| fill(template, values);
     Ok(vec![
         ("Makefile".to_owned(), filled(include_str!("bench/Makefile.txt"))),
         ("bench.sv".to_owned(), filled(include_str!("bench/bench.sv"))),
         (format!("{module}.sv"), filled(include_str!("bench/component.sv"))),
         (format!("test_{module}.py"), filled(include_str!("bench/test.py"))),
+        ("bench_dpi.sv".to_owned(), filled(include_str!("bench/bench_dpi.sv"))),
     ])
+}
+
+/// A template with its values.
+fn fill(template: &str, values: &[(&str, String)]) -> String {
+    values.iter().fold(template.to_owned(), |text, (key, value)| text.replace(&format!("@{key}@"), value))
+}
+
+/// The setting that lets a component stand outside, as a string.
+fn external(path: &str) -> String {
+    quoted(&format!("component.{path}.external={FLITS}"))
+}
+
+/// The task of a port in the bench with DPI-C.
+fn clock_of(port: &Port) -> String {
+    let values = [
+        ("SIGNALS", port.signals.clone()),
+        ("OWN", port.own.clone()),
+        ("PEER", port.peer.clone()),
+        ("BYTES", port.bytes.to_string()),
+    ];
+    fill(include_str!("bench/port_dpi.sv"), &values)
+}
+
+/// Signals of the ports in the bench with DPI-C.
+fn wires(ports: &[Port]) -> String {
+    let each = ports.iter().map(|Port { signals, bytes, .. }| {
+        let top = 8 * bytes - 1;
+        format!(
+            "    logic {signals}_rx_valid = 0, {signals}_tx_valid;\n    logic [{top}:0] {signals}_rx_unit = '0, {signals}_tx_unit;\n"
+        )
+    });
+    each.collect()
 }
 
 fn offers(component: &Instance) -> bool {

@@ -5,7 +5,8 @@ Each stub has to pass, since the model answers through it. Stubs that damage uni
 with 68B flits and with 256B flits, those that lose units by the latter: 68B flits have no sequence number, so one that is lost
 whole is no error of the link.
 
-Verilator takes half a minute to build a bench, so it runs those of --only, or all with --full.
+Verilator takes half a minute to build a bench, so it runs those of --only, or all with --full; the main of the first one that
+calls the model through DPI-C always runs, the others with them.
 
 usage: benches.py [--program PROGRAM] [--only WORD] [--full]
 """
@@ -42,6 +43,9 @@ BENCHES = [
     ("cxl256-expander", "device", ["host.accesses=300"]),
     ("cxlio-enumerate", "device", []),
     ("ualink-pod", "switch[0]", ["pod.accelerators=2", "pod.switches=1", "traffic.operations=50"]),
+    ("nvlink-pair", "gpu[0]", ["traffic.requests=100"]),
+    ("cxl-cache-pair", "dev[0]", ["core.accesses=100"]),
+    ("hdm-db-share", "dev[0]", ["core.accesses=100"]),
 ]
 # Stubs of a host that are wrong at every 64th unit: of which system, what they do, and the line that does it.
 LOSES = ("loses units", "cxl_tx_valid <= rst_n && model_cxl_tx_valid && !(&tick);")
@@ -74,6 +78,14 @@ def run(folder, component, simulator):
     return bool(cases) and not wrong, log.read_text(encoding="utf-8", errors="replace")
 
 
+def run_dpi(folder, program):
+    """Runs the main of a bench that calls the model through DPI-C; returns whether it passed, and what it said."""
+    library = os.environ.get("SCALEPOOL_LIB") or pathlib.Path(program).resolve().parent / "libscalepool.so"
+    made = subprocess.run(["make", "dpi", f"SCALEPOOL={ROOT}", f"SCALEPOOL_LIB={library}"], cwd=folder, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return made.returncode == 0 and "\nPASS\n" in made.stdout, made.stdout
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default=str(ROOT / "target" / "release" / "scalepool"))
@@ -89,9 +101,10 @@ def main():
         folder = OUT / name
         export(arguments.program, system, component, settings, folder)
         both = arguments.full or arguments.only
-        for simulator in ("icarus", "verilator") if both else ("icarus",):
+        ways = ["icarus"] + ["verilator"] * bool(both) + ["dpi"] * bool(both or system == BENCHES[0][0] and component == "host")
+        for simulator in ways:
             begin = time.monotonic()
-            passed, log = run(folder, module, simulator)
+            passed, log = run_dpi(folder, arguments.program) if simulator == "dpi" else run(folder, module, simulator)
             took = re.search(r"took (\d+) units and sent (\d+)", log)
             units = f"{took[1]} units in, {took[2]} out" if took else "no figures"
             failed += not passed
@@ -105,10 +118,12 @@ def main():
         text = re.sub(rf"^ *{name} <=.*$", f"        {line}", stub.read_text(encoding="utf-8"), count=1, flags=re.MULTILINE)
         tick = "    logic [5:0] tick = 0;\n    always_ff @(posedge clk) tick <= tick + 6'(model_cxl_tx_valid);\n    always_ff"
         stub.write_text(text.replace("    always_ff", tick, 1), encoding="utf-8")
-        passed, log = run(folder, component, "icarus")
-        said = re.search(r"AssertionError: (.{1,60})", log)
-        failed += passed or said is None
-        print(f"{pathlib.Path(system).stem:16} a stub that {what:14} {'passes' if passed else 'is noticed':12} {said[1] if said else ''}")
+        for simulator in ["icarus"] + ["dpi"] * arguments.full:
+            passed, log = run_dpi(folder, arguments.program) if simulator == "dpi" else run(folder, component, simulator)
+            said = re.search(r"(?:AssertionError: |Assertion failed in [^:]*: )(.{1,60})", log)
+            failed += passed or said is None
+            print(f"{pathlib.Path(system).stem:16} a stub that {what:14} {simulator:10} "
+                  f"{'passes' if passed else 'is noticed':12} {said[1] if said else ''}")
     if failed:
         sys.exit(f"{failed} benches failed")
 

@@ -4,9 +4,12 @@ use scalepool::scenario::drive::Live;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request, RunError, SCENARIOS};
 use scalepool::system::build::{Run, assemble};
+use scalepool::system::builtin;
 use scalepool::system::description::Description;
 use scalepool::system::design::System;
+use scalepool::system::kind::COMPONENTS;
 use scalepool::system::schema::schema;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -641,10 +644,34 @@ fn an_external_component_is_the_callers() {
     let json = live.report().expect("a report").json();
     let flits = |way: &str| json["links"]["cxl"][way].as_u64();
     assert!(flits("flits down") > Some(0) && flits("flits up") == Some(0), "{json:?}");
-    let inside =
-        example("side_by_side.toml").replace("kind = \"nvlink.gpu\"", "kind = \"nvlink.gpu\"\nexternal = \"flits\"");
-    let found = read(&inside).map(|_| String::new()).unwrap_or_else(|e| e);
-    assert!(found.contains("found `flits`, expected none: `nvlink.gpu` offers no way to stand outside"), "{found}");
+}
+
+/// Of every scenario each component in turn, and all at once: the rest is built and runs, though nobody answers it.
+#[test]
+fn every_component_can_stand_outside() {
+    let mut kinds = BTreeSet::new();
+    for builtin in &builtin::ALL {
+        let name = builtin.file.trim_end_matches(".toml");
+        let description = Description::parse(builtin.file, PathBuf::new(), builtin.text).expect("a sound description");
+        let system = description.resolve().expect("a sound system");
+        let paths: Vec<&str> = system.components.iter().map(|c| c.path.as_str()).collect();
+        kinds.extend(system.components.iter().map(|c| c.kind.name));
+        for outside in paths.chunks(1).chain([&paths[..]]) {
+            let set = outside.iter().map(|path| format!("component.{path}.external=flits")).collect();
+            let request = Request { scenario: name.into(), cycles: Some(2_000), threads: 1, set, ..Request::default() };
+            let mut live = Live::new(&request).unwrap_or_else(|e| panic!("{name} without {outside:?}: {e}"));
+            live.run_until(None, &mut |_| ()).unwrap_or_else(|e| panic!("{name} without {outside:?}: {e}"));
+            let report = live.report().expect("a report");
+            let of_rules = report.violations.iter().find(|b| b.violation.rule != "SIM-E2E-03");
+            assert!(of_rules.is_none(), "{name} without {outside:?}: {:?}", of_rules.map(|b| b.violation.to_string()));
+            for port in live.ports() {
+                let is_outside = outside.iter().any(|path| port.name.starts_with(&format!("{path}.")));
+                assert_eq!(port.feed.is_some(), is_outside, "{name}: {}", port.name);
+            }
+        }
+    }
+    let missing: Vec<_> = COMPONENTS.iter().map(|kind| kind.name).filter(|name| !kinds.contains(name)).collect();
+    assert_eq!(missing, [""; 0], "kinds in no scenario");
 }
 
 #[test]

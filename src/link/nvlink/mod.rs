@@ -37,6 +37,7 @@ pub mod chain;
 pub mod config;
 pub mod credit;
 pub mod end;
+pub mod external;
 pub mod flit;
 pub mod message;
 pub mod monitor;

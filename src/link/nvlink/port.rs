@@ -52,7 +52,7 @@ pub const fn shows(dir: &'static str) -> PlaceKind {
 }
 
 /// Name in [`scalepool_protocols::registry::PROTOCOLS`].
-const PROTOCOL: &str = "nvlink";
+pub(super) const PROTOCOL: &str = "nvlink";
 
 /// What a port leaves behind for the report of the run.
 #[derive(Debug, Clone, Default)]

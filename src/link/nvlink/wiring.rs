@@ -2,9 +2,11 @@
 
 use super::config::{Buffers, LinkConfig};
 use super::end::End;
+use super::external::ExternalPort;
 use super::message::Message;
 use super::port::{OnWire, Port, PortConfig, PortResult, Ports, SIGNALS, shows};
 use super::stall::Stall;
+use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
 use crate::hook::Hooks;
 use scalepool_kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
@@ -125,5 +127,31 @@ impl Socket {
             Port::new(config, ports, self.result)
         })?;
         Ok(Plug { tx: [tx0, tx1, tx2], rx: [rx0, rx1, rx2] })
+    }
+
+    /// Puts the place of the end, whose flits a caller drives, into a partition.
+    ///
+    /// # Errors
+    /// A name used twice.
+    pub fn place_external(
+        self,
+        p: &mut PartitionBuilder,
+        clock: ClockId,
+        ber: f64,
+        feed: Feed,
+    ) -> Result<(), BuildError> {
+        let name = self.name;
+        let [packets, _] = self.taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
+        p.module(&name, clock, |bind| ExternalPort {
+            dir: self.dir,
+            wire_out: bind.attach(self.wire_out),
+            wire_in: bind.attach(self.wire_in),
+            packets,
+            wire: FaultyWire::new(self.faults, ber, bind.rng()),
+            hooks: self.hooks,
+            feed,
+            result: self.result,
+        })?;
+        Ok(())
     }
 }

@@ -67,10 +67,13 @@ pub(crate) fn domains(
         let column = |name: &String| columns.iter().position(|column| column == name).unwrap_or_default();
         let columns = names.iter().map(column).collect();
         let seated: Vec<(usize, usize, usize)> = holders.iter().map(|h| (h.0, h.1, h.3)).collect();
+        // What a caller's agent holds is not known, so nobody can watch its lines.
+        let mut members = seated.iter().map(|s| s.0).chain([component]).chain(switch);
+        let has_caller = members.any(|member| system.components[member].external);
         let domain = Arc::new(Domain {
             dealt: acting[number].then(|| (acting[..number].iter().filter(|acts| **acts).count(), dealt)),
             number,
-            watcher: home.watch.then(|| Watcher::new(home.config.clone(), names)),
+            watcher: (home.watch && !has_caller).then(|| Watcher::new(home.config.clone(), names)),
             home,
             holders: holders.into_iter().map(|h| h.2).collect(),
             is_switched: switch.is_some(),

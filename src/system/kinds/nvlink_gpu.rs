@@ -28,7 +28,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "model NVL-M1: GPU that uses the memory of others over ganged links, on their flit clock; its ports are `link[n]`",
     fields: NvGpu::fields,
     read: component::<NvGpu>,
-    external: &[],
+    external: &["flits"],
 };
 
 /// Answers that wait in a GPU for each link, before it takes requests no more.

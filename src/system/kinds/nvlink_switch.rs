@@ -27,7 +27,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "model NVL-M1: NVLink switch on the flit clock of its links; its ports are `port[n]`",
     fields: NvSwitch::fields,
     read: component::<NvSwitch>,
-    external: &[],
+    external: &["flits"],
 };
 
 config! {

@@ -25,7 +25,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "device with a core and a cache of a host's lines (CXL.cache); its port is `link`",
     fields: CacheDevice::fields,
     read: component::<CacheDevice>,
-    external: &[],
+    external: &["flits"],
 };
 
 /// One that is a direct peer of another device besides.
@@ -34,7 +34,7 @@ pub const PEER: ComponentKind = ComponentKind {
     about: "device with a core and a cache of a host's lines, of which the odd ones are in the HDM-DB of another device, used directly; its ports are `link` and `peer`",
     fields: CachePeer::fields,
     read: component::<CachePeer>,
-    external: &[],
+    external: &["flits"],
 };
 
 config! {

@@ -19,7 +19,7 @@ pub const DEVICE: ComponentKind = ComponentKind {
     about: "device with a core and memory that it shares with its host by a bias table (HDM-D); its port is `link`",
     fields: HdmDDevice::fields,
     read: component::<HdmDDevice>,
-    external: &[],
+    external: &["flits"],
 };
 
 /// The host.
@@ -28,7 +28,7 @@ pub const HOST: ComponentKind = ComponentKind {
     about: "host with a core that uses the memory of a device with a bias table (HDM-D); its port is `port[0]`",
     fields: HdmDHost::fields,
     read: component::<HdmDHost>,
-    external: &[],
+    external: &["flits"],
 };
 
 config! {

@@ -22,7 +22,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "device with memory that hosts share, of which it takes lines back by back-invalidate snoops (HDM-DB); its ports are `link[n]`",
     fields: HdmDbDevice::fields,
     read: component::<HdmDbDevice>,
-    external: &[],
+    external: &["flits"],
 };
 
 /// Links that carry HDM-DB: 68B flits have no back-invalidate snoops.

@@ -20,7 +20,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "host that caches the memory of devices (HDM-DB), with a core for each device; its ports are `port[n]`",
     fields: HdmDbHost::fields,
     read: component::<HdmDbHost>,
-    external: &[],
+    external: &["flits"],
 };
 
 /// A direct peer.
@@ -29,7 +29,7 @@ pub const PEER: ComponentKind = ComponentKind {
     about: "device that reads and writes the memory of other devices directly, as further holder of lines (HDM-DB); its ports are `port[n]`",
     fields: HdmDbPeer::fields,
     read: component::<HdmDbPeer>,
-    external: &[],
+    external: &["flits"],
 };
 
 config! {

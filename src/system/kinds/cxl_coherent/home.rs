@@ -20,7 +20,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "host with home agent and memory, whose lines devices cache over CXL.cache; its ports are `port[n]`",
     fields: CxlHome::fields,
     read: component::<CxlHome>,
-    external: &[],
+    external: &["flits"],
 };
 
 config! {

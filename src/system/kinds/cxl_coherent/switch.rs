@@ -24,7 +24,7 @@ pub const CACHE: ComponentKind = ComponentKind {
     about: "switch between a host and its caching devices, by CacheID or, with cxl-256b-pbr, by port; its ports are `trunk` towards the host and `port[n]`",
     fields: CacheSwitch::fields,
     read: component::<CacheSwitch>,
-    external: &[],
+    external: &["flits"],
 };
 
 /// A switch of a fabric.
@@ -33,7 +33,7 @@ pub const FABRIC: ComponentKind = ComponentKind {
     about: "fabric switch in front of a device with HDM-DB; its ports are `trunk` towards the device, `host[n]` and `peer[n]`",
     fields: FabricSwitch::fields,
     read: component::<FabricSwitch>,
-    external: &[],
+    external: &["flits"],
 };
 
 config! {

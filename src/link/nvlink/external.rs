@@ -1,0 +1,71 @@
+//! An NVLink end that stands outside the simulation: its flits are driven by a caller. Basis: model.
+//!
+//! Modelled: the place of an end, not the end. What the caller drives leaves here, one flit a flit clock, over the same faulty
+//! wire as that of a [`Port`](super::port::Port); what arrives is kept for the caller. Detail: a packet of the peer arrives with
+//! its last flit, so its flits are there in one clock; in a flit clock for which nothing was driven, nothing is sent, which
+//! stands for IDLE. Left out: IDLE flits of a peer that has nothing to say, which are not modelled.
+//!
+//! A walk through one flit clock: what is due on the wire passes the hooks and is kept; the oldest driven flit leaves.
+
+use super::flit::Flit;
+use super::port::{OnWire, PROTOCOL, PortResult};
+use crate::external::Feed;
+use crate::fault::FaultyWire;
+use crate::hook::{Hooks, Way};
+use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next};
+use scalepool_trace::{Body, Kind, Stamp, Tap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An end outside the simulation.
+pub struct ExternalPort {
+    pub(super) dir: &'static str,
+    pub(super) wire_out: LinkOut<OnWire>,
+    pub(super) wire_in: LinkIn<OnWire>,
+    pub(super) packets: Tap,
+    pub(super) wire: FaultyWire,
+    pub(super) hooks: Hooks,
+    pub(super) feed: Feed,
+    pub(super) result: Arc<Mutex<PortResult>>,
+}
+
+impl ExternalPort {
+    fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
+        while let Some(OnWire { flits, .. }) = self.wire_in.pop(cx) {
+            let each = flits.into_iter().flat_map(|flit| self.hooks.wire(Way::Rx, PROTOCOL, flit));
+            let bytes: Vec<u8> = each.flatten().flat_map(|(flit, _)| flit.0).collect();
+            if !bytes.is_empty() {
+                let dir = self.dir;
+                self.packets.record(at, Kind::Flit, 0, 0, || Body::Flit { protocol: PROTOCOL, dir, bytes });
+            }
+        }
+    }
+
+    fn send(&mut self, cx: &mut Cx) {
+        // Bytes of another length were refused before they came here.
+        let Some(flit) = self.feed.next().and_then(|bytes| Some(Flit(bytes.try_into().ok()?))) else { return };
+        for (leaves, damaged) in self.hooks.wire(Way::Tx, PROTOCOL, flit).into_iter().flatten() {
+            let before = self.wire.damaged;
+            let flits: Vec<Flit> = self.wire.send(leaves).into_iter().flatten().collect();
+            if !flits.is_empty() {
+                self.wire_out.push(cx, OnWire { flits, damaged: damaged || self.wire.damaged != before });
+            }
+        }
+    }
+}
+
+impl Module for ExternalPort {
+    fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
+        self.hooks.instant(at.cycle, at.t_fs);
+        self.arrivals(cx, at);
+        self.send(cx);
+        // The caller may drive a flit at any time.
+        Next::Busy
+    }
+
+    fn publish(&self) {
+        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        result.stats.sent_flits = self.feed.sent();
+        result.damaged = self.wire.damaged + self.wire.unseen;
+    }
+}

@@ -42,7 +42,7 @@ impl Check {
             }
         };
         for warning in system.warnings.lines().iter().filter(|_| !self.json) {
-            let _ = writeln!(io::stderr(), "{warning}");
+            let _ = writeln!(io::stderr(), "warning: {warning}");
         }
         if let Some(path) = &self.svg {
             output::check_apart(&[path.as_path()], &[], &[self.file.as_path()])?;

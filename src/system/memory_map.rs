@@ -63,11 +63,20 @@ pub(super) struct OpenWindow {
     config: WindowConfig,
     /// Targets that were found, each with its place.
     targets: Vec<(usize, Place)>,
+    /// All targets were found.
+    is_whole: bool,
 }
 
 impl OpenWindow {
-    pub fn new(name: &str, own: OwnTable, config: WindowConfig, targets: Vec<(usize, Place)>) -> OpenWindow {
-        OpenWindow { name: name.to_owned(), own, config, targets }
+    /// A window with the targets that were found, which are all that it names if `is_whole`.
+    pub fn new(
+        name: &str,
+        own: OwnTable,
+        config: WindowConfig,
+        targets: Vec<(usize, Place)>,
+        is_whole: bool,
+    ) -> OpenWindow {
+        OpenWindow { name: name.to_owned(), own, config, targets, is_whole }
     }
 
     /// Its range, as far as it is one.
@@ -82,6 +91,11 @@ impl OpenWindow {
         let (base, end) = self.span()?;
         let targets = self.targets.iter().map(|(target, _)| *target).collect();
         Some(MappedWindow { name: self.name.clone(), window: Window { base, size: end - base, interleave }, targets })
+    }
+
+    /// Whether decoders know the number of its targets.
+    fn has_ways(&self) -> bool {
+        self.is_whole && WAYS.contains(&self.targets.len())
     }
 
     /// What is wrong with it alone.
@@ -99,8 +113,8 @@ impl OpenWindow {
                 format!("found {base:#x}, expected a multiple of 256 MiB, as decoder registers hold it (fabric §2.1)");
             found.push(("base", text));
         }
-        // A number of ways that there is not is said with the targets.
-        let ways = if WAYS.contains(&targets.len()) { targets.len() as u64 } else { 1 };
+        // What is wrong with the targets is said of them.
+        let ways = if self.has_ways() { self.targets.len() as u64 } else { 1 };
         if let Some(size) = size.filter(|size| !size.is_multiple_of(ways * WINDOW_STEP_BYTES)) {
             let text =
                 format!("found {size} bytes, expected a multiple of 256 MiB for each of {ways} targets (fabric HDM-9)");
@@ -155,8 +169,7 @@ fn judge_targets<'a>(window: &OpenWindow, target: &impl Fn(usize) -> Target<'a>,
         }
     }
     let ways = window.targets.len();
-    // A target that was not found is no second finding.
-    if ways > 0 && ways >= window.config.targets.len() && !WAYS.contains(&ways) {
+    if window.is_whole && ways > 0 && !window.has_ways() {
         let known = WAYS.map(|ways| ways.to_string()).join(", ");
         let text = format!("found {ways} targets, expected one of {known} (fabric HDM-9)");
         window.own.judge(vec![("targets", text)], problems);

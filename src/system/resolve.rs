@@ -508,7 +508,7 @@ impl<'a> Resolver<'a> {
             }
             let config: WindowConfig = field::read(table, place, &path, &[], &mut self.problems, &mut self.resolved);
             let own = OwnTable { table: table.clone(), place, path };
-            let key = own.key("targets");
+            let (key, sound) = (own.key("targets"), self.problems.list.len());
             let targets: Vec<(usize, Place)> = config
                 .targets
                 .iter()
@@ -519,7 +519,8 @@ impl<'a> Resolver<'a> {
             if let Some((_, text)) = self.resolved.iter_mut().rfind(|(path, _)| *path == key) {
                 *text = paths.join(",");
             }
-            open.push(OpenWindow::new(name, own, config, targets));
+            let is_whole = self.problems.list.len() == sound;
+            open.push(OpenWindow::new(name, own, config, targets, is_whole));
         }
         let target = |n: usize| {
             let Instance { path, kind, config, .. } = &self.components[n].instance;

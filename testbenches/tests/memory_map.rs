@@ -232,6 +232,12 @@ fn a_host_spreads_its_accesses_over_interleaved_memories() {
         let (least, most) = (flits.iter().min().expect("two"), flits.iter().max().expect("two"));
         assert!(2 * least > *most, "both memories are used alike: {flits:?} {set:?}");
     }
+    // The number of threads decides nothing.
+    let [one, four] = [1, 4].map(|threads| {
+        let request = Request { description: Some(example()), seed: 9, threads, ..Request::default() };
+        scenario::run(&request, &mut |_| ()).expect("it runs").json()
+    });
+    assert_eq!(one, four);
     // The second window leads to one memory alone; the other link carries what a link carries without requests.
     let near = run(&example(), &["host.base=0x8_0000_0000"], None).expect("it runs");
     assert_eq!(near.violations, []);
@@ -328,7 +334,7 @@ fn three_ways_from_another_base_are_warned_of() {
         .replace("ports = 2", "ports = 3")
         .replace("count = 2", "count = 3")
         .replace("size = \"16 GiB\"\ntargets", "size = \"12 GiB\"\ntargets");
-    let expected = "f.toml:28:8: memory_map.spread.base: 0x100000000 is no multiple of 768 MiB, so that the first chunk of the window is not that of its first target (fabric HDM-6)";
+    let expected = "f.toml:26:8: memory_map.spread.base: 0x100000000 is no multiple of 768 MiB, so that the first chunk of the window is not that of its first target (fabric HDM-6)";
     assert_eq!(system(&text, &[]).warnings.lines(), [expected]);
     let report = run(&text, &[], None).expect("it runs");
     assert_eq!((report.violations.as_slice(), report.remarks.len()), (&[][..], 1));

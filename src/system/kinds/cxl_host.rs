@@ -45,14 +45,14 @@ config! {
         pattern: String = "reads" [Unit::Of("-")] in Range::Words(&["reads", "writes", "mix"]), "generated accesses if there is no --stimulus; mix = two reads per write";
         accesses: u64 = "10000" [Unit::Of("line accesses")] in Range::Int(1, 1 << 24), "number of generated accesses";
         region_lines: u64 = "65536" [Unit::Of("lines")] in Range::Int(1, 1 << 40), "size of the region that generated accesses use";
-        base: Option<u64> = "" [Unit::Bytes] in Range::Int(0, ADDRESS_END - 1), "first system address of that region; without it the region begins with the lowest memory and goes on behind a hole";
+        base: Option<u64> = "" [Unit::Bytes] in Range::Int(0, ADDRESS_END - 1), "first system address of the region of generated accesses; not given = the lowest one that leads to memory, and holes are left out";
     }
 }
 
 config! {
     /// A host. Numbers without another source are of the model (basis: model).
     pub struct CxlHost {
-        ports: Option<usize> = "" [Unit::Of("ports")] in Range::Int(1, 16), "root ports, an array whose elements lead where the windows of the [memory_map] say; without it there is one port that is none";
+        ports: Option<usize> = "" [Unit::Of("ports")] in Range::Int(1, 16), "root ports `cxl[n]`, which lead where the windows of the [memory_map] say; not given = the one port `cxl`";
         outstanding: usize = "64" [Unit::Of("misses")] in Range::Int(1, 32768), "open misses";
         cache: HostCache = "" [Unit::Of("-")] in Range::Table(HostCache::fields), "cache in front of the accesses of a trace; generated ones go past it, to load the link";
         stimulus: HostStimulus = "" [Unit::Of("-")] in Range::Table(HostStimulus::fields), "what the host does";

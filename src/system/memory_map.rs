@@ -10,6 +10,7 @@
 //! reach all targets, and what a component asks for has to lie in windows that it reaches.
 
 use super::design::System;
+use super::document::Value;
 use super::field::{Range, config};
 use super::kind::{Component, Finding};
 use super::neighbours::Neighbourhood;
@@ -100,7 +101,7 @@ impl OpenWindow {
 
     /// What is wrong with it alone.
     fn judge(&self) -> Vec<Finding> {
-        let (mut found, WindowConfig { base, size, targets, .. }) = (Vec::new(), &self.config);
+        let (mut found, WindowConfig { base, size, .. }) = (Vec::new(), &self.config);
         let is_given = |key| self.own.table.get(key).is_some();
         if !is_given("base") {
             found.push(("base", "found no base, expected the first address of the window".to_owned()));
@@ -116,9 +117,12 @@ impl OpenWindow {
         // What is wrong with the targets is said of them.
         let ways = if self.has_ways() { self.targets.len() as u64 } else { 1 };
         if let Some(size) = size.filter(|size| !size.is_multiple_of(ways * WINDOW_STEP_BYTES)) {
-            let text =
-                format!("found {size} bytes, expected a multiple of 256 MiB for each of {ways} targets (fabric HDM-9)");
-            found.push(("size", text));
+            let each = if ways > 1 {
+                format!(" for each of {ways} targets (fabric HDM-9)")
+            } else {
+                " (fabric §2.1)".to_owned()
+            };
+            found.push(("size", format!("found {size} bytes, expected a multiple of 256 MiB{each}")));
         }
         if let (Some(base), Some(size), None) = (base, size, self.span()) {
             let text = format!(
@@ -126,7 +130,12 @@ impl OpenWindow {
             );
             found.push(("size", text));
         }
-        if targets.is_empty() {
+        let names_none = match self.own.table.get("targets").map(|item| &item.value) {
+            None | Some(Value::Text(_)) => self.targets.is_empty() && self.is_whole,
+            Some(Value::List(items)) => items.is_empty(),
+            Some(_) => false,
+        };
+        if names_none {
             found.push(("targets", "found no targets, expected one component with memory, or several".to_owned()));
         }
         found
@@ -155,7 +164,8 @@ pub(super) fn judged<'a>(
 /// Targets are several components with memory, in a number that decoders know.
 fn judge_targets<'a>(window: &OpenWindow, target: &impl Fn(usize) -> Target<'a>, problems: &mut Problems) {
     let key = window.own.key("targets");
-    for (n, &(component, place)) in window.targets.iter().enumerate() {
+    let mut known = BTreeSet::new();
+    for &(component, place) in &window.targets {
         let (path, kind, config) = target(component);
         if config.offer().memory_bytes.is_none() {
             let reason = config.why_no_window();
@@ -164,7 +174,7 @@ fn judge_targets<'a>(window: &OpenWindow, target: &impl Fn(usize) -> Target<'a>,
             );
             problems.add(place, &key, text);
         }
-        if window.targets[..n].iter().any(|(known, _)| *known == component) {
+        if !known.insert(component) {
             problems.add(place, &key, format!("found `{path}` twice, expected each target once (fabric HDM-2)"));
         }
     }
@@ -203,8 +213,8 @@ fn judge_memories<'a>(open: &[OpenWindow], target: &impl Fn(usize) -> Target<'a>
             let Some(bytes) = config.offer().memory_bytes else { continue };
             let (count, all) = taken.entry(component).or_default();
             *count += 1;
-            *all += mapped.window.share();
             let own = mapped.window.share();
+            *all = all.saturating_add(own);
             if *all > bytes {
                 let others =
                     if *count > 1 { format!(" beside {} of windows below", *all - own) } else { String::new() };

@@ -866,7 +866,7 @@ fn mistakes_of_memory_maps_are_named_with_their_places() {
         (
             "size = \"8 GiB\"",
             "size = \"8191 MiB\"",
-            "f.toml:34:8: memory_map.near.size: found 8588886016 bytes, expected a multiple of 256 MiB for each of 1 targets",
+            "f.toml:34:8: memory_map.near.size: found 8588886016 bytes, expected a multiple of 256 MiB (fabric §2.1)",
         ),
         (
             "size = \"16 GiB\"\ntargets",

@@ -306,6 +306,30 @@ fn accesses_of_a_trace_lie_in_windows() {
 }
 
 #[test]
+fn a_cache_writes_lines_back_to_the_memories_that_they_came_from() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    // 200 lines, each stored to and loaded several times, through a cache of 64 lines.
+    let access = |n: u64| {
+        let (op, address) = (if n % 3 == 0 { "w" } else { "r" }, 0x1_0000_0000 + n * 37 % 200 * 320);
+        format!("{n},{op},{address:#x},{}\n", 8 + n % 57)
+    };
+    std::fs::write(&path, (0..2000).map(access).collect::<String>()).expect("it can be written");
+    let counts = |granularity: &str| {
+        let set = ["component.host.cache.size=4 KiB", &format!("map.granularity={granularity}")];
+        let report = run(&example(), &set, Some(&path)).expect("it runs");
+        assert_eq!(report.violations, [], "{granularity}");
+        assert!(down(&report).iter().all(|flits| *flits > 100), "{:?}", down(&report));
+        report.json()["components"]["host"].clone()
+    };
+    let (fine, coarse) = (counts("256"), counts("16 KiB"));
+    assert!(fine["writes"].as_u64() > Some(100), "{fine}");
+    for name in ["line accesses", "cache hits", "reads", "writes"] {
+        assert_eq!(fine[name], coarse[name], "{name}");
+    }
+}
+
+#[test]
 fn the_map_is_part_of_the_identity_in_one_spelling() {
     let text = example();
     let canonical = |text: &str, set: &[&str]| system(text, set).canonical();

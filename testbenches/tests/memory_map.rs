@@ -311,7 +311,7 @@ fn a_cache_writes_lines_back_to_the_memories_that_they_came_from() {
     let path = folder.path().join("t.csv");
     // 200 lines, each stored to and loaded several times, through a cache of 64 lines.
     let access = |n: u64| {
-        let (op, address) = (if n % 3 == 0 { "w" } else { "r" }, 0x1_0000_0000 + n * 37 % 200 * 320);
+        let (op, address) = (if n.is_multiple_of(3) { "w" } else { "r" }, 0x1_0000_0000 + n * 37 % 200 * 320);
         format!("{n},{op},{address:#x},{}\n", 8 + n % 57)
     };
     std::fs::write(&path, (0..2000).map(access).collect::<String>()).expect("it can be written");

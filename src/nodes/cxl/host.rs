@@ -16,7 +16,7 @@ use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::cache::Cache;
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{ALL_BYTES, Line};
-use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue};
 use scalepool_protocols::cxl::message::{Data, Form, M2sReq, M2sRwd, Message};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Kind, Stamp, Tap};
@@ -298,7 +298,9 @@ impl Host {
         let whole = enables == ALL_BYTES;
         let header = M2sRwd {
             opcode: if whole { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl },
-            meta_field: MetaField::NoOp,
+            // A write always has a meta value (`coherence` §3.2): the host keeps nothing of what it writes back.
+            meta_field: MetaField::Meta0State,
+            meta_value: MetaValue::Invalid,
             tag,
             address: line,
             spid: own,

@@ -1,20 +1,28 @@
 //! The expander: a CXL Type 3 device with host-managed memory (HDM-H).
 //!
-//! Modelled: requests served in order of arrival, one a cycle, each after a fixed latency; a backing store with real
-//! bytes, byte enables and poison; DRS for reads, NDR for writes. Left out: DRAM banks and refresh, meta state (the host
-//! asks for none), DevLoad other than light load.
+//! Modelled: requests served in order of arrival, one a cycle, each after a fixed latency. What is answered is the business
+//! of the device of the coherence engine ([`HdmH`]), the one that the chapter 14 tests judge, over a store with real bytes, byte
+//! enables and poison; a message that is in no row of its table breaks that row's rule and gets no answer. Left out: DRAM
+//! banks and refresh, stored meta values, DevLoad other than light load.
 //!
 //! A walk through one cycle: answers whose time has come leave as far as the channel has room; one request is taken, and
 //! applied to the store at once, so requests to one line take effect in order of arrival.
 
 use super::shown;
+use crate::Broken;
+use scalepool_coherence::agent::Out as Step;
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::content::{Line, LineAddr};
+use scalepool_coherence::mem::HdmH;
+use scalepool_coherence::mem::backing::Backing;
+use scalepool_coherence::wire::{Route, from_link};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
-use scalepool_memory::ALL_BYTES;
 use scalepool_memory::store::Store;
-use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, MetaField, NdrOpcode};
-use scalepool_protocols::cxl::message::{Data, Form, M2sReq, Message, S2mDrs, S2mNdr};
-use scalepool_trace::{Kind, Stamp, Tap};
+use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_protocols::wire::{At, Violation};
+use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the device is built.
 pub struct DeviceConfig {
@@ -28,63 +36,100 @@ pub struct DeviceConfig {
     pub port: u16,
     /// How its link spells messages, for traces.
     pub form: Form,
+    /// Its name, for what breaks a rule.
+    pub place: String,
+}
+
+/// A store of bytes as the memory of the agent.
+struct Bytes(Store);
+
+impl Backing<Line> for Bytes {
+    fn value(&self, line: LineAddr) -> Line {
+        let stored = self.0.read_line(line.address());
+        Line { bytes: stored.data, poison: stored.poison }
+    }
+
+    fn merge(&mut self, line: LineAddr, data: &Line, enables: u64) {
+        self.0.write_line(line.address(), &data.bytes, enables, data.poison);
+    }
 }
 
 /// The device.
 pub struct Device {
-    config: DeviceConfig,
+    agent: HdmH<Line, Bytes>,
+    /// Choices of the agent.
+    choices: CoherenceConfig,
+    step: Step<Line>,
+    latency_cycles: u64,
+    queue: usize,
+    port: u16,
+    form: Form,
+    place: String,
     /// Answers with the cycle at which they may leave, transaction and time of arrival.
     answers: VecDeque<(u64, u64, Time, Message)>,
     rx: In<Message>,
     tx: Out<Message>,
     tap: Tap,
+    broken: Vec<Broken>,
+    result: Arc<Mutex<Vec<Broken>>>,
 }
 
 impl Device {
-    /// A device with its channel ends.
-    pub fn new(config: DeviceConfig, rx: In<Message>, tx: Out<Message>, tap: Tap) -> Device {
-        Device { config, answers: VecDeque::new(), rx, tx, tap }
-    }
-
-    /// The answer to a request, after its effect on the store; `None` where there is none: a hint, or a request for
-    /// another port, which stays open at the host.
-    fn serve(&mut self, message: &Message) -> Option<Message> {
-        match message {
-            Message::M2sRwd(header, data) if header.dpid == self.config.port => {
-                let enables = data.byte_enables.unwrap_or(ALL_BYTES);
-                self.config.store.write_line(header.address, &data.line, enables, header.poison);
-                Some(completion(header.tag, header.ld_id, header.spid))
-            }
-            Message::M2sReq(request) if request.dpid == self.config.port => match request.opcode {
-                // A hint without a completion (`cxl-68b` §4.1).
-                M2sReqOpcode::MemSpecRd => None,
-                M2sReqOpcode::MemInv | M2sReqOpcode::MemInvNT => {
-                    Some(completion(request.tag, request.ld_id, request.spid))
-                }
-                _ => Some(self.data(request)),
-            },
-            _ => None,
+    /// A device with its channel ends; `result` is filled with the rules that requests broke, when the run is looked at.
+    pub fn new(
+        config: DeviceConfig,
+        rx: In<Message>,
+        tx: Out<Message>,
+        tap: Tap,
+        result: Arc<Mutex<Vec<Broken>>>,
+    ) -> Device {
+        let DeviceConfig { store, latency_cycles, queue, port, form, place } = config;
+        Device {
+            agent: HdmH::over(Bytes(store)),
+            choices: CoherenceConfig::default(),
+            step: Step::default(),
+            latency_cycles,
+            queue,
+            port,
+            form,
+            place,
+            answers: VecDeque::new(),
+            rx,
+            tx,
+            tap,
+            broken: Vec::new(),
+            result,
         }
     }
 
-    fn data(&self, request: &M2sReq) -> Message {
-        let line = self.config.store.read_line(request.address);
-        let drs = S2mDrs {
-            opcode: DrsOpcode::MemData,
-            meta_field: MetaField::NoOp,
-            tag: request.tag,
-            poison: line.poison,
-            ld_id: request.ld_id,
-            dpid: request.spid,
-            ..S2mDrs::default()
+    /// The answer to a request, after its effect on the store; `None` where there is none: a hint, a request that breaks a rule,
+    /// or one for another port, which stays open at the host.
+    fn serve(&mut self, message: &Message, at: Stamp) -> Option<Message> {
+        let (ld_id, spid, dpid) = match message {
+            Message::M2sReq(header) => (header.ld_id, header.spid, header.dpid),
+            Message::M2sRwd(header, _) => (header.ld_id, header.spid, header.dpid),
+            _ => (0, 0, self.port),
         };
-        Message::S2mDrs(drs, Data::line(line.data))
+        if dpid != self.port {
+            return None;
+        }
+        self.step.clear();
+        self.agent.serve(&self.choices, from_link(message), &mut self.step);
+        for event in &self.step.events {
+            let address = event.line.map_or_else(String::new, |line| format!(" at {:#x}", line.address()));
+            let violation = Violation {
+                rule: event.rule,
+                at: At::Byte(0),
+                found: format!("{}{address}", event.found),
+                expected: event.expected.clone(),
+                text: event.text(),
+            };
+            self.tap.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            self.broken.push(Broken { place: self.place.clone(), violation });
+        }
+        let route = Route { ld_id, dpid: spid, ..Route::default() };
+        self.step.sends.first().map(|(_, answer)| route.to_link(answer))
     }
-}
-
-fn completion(tag: u16, ld_id: u8, dpid: u16) -> Message {
-    let ndr = S2mNdr { opcode: NdrOpcode::Cmp, meta_field: MetaField::NoOp, tag, ld_id, dpid, ..S2mNdr::default() };
-    Message::S2mNdr(ndr)
 }
 
 impl Module for Device {
@@ -95,22 +140,22 @@ impl Module for Device {
             && self.tx.has_room(cx, 1)
         {
             let (id, answer) = (*id, *answer);
-            self.tap.record(at, Kind::End, id, 0, || shown(&answer, self.config.form));
+            self.tap.record(at, Kind::End, id, 0, || shown(&answer, self.form));
             if self.tx.push(cx, answer).is_err() {
                 break;
             }
             self.answers.pop_front();
         }
-        if self.answers.len() < self.config.queue
+        if self.answers.len() < self.queue
             && let Some(request) = self.rx.pop(cx)
         {
             let id = self.tap.new_id();
-            self.tap.record(at, Kind::Begin, id, 0, || shown(&request, self.config.form));
-            if let Some(answer) = self.serve(&request) {
-                self.answers.push_back((at.cycle + self.config.latency_cycles, id, cx.now(), answer));
+            self.tap.record(at, Kind::Begin, id, 0, || shown(&request, self.form));
+            if let Some(answer) = self.serve(&request, at) {
+                self.answers.push_back((at.cycle + self.latency_cycles, id, cx.now(), answer));
             }
         }
-        if self.rx.is_due(cx) && self.answers.len() < self.config.queue {
+        if self.rx.is_due(cx) && self.answers.len() < self.queue {
             return Next::Busy;
         }
         match self.answers.front() {
@@ -125,6 +170,10 @@ impl Module for Device {
             Some((_, _, since, _)) => Err(Pending::new(format!("{} answers to send", self.answers.len()), *since)),
             None => Ok(()),
         }
+    }
+
+    fn publish(&self) {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&self.broken);
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {

@@ -5,9 +5,10 @@ use clap::Args;
 use scalepool_system::description::Description;
 use scalepool_system::design::System;
 use scalepool_system::draw;
+use scalepool_system::memory_map::MappedWindow;
 use scalepool_system::problem::Problems;
 use scalepool_trace::output::{self, FileError, Part};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -40,6 +41,9 @@ impl Check {
                 return Ok(Status::Refused);
             }
         };
+        for warning in system.warnings.lines().iter().filter(|_| !self.json) {
+            let _ = writeln!(io::stderr(), "warning: {warning}");
+        }
         if let Some(path) = &self.svg {
             output::check_apart(&[path.as_path()], &[], &[self.file.as_path()])?;
             let (mut part, mut file) = Part::create(path)?;
@@ -53,11 +57,22 @@ impl Check {
                 .iter()
                 .map(|link| json!({"path": link.path, "kind": link.kind.name, "between": system.ports_of(link)}));
             let (components, links): (Vec<_>, Vec<_>) = (components.collect(), links.collect());
-            let name = &system.name;
-            print_json(out, &json!({"system": name, "components": components, "links": links, "problems": []}))?;
+            let windows: Vec<Value> = system.memory_map.iter().map(|window| window_json(&system, window)).collect();
+            let form = json!({
+                "system": system.name, "components": components, "links": links, "memory_map": windows,
+                "problems": [], "warnings": system.warnings.json(),
+            });
+            print_json(out, &form)?;
         } else {
             let (components, links) = (system.components.len(), system.links.len());
-            writeln!(out, "{}: {}, {}", system.name, counted(components, "component"), counted(links, "link"))?;
+            write!(out, "{}: {}, {}", system.name, counted(components, "component"), counted(links, "link"))?;
+            match system.memory_map.len() {
+                0 => writeln!(out)?,
+                windows => writeln!(out, ", {}", counted(windows, "window"))?,
+            }
+            for window in &system.memory_map {
+                writeln!(out, "{}", shown(&system, window))?;
+            }
         }
         Ok(Status::Good)
     }
@@ -67,4 +82,26 @@ impl Check {
         self.set.iter().try_for_each(|text| description.set(text))?;
         description.resolve()
     }
+}
+
+fn targets<'s>(system: &'s System, window: &MappedWindow) -> Vec<&'s str> {
+    window.targets.iter().map(|&target| system.components[target].path.as_str()).collect()
+}
+
+/// A window as a line: its name, its addresses, where they lead.
+fn shown(system: &System, mapped: &MappedWindow) -> String {
+    let (window, targets) = (&mapped.window, targets(system, mapped).join(", "));
+    let interleave = match &window.interleave {
+        one if one.ways() == 1 => String::new(),
+        several => format!(", {} bytes each in turn, {}", several.granularity(), several.arithmetic().name()),
+    };
+    format!("{}: {:#x} to {:#x} at {targets}{interleave}", mapped.name, window.base, window.end() - 1)
+}
+
+fn window_json(system: &System, mapped: &MappedWindow) -> Value {
+    let window = &mapped.window;
+    json!({
+        "name": mapped.name, "base": window.base, "size": window.size, "targets": targets(system, mapped),
+        "granularity": window.interleave.granularity(), "arithmetic": window.interleave.arithmetic().name(),
+    })
 }

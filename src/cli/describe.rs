@@ -12,8 +12,9 @@ use scalepool_protocols::wire::{LayoutDef, Numbers};
 use scalepool_scenario::settings::Key;
 use scalepool_scenario::{SCENARIOS, Scenario, described};
 use scalepool_system::description::{Description, component_kind, link_kind};
-use scalepool_system::field::{Field, Range};
+use scalepool_system::field::{Config, Field, Range};
 use scalepool_system::generator::generator_kind;
+use scalepool_system::memory_map::{WINDOW, WINDOW_ABOUT, WindowConfig};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
@@ -140,7 +141,7 @@ fn print_settings(name: &str, doc: &str, keys: &[Key], out: &mut dyn Write) -> i
     table.print(out)
 }
 
-/// A kind of component, link or generator.
+/// A kind of component, link or generator, or a window of the memory map.
 struct Kind {
     name: &'static str,
     about: &'static str,
@@ -155,7 +156,8 @@ fn kind(name: &str) -> Option<Kind> {
     let component = component_kind(name).map(|k| (k.name, k.about, k.fields, k.external));
     let link = || link_kind(name).map(|k| (k.name, k.about, k.fields, NONE));
     let generator = || generator_kind(name).map(|k| (k.name, k.about, k.fields, NONE));
-    let (name, about, fields, external) = component.or_else(link).or_else(generator)?;
+    let window = || (name == WINDOW).then_some((WINDOW, WINDOW_ABOUT, WindowConfig::fields as fn() -> _, NONE));
+    let (name, about, fields, external) = component.or_else(link).or_else(generator).or_else(window)?;
     Some(Kind { name, about, fields: fields(), external })
 }
 

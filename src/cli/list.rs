@@ -9,6 +9,7 @@ use scalepool_protocols::rules::{self, Rule};
 use scalepool_scenario::SCENARIOS;
 use scalepool_system::generator::GENERATORS;
 use scalepool_system::kind::{COMPONENTS, LINKS};
+use scalepool_system::memory_map::{WINDOW, WINDOW_ABOUT};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -81,7 +82,7 @@ fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let components = COMPONENTS.iter().map(|kind| ("component", kind.name, kind.about));
     let links = LINKS.iter().map(|kind| ("link", kind.name, kind.about));
     let generators = GENERATORS.iter().map(|kind| ("generator", kind.name, kind.about));
-    components.chain(links).chain(generators)
+    components.chain(links).chain(generators).chain([("window", WINDOW, WINDOW_ABOUT)])
 }
 
 impl What {

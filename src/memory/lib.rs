@@ -1,6 +1,6 @@
-//! Memory: a sparse backing store with real bytes, and a cache array with real bytes.
+//! Memory: a sparse backing store with real bytes, a cache array with real bytes, and the decoders of address windows.
 //!
-//! Both are data structures, not modules: they hold no clock and know no protocol. Whoever owns one (a host, a device)
+//! All are data structures, not modules: they hold no clock and know no protocol. Whoever owns one (a host, a device)
 //! decides when an access happens and what it costs. Left out here: DRAM and HBM timing, error correction, coherence
 //! states.
 //!
@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 pub mod cache;
+pub mod decoder;
 pub mod limit;
 pub mod store;
 

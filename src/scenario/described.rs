@@ -147,7 +147,7 @@ pub fn build_system(request: &Request, system: System) -> Result<Built, RunError
     if request.outputs.chart.is_some() && !system.is_coherent() {
         return Err(RunError::no_chart(request));
     }
-    let name = system.name.clone();
+    let (name, warnings) = (system.name.clone(), system.warnings.lines());
     let chart = request.outputs.chart.is_some().then(|| extent(request));
     let assembly = assemble(system, Run { seed: request.seed, stimulus: request.stimulus.clone(), chart })?;
     let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
@@ -165,6 +165,7 @@ pub fn build_system(request: &Request, system: System) -> Result<Built, RunError
         ports: assembly.ports,
         report: Box::new(move |request, ended| {
             let mut report = report(&name, request, &figures, ended)?;
+            report.remarks.extend_from_slice(&warnings);
             if drawn.as_deref().is_some_and(|drawn| open(drawn).is_empty()) {
                 let line = request.outputs.chart_line.map_or(String::new(), |a| format!(" of the line of {a:#x}"));
                 report.remarks.push(format!("the chart is empty: no message{line} in its window"));

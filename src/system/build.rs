@@ -6,6 +6,7 @@ use super::kind::{
     Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Node,
     NodeError, Role, Shared, Site,
 };
+use super::memory_map;
 use super::neighbours;
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::config::CoherenceConfig;
@@ -241,6 +242,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     for ((component, port), seat) in seats {
         neighbours[component].ports[port].seat = Some(seat);
     }
+    let views = memory_map::views(&system);
     let mut fabrics: BTreeMap<usize, Fabric> = BTreeMap::new();
     let mut sim = Simulation::new(seed);
     let mut hub = Hub::default();
@@ -271,8 +273,8 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     let (mut ports, shared) = (Vec::new(), Shared::default());
     let mut digest = dealt.as_ref().map_or_else(Vec::new, DealtTrace::digest);
     let mut parts: Vec<(usize, Option<usize>, PlacePart)> = Vec::new();
-    for ((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain) in
-        components.into_iter().zip(neighbours).zip(of_component)
+    for (((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), map) in
+        components.into_iter().zip(neighbours).zip(of_component).zip(views)
     {
         let (clock_name, clock) = clocks[component.clock].clone();
         if component.config.asks() {
@@ -283,6 +285,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             path: &component.path,
             clock,
             member,
+            map,
             seed,
             ports: &site_ports,
             stimulus,

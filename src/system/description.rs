@@ -8,6 +8,7 @@ use super::document::{self, Item, Table, Value, path_of};
 use super::field::{Config, Field, Range};
 use super::generator::generator_kind;
 use super::kind::{COMPONENTS, ComponentKind, LINKS, LinkKind};
+use super::memory_map::WindowConfig;
 use super::problem::{Place, Problems};
 use super::resolve::{ClockConfig, MOST, SystemConfig, resolve};
 use std::path::{Path, PathBuf};
@@ -294,6 +295,7 @@ impl Description {
         }
         let mut fields = match top.as_str() {
             "clock" => ClockConfig::fields(),
+            "memory_map" => WindowConfig::fields(),
             "generator" => (generator_kind(kind)?.fields)(),
             "component" => (component_kind(kind)?.fields)(),
             "link" => (link_kind(kind)?.fields)(),

@@ -1,6 +1,8 @@
 //! A system: components and links that fit, with everything that was read of them.
 
 use super::kind::{Component, ComponentKind, Link, LinkKind, PortDecl};
+use super::memory_map::MappedWindow;
+use super::problem::Problems;
 use scalepool_kernel::Clock;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -17,8 +19,12 @@ pub struct System {
     pub components: Vec<Instance>,
     /// Links, in the order of the file.
     pub links: Vec<LinkInstance>,
+    /// Windows of system addresses, in the order of their bases; none: each memory begins at 0.
+    pub memory_map: Vec<MappedWindow>,
     /// Every value as it is used: path and text.
     pub resolved: Vec<(String, String)>,
+    /// What is no mistake and may surprise.
+    pub warnings: Problems,
 }
 
 /// A component.

@@ -4,7 +4,8 @@
 //! a table of a description. Descriptions, `describe`, short names of settings and the JSON Schema all come from that
 //! table.
 //!
-//! A walk through one field: its value is looked up in the table; without it the default stands; a number is read with
+//! A walk through one field: its value is looked up in the table; without it the default stands, or nothing in a field that
+//! has none, which is an `Option`; a number is read with
 //! its unit and compared with the range; what does not fit is a finding, and the default stands so that reading goes on.
 
 use super::document::{Item, Table, Value};
@@ -220,48 +221,52 @@ impl Reader<'_> {
         self.problems.add(item.place, path, format!("found {}, expected {expected}", item.shown()));
     }
 
-    /// The given value, if there is one that `parse` can read; else the default.
-    fn value<T>(&mut self, field: &'static Field, parse: impl Fn(&str) -> Result<T, String>) -> T {
-        let given = self.table.get(field.name).cloned();
-        let text = match &given {
-            None => None,
-            Some(Item { value: Value::Text(text) | Value::Number(text), .. }) => Some(text.clone()),
-            Some(Item { value: Value::Bool(value), .. }) => Some(if *value { "on" } else { "off" }.to_owned()),
-            Some(item) => {
-                self.refuse(field, item, &field.expected());
+    /// The given value, if there is one that `parse` can read; one that it refuses is a finding.
+    fn given<T>(&mut self, field: &'static Field, parse: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        let item = self.table.get(field.name)?.clone();
+        let text = match &item.value {
+            Value::Text(text) | Value::Number(text) => Ok(text.clone()),
+            Value::Bool(value) => Ok(if *value { "on" } else { "off" }.to_owned()),
+            _ => Err(field.expected()),
+        };
+        match text.and_then(|text| parse(&text).map(|value| (value, text))) {
+            Ok((value, text)) => {
+                self.resolved.push((self.path(field), text));
+                Some(value)
+            }
+            Err(expected) => {
+                self.refuse(field, &item, &expected);
                 None
             }
-        };
-        let text = text.unwrap_or_else(|| field.default.to_owned());
-        match (parse(&text), &given) {
-            (Ok(value), _) => {
-                let path = self.path(field);
-                self.resolved.push((path, text));
-                value
-            }
-            (Err(expected), Some(item)) => {
-                self.refuse(field, item, &expected);
-                parse(field.default).unwrap_or_else(|_| unreachable!("the default of `{}` is legal", field.name))
-            }
-            (Err(_), None) => unreachable!("the default of `{}` is legal", field.name),
         }
     }
 
+    /// The given value, or the default.
+    fn value<T>(&mut self, field: &'static Field, parse: impl Fn(&str) -> Result<T, String>) -> T {
+        self.given(field, &parse).unwrap_or_else(|| {
+            self.resolved.push((self.path(field), field.default.to_owned()));
+            parse(field.default).unwrap_or_else(|_| unreachable!("the default of `{}` is legal", field.name))
+        })
+    }
+
     fn int(&mut self, field: &'static Field) -> u64 {
-        let value = self.value(field, |text| match (quantity::parse(text, field.unit), field.range) {
-            (Some(n), Range::Int(low, high)) if (low..=high).contains(&n) => Ok(n),
-            (Some(n), Range::OneOf(numbers)) if numbers.contains(&n) => Ok(n),
-            (Some(_), _) => Err(field.expected()),
-            (None, _) if text.trim().starts_with(|c: char| c.is_ascii_digit()) => {
-                Err(format!("{}: {}", field.expected(), field.unit.expected()))
-            }
-            (None, _) => Err(field.expected()),
-        });
-        // However the number was written, its value decides.
+        let value = self.value(field, |text| whole_number(field, text));
+        self.respell(value);
+        value
+    }
+
+    /// A number that has no default.
+    fn optional_int(&mut self, field: &'static Field) -> Option<u64> {
+        let value = self.given(field, |text| whole_number(field, text))?;
+        self.respell(value);
+        Some(value)
+    }
+
+    /// However the number was written, its value decides.
+    fn respell(&mut self, value: u64) {
         if let Some((_, text)) = self.resolved.last_mut() {
             *text = value.to_string();
         }
-        value
     }
 
     /// A table inside this one.
@@ -281,12 +286,31 @@ impl Reader<'_> {
     }
 }
 
+/// A number in the range of a field, or what was expected.
+fn whole_number(field: &Field, text: &str) -> Result<u64, String> {
+    match (quantity::parse(text, field.unit), field.range) {
+        (Some(n), Range::Int(low, high)) if (low..=high).contains(&n) => Ok(n),
+        (Some(n), Range::OneOf(numbers)) if numbers.contains(&n) => Ok(n),
+        (Some(_), _) => Err(field.expected()),
+        (None, _) if text.trim().starts_with(|c: char| c.is_ascii_digit()) => {
+            Err(format!("{}: {}", field.expected(), field.unit.expected()))
+        }
+        (None, _) => Err(field.expected()),
+    }
+}
+
 macro_rules! ints {
     ($($type:ty),*) => {
         $(impl Taken for $type {
             fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
                 let value = reader.int(field);
                 <$type>::try_from(value).unwrap_or_else(|_| unreachable!("the range of `{}` fits its type", field.name))
+            }
+        }
+
+        impl Taken for Option<$type> {
+            fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
+                reader.optional_int(field).and_then(|value| <$type>::try_from(value).ok())
             }
         })*
     };
@@ -321,6 +345,13 @@ impl Taken for String {
     }
 }
 
+/// The strings that one holds, with commas between them and brackets around all.
+pub fn elements(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.trim();
+    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    inner.split([',', ';']).map(|part| part.trim().trim_matches(['"', '\''])).filter(|part| !part.is_empty())
+}
+
 /// Strings, each with its place.
 impl Taken for Vec<(String, Place)> {
     fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Self {
@@ -338,9 +369,7 @@ impl Taken for Vec<(String, Place)> {
                 list
             }
             Some(Item { value: Value::Text(text), place }) => {
-                let text = text.trim().trim_start_matches('[').trim_end_matches(']');
-                let parts = text.split([',', ';']).map(|part| part.trim().trim_matches(['"', '\'']));
-                parts.filter(|part| !part.is_empty()).map(|part| (part.to_owned(), place)).collect()
+                elements(&text).map(|part| (part.to_owned(), place)).collect()
             }
             Some(item) => {
                 reader.refuse(field, &item, &field.expected());

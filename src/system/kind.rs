@@ -11,6 +11,7 @@ use super::coherence::{Coherent, Seat};
 use super::document::Table;
 use super::field::{self, Config, Field};
 use super::kinds;
+use super::memory_map::{MapView, Span};
 use super::problem::{Place, Problems};
 use scalepool_fabric::nvlink_switch::SwitchResult;
 use scalepool_kernel::{
@@ -138,7 +139,7 @@ pub struct PortDecl {
 /// What a component tells those at the other ends of its links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Bytes of memory behind the port.
+    /// Bytes of memory behind the port that have system addresses.
     pub memory_bytes: Option<u64>,
     /// It copies writes to groups and reduces reads of them.
     pub multicast: bool,
@@ -265,6 +266,8 @@ pub struct Site<'a> {
     pub clock: Clock,
     /// Its place among those that it can reach.
     pub member: Member,
+    /// What it has to know of the memory map.
+    pub map: MapView,
     /// Seed of the run.
     pub seed: u64,
     /// Its ports, in the order of their declarations.
@@ -550,6 +553,23 @@ pub trait Component: Send + Any {
     fn check_joined(&self, clock: Clock, member: Member, ports: &[SitePort]) -> Vec<Finding> {
         let _ = (clock, member, ports);
         Vec::new()
+    }
+
+    /// Whether it asks for memory by system addresses, so that windows of the memory map lead from it.
+    fn uses_memory_map(&self) -> bool {
+        false
+    }
+
+    /// Addresses that its settings ask for and that lie in none of the windows that it reaches: name of the field and text.
+    /// `None`: there is no memory map, and what is at its port begins at 0.
+    fn check_addresses(&self, windows: Option<&[Span]>, ports: &[SitePort]) -> Vec<Finding> {
+        let _ = (windows, ports);
+        Vec::new()
+    }
+
+    /// Why no window of the memory map can lead to it, if it offers no memory.
+    fn why_no_window(&self) -> &'static str {
+        "which has no memory"
     }
 
     /// Pairs of nodes between which nothing may come: from and to.

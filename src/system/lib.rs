@@ -1,7 +1,8 @@
 //! Systems as data: components, links between their ports, clocks, and the short names of their settings.
 //!
 //! Modelled: a description in TOML is read with the place of every value, checked as a whole, and built. Detail: what
-//! components and links do is their own business; this layer knows their kinds, ports and fields. Left out: the memory map.
+//! components and links do is their own business; this layer knows their kinds, ports and fields. Left out: how messages
+//! find their way, but for the windows of the [`memory_map`].
 //!
 //! A walk through one description: [`document`] reads the file; [`description`] applies the settings of the command line;
 //! a [`generator`] writes out what it
@@ -22,6 +23,7 @@ pub mod field;
 pub mod generator;
 pub mod kind;
 pub mod kinds;
+pub mod memory_map;
 pub mod neighbours;
 mod part;
 pub mod problem;

@@ -4,12 +4,12 @@
 //! part exports. Left out: parts without a file of their own.
 //!
 //! A walk through one part: its file was read with the description; for each element of the array the values of `set` are
-//! applied to a copy; its generators and parts are written out; its clocks, components and links join those of the whole under
+//! applied to a copy; its generators and parts are written out; its clocks, components, links and windows join those of the whole under
 //! the name of the part, `left[1].accel`; what its `[export]` names can be joined to as `left[1].uplink`.
 
 use super::description::Description;
 use super::document::{Item, Table, Value};
-use super::field::unknown;
+use super::field::{elements, unknown};
 use super::generator;
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 /// Keys of the table of a part.
 const KEYS: [&str; 4] = ["use", "count", "set", "at"];
 /// Tables of a part that join those of the whole.
-const JOINED: [&str; 3] = ["clock", "component", "link"];
+const JOINED: [&str; 4] = ["clock", "component", "link", "memory_map"];
 
 /// A description with everything written out.
 #[derive(Debug, Clone, Default)]
@@ -188,6 +188,11 @@ fn rename(table: &mut Table, top: &str, element: &str) {
             ("component", "clock", Value::Text(_)) => under(item),
             ("clock", "link", Value::Text(_)) => under(item),
             ("link", "between", Value::List(ports)) => ports.iter_mut().for_each(under),
+            ("memory_map", "targets", Value::List(targets)) => targets.iter_mut().for_each(under),
+            ("memory_map", "targets", Value::Text(text)) => {
+                let targets: Vec<String> = elements(text).map(|target| format!("{element}.{target}")).collect();
+                *text = targets.join(",");
+            }
             ("component", "at", Value::Table(exceptions)) => {
                 for (.., item) in &mut exceptions.entries {
                     if let Value::Table(exception) = &mut item.value {

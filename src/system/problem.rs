@@ -81,6 +81,11 @@ impl Problems {
         }
     }
 
+    /// The findings as lines.
+    pub fn lines(&self) -> Vec<String> {
+        self.list.iter().map(|p| self.line(p)).collect()
+    }
+
     /// The findings as objects.
     pub fn json(&self) -> serde_json::Value {
         let object = |p: &Problem| {
@@ -94,8 +99,7 @@ impl Problems {
 
 impl Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<String> = self.list.iter().map(|p| self.line(p)).collect();
-        f.write_str(&lines.join("\n"))
+        f.write_str(&self.lines().join("\n"))
     }
 }
 

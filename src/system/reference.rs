@@ -1,4 +1,4 @@
-//! The names of ports in `between`: `host[i].cxl`, `switch.usp[0]`, with numbers or index variables.
+//! The names of ports in `between`: `host[i].cxl`, `switch.usp[0]`, and of components, with numbers or index variables.
 
 use std::fmt::{self, Display};
 
@@ -40,7 +40,8 @@ impl Display for Indexed {
 }
 
 impl Indexed {
-    fn parse(text: &str) -> Option<Indexed> {
+    /// Reads a name with or without an index; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Indexed> {
         let (name, index) = match text.strip_suffix(']').map(|text| text.rsplit_once('[')) {
             None => (text, None),
             Some(None) => return None,

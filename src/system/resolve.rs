@@ -3,14 +3,16 @@
 //!
 //! A walk: the format is judged first, since a newer one means other things; generators have written what they make;
 //! clocks, then components with their arrays and exceptions, then links with their index variables; every port has to have
-//! exactly one link that fits; at last links are judged with what their ends offer, and components with their links.
+//! exactly one link that fits; windows of the memory map lead to components; at last links are judged with what their ends
+//! offer, components with their links, and windows with who reaches them.
 
 use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
 use super::kind::{COMPONENTS, Finding, LINKS, OnWire, PortDecl, Role, Side};
-use super::neighbours;
+use super::memory_map::{self, MappedWindow, OpenWindow, WindowConfig};
+use super::neighbours::{self, Neighbourhood};
 use super::part::{self, PartArray, Whole};
 use super::problem::{Place, Problems};
 use super::quantity::{self, Unit};
@@ -25,8 +27,19 @@ pub const FORMAT: u64 = 1;
 /// Most components and links of a system.
 pub const MOST: usize = 1 << 16;
 /// Tables and keys at the top.
-pub const TOP: [&str; 10] =
-    ["format", "system", "clock", "component", "link", "generator", "part", "export", "settings", "preset"];
+pub const TOP: [&str; 11] = [
+    "format",
+    "system",
+    "clock",
+    "component",
+    "link",
+    "memory_map",
+    "generator",
+    "part",
+    "export",
+    "settings",
+    "preset",
+];
 
 config! {
     /// `[system]`.
@@ -76,6 +89,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     }
     all.clocks();
     all.components();
+    let (windows, memory_map) = all.memory_map();
     let sound = all.problems.list.len();
     // What a generator or a part did not make is no second finding, and neither is a port whose link is wrong, or a setting
     // of what is of no known kind.
@@ -94,21 +108,33 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         (std::mem::take(&mut all.resolved), std::mem::take(&mut all.clocks), std::mem::take(&mut all.links));
     let open = std::mem::take(&mut all.components).into_iter();
     let (components, tables) = open.map(|open| (open.instance, open.table)).unzip::<_, _, Vec<_>, Vec<_>>();
-    let system = System { name: title.name, about: title.about, clocks, components, links, resolved };
+    let mut warnings = Problems { files: description.files.clone(), list: Vec::new() };
+    memory_map::warnings(&windows, &mut warnings);
+    let warnings = warnings.sorted();
+    let system =
+        System { name: title.name, about: title.about, clocks, components, links, memory_map, resolved, warnings };
     if all.problems.list.is_empty() {
-        joined(&system, &tables, &all.link_tables, &mut all.problems);
+        let near = neighbours::of(&system);
+        joined(&system, &near, &tables, &all.link_tables, &mut all.problems);
         memory(&system, &all.link_tables, &mut all.problems);
+        memory_map::joined(&system, &windows, &near, &tables, &mut all.problems);
     }
     all.problems.none(system)
 }
 
 /// What fits alone and not together: links with what their ends offer, components with what is at their ports.
-fn joined(system: &System, tables: &[OwnTable], link_tables: &[OwnTable], problems: &mut Problems) {
+fn joined(
+    system: &System,
+    near: &[Neighbourhood],
+    tables: &[OwnTable],
+    link_tables: &[OwnTable],
+    problems: &mut Problems,
+) {
     let offer = |(component, _): (usize, usize)| system.components[component].config.offer();
     for (link, own) in system.links.iter().zip(link_tables) {
         own.judge(link.config.check_joined(link.ports.map(offer)), problems);
     }
-    for ((component, near), own) in system.components.iter().zip(neighbours::of(system)).zip(tables) {
+    for ((component, near), own) in system.components.iter().zip(near).zip(tables) {
         let (_, clock) = &system.clocks[component.clock];
         own.judge(component.config.check_joined(*clock, near.member, &near.ports), problems);
     }
@@ -131,15 +157,20 @@ fn memory(system: &System, link_tables: &[OwnTable], problems: &mut Problems) {
 }
 
 /// The table that a configuration was read from, where it stands, and its path in messages.
-struct OwnTable {
-    table: Table,
-    place: Place,
-    path: String,
+pub(super) struct OwnTable {
+    pub table: Table,
+    pub place: Place,
+    pub path: String,
 }
 
 impl OwnTable {
+    /// Path of one of its keys.
+    pub fn key(&self, key: &str) -> String {
+        format!("{}.{key}", self.path)
+    }
+
     /// Findings of the configuration, at the values that they are about.
-    fn judge(&self, found: Vec<Finding>, problems: &mut Problems) {
+    pub fn judge(&self, found: Vec<Finding>, problems: &mut Problems) {
         for (key, text) in found {
             let mut at = self.place;
             let mut inner = Some(&self.table);
@@ -151,7 +182,7 @@ impl OwnTable {
                     _ => None,
                 };
             }
-            problems.add(at, format!("{}.{key}", self.path), text);
+            problems.add(at, self.key(key), text);
         }
     }
 }
@@ -466,6 +497,57 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// The windows of the memory map, in the order of their bases: as they were read, and those that are sound.
+    fn memory_map(&mut self) -> (Vec<OpenWindow>, Vec<MappedWindow>) {
+        let mut open = Vec::new();
+        for (name, place, table) in self.named("memory_map") {
+            let path = format!("memory_map.{name}");
+            if open.len() == MOST {
+                self.problems.add(place, path, format!("found more than {MOST} windows, expected at most that"));
+                break;
+            }
+            let config: WindowConfig = field::read(table, place, &path, &[], &mut self.problems, &mut self.resolved);
+            let own = OwnTable { table: table.clone(), place, path };
+            let (key, sound) = (own.key("targets"), self.problems.list.len());
+            let targets: Vec<(usize, Place)> = config
+                .targets
+                .iter()
+                .flat_map(|(text, at)| self.targets(text, *at, &key).map(|target| (target, *at)))
+                .collect();
+            // However the targets were written, who they are decides.
+            let paths: Vec<&str> = targets.iter().map(|(n, _)| self.components[*n].instance.path.as_str()).collect();
+            if let Some((_, text)) = self.resolved.iter_mut().rfind(|(path, _)| *path == key) {
+                *text = paths.join(",");
+            }
+            let is_whole = self.problems.list.len() == sound;
+            open.push(OpenWindow::new(name, own, config, targets, is_whole));
+        }
+        let target = |n: usize| {
+            let Instance { path, kind, config, .. } = &self.components[n].instance;
+            (path.as_str(), kind.name, config.as_ref())
+        };
+        let mapped = memory_map::judged(&mut open, target, &mut self.problems);
+        (open, mapped)
+    }
+
+    /// The components that a target of a window names: one, or all of an array.
+    fn targets(&mut self, text: &str, at: Place, key: &str) -> std::ops::Range<usize> {
+        let Some(target) = Indexed::parse(text) else {
+            self.problems.add(at, key, format!("found `{text}`, expected a component such as `memory[0]`"));
+            return 0..0;
+        };
+        let Some(Array { first, count }) = self.array(&target.name, at, key) else { return 0..0 };
+        let mut extents = Vec::new();
+        if !self.extent(&target, count, &target.name, at, key, &mut extents) {
+            return 0..0;
+        }
+        match target.index {
+            None => first..first + 1,
+            Some(Index::Number(n)) => first + n..first + n + 1,
+            Some(Index::Variable(_)) => first..first + count.unwrap_or(0),
+        }
+    }
+
     /// Folder to which the paths of a component are relative: that of the description it stands in.
     fn folder(&self, name: &str) -> PathBuf {
         let of_part = name.rsplit_once('.').and_then(|(element, _)| self.whole.folders.get(element));
@@ -667,17 +749,7 @@ impl<'a> Resolver<'a> {
         if let Some(part) = self.whole.parts.get(&port.component.name) {
             return self.extents_of_part(port, part, at, key, extents);
         }
-        let Some(array) = self.arrays.get(&port.component.name).copied() else {
-            // One that is there and has no known kind has been found already.
-            let table = self.table("component");
-            if table.is_some_and(|table| table.get(&port.component.name).is_some()) {
-                return false;
-            }
-            let known: Vec<&str> = self.arrays.keys().chain(self.whole.parts.keys()).map(String::as_str).collect();
-            let text = unknown("component", known.into_iter()).of(&port.component.name);
-            self.problems.add(at, key, text);
-            return false;
-        };
+        let Some(array) = self.array(&port.component.name, at, key) else { return false };
         let who = port.component.name.clone();
         if !self.extent(&port.component, array.count, &who, at, key, extents) {
             return false;
@@ -693,6 +765,18 @@ impl<'a> Resolver<'a> {
         };
         let (len, whole) = (decl.len, format!("{who}.{}", port.port.name));
         self.extent(&port.port, len, &whole, at, key, extents)
+    }
+
+    /// Looks an array of components up, or a component that is none.
+    fn array(&mut self, name: &str, at: Place, key: &str) -> Option<Array> {
+        let found = self.arrays.get(name).copied();
+        // One that is there and has no known kind has been found already.
+        if found.is_none() && !self.table("component").is_some_and(|table| table.get(name).is_some()) {
+            let known: Vec<&str> = self.arrays.keys().chain(self.whole.parts.keys()).map(String::as_str).collect();
+            let text = unknown("component", known.into_iter()).of(name);
+            self.problems.add(at, key, text);
+        }
+        found
     }
 
     /// The same for a port that a part exports.

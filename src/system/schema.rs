@@ -3,6 +3,7 @@
 use super::field::{Config, Field, Range};
 use super::generator::GENERATORS;
 use super::kind::{COMPONENTS, LINKS};
+use super::memory_map::WindowConfig;
 use super::quantity::Unit;
 use super::resolve::{ClockConfig, FORMAT, SystemConfig};
 use serde_json::{Map, Value, json};
@@ -24,6 +25,7 @@ pub fn schema() -> Value {
             "clock": named(table(ClockConfig::fields(), Map::new())),
             "component": named(json!({"oneOf": components.collect::<Vec<_>>()})),
             "link": named(json!({"oneOf": links.collect::<Vec<_>>()})),
+            "memory_map": named(window()),
             "generator": named(json!({"oneOf": generators.collect::<Vec<_>>()})),
             "part": named(part()),
             "export": named(json!({"type": "string", "description": "the port that others join as a port of this part"})),
@@ -42,6 +44,12 @@ fn named_any(element: Value) -> Value {
 
 fn named(element: Value) -> Value {
     json!({"type": "object", "propertyNames": {"pattern": "^[a-z][a-z0-9_]*$"}, "additionalProperties": element})
+}
+
+fn window() -> Value {
+    let mut window = table(WindowConfig::fields(), Map::new());
+    window["required"] = json!(["base", "size", "targets"]);
+    window
 }
 
 fn part() -> Value {

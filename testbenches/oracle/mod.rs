@@ -13,6 +13,7 @@ pub mod cxl68_crc;
 pub mod cxl68_messages;
 pub mod cxl68_slots;
 pub mod cxl68_stream;
+pub mod hdm;
 pub mod nvlink;
 pub mod ual_cache;
 pub mod ual_flit;

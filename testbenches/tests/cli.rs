@@ -1252,6 +1252,32 @@ fn descriptions_are_checked_drawn_and_described() {
     let settings = |name: &str| stdout(&["describe", name, "--json"]);
     assert_eq!(settings(&file), settings("cxl68-expander"));
     assert!(stdout(&["describe", "cxl.host"]).contains("stimulus.pattern"));
+    assert!(stdout(&["describe", "memory_map"]).contains("granularity"));
+}
+
+#[test]
+fn the_windows_of_a_memory_map_are_shown() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/testbenches/systems/interleaved_memories.toml");
+    let three = ["component.host.ports=3", "component.memory.count=3", "memory_map.spread.size=12 GiB"];
+    let set: Vec<&str> = three.iter().flat_map(|set| ["--set", set]).collect();
+    let args = |more: &[&'static str]| [&["check", file][..], &set, more].concat();
+    let (status, out, err) = seen(run(&args(&[])));
+    assert_eq!(status, 0, "{err}");
+    let line = "spread: 0x100000000 to 0x3ffffffff at memory[0], memory[1], memory[2], 1024 bytes each in turn, xor\n";
+    assert!(out.starts_with("interleaved-memories: 4 components, 3 links, 2 windows\n") && out.contains(line), "{out}");
+    let warning = ":26:8: memory_map.spread.base: 0x100000000 is no multiple of 768 MiB";
+    assert!(err.starts_with("warning: ") && err.contains(warning), "{err}");
+    let (_, out, err) = seen(run(&args(&["--json"])));
+    let form: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(err, "");
+    assert_eq!(form["warnings"][0]["line"], 26);
+    assert_eq!(
+        form["memory_map"][1],
+        json!({
+            "name": "near", "base": 0x8_0000_0000u64, "size": 8u64 << 30, "targets": ["memory[0]"],
+            "granularity": 256, "arithmetic": "modulo",
+        })
+    );
 }
 
 #[test]

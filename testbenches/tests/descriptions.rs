@@ -817,3 +817,207 @@ fn builtin_text(file: &str) -> &'static str {
 fn builtin(file: &str) -> Description {
     Description::parse(file, PathBuf::new(), builtin_text(file)).expect("it is TOML")
 }
+
+/// What a memory map gets wrong.
+#[test]
+fn mistakes_of_memory_maps_are_named_with_their_places() {
+    let map = example("interleaved_memories.toml");
+    let more = |table: &str| format!("[memory_map.more]\n{table}\n\n[settings]");
+    let one = |base: &str, size: &str, targets: &str| {
+        more(&format!("base = \"{base}\"\nsize = \"{size}\"\ntargets = [{targets}]"))
+    };
+    let others = "[component.accel]\nkind = \"ualink.accelerator\"\ncount = 2\n[link.ual]\nkind = \"ualink\"\n\
+                  between = [\"accel[0].port[0]\", \"accel[1].port[0]\"]\n\n";
+    let second = "[component.second]\nkind = \"cxl.host\"\n[component.own]\nkind = \"cxl.memory\"\n[link.own]\nkind = \"cxl-68b\"\n\
+                  between = [\"second.cxl\", \"own.cxl\"]\n\n";
+    let cases: &[(&str, &str, &str)] = &[
+        (
+            "base = \"0x1_0000_0000\"\n",
+            "",
+            "f.toml:25:13: memory_map.spread.base: found no base, expected the first address",
+        ),
+        (
+            "size = \"8 GiB\"\n",
+            "",
+            "f.toml:32:13: memory_map.near.size: found no size, expected the bytes of the window",
+        ),
+        (
+            "targets = [\"memory[0]\"]",
+            "",
+            "f.toml:32:13: memory_map.near.targets: found no targets, expected one component",
+        ),
+        ("targets = [\"memory[0]\"]", "tragets = []", "memory_map.near.tragets: found the key `tragets`"),
+        ("[memory_map.near]", "[memory_map.Near]", "f.toml:32:13: memory_map.Near: found the name `Near`"),
+        (
+            "[memory_map.near]",
+            "[memory_map]\nx = 1\n[memory_map.near]",
+            "f.toml:33:5: memory_map.x: found 1, expected a table",
+        ),
+        (
+            "base = \"0x1_0000_0000\"",
+            "base = \"0x1_0000_0040\"",
+            "f.toml:26:8: memory_map.spread.base: found 0x100000040, expected a multiple of 256 MiB, as decoder registers hold it",
+        ),
+        (
+            "base = \"0x1_0000_0000\"",
+            "base = \"0x10_0000_0000_0000\"",
+            "f.toml:26:8: memory_map.spread.base: found `0x10_0000_0000_0000`, expected 0 to 4503599627370495 [bytes]",
+        ),
+        (
+            "size = \"8 GiB\"",
+            "size = \"8191 MiB\"",
+            "f.toml:34:8: memory_map.near.size: found 8588886016 bytes, expected a multiple of 256 MiB for each of 1 targets",
+        ),
+        (
+            "size = \"16 GiB\"\ntargets",
+            "size = \"768 MiB\"\ntargets",
+            "f.toml:27:8: memory_map.spread.size: found 805306368 bytes, expected a multiple of 256 MiB for each of 2 targets (fabric HDM-9)",
+        ),
+        (
+            "base = \"0x8_0000_0000\"",
+            "base = \"0xf_ffff_f000_0000\"",
+            "f.toml:34:8: memory_map.near.size: found a window of 8589934592 bytes at 0xffffff0000000, expected an end of at most 0x10000000000000: addresses have 52 bits",
+        ),
+        (
+            "granularity = \"1 KiB\"",
+            "granularity = \"128 B\"",
+            "f.toml:29:15: memory_map.spread.granularity: found `128 B`, expected 256, 512, 1024, 2048, 4096, 8192, 16384 [bytes]",
+        ),
+        (
+            "granularity = \"1 KiB\"",
+            "granularity = \"32 KiB\"",
+            "memory_map.spread.granularity: found `32 KiB`, expected 256, 512",
+        ),
+        (
+            "arithmetic = \"xor\"",
+            "arithmetic = \"hash\"",
+            "f.toml:30:14: memory_map.spread.arithmetic: found `hash`, expected modulo, xor",
+        ),
+        (
+            "base = \"0x8_0000_0000\"",
+            "base = \"0x4_c000_0000\"",
+            "f.toml:33:8: memory_map.near.base: found the addresses 0x4c0000000 to 0x4ffffffff in `spread` and in `near`, expected windows that don't overlap",
+        ),
+        (
+            "[settings]",
+            &one("0x2_0000_0000", "256 MiB", "\"memory[1]\""),
+            "f.toml:38:8: memory_map.more.base: found the addresses 0x200000000 to 0x20fffffff in `spread` and in `more`",
+        ),
+        (
+            "[\"memory[0]\"]",
+            "[\"memroy[0]\"]",
+            "f.toml:35:12: memory_map.near.targets: found the component `memroy`, expected one of host, memory; the nearest is `memory`",
+        ),
+        (
+            "[\"memory[0]\"]",
+            "[\"memory\"]",
+            "memory_map.near.targets: found `memory` without an index, expected one: it is an array of 2",
+        ),
+        (
+            "[\"memory[0]\"]",
+            "[\"memory[2]\"]",
+            "memory_map.near.targets: found the index 2 of `memory`, expected 0 to 1",
+        ),
+        ("[\"memory[0]\"]", "[\"memory 0\"]", "found `memory 0`, expected a component such as `memory[0]`"),
+        ("[\"memory[0]\"]", "7", "f.toml:35:11: memory_map.near.targets: found 7, expected list of components"),
+        (
+            "[\"memory[0]\"]",
+            "[\"host\"]",
+            "f.toml:35:12: memory_map.near.targets: found `host`, a cxl.host, which has no memory, expected a component with memory that has system addresses",
+        ),
+        (
+            "[settings]",
+            &format!("{others}{}", one("0x0", "256 MiB", "\"accel[0]\"")),
+            "f.toml:47:12: memory_map.more.targets: found `accel[0]`, a ualink.accelerator, whose memory other accelerators address by its number, expected",
+        ),
+        (
+            "[\"memory[i]\"]",
+            "[\"memory[0]\", \"memory[0]\"]",
+            "f.toml:28:25: memory_map.spread.targets: found `memory[0]` twice, expected each target once (fabric HDM-2)",
+        ),
+        (
+            "[\"memory[0]\"]",
+            "[\"memory[i]\", \"memory[i]\", \"memory[1]\"]",
+            "f.toml:35:11: memory_map.near.targets: found 5 targets, expected one of 1, 2, 3, 4, 6, 8, 12, 16 (fabric HDM-9)",
+        ),
+        (
+            "size = \"16 GiB\"\n\n[link",
+            "size = \"4 GiB\"\n\n[link",
+            "f.toml:28:12: memory_map.spread.targets: found `memory[0]` with 4294967296 bytes, expected at least 8589934592: the window takes 8589934592",
+        ),
+        (
+            "size = \"8 GiB\"",
+            "size = \"8448 MiB\"",
+            "f.toml:35:12: memory_map.near.targets: found `memory[0]` with 17179869184 bytes, expected at least 17448304640: the window takes 8858370048 beside 8589934592 of windows below",
+        ),
+        (
+            "[settings]",
+            &format!("{second}{}", one("0x0", "512 MiB", "\"own\", \"memory[1]\"")),
+            "f.toml:48:11: memory_map.more.targets: found targets that no single component reaches (`own` from `second`, `memory[1]` from `host`), expected one that asks with links to all of them",
+        ),
+        (
+            "[settings]",
+            &format!("{second}[settings]"),
+            "f.toml:37:12: component.second: found no window that leads to what is at its ports, expected one under [memory_map]",
+        ),
+        (
+            "region_lines = 512",
+            "base = \"0x5_0000_0000\"",
+            "f.toml:14:56: component.host.stimulus.base: found a region from 0x500000000 to 0x5003fffff, where nothing is reached at 0x500000000, expected addresses in 0x100000000 to 0x4ffffffff, 0x800000000 to 0x9ffffffff",
+        ),
+        (
+            "region_lines = 512",
+            "base = \"0x4_fff0_0000\"",
+            "found a region from 0x4fff00000 to 0x5002fffff, where nothing is reached at 0x500000000, expected",
+        ),
+        (
+            "region_lines = 512",
+            "base = 0x100000004",
+            "stimulus.base: found 0x100000004, expected a multiple of 64 bytes",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let text = map.replacen(from, to, 1);
+        assert_ne!(text, map, "{from}");
+        let found = read(&text).map(|_| String::new()).unwrap_or_else(|e| e);
+        assert!(found.contains(expected), "{from} -> {to}:\nfound    {found}\nexpected {expected}");
+    }
+    // An eleventh window finds no decoder of the device.
+    let windows: Vec<String> = (0..10)
+        .map(|n| format!("[memory_map.w{n}]\nbase = \"{n} GiB\"\nsize = \"256 MiB\"\ntargets = [\"memory[0]\"]\n"))
+        .collect();
+    let text =
+        map.replacen("[memory_map.spread]\nbase = \"0x1_0000_0000\"", "[memory_map.spread]\nbase = \"64 GiB\"", 1);
+    let text = text
+        .replace("base = \"0x8_0000_0000\"", "base = \"128 GiB\"")
+        .replace("[settings]", &(windows.concat() + "[settings]"));
+    let found = read(&text).map(|_| String::new()).unwrap_or_else(|e| e);
+    let expected =
+        "found 11 windows that lead to `memory[0]`, expected at most 10, the decoders of a device (fabric §2.1)";
+    assert!(found.contains(expected), "{found}");
+    // Without a memory map there is no telling where two ports lead; a region begins and ends in the one memory.
+    let start = map.find("[memory_map.spread]").expect("a window");
+    let without = &map[..start];
+    let found = read(without).map(|_| String::new()).unwrap_or_else(|e| e);
+    assert_eq!(
+        found,
+        "f.toml:13:9: component.host.ports: found 2 ports, expected a [memory_map] that says which addresses lead to which port"
+    );
+    let mixed = without.replace("[\"host.cxl[i]\", \"memory[i].cxl\"]", "[\"host.cxl[0]\", \"memory[0].cxl\"]")
+        + "[link.other]\nkind = \"cxl-68b\"\nbetween = [\"host.cxl[1]\", \"memory[1].cxl\"]\n";
+    let found = read(&mixed).map(|_| String::new()).unwrap_or_else(|e| e);
+    assert!(found.contains("f.toml:13:9: component.host.ports: found links that spell messages in different forms at host.cxl[0] and host.cxl[1]"), "{found}");
+    let far = PAIR.replace("accesses = 200", "accesses = 200, base = \"1023 MiB\"");
+    let found = read(&far).map(|_| String::new()).unwrap_or_else(|e| e);
+    let expected = "f.toml:11:54: component.host.stimulus.base: found a region from 0x3ff00000 to 0x402fffff, where nothing is reached at 0x40000000, expected addresses in 0x0 to 0x3fffffff";
+    assert!(found.contains(expected), "{found}");
+    let near = run(&far, &["component.host.stimulus.region_lines=1024"]).expect("it runs");
+    assert_eq!(near.violations, []);
+    // All of them come at once.
+    let all = map
+        .replace("\"1 KiB\"", "\"1 B\"")
+        .replace("0x8_0000_0000", "0x8_0000_0001")
+        .replace("[\"memory[0]\"]", "[\"host\"]");
+    let lines: Vec<String> = read(&all).err().unwrap_or_default().lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+}

@@ -6,10 +6,17 @@ use std::collections::BTreeMap;
 
 /// Values of lines.
 pub trait Backing<D: Content> {
-    /// The value of a line.
+    /// Whether there is memory behind the address of a line.
+    fn holds(&self, line: LineAddr) -> bool {
+        let _ = line;
+        true
+    }
+
+    /// The value of a line; all ones where there is no memory.
     fn value(&self, line: LineAddr) -> D;
 
-    /// Writes the bytes that `enables` selects, bit i for byte i; poison goes by [`merged_poison`](crate::content::merged_poison).
+    /// Writes the bytes that `enables` selects, bit i for byte i, where there is memory; poison goes by
+    /// [`merged_poison`](crate::content::merged_poison).
     fn merge(&mut self, line: LineAddr, data: &D, enables: u64);
 }
 

@@ -42,6 +42,11 @@ impl<D: Content, M: Backing<D>> HdmH<D, M> {
         Self { memory, meta: BTreeMap::new(), content: PhantomData }
     }
 
+    /// Where it keeps the values.
+    pub fn backing(&self) -> &M {
+        &self.memory
+    }
+
     /// Value of a line.
     pub fn memory(&self, line: LineAddr) -> D {
         self.memory.value(line)
@@ -50,6 +55,10 @@ impl<D: Content, M: Backing<D>> HdmH<D, M> {
     /// The stored bits of a line.
     pub fn meta(&self, line: LineAddr) -> MetaValue {
         self.meta.get(&line).copied().unwrap_or(MetaValue::Invalid)
+    }
+
+    fn is_outside(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
+        config.mem.is_outside(line) || !self.memory.holds(line)
     }
 
     fn returned(&self, config: &CoherenceConfig, line: LineAddr) -> (MetaField, MetaValue) {
@@ -68,7 +77,7 @@ impl<D: Content, M: Backing<D>> HdmH<D, M> {
         bits: (MetaField, MetaValue),
         out: &mut Out<D>,
     ) {
-        let outside = config.mem.is_outside(line);
+        let outside = self.is_outside(config, line);
         let (opcode, data) = if outside {
             (DrsOpcode::MemDataNXM, D::ones().poisoned(config.mem.no_range_poison))
         } else {
@@ -102,7 +111,7 @@ impl<D: Content, M: Backing<D>> HdmH<D, M> {
                         out.send(0, Msg::S2mNdr { opcode, meta_field, meta, tag, devload: DevLoad(0) });
                     }
                 }
-                if !config.mem.meta_stored || config.mem.is_outside(line) {
+                if !config.mem.meta_stored || self.is_outside(config, line) {
                     return;
                 }
                 if opcode == M2sReqOpcode::MemRdData && self.meta(line) == MetaValue::Invalid {
@@ -119,7 +128,7 @@ impl<D: Content, M: Backing<D>> HdmH<D, M> {
                     let none = (MetaField::NoOp, MetaValue::Invalid);
                     return self.answer_data(config, line, tag, none, out);
                 }
-                if !config.mem.is_outside(line) {
+                if !self.is_outside(config, line) {
                     self.memory.merge(line, &data, enables);
                     if config.mem.meta_stored {
                         self.meta.insert(line, meta);

@@ -1,7 +1,7 @@
 //! The host: a core that follows a memory trace through a cache, and the requests that miss.
 //!
 //! Modelled: one access after the other in program order, at the earliest at the cycle that the trace gives and stalled
-//! while too many misses are open; a write-back, write-allocate cache whose lines are claimed when they miss, so hits,
+//! while too many misses are open; ports whose memories share the addresses by the windows of a memory map; a write-back, write-allocate cache whose lines are claimed when they miss, so hits,
 //! misses and write-backs do not depend on the latency of memory; CXL.mem requests with tags; an end-to-end check of all
 //! bytes. Left out: dependences between accesses, instruction timing, virtual memory.
 //!
@@ -15,6 +15,7 @@ use crate::latencies::Latencies;
 use crate::stimulus::LineAccess;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::cache::Cache;
+use scalepool_memory::decoder::{Destination, Routes};
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{ALL_BYTES, Line};
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue};
@@ -52,7 +53,7 @@ pub type LineSource = Box<dyn ExactSizeIterator<Item = LineAccess> + Send>;
 pub struct HostConfig {
     /// Its place in traces and reports.
     pub place: String,
-    /// Accesses in program order, addresses of device memory.
+    /// Accesses in program order, addresses in windows of `routes`, or of device memory.
     pub accesses: LineSource,
     /// Cycles are times of their own; else each is relative to the access before.
     pub absolute_cycles: bool,
@@ -62,9 +63,11 @@ pub struct HostConfig {
     pub outstanding: usize,
     /// Content of memory that was never written.
     pub background: Background,
-    /// Port of the host and of the device it asks, where the link routes by ports; else 0.
-    pub ports: HostPorts,
-    /// How its link spells messages, for traces.
+    /// For each of its links, port of the host and of the device it asks, where the link routes by ports; else 0.
+    pub ports: Vec<HostPorts>,
+    /// Windows of the memory map that it can reach; `None`: its one link leads to memory whose addresses it uses.
+    pub routes: Option<Routes>,
+    /// How its links spell messages, for traces.
     pub form: Form,
 }
 
@@ -77,7 +80,7 @@ pub struct HostPorts {
     pub device: u16,
 }
 
-/// Channel ends of the host.
+/// Channel ends of a port of the host.
 pub struct HostChannels {
     /// Requests.
     pub tx: Out<Message>,
@@ -88,6 +91,7 @@ pub struct HostChannels {
 /// A request whose answer has not come.
 struct OpenRequest {
     line: u64,
+    to: Destination,
     write: bool,
     bytes: u64,
     since: Time,
@@ -110,10 +114,10 @@ pub struct Host {
     /// Lines with a write under way.
     writing: BTreeMap<u64, u32>,
     free_tags: VecDeque<u16>,
-    /// What memory holds once every write under way is done.
-    expected: Store,
+    /// What the memory at each port holds once every write under way is done, by its own addresses.
+    expected: Vec<Store>,
     rng: Rng,
-    channels: HostChannels,
+    channels: Vec<HostChannels>,
     tap: Tap,
     result: Arc<Mutex<HostResult>>,
     mine: HostResult,
@@ -126,16 +130,16 @@ pub struct Host {
 const TAGS: u32 = 1 << 16;
 
 impl Host {
-    /// A host with its channel ends.
+    /// A host with the channel ends of its ports.
     pub fn new(
         mut config: HostConfig,
-        channels: HostChannels,
+        channels: Vec<HostChannels>,
         rng: Rng,
         tap: Tap,
         result: Arc<Mutex<HostResult>>,
     ) -> Host {
         Host {
-            expected: Store::new(config.background),
+            expected: channels.iter().map(|_| Store::new(config.background)).collect(),
             next: config.accesses.next(),
             issued: 0,
             config,
@@ -160,7 +164,7 @@ impl Host {
         self.mine.broken.push(Broken { place: self.config.place.clone(), violation });
     }
 
-    fn answer(&mut self, message: &Message, cx: &mut Cx, at: Stamp) {
+    fn answer(&mut self, port: usize, message: &Message, cx: &mut Cx, at: Stamp) {
         let form = self.config.form;
         let (tag, dpid, data) = match message {
             Message::S2mDrs(drs, data) => (drs.tag, drs.dpid, Some((data.line, drs.poison))),
@@ -176,19 +180,19 @@ impl Host {
                 return;
             }
         };
-        let own = self.config.ports.own;
+        let own = self.config.ports[port].own;
         if dpid != own {
             let (found, expected) = (format!("{dpid:#05x}"), format!("{own:#05x}"));
             self.broken("SIM-E2E-02", found, expected, "an answer is received for another host (DPID)".into());
             return;
         }
-        let Some(request) = self.open.get(&tag).filter(|r| r.write == data.is_none()) else {
+        let Some(request) = self.open.get(&tag).filter(|r| r.to.port == port && r.write == data.is_none()) else {
             let (found, expected) = (format!("tag {tag:#06x}"), "an open request of its kind".to_owned());
             let layout = form.layout(message.class()).map_or("answer", |l| l.name);
             self.broken("SIM-E2E-02", found, expected, format!("{layout} received without a request"));
             return;
         };
-        let (line, id) = (request.line, request.id);
+        let (line, to, id) = (request.line, request.to, request.id);
         self.tap.record(at, Kind::End, id, 0, || shown(message, form));
         self.mine.latencies.add(at.cycle - request.since_cycle, at.t_fs - request.since.as_fs());
         self.mine.bytes += request.bytes;
@@ -197,7 +201,7 @@ impl Host {
         if let Some((bytes, poison)) = data {
             self.open_reads -= 1;
             release(&mut self.reading, line);
-            let expected = self.expected.read_line(line);
+            let expected = self.expected[port].read_line(to.device_address);
             if bytes != expected.data || poison != expected.poison {
                 let n = (0..64).find(|&n| bytes[n] != expected.data[n]).unwrap_or(0);
                 let found = format!("{:#04x}, poison {}", bytes[n], u8::from(poison));
@@ -232,12 +236,16 @@ impl Host {
         }
         let victim = cache.next_victim(line);
         let victim_waits = victim.is_some_and(|v| self.reading.contains_key(&v.address));
-        let messages = 1 + usize::from(victim.is_some_and(|v| v.is_dirty()));
+        let writes_back = victim.filter(|v| v.is_dirty()).map(|v| destination(&self.config.routes, v.address).port);
+        let to = destination(&self.config.routes, line);
+        let messages = 1 + usize::from(writes_back.is_some());
+        let at_port = 1 + usize::from(writes_back == Some(to.port));
         if self.open_reads >= self.config.outstanding
             || self.writing.contains_key(&line)
             || victim_waits
             || self.free_tags.len() < messages
-            || !self.channels.tx.has_room(cx, messages)
+            || !self.channels[to.port].tx.has_room(cx, at_port)
+            || writes_back.is_some_and(|port| !self.channels[port].tx.has_room(cx, 1))
         {
             return false;
         }
@@ -254,11 +262,12 @@ impl Host {
     }
 
     fn issue_uncached(&mut self, line: u64, write: bool, enables: u64, cx: &mut Cx, at: Stamp) -> bool {
+        let to = destination(&self.config.routes, line);
         let conflicts = self.writing.contains_key(&line) || write && self.reading.contains_key(&line);
         if self.open.len() >= self.config.outstanding
             || conflicts
             || self.free_tags.is_empty()
-            || !self.channels.tx.has_room(cx, 1)
+            || !self.channels[to.port].tx.has_room(cx, 1)
         {
             return false;
         }
@@ -273,7 +282,8 @@ impl Host {
 
     fn send_read(&mut self, line: u64, cx: &mut Cx, at: Stamp) {
         let Some(tag) = self.free_tags.pop_front() else { return };
-        let HostPorts { own, device } = self.config.ports;
+        let to = destination(&self.config.routes, line);
+        let HostPorts { own, device } = self.config.ports[to.port];
         let request = M2sReq {
             opcode: M2sReqOpcode::MemRd,
             meta_field: MetaField::NoOp,
@@ -286,13 +296,14 @@ impl Host {
         self.mine.misses += 1;
         self.open_reads += 1;
         *self.reading.entry(line).or_default() += 1;
-        let open = OpenRequest { line, write: false, bytes: 64, since: cx.now(), since_cycle: at.cycle, id: 0 };
+        let open = OpenRequest { line, to, write: false, bytes: 64, since: cx.now(), since_cycle: at.cycle, id: 0 };
         self.send(tag, Message::M2sReq(request), open, cx, at);
     }
 
     fn send_write(&mut self, line: u64, data: &Line, enables: u64, cx: &mut Cx, at: Stamp) {
         let Some(tag) = self.free_tags.pop_front() else { return };
-        let HostPorts { own, device } = self.config.ports;
+        let to = destination(&self.config.routes, line);
+        let HostPorts { own, device } = self.config.ports[to.port];
         let whole = enables == ALL_BYTES;
         let header = M2sRwd {
             opcode: if whole { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl },
@@ -308,9 +319,9 @@ impl Host {
         let data_of = Data { byte_enables: (!whole).then_some(enables), ..Data::line(*data) };
         self.mine.writes += 1;
         *self.writing.entry(line).or_default() += 1;
-        self.expected.write_line(line, data, enables, false);
+        self.expected[to.port].write_line(to.device_address, data, enables, false);
         let bytes = u64::from(enables.count_ones());
-        let open = OpenRequest { line, write: true, bytes, since: cx.now(), since_cycle: at.cycle, id: 0 };
+        let open = OpenRequest { line, to, write: true, bytes, since: cx.now(), since_cycle: at.cycle, id: 0 };
         self.send(tag, Message::M2sRwd(header, data_of), open, cx, at);
     }
 
@@ -318,9 +329,10 @@ impl Host {
         let form = self.config.form;
         request.id = self.tap.new_id();
         self.tap.record(at, Kind::Begin, request.id, 0, || shown(&message, form));
+        let port = request.to.port;
         self.open.insert(tag, request);
         // Room was asked for before; a refusal would lose the request and show as one that is never answered.
-        let _ = self.channels.tx.push(cx, message);
+        let _ = self.channels[port].tx.push(cx, message);
     }
 
     /// Cycle at which the next access is due.
@@ -330,6 +342,12 @@ impl Host {
             _ => access.cycle,
         }
     }
+}
+
+/// Where a line leads.
+fn destination(routes: &Option<Routes>, line: u64) -> Destination {
+    let Some(routes) = routes else { return Destination { port: 0, device_address: line } };
+    routes.destination(line).unwrap_or_else(|| unreachable!("accesses lie in windows: {line:#x}"))
 }
 
 /// Bytes that a store writes: random, so that a byte in a wrong place is seen.
@@ -351,8 +369,10 @@ fn release(lines: &mut BTreeMap<u64, u32>, line: u64) {
 impl Module for Host {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        while let Some(message) = self.channels.rx.pop(cx) {
-            self.answer(&message, cx, at);
+        for port in 0..self.channels.len() {
+            while let Some(message) = self.channels[port].rx.pop(cx) {
+                self.answer(port, &message, cx, at);
+            }
         }
         let mut then = Next::Idle;
         self.waits = false;

@@ -63,6 +63,18 @@ pub enum TraceError {
         /// The limit.
         most: usize,
     },
+    /// An access to an address that the one who asks cannot use.
+    #[error("{file}:{line}: found an access to {address:#x}, {reason}")]
+    Hole {
+        /// The file.
+        file: String,
+        /// Line of the uncompressed text, from 1.
+        line: usize,
+        /// Its first byte.
+        address: u64,
+        /// What is there, and what was expected.
+        reason: String,
+    },
     /// A file without a single access.
     #[error("{file}: found no access, expected at least one")]
     Empty {

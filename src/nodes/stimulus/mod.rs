@@ -27,7 +27,7 @@ pub use algorithms::{ProducerConsumer, Step, WriteStreams, alg1a, alg1b, alg2};
 pub use error::{ParameterError, TraceError, UnknownFormat};
 pub use lines::{LineAccess, in_memory, line_accesses};
 pub use saturated::{Mix, Region, saturated};
-pub use source::{Format, MAX_ACCESSES, parse_trace, read_trace};
+pub use source::{Format, MAX_ACCESSES, Within, parse_trace, read_trace, read_trace_within};
 
 /// What an access does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -56,6 +56,9 @@ impl FromStr for Format {
     }
 }
 
+/// Judges an access by its address.
+pub type Within<'a> = dyn Fn(&Access) -> Result<(), String> + 'a;
+
 /// Reads a trace file, plain or gzip.
 ///
 /// `format` `None` takes the format that the first line shows.
@@ -63,9 +66,18 @@ impl FromStr for Format {
 /// # Errors
 /// [`TraceError`]; nothing of an unsound file is handed out.
 pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Vec<Access>, TraceError> {
+    read_trace_within(path, format, &|_| Ok(()))
+}
+
+/// As [`read_trace`], for accesses that `within` takes; its error says what is at the address of an access, and what was
+/// expected.
+///
+/// # Errors
+/// [`TraceError`]; [`TraceError::Hole`] for the first access that is refused.
+pub fn read_trace_within(path: &Path, format: Option<Format>, within: &Within<'_>) -> Result<Vec<Access>, TraceError> {
     let file = path.display().to_string();
     match File::open(path) {
-        Ok(opened) => parse(&file, BufReader::new(opened), format),
+        Ok(opened) => parse(&file, BufReader::new(opened), format, within),
         Err(error) => Err(TraceError::Unreadable { file, error }),
     }
 }
@@ -76,24 +88,29 @@ pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Vec<Access>, Tr
 /// # Errors
 /// [`TraceError`].
 pub fn parse_trace(file: &str, bytes: &[u8], format: Option<Format>) -> Result<Vec<Access>, TraceError> {
-    parse(file, bytes, format)
+    parse(file, bytes, format, &|_| Ok(()))
 }
 
-fn parse(file: &str, mut bytes: impl BufRead, format: Option<Format>) -> Result<Vec<Access>, TraceError> {
+fn parse(
+    file: &str,
+    mut bytes: impl BufRead,
+    format: Option<Format>,
+    within: &Within<'_>,
+) -> Result<Vec<Access>, TraceError> {
     let unreadable = |error| TraceError::Unreadable { file: file.to_owned(), error };
     let mut start = Vec::new();
     bytes.by_ref().take(2).read_to_end(&mut start).map_err(unreadable)?;
     let is_gzip = start == [0x1f, 0x8b];
     let whole = io::Cursor::new(start).chain(bytes);
     if !is_gzip {
-        return lines(file, whole, format, unreadable);
+        return lines(file, whole, format, within, unreadable);
     }
     let damaged = |error: io::Error| match error.kind() {
         ErrorKind::UnexpectedEof => TraceError::GzipCutOff { file: file.to_owned() },
         _ if error.raw_os_error().is_some() => unreadable(error),
         _ => TraceError::GzipDamaged { file: file.to_owned(), reason: error.to_string() },
     };
-    lines(file, BufReader::new(MultiGzDecoder::new(whole)), format, damaged)
+    lines(file, BufReader::new(MultiGzDecoder::new(whole)), format, within, damaged)
 }
 
 /// The accesses of a text; `broken` says what an error of its reader means.
@@ -101,6 +118,7 @@ fn lines(
     file: &str,
     mut text: impl BufRead,
     mut format: Option<Format>,
+    within: &Within<'_>,
     broken: impl Fn(io::Error) -> TraceError,
 ) -> Result<Vec<Access>, TraceError> {
     let (mut accesses, mut csv, mut bytes) = (Vec::new(), Csv::default(), Vec::new());
@@ -128,6 +146,12 @@ fn lines(
         if accesses.len() == MAX_ACCESSES {
             return Err(TraceError::TooMany { file: file.to_owned(), line: number, most: MAX_ACCESSES });
         }
+        within(&access).map_err(|reason| TraceError::Hole {
+            file: file.to_owned(),
+            line: number,
+            address: access.address,
+            reason,
+        })?;
         accesses.push(access);
     }
     if accesses.is_empty() { Err(TraceError::Empty { file: file.to_owned() }) } else { Ok(accesses) }

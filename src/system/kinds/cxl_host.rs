@@ -2,11 +2,15 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Component, ComponentKind, Finding, Measured, Node, NodeError, Plug, PortDecl, Role, Site, component,
+    Component, ComponentKind, Finding, Measured, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort,
+    component,
 };
+use crate::memory_map::{Span, shown};
 use crate::quantity::Unit;
+use scalepool_kernel::Clock;
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::cache::{Cache, CacheConfig};
+use scalepool_memory::decoder::ADDRESS_END;
 use scalepool_nodes::cxl::host::{Host, HostChannels, HostConfig, HostPorts, HostResult, LineSource};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::stimulus::{self, Access, LineAccess, Mix, Op, ParameterError, Region};
@@ -18,7 +22,7 @@ use std::sync::{Arc, Mutex};
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
     name: "cxl.host",
-    about: "core with a cache that reads and writes the memory of a CXL device; its port is `cxl`",
+    about: "core with a cache that reads and writes the memory of CXL devices; its port is `cxl`, or its ports are `cxl[n]`",
     fields: CxlHost::fields,
     read: component::<CxlHost>,
     external: &["flits"],
@@ -41,12 +45,14 @@ config! {
         pattern: String = "reads" [Unit::Of("-")] in Range::Words(&["reads", "writes", "mix"]), "generated accesses if there is no --stimulus; mix = two reads per write";
         accesses: u64 = "10000" [Unit::Of("line accesses")] in Range::Int(1, 1 << 24), "number of generated accesses";
         region_lines: u64 = "65536" [Unit::Of("lines")] in Range::Int(1, 1 << 40), "size of the region that generated accesses use";
+        base: Option<u64> = "" [Unit::Bytes] in Range::Int(0, ADDRESS_END - 1), "first system address of the region of generated accesses; not given = the lowest one that leads to memory, and holes are left out";
     }
 }
 
 config! {
     /// A host. Numbers without another source are of the model (basis: model).
     pub struct CxlHost {
+        ports: Option<usize> = "" [Unit::Of("ports")] in Range::Int(1, 16), "root ports `cxl[n]`, which lead where the windows of the [memory_map] say; not given = the one port `cxl`";
         outstanding: usize = "64" [Unit::Of("misses")] in Range::Int(1, 32768), "open misses";
         cache: HostCache = "" [Unit::Of("-")] in Range::Table(HostCache::fields), "cache in front of the accesses of a trace; generated ones go past it, to load the link";
         stimulus: HostStimulus = "" [Unit::Of("-")] in Range::Table(HostStimulus::fields), "what the host does";
@@ -61,7 +67,7 @@ impl CxlHost {
 
 impl Component for CxlHost {
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "cxl", len: None, links: super::cxl_links::NAMES, role: Role::Host }]
+        vec![PortDecl { name: "cxl", len: self.ports, links: super::cxl_links::NAMES, role: Role::Host }]
     }
 
     fn check(&self) -> Vec<Finding> {
@@ -74,6 +80,39 @@ impl Component for CxlHost {
         found
     }
 
+    /// Refuses ports whose messages the host would have to spell in several forms.
+    fn check_joined(&self, _: Clock, _: Member, ports: &[SitePort]) -> Vec<Finding> {
+        let (form, _) = ports[0].link.cxl();
+        let Some(other) = ports.iter().find(|port| port.link.cxl().0 != form) else { return Vec::new() };
+        let text = format!(
+            "found links that spell messages in different forms at {} and {}, expected one form: 68B, 256B, or 256B with port based routing",
+            ports[0].path, other.path
+        );
+        vec![("ports", text)]
+    }
+
+    fn uses_memory_map(&self) -> bool {
+        true
+    }
+
+    fn check_addresses(&self, windows: Option<&[Span]>, ports: &[SitePort]) -> Vec<Finding> {
+        if windows.is_none() && ports.len() > 1 {
+            let text = format!(
+                "found {} ports, expected a [memory_map] that says which addresses lead to which port",
+                ports.len()
+            );
+            return vec![("ports", text)];
+        }
+        let memory = [(0, memory_size(ports[0].peer.memory_bytes))];
+        let spans = windows.unwrap_or(&memory);
+        let region = self.stimulus.base.filter(|_| self.stimulus.kind == "generated");
+        region
+            .and_then(|base| self.stimulus.hole(base, spans))
+            .map(|text| ("stimulus.base", text))
+            .into_iter()
+            .collect()
+    }
+
     fn takes_stimulus(&self) -> bool {
         true
     }
@@ -83,10 +122,15 @@ impl Component for CxlHost {
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
-        let (name, port) = (format!("{}.core", site.path), &site.ports[0]);
-        let (form, port_ids) = port.link.cxl();
+        let name = format!("{}.core", site.path);
+        let (form, _) = site.ports[0].link.cxl();
+        let ids = site.ports.iter().map(|port| port.link.cxl().1);
         let file = site.stimulus.clone().or_else(|| self.stimulus.file_in(&site.folder));
-        let accesses = accesses(&self.stimulus, file, port.peer.memory_bytes, site.clock.period())?;
+        let reach = match &site.map.routes {
+            None => Reach::Memory(memory_size(site.ports[0].peer.memory_bytes)),
+            Some(routes) => Reach::Windows(routes.spans().into()),
+        };
+        let accesses = accesses(&self.stimulus, file, &reach, site)?;
         // Generated accesses are there to load the link, so no cache stands in their way.
         let has_cache = accesses.cached && self.cache.size > 0;
         let config = HostConfig {
@@ -96,7 +140,8 @@ impl Component for CxlHost {
             cache: has_cache.then(|| Cache::new(self.cache_config())).transpose()?,
             outstanding: self.outstanding,
             background: BACKGROUND,
-            ports: HostPorts { own: port_ids[0], device: port_ids[1] },
+            ports: ids.map(|[own, device]| HostPorts { own, device }).collect(),
+            routes: site.map.routes.clone(),
             form,
         };
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
@@ -104,9 +149,12 @@ impl Component for CxlHost {
         let shared = result.clone();
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
-                let Some((tx, rx)) = plugs.into_iter().map(Plug::cxl).next() else { return Ok(()) };
+                if plugs.is_empty() {
+                    return Ok(());
+                }
                 p.module(&name, clock, |bind| {
-                    let channels = HostChannels { tx: bind.attach(tx), rx: bind.attach(rx) };
+                    let channels = |(tx, rx)| HostChannels { tx: bind.attach(tx), rx: bind.attach(rx) };
+                    let channels = plugs.into_iter().map(Plug::cxl).map(channels).collect();
                     Host::new(config, channels, bind.rng(), tap, shared)
                 })
             }),
@@ -138,6 +186,25 @@ impl HostStimulus {
     fn file_in(&self, folder: &Path) -> Option<PathBuf> {
         (self.kind == "trace").then(|| folder.join(&self.file))
     }
+
+    /// What is wrong with the region of generated accesses from a base on: the first address in none of the spans.
+    fn hole(&self, base: u64, spans: &[Span]) -> Option<String> {
+        if !base.is_multiple_of(LINE_BYTES) {
+            return Some(format!("found {base:#x}, expected a multiple of {LINE_BYTES} bytes, a line"));
+        }
+        // Both are far below 2^64.
+        let end = base + self.region_lines * LINE_BYTES;
+        let hole = match spans.iter().find(|(from, until)| (*from..*until).contains(&base)) {
+            Some((_, until)) if end <= *until => return None,
+            Some((_, until)) => *until,
+            None => base,
+        };
+        let last = end - 1;
+        Some(format!(
+            "found a region from {base:#x} to {last:#x}, where nothing is reached at {hole:#x}, expected addresses in {}",
+            shown(spans)
+        ))
+    }
 }
 
 /// Latest time of an access \[fs\], 2.5 hours: the half of what 64 bits hold, so what follows it has a time too.
@@ -154,31 +221,88 @@ struct Accesses {
     cached: bool,
 }
 
-/// Reads or makes them; addresses are taken modulo the memory of the device.
+/// Which addresses lead to memory.
+enum Reach {
+    /// Those from 0 to this size; others are taken modulo it.
+    Memory(u64),
+    /// Those of windows; others are refused.
+    Windows(Arc<[Span]>),
+}
+
+/// Bytes of the memory at a port; all there can be where it does not say.
+fn memory_size(memory_bytes: Option<u64>) -> u64 {
+    memory_bytes.unwrap_or(u64::MAX - u64::MAX % LINE_BYTES)
+}
+
+/// Reads or makes them.
 fn accesses(
     stimulus: &HostStimulus,
     file: Option<PathBuf>,
-    memory_bytes: Option<u64>,
-    period: (u64, u64),
+    reach: &Reach,
+    site: &Site<'_>,
 ) -> Result<Accesses, NodeError> {
-    let size = memory_bytes.unwrap_or(u64::MAX - u64::MAX % LINE_BYTES);
+    let modulo = match reach {
+        Reach::Memory(size) => Some(*size),
+        Reach::Windows(_) => None,
+    };
     match file {
         Some(path) => {
-            let raw = stimulus::read_trace(&path, None)?;
+            let within = |access: &Access| match reach {
+                Reach::Memory(_) => Ok(()),
+                Reach::Windows(_) if access.op == Op::Ifetch && !stimulus.ifetch => Ok(()),
+                Reach::Windows(spans) => in_windows(access, spans, site.path),
+            };
+            let raw = stimulus::read_trace_within(&path, None, &within)?;
             let absolute = raw.iter().any(|a| a.at_cycles.is_some());
-            judged(stimulus::in_memory(raw), absolute, true, stimulus.ifetch, size, period)
+            judged(stimulus::in_memory(raw), absolute, true, stimulus.ifetch, modulo, site.clock.period())
         }
         None => {
-            let mix = match stimulus.pattern.as_str() {
-                "reads" => Mix::Reads,
-                "writes" => Mix::Writes,
-                _ => Mix::TwoToOne,
-            };
-            let region = Region::new(0, stimulus.region_lines.min(size / LINE_BYTES))?;
-            let raw = stimulus::saturated(mix, region, stimulus.accesses);
-            judged(raw, true, false, stimulus.ifetch, size, period)
+            let raw = generated(stimulus, reach)?;
+            judged(raw, true, false, stimulus.ifetch, modulo, site.clock.period())
         }
     }
+}
+
+/// All bytes of an access of a trace lie in windows that the host reaches.
+fn in_windows(access: &Access, spans: &[Span], host: &str) -> Result<(), String> {
+    let last = access.address.saturating_add(u64::from(access.size_bytes).saturating_sub(1));
+    let is_in = |(from, until): &Span| *from <= access.address && last < *until;
+    if spans.iter().any(is_in) {
+        return Ok(());
+    }
+    Err(format!("which lies in no window that `{host}` reaches, expected addresses in {}", shown(spans)))
+}
+
+/// Accesses to the lines of a region, one after the other and round again.
+fn generated(
+    stimulus: &HostStimulus,
+    reach: &Reach,
+) -> Result<impl Iterator<Item = Access> + Clone + Send + 'static, NodeError> {
+    let mix = match stimulus.pattern.as_str() {
+        "reads" => Mix::Reads,
+        "writes" => Mix::Writes,
+        _ => Mix::TwoToOne,
+    };
+    let spans: Arc<[Span]> = match (stimulus.base, reach) {
+        (Some(base), _) => Arc::new([(base, base + stimulus.region_lines * LINE_BYTES)]),
+        (None, Reach::Memory(size)) => Arc::new([(0, *size)]),
+        (None, Reach::Windows(spans)) => spans.clone(),
+    };
+    let lines: u64 = spans.iter().map(|(from, until)| (until - from) / LINE_BYTES).sum();
+    let region = Region::new(0, stimulus.region_lines.min(lines))?;
+    let raw = stimulus::saturated(mix, region, stimulus.accesses);
+    Ok(raw.map(move |access| Access { address: nth_byte(&spans, access.address), ..access }))
+}
+
+/// The address of the n-th byte of spans.
+fn nth_byte(spans: &[Span], mut n: u64) -> u64 {
+    for (from, until) in spans {
+        if n < until - from {
+            return from + n;
+        }
+        n -= until - from;
+    }
+    unreachable!("a region is no larger than its spans")
 }
 
 /// Names and checks them, and cuts them into lines when these are asked for.
@@ -187,7 +311,7 @@ fn judged(
     absolute: bool,
     cached: bool,
     ifetch: bool,
-    size: u64,
+    modulo: Option<u64>,
     (num, den): (u64, u64),
 ) -> Result<Accesses, NodeError> {
     let mut sha = Sha256::new();
@@ -211,6 +335,7 @@ fn judged(
         sha.update(bytes);
     }
     let lines = stimulus::line_accesses(raw, ifetch);
-    let list = Box::new(lines.map(move |a| LineAccess { line_address: a.line_address % size, ..a }));
+    let in_memory = move |address: u64| modulo.map_or(address, |size| address % size);
+    let list = Box::new(lines.map(move |a| LineAccess { line_address: in_memory(a.line_address), ..a }));
     Ok(Accesses { list, absolute, digest: sha.finalize().into(), cached })
 }

@@ -75,6 +75,10 @@ impl Component for IoDevice {
         vec![PortDecl { name: "link", len: None, links: &["cxl-io"], role: Role::Device }]
     }
 
+    fn why_no_window(&self) -> &'static str {
+        "whose memory its root complex places at its own `memory_base`"
+    }
+
     fn offer(&self) -> Offer {
         Offer { flex_bus: Some(self.port()), answer_cycles: self.latency_cycles, ..Offer::default() }
     }
@@ -123,7 +127,15 @@ impl Component for IoDevice {
                 let port = mode::routed_id(agreed, own);
                 let store = Store::new(BACKGROUND);
                 let place = mem_name.clone();
-                let config = DeviceConfig { store, latency_cycles, queue: MEM_QUEUE, port, form: mem_form, place };
+                let config = DeviceConfig {
+                    store,
+                    decoders: None,
+                    latency_cycles,
+                    queue: MEM_QUEUE,
+                    port,
+                    form: mem_form,
+                    place,
+                };
                 p.module(&mem_name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap, of_memory))
             }),
             measure: Box::new(move || measured(&place, &super::published(&result), super::published(&broken))),

@@ -25,7 +25,7 @@ pub const KIND: ComponentKind = ComponentKind {
 config! {
     /// A memory device. Numbers without another source are of the model (basis: model).
     pub struct Memory {
-        size: u64 = "16 GiB" [Unit::Bytes] in Range::Int(64, 1 << 46), "memory size; addresses are taken modulo it";
+        size: u64 = "16 GiB" [Unit::Bytes] in Range::Int(64, 1 << 46), "memory size; without a memory map addresses are taken modulo it";
         latency_cycles: u64 = "160" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in the device";
         queue: usize = "512" [Unit::Of("requests")] in Range::Int(1, 1 << 20), "requests that the device can queue";
     }
@@ -52,6 +52,7 @@ impl Component for Memory {
         let tap = hub.tap(&name, PlaceKind::Messages(transaction_layouts(form)));
         let config = DeviceConfig {
             store: Store::new(BACKGROUND),
+            decoders: site.map.decoders.clone(),
             latency_cycles: self.latency_cycles,
             queue: self.queue,
             port: port_ids[1],

@@ -169,7 +169,8 @@ impl Component for CxlRoot {
             cache: None,
             outstanding: self.memory.outstanding,
             background: BACKGROUND,
-            ports: HostPorts { own: mode::routed_id(agreed, own), device: mode::routed_id(agreed, device) },
+            ports: vec![HostPorts { own: mode::routed_id(agreed, own), device: mode::routed_id(agreed, device) }],
+            routes: None,
             form: mem_form,
         };
         let (result, mem_result): (Arc<Mutex<RootResult>>, Arc<Mutex<HostResult>>) = Default::default();
@@ -185,7 +186,7 @@ impl Component for CxlRoot {
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 p.module(&mem_name, clock, |bind| {
                     let channels = HostChannels { tx: bind.attach(tx), rx: bind.attach(rx) };
-                    Host::new(mem_config, channels, bind.rng(), tap, mem_shared)
+                    Host::new(mem_config, vec![channels], bind.rng(), tap, mem_shared)
                 })
             }),
             measure: Box::new(move || {

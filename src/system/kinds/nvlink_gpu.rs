@@ -218,6 +218,10 @@ impl NvGpu {
 }
 
 impl Component for NvGpu {
+    fn why_no_window(&self) -> &'static str {
+        "whose memory other GPUs address by its number"
+    }
+
     fn ports(&self) -> Vec<PortDecl> {
         vec![PortDecl { name: "link", len: Some(self.links), links: &["nvlink"], role: Role::Node }]
     }

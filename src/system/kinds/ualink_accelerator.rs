@@ -209,6 +209,10 @@ impl UalAccelerator {
 }
 
 impl Component for UalAccelerator {
+    fn why_no_window(&self) -> &'static str {
+        "whose memory other accelerators address by its number"
+    }
+
     fn ports(&self) -> Vec<PortDecl> {
         vec![PortDecl { name: "port", len: Some(self.ports), links: &["ualink"], role: Role::Node }]
     }

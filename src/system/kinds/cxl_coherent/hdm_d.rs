@@ -52,6 +52,10 @@ impl Component for HdmDDevice {
         vec![PortDecl { name: "link", len: None, links: cxl_links::NAMES, role }]
     }
 
+    fn why_no_window(&self) -> &'static str {
+        "whose lines its host numbers from 0"
+    }
+
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig::default();
         Some(Coherent::Home(Box::new(Home { name: format!("{path}.bias"), config, watch: self.watch, acts: true })))

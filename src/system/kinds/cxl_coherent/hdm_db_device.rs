@@ -95,6 +95,10 @@ impl Component for HdmDbDevice {
         found
     }
 
+    fn why_no_window(&self) -> &'static str {
+        "whose lines its hosts number from 0"
+    }
+
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let mem = MemConfig {
             filter_sets: self.filter_sets,

@@ -38,6 +38,10 @@ impl Component for CxlHome {
         vec![PortDecl { name: "port", len: Some(self.ports), links: cxl_links::NAMES, role }]
     }
 
+    fn why_no_window(&self) -> &'static str {
+        "whose lines its devices number from 0"
+    }
+
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig { home_filter_lines: self.filter_lines, ..CoherenceConfig::default() };
         Some(Coherent::Home(Box::new(Home { name: format!("{path}.home"), config, watch: self.watch, acts: false })))

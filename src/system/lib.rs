@@ -23,6 +23,7 @@ pub mod generator;
 pub mod kind;
 pub mod kinds;
 pub mod neighbours;
+mod outside;
 mod part;
 pub mod problem;
 pub mod quantity;

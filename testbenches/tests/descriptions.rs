@@ -230,7 +230,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "outstanding = 8",
         "external = \"signals\"",
-        "f.toml:10:12: component.host.external: found `signals`, expected one of what `cxl.host` offers: flits",
+        "f.toml:10:12: component.host.external: found `signals`, expected one of what `cxl.host` offers: flits, messages",
     ),
     (
         "pattern = \"mix\"",
@@ -645,6 +645,10 @@ fn an_external_component_is_the_callers() {
         example("side_by_side.toml").replace("kind = \"nvlink.gpu\"", "kind = \"nvlink.gpu\"\nexternal = \"flits\"");
     let found = read(&inside).map(|_| String::new()).unwrap_or_else(|e| e);
     assert!(found.contains("found `flits`, expected none: `nvlink.gpu` offers no way to stand outside"), "{found}");
+    let accelerators = example("side_by_side.toml")
+        .replace("kind = \"ualink.accelerator\"", "kind = \"ualink.accelerator\"\nexternal = \"messages\"");
+    let found = read(&accelerators).map(|_| String::new()).unwrap_or_else(|e| e);
+    assert!(found.contains("found `messages`, expected one of what `ualink.accelerator` offers: flits"), "{found}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod descriptions;
 mod determinism;
 mod ends;
 mod kernel;
+mod messages;
 mod nvl_fabric;
 mod rules_off;
 mod stimulus;

@@ -21,7 +21,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "core with a cache that reads and writes the memory of a CXL device; its port is `cxl`",
     fields: CxlHost::fields,
     read: component::<CxlHost>,
-    external: &["flits"],
+    external: &["flits", "messages"],
 };
 
 config! {

@@ -276,7 +276,7 @@ class Systems(unittest.TestCase):
             sp.System({**description, "component": {"host": {"kind": "cxl.hots"}}})
         with self.assertRaisesRegex(errors.InputError, "host.accesses"):
             sp.System("cxl68-expander", set=["host.acesses=20"])
-        with self.assertRaisesRegex(errors.InputError, "found `signals`, expected one of what `cxl.memory` offers: flits"):
+        with self.assertRaisesRegex(errors.InputError, "found `signals`, expected one of what `cxl.memory` offers: flits, messages"):
             sp.System("cxl68-expander", external={"device": "signals"}).run()
 
     def test_steps_are_the_same_as_one_run(self):

@@ -3,6 +3,7 @@
 use scalepool::scenario::drive::Live;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request, RunError, SCENARIOS};
+use scalepool::system::bench::{Source, bench};
 use scalepool::system::build::{Run, assemble};
 use scalepool::system::description::Description;
 use scalepool::system::design::System;
@@ -645,6 +646,13 @@ fn an_external_component_is_the_callers() {
         example("side_by_side.toml").replace("kind = \"nvlink.gpu\"", "kind = \"nvlink.gpu\"\nexternal = \"flits\"");
     let found = read(&inside).map(|_| String::new()).unwrap_or_else(|e| e);
     assert!(found.contains("found `flits`, expected none: `nvlink.gpu` offers no way to stand outside"), "{found}");
+    let source = Source { system: String::new(), set: Vec::new() };
+    let refused = bench(read(PAIR).expect("sound"), "host=messages", &source).map(|_| ()).expect_err("it is refused");
+    assert_eq!(
+        refused.to_string(),
+        "--external: found `host=messages`, expected `host` or `host=flits`: a bench exchanges flits with its component"
+    );
+    assert!(bench(read(PAIR).expect("sound"), "host=flits", &source).is_ok());
     let accelerators = example("side_by_side.toml")
         .replace("kind = \"ualink.accelerator\"", "kind = \"ualink.accelerator\"\nexternal = \"messages\"");
     let found = read(&accelerators).map(|_| String::new()).unwrap_or_else(|e| e);

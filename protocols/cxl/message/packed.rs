@@ -264,10 +264,7 @@ mod tests {
             read(Form::Hbr, Class::M2sReq, &[0; 12]),
             "cxl256.m2s_req: found 12 bytes, expected 13: 13 of the header"
         );
-        assert_eq!(
-            packed(request, Form::Cxl68, 0),
-            "cxl68.m2s_req: field `valid` at bits 0: found 0x0, expected 0x1"
-        );
+        assert_eq!(packed(request, Form::Cxl68, 0), "cxl68.m2s_req: field `valid` at bits 0: found 0x0, expected 0x1");
         let reserved = packed(write, Form::Cxl68, 81);
         assert!(reserved.contains("reserved field `rsvd` is not 0: found 0x1, expected 0"), "{reserved}");
         assert_eq!(

@@ -19,7 +19,8 @@ use std::ffi::c_char;
 
 /// Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
 /// 65536 units wait to be sampled; later ones are counted as lost. Units that wait already stay. Returns SP_ERR_INPUT
-/// if there is no such port; sp_sim_state lists them. Returns SP_ERR_KIND for a channel of messages, which needs no watch.
+/// if there is no such port; sp_sim_state lists them. Returns SP_ERR_KIND for a channel of messages, whose messages wait
+/// in any case.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_watch(sim: u64, port: *const c_char, port_length: usize, way: u32, on: u32) -> i32 {
     call(|| {
@@ -156,17 +157,18 @@ fn check_unit(unit_bytes: usize, found: usize) -> Result<(), Failure> {
 }
 
 /// Drives a port of an external component, which `external = "flits"` in its table names, or the key `external` of the
-/// text. Units leave in order, one in each flit clock; in a flit clock in which none waits, nothing is sent. At most 65536
-/// units wait. The caller stands for the link end at this port: the model does not build one, and it only answers the
-/// link training of the peer. Returns SP_ERR_KIND if the port is not external.
+/// text. Units leave in order, one in each flit clock; in a flit clock in which none waits, nothing is sent. At most
+/// 65536 units wait. The caller stands for the link end at this port: the model does not build one, and it only answers
+/// the link training of the peer. Returns SP_ERR_KIND if the port is not external.
 ///
-/// Of a component with `external = "messages"` the model keeps the link ends, and a port such as `host.cxl.m2s_req` takes
-/// the messages of that class that the component sends, at most one in each cycle of its clock. A message is the bytes of
-/// its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog package has
-/// them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and 4 bytes of
-/// extended metadata, low byte first; a message without byte enables has ones there, one without metadata zeros. Returns
-/// SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns SP_ERR_INPUT for a
-/// message of another length, with reserved bits or codes, or with what the model has no use for; sp_last_error says where.
+/// Of a component with `external = "messages"` the model keeps the link ends, and a port such as `host.cxl.m2s_req`
+/// takes the messages of that class that the component sends, at most one in each cycle of its clock. A message is the
+/// bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
+/// package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and
+/// 4 bytes of extended metadata, low byte first; a message without byte enables has ones there, one without metadata
+/// zeros. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
+/// SP_ERR_INPUT for a message of another length, with reserved bits or codes, or with what the model has no use for;
+/// sp_last_error says where.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_drive(
     sim: u64,

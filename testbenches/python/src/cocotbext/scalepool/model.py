@@ -131,7 +131,7 @@ class System(Hooked):
         True
         >>> from cocotbext.scalepool import decode, encode
         >>> request = decode("cxl68.m2s_req", system.sample("device.cxl.m2s_req").unit)
-        >>> answer = encode("cxl68.s2m_drs", opcode="MemData", meta_field="NoOp", tag=request["tag"])
+        >>> answer = encode("cxl68.s2m_drs", opcode="MemData", meta_field="NoOp", tag=request.fields["tag"])
         >>> system.drive("device.cxl.s2m_drs", answer + bytes(64) + bytes([0xFF] * 8) + bytes(4))
         True
 

@@ -18,7 +18,7 @@ use scalepool_system::builtin::{self, Builtin};
 use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
 use scalepool_system::field::Range as FieldRange;
-use scalepool_system::kind::{Ending, Extreme, LinkMeasured, Measured, NodeTraffic, Offered, Rows};
+use scalepool_system::kind::{Ending, External, Extreme, LinkMeasured, Measured, NodeTraffic, Offered, Rows};
 use scalepool_system::problem::Problems;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -122,8 +122,9 @@ pub fn system(request: &Request, builtin: Option<&'static Builtin>) -> Result<Sy
         let refused = || RunError::External { found: found.clone(), expected };
         let is_it = |c: &&mut scalepool_system::design::Instance| c.ports.iter().any(|port| port.path == *found);
         match system.components.iter_mut().find(is_it) {
-            Some(component) if component.ports.len() == 1 && !component.kind.external.is_empty() => {
-                component.external = true;
+            Some(component) if component.ports.len() == 1 => {
+                component.external = External::of(component.kind, External::Flits.name());
+                component.external.ok_or_else(refused)?;
             }
             _ => return Err(refused()),
         }

@@ -617,8 +617,33 @@ pub struct ComponentKind {
     pub fields: fn() -> Vec<&'static Field>,
     /// Reads them.
     pub read: ReadComponent,
-    /// What may stand in `external`.
+    /// What may stand in `external`: names of [`External`].
     pub external: &'static [&'static str],
+}
+
+/// How a component stands outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum External {
+    /// The caller stands for its link ends too: flits are exchanged.
+    Flits,
+    /// The model keeps its link ends: messages are exchanged.
+    Messages,
+}
+
+impl External {
+    /// As descriptions name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            External::Flits => "flits",
+            External::Messages => "messages",
+        }
+    }
+
+    /// What a kind offers, by name.
+    pub fn of(kind: &ComponentKind, name: &str) -> Option<External> {
+        let offered = |how: &External| how.name() == name && kind.external.contains(&name);
+        [External::Flits, External::Messages].into_iter().find(offered)
+    }
 }
 
 /// Fields of a kind of component.
@@ -758,8 +783,8 @@ pub struct LinkSite<'a> {
     pub index: usize,
     /// What they offer.
     pub offers: [Offer; 2],
-    /// Whether a caller drives the end.
-    pub external: [bool; 2],
+    /// How a caller stands there, if one does.
+    pub external: [Option<External>; 2],
 }
 
 /// A link with its configuration.

@@ -25,7 +25,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "core with a cache that reads and writes the memory of CXL devices; its port is `cxl`, or its ports are `cxl[n]`",
     fields: CxlHost::fields,
     read: component::<CxlHost>,
-    external: &["flits"],
+    external: &["flits", "messages"],
 };
 
 config! {

@@ -19,7 +19,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "CXL Type 3 device with host-managed memory (HDM-H); its port is `cxl`",
     fields: Memory::fields,
     read: component::<Memory>,
-    external: &["flits"],
+    external: &["flits", "messages"],
 };
 
 config! {

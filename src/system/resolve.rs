@@ -770,7 +770,7 @@ impl<'a> Resolver<'a> {
     fn array(&mut self, name: &str, at: Place, key: &str) -> Option<Array> {
         let found = self.arrays.get(name).copied();
         // One that is there and has no known kind has been found already.
-        if found.is_none() && !self.table("component").is_some_and(|table| table.get(name).is_some()) {
+        if found.is_none() && self.table("component").is_none_or(|table| table.get(name).is_none()) {
             let known: Vec<&str> = self.arrays.keys().chain(self.whole.parts.keys()).map(String::as_str).collect();
             let text = unknown("component", known.into_iter()).of(name);
             self.problems.add(at, key, text);

@@ -23,11 +23,57 @@ pub enum Role {
     FromSwitch,
 }
 
+impl Role {
+    /// Row of a pair of accelerators.
+    const fn row(self, src: u16, dst: u16) -> u16 {
+        match self {
+            Role::ToSwitch => dst,
+            Role::FromSwitch => src,
+        }
+    }
+}
+
+/// Stands in a way that was never loaded: no address has this region.
+const NO_REGION: u64 = u64::MAX;
+
+/// Regions of a row. Most rows know a single one, and a sender loads way 0 first; a pod has a row for each two accelerators.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Row {
+    first: u64,
+    others: Option<Box<[u64; WAYS - 1]>>,
+}
+
+impl Row {
+    const EMPTY: Row = Row { first: NO_REGION, others: None };
+
+    fn region(&self, way: usize) -> Option<u64> {
+        let region = match way {
+            0 => self.first,
+            way => self.others.as_ref()?[way - 1],
+        };
+        (region != NO_REGION).then_some(region)
+    }
+
+    fn load(&mut self, way: usize, region: u64) {
+        match way {
+            0 => self.first = region,
+            way => self.others.get_or_insert_with(|| Box::new([NO_REGION; WAYS - 1]))[way - 1] = region,
+        }
+    }
+
+    fn way(&self, region: u64) -> Option<usize> {
+        if self.first == region {
+            return Some(0);
+        }
+        self.others.as_ref()?.iter().position(|&known| known == region).map(|at| at + 1)
+    }
+}
+
 /// Regions that both ends know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressCache {
     role: Role,
-    rows: BTreeMap<u16, [Option<u64>; WAYS]>,
+    rows: BTreeMap<u16, Row>,
 }
 
 impl AddressCache {
@@ -38,31 +84,27 @@ impl AddressCache {
 
     /// The row of a pair of accelerators.
     pub const fn row(&self, src: u16, dst: u16) -> u16 {
-        match self.role {
-            Role::ToSwitch => dst,
-            Role::FromSwitch => src,
-        }
+        self.role.row(src, dst)
     }
 
     /// What a request with CLOAD does; another one does nothing.
     pub fn load(&mut self, req: &TlReq) {
         if req.cload {
-            let row = self.rows.entry(self.row(req.src, req.dst)).or_default();
-            row[usize::from(req.cway) % WAYS] = Some(req.address >> REGION_LSB);
+            let row = self.rows.entry(self.row(req.src, req.dst)).or_insert(Row::EMPTY);
+            row.load(usize::from(req.cway) % WAYS, req.address >> REGION_LSB);
         }
     }
 
     /// The byte address of a compressed request; `None` when its way was never loaded.
     pub fn address(&self, req: &TlCreq) -> Option<u64> {
-        let way = usize::from(req.cway) % WAYS;
-        let region = self.rows.get(&self.row(req.src, req.dst)).and_then(|row| row[way]);
-        region.map(|region| region << REGION_LSB | u64::from(req.address))
+        let row = self.rows.get(&self.row(req.src, req.dst))?;
+        let region = row.region(usize::from(req.cway) % WAYS)?;
+        Some(region << REGION_LSB | u64::from(req.address))
     }
 
     /// The way that holds the region of an address.
     pub fn way(&self, src: u16, dst: u16, address: u64) -> Option<usize> {
-        let row = self.rows.get(&self.row(src, dst))?;
-        row.iter().position(|&region| region == Some(address >> REGION_LSB))
+        self.rows.get(&self.row(src, dst))?.way(address >> REGION_LSB)
     }
 }
 
@@ -151,9 +193,9 @@ pub fn compress_response(rsp: &TlRsp) -> Option<Field> {
 /// What a sender makes of its requests: compressed where the region is known, else with CLOAD where that pays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compressor {
-    cache: AddressCache,
-    /// Ways of each row, the one used least recently first.
-    order: BTreeMap<u16, [usize; WAYS]>,
+    role: Role,
+    /// What the peer knows, and the ways of each row, the one used least recently first.
+    rows: BTreeMap<u16, (Row, [u8; WAYS])>,
 }
 
 /// A request as it is sent.
@@ -168,7 +210,7 @@ pub enum Compressed {
 impl Compressor {
     /// Of an empty cache.
     pub const fn new(role: Role) -> Compressor {
-        Compressor { cache: AddressCache::new(role), order: BTreeMap::new() }
+        Compressor { role, rows: BTreeMap::new() }
     }
 
     /// The form in which the next request is sent. Requests have to be sent in the order of these calls.
@@ -176,18 +218,18 @@ impl Compressor {
         if compressible(req).is_none() {
             return Compressed::Miss(*req);
         }
-        let hit = self.cache.way(req.src, req.dst, req.address);
-        let order = self.order.entry(self.cache.row(req.src, req.dst)).or_insert([0, 1, 2, 3]);
-        let way = hit.unwrap_or(order[0]);
-        let at = order.iter().position(|&w| w == way).unwrap_or(0);
+        let (row, order) = self.rows.entry(self.role.row(req.src, req.dst)).or_insert((Row::EMPTY, [0, 1, 2, 3]));
+        let region = req.address >> REGION_LSB;
+        let hit = row.way(region);
+        let way = hit.unwrap_or(order[0].into());
+        let at = order.iter().position(|&w| usize::from(w) == way).unwrap_or(0);
         order[at..].rotate_left(1);
         if hit.is_some()
             && let Some(compressed) = compress(req, way)
         {
             return Compressed::Hit(compressed);
         }
-        let loading = TlReq { cload: true, cway: way as u8, ..*req };
-        self.cache.load(&loading);
-        Compressed::Miss(loading)
+        row.load(way, region);
+        Compressed::Miss(TlReq { cload: true, cway: way as u8, ..*req })
     }
 }

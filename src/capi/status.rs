@@ -12,6 +12,8 @@ pub const SP_FINDING: i32 = 1;
 pub const SP_EMPTY: i32 = 2;
 /// The answer that was taken says that an earlier input could not be read.
 pub const SP_UNREADABLE: i32 = 3;
+/// There is no room: what was to be queued was not taken, and can be tried again after a step.
+pub const SP_FULL: i32 = 4;
 /// A pointer is null.
 pub const SP_ERR_NULL: i32 = -1;
 /// A buffer is too short; the length that is needed has been written.

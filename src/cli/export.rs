@@ -51,8 +51,9 @@ struct Out {
 struct BenchOf {
     /// Name of a scenario that is a description, or FILE.toml.
     system: String,
-    /// The component that stands in RTL, such as `host` or `accel[1]`.
-    #[arg(long, value_name = "NAME")]
+    /// The component that stands in RTL, such as `host` or `accel[1]`; its module has the ends of its links and exchanges flits.
+    /// `describe KIND` says whether a kind offers `flits`. For components that offer `messages` there is no bench yet.
+    #[arg(long, value_name = "NAME[=flits]")]
     external: String,
     /// Change a setting, as `run` does. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]

@@ -19,6 +19,7 @@ pub mod fault;
 pub mod hook;
 pub mod io_ends;
 pub mod line_time;
+pub mod mailbox;
 pub mod nvlink;
 pub mod port;
 pub mod protocol;

@@ -2,20 +2,22 @@
 //! that calls the model through DPI-C.
 //!
 //! Modelled: nothing. The files hold the system around the component by its name or file; the module begins as a stub through
-//! which the model answers, so that the bench passes before there is any RTL. Left out: benches for links without whole units.
+//! which the model answers, so that the bench passes before there is any RTL. Left out: benches for links without whole units, and
+//! for components that exchange messages.
 //!
 //! A walk through one: the component is looked up; it and its neighbours have to offer `flits`; the system is built once, for
 //! the size of units at its ports; the templates beside this file are filled in.
 
 use super::build::{AssemblyError, Run, assemble};
 use super::design::{Instance, System};
+use super::kind::External;
 use std::fmt::Write;
 
 /// Clocks of units that the test runs for.
 const CLOCKS: u64 = 4000;
 
-/// What stands outside, in descriptions.
-const FLITS: &str = "flits";
+/// How the component stands outside.
+const FLITS: &str = External::Flits.name();
 
 /// Why there is no bench.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +37,16 @@ pub enum BenchError {
         path: String,
         /// Its kind.
         kind: &'static str,
+    },
+    /// A bench of another way to stand outside.
+    #[error(
+        "--external: found `{path}={found}`, expected `{path}` or `{path}=flits`: a bench exchanges flits with its component"
+    )]
+    How {
+        /// The component.
+        path: String,
+        /// The way.
+        found: String,
     },
     /// Its neighbour cannot, through which the stub answers.
     #[error(
@@ -74,6 +86,10 @@ struct Port {
 /// # Errors
 /// The component is not there, or cannot stand outside.
 pub fn bench(system: System, component: &str, source: &Source) -> Result<Vec<(String, String)>, BenchError> {
+    let (component, how) = component.split_once('=').unwrap_or((component, FLITS));
+    if how != FLITS {
+        return Err(BenchError::How { path: component.to_owned(), found: how.to_owned() });
+    }
     let at = system.components.iter().position(|c| c.path == component).ok_or_else(|| BenchError::Component {
         found: component.to_owned(),
         expected: system.components.iter().map(|c| c.path.as_str()).collect::<Vec<_>>().join(", "),

@@ -3,11 +3,10 @@
 use super::coherence::{Domains, domains};
 use super::design::System;
 use super::kind::{
-    Carried, Clocks, Ending, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured, Node,
-    NodeError, Role, Shared, Site,
+    Carried, Clocks, Ending, External, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured,
+    Node, NodeError, Role, Shared, Site,
 };
-use super::memory_map;
-use super::neighbours;
+use super::{memory_map, neighbours, outside};
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
@@ -16,7 +15,7 @@ use scalepool_link::ualink::upli::Ordering;
 use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::nvlink::ledger;
-use scalepool_nodes::ualink::check::conservation;
+use scalepool_nodes::ualink::ledger::conservation;
 use scalepool_trace::Hub;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,7 +27,7 @@ pub struct Assembly {
     pub sim: Simulation,
     /// The places of all modules.
     pub hub: Hub,
-    /// Ends of links, in the order of components.
+    /// Ends of links, in the order of components; behind each the channels of messages, if a caller takes them there.
     pub ports: Vec<SimPort>,
     /// Everything that decides what it does.
     pub canonical: String,
@@ -106,13 +105,14 @@ impl Fabric {
         let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), BTreeMap::new());
         for ledger in &self.ledgers {
             match ledger {
-                Ledger::Ualink(result) => ualink.push(locked(result)),
+                // These grow with a run, so they are looked at where they are.
+                Ledger::Ualink(ledger) => ualink.push(ledger.lock().unwrap_or_else(PoisonError::into_inner)),
                 Ledger::Nvlink(result) => nvlink.push(locked(result)),
                 Ledger::NvlinkSwitch(result, ends) => of_switches.extend(ends.iter().copied().zip(locked(result).own)),
             }
         }
         let mut broken = Vec::new();
-        let ledgers: Vec<_> = ualink.iter().map(|node| &node.ledger).collect();
+        let ledgers: Vec<_> = ualink.iter().map(|ledger| &**ledger).collect();
         let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
         let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest).into_iter().take(MOST_FOUND);
         broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));
@@ -298,13 +298,13 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
         if let Some(fabric) = fabric.map(|top| fabrics.entry(top).or_default()) {
             fabric.denied.extend(denied);
             fabric.ledgers.extend(ledger);
-            fabric.is_open |= component.external;
+            fabric.is_open |= component.external.is_some();
             let is_relaxed =
                 site_ports.iter().any(|port| matches!(port.link.carried, Carried::Ualink { strict: false, .. }));
             fabric.relaxed |= is_relaxed;
         }
-        figures.components.push((component.path.clone(), measure));
-        let mut own_ends = Vec::new();
+        let external = component.external;
+        let (mut own_ends, mut mailboxes) = (Vec::new(), Vec::new());
         for (port, site_port) in component.ports.iter().zip(&site_ports) {
             let Some(mut end) = ends[port.link][port.end].take() else { unreachable!("a port has one end") };
             end.tap(&mut hub);
@@ -312,18 +312,29 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             if let Some(seat) = &site_port.seat {
                 hub.number_link(&place.name, seat.link_number());
             }
+            let mailbox = (external == Some(External::Messages)).then(|| outside::mailbox(site_port, port.decl.role));
+            let channels = mailbox.as_ref().map_or_else(Vec::new, |mailbox| mailbox.ports(&place));
+            mailboxes.extend(mailbox.map(|mailbox| (place.name.clone(), mailbox)));
             ports.push(place);
+            ports.extend(channels);
             own_ends.push(end);
         }
-        let external = component.external;
+        let (place, measure) = match external {
+            Some(External::Messages) => outside::node(mailboxes),
+            _ => (place, measure),
+        };
+        figures.components.push((component.path.clone(), measure));
         let weight = 1 + own_ends.len();
         let part = move |p: &mut PartitionBuilder, clocks: &mut Clocks| {
-            let core = if external { None } else { Some(clocks.id(p, &clock_name, clock)?) };
+            // Of a component whose link ends are the caller's nothing is left.
+            let core = match external {
+                Some(External::Flits) => None,
+                _ => Some(clocks.id(p, &clock_name, clock)?),
+            };
             let mut plugs = Vec::new();
             for end in own_ends {
                 plugs.extend(end.place(p, clocks)?);
             }
-            // The inside of an external component is the caller's.
             core.map_or(Ok(()), |core| place(p, core, plugs))
         };
         parts.push((weight, domain, Box::new(part)));

@@ -411,7 +411,7 @@ const EXTERNAL: Field = Field {
     default: "",
     unit: super::quantity::Unit::Of("-"),
     range: Range::Words(&[]),
-    doc: "a caller drives the component: flits = it drives its link ends",
+    doc: "a caller stands for the component: flits = for its link ends too, messages = the model keeps its link ends",
 };
 
 /// What an entry of `[settings]` stands for: a path, or several; `None` for anything else.

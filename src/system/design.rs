@@ -1,6 +1,6 @@
 //! A system: components and links that fit, with everything that was read of them.
 
-use super::kind::{Component, ComponentKind, Link, LinkKind, PortDecl};
+use super::kind::{Component, ComponentKind, External, Link, LinkKind, PortDecl};
 use super::memory_map::MappedWindow;
 use super::problem::Problems;
 use scalepool_kernel::Clock;
@@ -37,8 +37,8 @@ pub struct Instance {
     pub config: Box<dyn Component>,
     /// Its clock, a place in the list of the system.
     pub clock: usize,
-    /// A caller drives its link ends.
-    pub external: bool,
+    /// How a caller stands in its place, if one does.
+    pub external: Option<External>,
     /// Folder to which its paths are relative.
     pub folder: PathBuf,
     /// Its ports, in the order of their declarations.
@@ -111,7 +111,11 @@ impl System {
     pub fn canonical(&self) -> String {
         let mut lines: Vec<String> = self.resolved.iter().map(|(path, value)| format!("{path} = {value}")).collect();
         for component in &self.components {
-            let external = if component.external { " external" } else { "" };
+            let external = match component.external {
+                None => "",
+                Some(External::Flits) => " external",
+                Some(External::Messages) => " external messages",
+            };
             let clock = &self.clocks[component.clock].0;
             lines.push(format!("component.{} is {} on {clock}{external}", component.path, component.kind.name));
         }

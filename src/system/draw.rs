@@ -54,7 +54,7 @@ pub fn svg(system: &System) -> String {
         let _ = writeln!(text, "<text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#333\">{label}</text>", x + 6, y - 4);
     }
     for (component, (x, y)) in system.components.iter().zip(places) {
-        let dashed = if component.external { " stroke-dasharray=\"6 4\"" } else { "" };
+        let dashed = if component.external.is_some() { " stroke-dasharray=\"6 4\"" } else { "" };
         let _ = writeln!(
             text,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\" fill=\"#eef3fa\" stroke=\"#345\"{dashed}/>\n\

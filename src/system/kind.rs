@@ -26,8 +26,9 @@ use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::io::mode::FlexPort;
+use scalepool_nodes::latencies::Latencies;
 use scalepool_nodes::nvlink::gpu::GpuResult;
-use scalepool_nodes::ualink::accelerator::AcceleratorResult;
+use scalepool_nodes::ualink::ledger::Ledger as UalLedger;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_trace::Hub;
 use std::any::Any;
@@ -434,7 +435,7 @@ pub struct Node {
 #[derive(Clone)]
 pub enum Ledger {
     /// Of a UALink accelerator.
-    Ualink(Arc<Mutex<AcceleratorResult>>),
+    Ualink(Arc<Mutex<UalLedger>>),
     /// Of an NVLink GPU.
     Nvlink(Arc<Mutex<GpuResult>>),
     /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
@@ -454,10 +455,8 @@ pub struct Measured {
     pub has_stopped: bool,
     /// Bytes of finished reads and writes.
     pub bytes: u64,
-    /// Request to answer, by transaction \[cycles of its clock\].
-    pub latency_cycles: Vec<u64>,
-    /// The same \[fs\].
-    pub latency_fs: Vec<u64>,
+    /// Request to answer, by transaction, in cycles of its clock.
+    pub latencies: Latencies,
     /// Checks that failed.
     pub broken: Vec<Broken>,
     /// What is left over at rest.
@@ -618,8 +617,33 @@ pub struct ComponentKind {
     pub fields: fn() -> Vec<&'static Field>,
     /// Reads them.
     pub read: ReadComponent,
-    /// What may stand in `external`.
+    /// What may stand in `external`: names of [`External`].
     pub external: &'static [&'static str],
+}
+
+/// How a component stands outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum External {
+    /// The caller stands for its link ends too: flits are exchanged.
+    Flits,
+    /// The model keeps its link ends: messages are exchanged.
+    Messages,
+}
+
+impl External {
+    /// As descriptions name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            External::Flits => "flits",
+            External::Messages => "messages",
+        }
+    }
+
+    /// What a kind offers, by name.
+    pub fn of(kind: &ComponentKind, name: &str) -> Option<External> {
+        let offered = |how: &External| how.name() == name && kind.external.contains(&name);
+        [External::Flits, External::Messages].into_iter().find(offered)
+    }
 }
 
 /// Fields of a kind of component.
@@ -759,8 +783,8 @@ pub struct LinkSite<'a> {
     pub index: usize,
     /// What they offer.
     pub offers: [Offer; 2],
-    /// Whether a caller drives the end.
-    pub external: [bool; 2],
+    /// How a caller stands there, if one does.
+    pub external: [Option<External>; 2],
 }
 
 /// A link with its configuration.

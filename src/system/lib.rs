@@ -25,6 +25,7 @@ pub mod kind;
 pub mod kinds;
 pub mod memory_map;
 pub mod neighbours;
+mod outside;
 mod part;
 pub mod problem;
 pub mod quantity;

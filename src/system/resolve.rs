@@ -10,7 +10,7 @@ use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
 use super::field::{self, Range, config, unknown};
-use super::kind::{COMPONENTS, Finding, LINKS, OnWire, PortDecl, Role, Side};
+use super::kind::{COMPONENTS, External, Finding, LINKS, OnWire, PortDecl, Role, Side};
 use super::memory_map::{self, MappedWindow, OpenWindow, WindowConfig};
 use super::neighbours::{self, Neighbourhood};
 use super::part::{self, PartArray, Whole};
@@ -582,24 +582,23 @@ impl<'a> Resolver<'a> {
         0
     }
 
-    fn external(&mut self, table: &Table, kind: &super::kind::ComponentKind, path: &str) -> bool {
-        let Some(item) = table.get("external") else { return false };
-        match &item.value {
-            Value::Text(how) if kind.external.contains(&how.as_str()) => return true,
-            _ => {
-                let text = match kind.external {
-                    [] => {
-                        format!("found {}, expected none: `{}` offers no way to stand outside", item.shown(), kind.name)
-                    }
-                    offers => {
-                        let offers = offers.join(", ");
-                        format!("found {}, expected one of what `{}` offers: {offers}", item.shown(), kind.name)
-                    }
-                };
-                self.problems.add(item.place, format!("{path}.external"), text);
-            }
+    fn external(&mut self, table: &Table, kind: &super::kind::ComponentKind, path: &str) -> Option<External> {
+        let item = table.get("external")?;
+        let offered = match &item.value {
+            Value::Text(how) => External::of(kind, how),
+            _ => None,
+        };
+        if offered.is_none() {
+            let text = match kind.external {
+                [] => format!("found {}, expected none: `{}` offers no way to stand outside", item.shown(), kind.name),
+                offers => {
+                    let offers = offers.join(", ");
+                    format!("found {}, expected one of what `{}` offers: {offers}", item.shown(), kind.name)
+                }
+            };
+            self.problems.add(item.place, format!("{path}.external"), text);
         }
-        false
+        offered
     }
 
     fn links(&mut self) {

@@ -72,7 +72,7 @@ fn component_keys() -> Map<String, Value> {
     keys.insert("clock".into(), json!({"type": "string", "description": "name of a clock"}));
     keys.insert(
         "external".into(),
-        json!({"type": "string", "description": "how the component is driven from outside"}),
+        json!({"type": "string", "description": "how a caller stands for the component: flits, or messages, as its kind offers"}),
     );
     keys.insert("at".into(), json!({"type": "object", "description": "exceptions by index"}));
     keys

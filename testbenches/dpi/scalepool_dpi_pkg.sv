@@ -11,13 +11,14 @@
 // * Where null means something, a dynamic array of no items does. Verilator passes arrays of a fixed size alone.
 package scalepool_dpi_pkg;
     localparam int SP_ABI_MAJOR = 1;
-    localparam int SP_ABI_MINOR = 2;
+    localparam int SP_ABI_MINOR = 3;
     localparam int SP_ABI_PATCH = 0;
     localparam int SP_ABI_VERSION = (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH);
     localparam int SP_OK = 0;
     localparam int SP_FINDING = 1;
     localparam int SP_EMPTY = 2;
     localparam int SP_UNREADABLE = 3;
+    localparam int SP_FULL = 4;
     localparam int SP_ERR_NULL = -1;
     localparam int SP_ERR_SHORT = -2;
     localparam int SP_ERR_HANDLE = -3;
@@ -316,8 +317,9 @@ package scalepool_dpi_pkg;
 
     // Gives the state of the run as a JSON object: `cycle`, `over` (whether the run has ended) and `ports`. Each port is a
     // link end with `name`, `protocol`, `unit_bytes`, `external`, `driven` (number of units that wait to be sent), and
-    // `rx` and `tx` with `watched` and the numbers of units `waiting` and `lost`. `bad_answers` counts the answers of
-    // hooks that were not allowed, and `bad_answer` is the last one.
+    // `rx` and `tx` with `watched` and the numbers of units `waiting` and `lost`. Behind the link ends of a component with
+    // `external = "messages"` follow its channels of messages, which have `layout` too, the layout of their messages.
+    // `bad_answers` counts the answers of hooks that were not allowed, and `bad_answer` is the last one.
     import "DPI-C" sp_dpi_sim_state = function int sp_sim_state(
         input longint unsigned sim,
         output string json
@@ -353,7 +355,8 @@ package scalepool_dpi_pkg;
 
     // Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
     // 65536 units wait to be sampled; later ones are counted as lost. Units that wait already stay. Returns SP_ERR_INPUT
-    // if there is no such port; sp_sim_state lists them.
+    // if there is no such port; sp_sim_state lists them. Returns SP_ERR_KIND for a channel of messages, whose messages wait
+    // in any case.
     import "DPI-C" sp_dpi_sim_watch = function int sp_sim_watch(
         input longint unsigned sim,
         input string port,
@@ -364,6 +367,10 @@ package scalepool_dpi_pkg;
     // Takes the oldest unit that passed a watched direction of a port, and the time at which it did. Transmitted units are
     // seen after all hooks, received units after all hooks and faults. Returns SP_EMPTY if no unit waits, and SP_ERR_KIND
     // if the direction is not watched.
+    //
+    // Of a component with `external = "messages"` the port `host.cxl.s2m_drs` gives the messages of that class that arrive,
+    // with way SP_RX; the time is that at which a message became available. At most 16 messages wait in a channel. Then the
+    // link end keeps the others and gives no credits back until messages are taken, so nothing is lost.
     import "DPI-C" sp_dpi_sim_sample = function int sp_sim_sample(
         input longint unsigned sim,
         input string port,
@@ -385,10 +392,19 @@ package scalepool_dpi_pkg;
         input longint unsigned unit_length
     );
 
-    // Drives the external port, which the key `external` of the text names. Units leave in order, one in each flit clock;
-    // in a flit clock in which none waits, nothing is sent. At most 65536 units wait. The caller stands for the link end
-    // at this port: the model does not build one, and it only answers the link training of the peer. Returns SP_ERR_KIND
-    // if the port is not external.
+    // Drives a port of an external component, which `external = "flits"` in its table names, or the key `external` of the
+    // text. Units leave in order, one in each flit clock; in a flit clock in which none waits, nothing is sent. At most
+    // 65536 units wait. The caller stands for the link end at this port: the model does not build one, and it only answers
+    // the link training of the peer. Returns SP_ERR_KIND if the port is not external.
+    //
+    // Of a component with `external = "messages"` the model keeps the link ends, and a port such as `host.cxl.m2s_req`
+    // takes the messages of that class that the component sends, at most one in each cycle of its clock. A message is the
+    // bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
+    // package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and
+    // 4 bytes of extended metadata, low byte first; a message without byte enables has ones there, one without metadata
+    // zeros. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
+    // SP_ERR_INPUT for a message of another length, with reserved bits or codes, or with what the model has no use for;
+    // sp_last_error says where.
     import "DPI-C" sp_dpi_sim_drive = function int sp_sim_drive(
         input longint unsigned sim,
         input string port,

@@ -12,6 +12,8 @@ fn a_quick_run_prints_every_row() {
     // Two maps, two ways, with SIMD and without; a remark on each map.
     assert_eq!(rows("256B "), 10, "{table}");
     assert_eq!((rows("crc16 "), rows("ring, ")), (3, 3), "{table}");
+    let built = table.lines().filter(|line| line.starts_with("description of ") && line.ends_with(" s in all"));
+    assert_eq!(built.count(), 1, "{table}");
 }
 
 #[test]

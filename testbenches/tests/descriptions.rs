@@ -3,6 +3,7 @@
 use scalepool::scenario::drive::Live;
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request, RunError, SCENARIOS};
+use scalepool::system::bench::{Source, bench};
 use scalepool::system::build::{Run, assemble};
 use scalepool::system::builtin;
 use scalepool::system::description::Description;
@@ -233,7 +234,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "outstanding = 8",
         "external = \"signals\"",
-        "f.toml:10:12: component.host.external: found `signals`, expected one of what `cxl.host` offers: flits",
+        "f.toml:10:12: component.host.external: found `signals`, expected one of what `cxl.host` offers: flits, messages",
     ),
     (
         "pattern = \"mix\"",
@@ -644,6 +645,17 @@ fn an_external_component_is_the_callers() {
     let json = live.report().expect("a report").json();
     let flits = |way: &str| json["links"]["cxl"][way].as_u64();
     assert!(flits("flits down") > Some(0) && flits("flits up") == Some(0), "{json:?}");
+    let source = Source { system: String::new(), set: Vec::new() };
+    let refused = bench(read(PAIR).expect("sound"), "host=messages", &source).map(|_| ()).expect_err("it is refused");
+    assert_eq!(
+        refused.to_string(),
+        "--external: found `host=messages`, expected `host` or `host=flits`: a bench exchanges flits with its component"
+    );
+    assert!(bench(read(PAIR).expect("sound"), "host=flits", &source).is_ok());
+    let accelerators = example("side_by_side.toml")
+        .replace("kind = \"ualink.accelerator\"", "kind = \"ualink.accelerator\"\nexternal = \"messages\"");
+    let found = read(&accelerators).map(|_| String::new()).unwrap_or_else(|e| e);
+    assert!(found.contains("found `messages`, expected one of what `ualink.accelerator` offers: flits"), "{found}");
 }
 
 /// Of every scenario each component in turn, and all at once: the rest is built and runs, though nobody answers it.

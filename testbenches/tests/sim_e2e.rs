@@ -420,6 +420,28 @@ fn hooks_that_watch_change_no_result() {
     }
 }
 
+/// The device is that of the coherence engine: what its table does not take breaks the row's rule in a run too (`coherence`
+/// §3.2). Bits of the headers are those of `cxl-256b` §4: SnpType 7:5, MetaField 9:8.
+#[test]
+fn a_device_judges_what_its_host_asks() {
+    let broken = |layout: &'static str, byte: usize, bits: u8| {
+        let report = hooked("cxl256-expander", 1, |live| {
+            let wrong = move |item: &Item<'_>| {
+                let mut bytes = item.bytes.to_vec();
+                bytes[byte] |= bits;
+                if item.name == layout { Answer::Replace(bytes) } else { Answer::Keep }
+            };
+            let hooks = &live.port("host.cxl").expect("it has one").hooks;
+            hooks.attach(HookPoint::PackerIn, Way::Tx, wrong).expect("no hook runs");
+        });
+        let of_device = report.violations.iter().filter(|b| b.place == "device.mem");
+        of_device.map(|b| b.violation.rule).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(broken("none", 0, 0), BTreeSet::new());
+    assert_eq!(broken("cxl256.m2s_rwd", 1, 3), BTreeSet::from(["COH-MEM-33"]), "a write without a meta value");
+    assert_eq!(broken("cxl256.m2s_req", 0, 0x20), BTreeSet::from(["COH-MEM-29", "COH-MEM-35"]), "a snoop, and no DCOH");
+}
+
 /// What hooks do to the wire is repaired like any fault of it; what they take from a packer is missed end to end.
 #[test]
 fn hooks_are_faults_of_a_simulation() {

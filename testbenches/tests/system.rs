@@ -8,6 +8,7 @@ mod determinism;
 mod ends;
 mod kernel;
 mod memory_map;
+mod messages;
 mod nvl_fabric;
 mod rules_off;
 mod stimulus;

@@ -214,7 +214,7 @@ impl Message {
         Ok((def, bits | flag.map_or(0, |f| 1 << f.lsb)))
     }
 
-    fn read(class: Class, form: Form, bits: u128, data: Data) -> Message {
+    pub(super) fn read(class: Class, form: Form, bits: u128, data: Data) -> Message {
         match class {
             Class::H2dReq => Message::H2dReq(Spelling::from_bits(form, bits)),
             Class::H2dRsp => Message::H2dRsp(Spelling::from_bits(form, bits)),

@@ -8,10 +8,12 @@
 //! is lost (identifiers of the other routing) or refused (a code that its sheet does not have).
 
 pub mod form;
+pub mod packed;
 
 pub use super::cxl256::class::Class;
 pub use super::cxl256::stream::Data;
 pub use form::{Form, FormError};
+pub use packed::PackedError;
 
 use super::cxl256::code::{
     BirspOpcode, BisnpOpcode, D2hReqOpcode, D2hRspOpcode, DevLoad, DrsOpcode, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode,

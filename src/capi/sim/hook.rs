@@ -17,6 +17,10 @@ impl Sim {
     /// A port that has this point.
     fn port_with(&mut self, name: &str, point: HookPoint) -> Result<&SimPort, Failure> {
         let port = self.port(name)?;
+        if port.channel.is_some() {
+            let text = format!("port: found {name}, a channel of messages, expected the end of a link");
+            return Err(Failure::new(SP_ERR_KIND, text));
+        }
         if port.feed.is_some() && point != HookPoint::Wire {
             let text = format!("hook point: found {} of {name}, which is external, expected wire", point.name());
             return Err(Failure::new(SP_ERR_KIND, text));

@@ -287,8 +287,9 @@ pub unsafe extern "C" fn sp_sim_metrics(
 
 /// Gives the state of the run as a JSON object: `cycle`, `over` (whether the run has ended) and `ports`. Each port is a
 /// link end with `name`, `protocol`, `unit_bytes`, `external`, `driven` (number of units that wait to be sent), and
-/// `rx` and `tx` with `watched` and the numbers of units `waiting` and `lost`. `bad_answers` counts the answers of
-/// hooks that were not allowed, and `bad_answer` is the last one.
+/// `rx` and `tx` with `watched` and the numbers of units `waiting` and `lost`. Behind the link ends of a component with
+/// `external = "messages"` follow its channels of messages, which have `layout` too, the layout of their messages.
+/// `bad_answers` counts the answers of hooks that were not allowed, and `bad_answer` is the last one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_state(
     sim: u64,

@@ -1,22 +1,26 @@
-//! Ports of a run: units that pass are sampled and compared, units of an external end are driven.
+//! Ports of a run: units that pass are sampled and compared, units and messages of external components are driven.
 //!
 //! A port is a link end by its name in traces, `host.cxl`; SP_RX is what comes to it, SP_TX what it sends. A unit is what
-//! travels in one flit clock: 68 bytes, 256 bytes, one flit of 16 bytes, 640 bytes.
+//! travels in one flit clock: 68 bytes, 256 bytes, one flit of 16 bytes, 640 bytes. Of a component that is external by its
+//! messages each channel is a port too, `host.cxl.m2s_req`: its units are messages, which either arrive or are driven.
 
 use super::SIMS;
 use crate::call::{Caller, call};
 use crate::link::hook::way_of;
 use crate::link::{compare, mask_of};
-use crate::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_OK};
+use crate::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_ERR_KIND, SP_FULL, SP_OK};
 use scalepool::forms::FormError;
 use scalepool::link::external::MAX_DRIVEN;
-use scalepool::link::hook::{Hooks, Way};
+use scalepool::link::hook::Way;
+use scalepool::link::mailbox::{Channel, Flow, MAX_MESSAGES};
 use scalepool::link::sample::Sample;
+use scalepool::link::sim_port::SimPort;
 use std::ffi::c_char;
 
 /// Starts (1) or stops (0) watching one direction of a port; units that pass it from then on can be sampled. At most
 /// 65536 units wait to be sampled; later ones are counted as lost. Units that wait already stay. Returns SP_ERR_INPUT
-/// if there is no such port; sp_sim_state lists them.
+/// if there is no such port; sp_sim_state lists them. Returns SP_ERR_KIND for a channel of messages, whose messages wait
+/// in any case.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_watch(sim: u64, port: *const c_char, port_length: usize, way: u32, on: u32) -> i32 {
     call(|| {
@@ -27,22 +31,65 @@ pub unsafe extern "C" fn sp_sim_watch(sim: u64, port: *const c_char, port_length
         if on > 1 {
             return Err(Failure::range("on", on, "0 or 1"));
         }
-        SIMS.with(sim, |sim| Ok(sim.port(&port)?.hooks.sample(way, on == 1).map(|()| SP_OK)?))
+        SIMS.with(sim, |sim| {
+            let port = sim.port(&port)?;
+            if port.channel.is_some() {
+                let text = format!("port: found {}, a channel of messages, expected the end of a link", port.name);
+                return Err(Failure::new(SP_ERR_KIND, text));
+            }
+            Ok(port.hooks.sample(way, on == 1).map(|()| SP_OK)?)
+        })
     })
 }
 
-/// The oldest unit of a watched wire, which is looked at and taken.
-fn next(hooks: &Hooks, way: Way) -> Result<Sample, Failure> {
+/// A channel whose messages flow this way; otherwise the error names those of its port that do.
+fn flows<'a>(port: &SimPort, channel: &'a Channel, flow: Flow) -> Result<&'a Channel, Failure> {
+    if channel.flow == flow {
+        return Ok(channel);
+    }
+    let (found, expected) = match channel.flow {
+        Flow::Sent => ("which the component sends", "that arrive for it"),
+        Flow::Arriving => ("which arrive for the component", "that it sends"),
+    };
+    let end = port.name.rsplit_once('.').map_or("", |(end, _)| end);
+    let names = channel.names(flow);
+    let text = format!("port: found messages of {}, {found}, expected those of {end} {expected}: {names}", port.name);
+    Err(Failure::new(SP_ERR_KIND, text))
+}
+
+/// The oldest unit of a watched wire, or message that arrived, which is looked at and taken.
+fn next(port: &SimPort, way: Way) -> Result<Sample, Failure> {
+    let none = || Failure::new(SP_EMPTY, "port: no unit waits");
+    if let Some(channel) = &port.channel {
+        if way == Way::Tx {
+            let text = format!("way: found SP_TX of {}, a channel of messages, expected SP_RX", port.name);
+            return Err(Failure::new(SP_ERR_KIND, text));
+        }
+        return flows(port, channel, Flow::Arriving)?.first().ok_or_else(none);
+    }
+    let hooks = &port.hooks;
     match hooks.samples(way, |samples| samples.first().cloned())? {
         Some(sample) => Ok(sample),
-        None if hooks.is_sampled(way) => Err(Failure::new(SP_EMPTY, "port: no unit waits")),
+        None if hooks.is_sampled(way) => Err(none()),
         None => Err(Failure::new(SP_ERR_KIND, "port: found a wire that is not watched, expected sp_sim_watch first")),
+    }
+}
+
+/// Takes what [`next`] has looked at.
+fn take(port: &SimPort, way: Way) -> Result<Option<Sample>, Failure> {
+    match &port.channel {
+        Some(channel) => Ok(channel.take()),
+        None => Ok(port.hooks.samples(way, |samples| samples.take())?),
     }
 }
 
 /// Takes the oldest unit that passed a watched direction of a port, and the time at which it did. Transmitted units are
 /// seen after all hooks, received units after all hooks and faults. Returns SP_EMPTY if no unit waits, and SP_ERR_KIND
 /// if the direction is not watched.
+///
+/// Of a component with `external = "messages"` the port `host.cxl.s2m_drs` gives the messages of that class that arrive,
+/// with way SP_RX; the time is that at which a message became available. At most 16 messages wait in a channel. Then the
+/// link end keeps the others and gives no credits back until messages are taken, so nothing is lost.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_sample(
     sim: u64,
@@ -62,11 +109,11 @@ pub unsafe extern "C" fn sp_sim_sample(
         let port = caller.text("port", port, port_length)?;
         let way = way_of(way)?;
         SIMS.with(sim, |sim| {
-            let hooks = &sim.port(&port)?.hooks;
-            let sample = next(hooks, way)?;
+            let port = sim.port(&port)?;
+            let sample = next(port, way)?;
             unit.fill(&sample.unit)?;
             time_fs.set(sample.t_fs);
-            hooks.samples(way, |samples| samples.take())?;
+            take(port, way)?;
             Ok(SP_OK)
         })
     })
@@ -95,8 +142,8 @@ pub unsafe extern "C" fn sp_sim_expect(
         SIMS.with(sim, |sim| {
             let of = sim.port(&port)?;
             check_unit(of.unit_bytes, found.len())?;
-            let sample = next(&of.hooks, way)?;
-            of.hooks.samples(way, |samples| samples.take())?;
+            let sample = next(of, way)?;
+            take(of, way)?;
             compare(&format!("{port} at {} fs", sample.t_fs), &found, &sample.unit, &mask)
         })
     })
@@ -109,10 +156,19 @@ fn check_unit(unit_bytes: usize, found: usize) -> Result<(), Failure> {
     Err(FormError::new("unit", format!("{found} bytes"), format!("{unit_bytes}")).into())
 }
 
-/// Drives the external port, which the key `external` of the text names. Units leave in order, one in each flit clock;
-/// in a flit clock in which none waits, nothing is sent. At most 65536 units wait. The caller stands for the link end
-/// at this port: the model does not build one, and it only answers the link training of the peer. Returns SP_ERR_KIND
-/// if the port is not external.
+/// Drives a port of an external component, which `external = "flits"` in its table names, or the key `external` of the
+/// text. Units leave in order, one in each flit clock; in a flit clock in which none waits, nothing is sent. At most
+/// 65536 units wait. The caller stands for the link end at this port: the model does not build one, and it only answers
+/// the link training of the peer. Returns SP_ERR_KIND if the port is not external.
+///
+/// Of a component with `external = "messages"` the model keeps the link ends, and a port such as `host.cxl.m2s_req`
+/// takes the messages of that class that the component sends, at most one in each cycle of its clock. A message is the
+/// bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
+/// package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and
+/// 4 bytes of extended metadata, low byte first; a message without byte enables has ones there, one without metadata
+/// zeros. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
+/// SP_ERR_INPUT for a message of another length, with reserved bits or codes, or with what the model has no use for;
+/// sp_last_error says where.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_sim_drive(
     sim: u64,
@@ -128,6 +184,13 @@ pub unsafe extern "C" fn sp_sim_drive(
         let unit = caller.items("unit", unit, unit_length)?;
         SIMS.with(sim, |sim| {
             let port = sim.port(&port)?;
+            if let Some(channel) = &port.channel {
+                let wrong = |e| Failure::new(SP_ERR_INPUT, format!("{}: {e}", port.name));
+                return match flows(port, channel, Flow::Sent)?.post(&unit).map_err(wrong)? {
+                    true => Ok(SP_OK),
+                    false => Err(Failure::new(SP_FULL, format!("{}: {MAX_MESSAGES} messages wait", port.name))),
+                };
+            }
             let Some(feed) = &port.feed else {
                 let text = format!("port: found {}, which the model drives, expected one that is external", port.name);
                 return Err(Failure::new(SP_ERR_KIND, text));

@@ -191,15 +191,20 @@ impl Sim {
                 let (waiting, lost) = port.hooks.samples(way, |samples| (samples.len(), samples.lost()))?;
                 Ok(json!({"watched": port.hooks.is_sampled(way), "waiting": waiting, "lost": lost}))
             };
-            ports.push(json!({
+            let mut form = json!({
                 "name": port.name,
                 "protocol": port.protocol,
                 "unit_bytes": port.unit_bytes,
-                "external": port.feed.is_some(),
-                "driven": port.feed.as_ref().map_or(0, |feed| feed.waiting()),
+                "external": port.is_external(),
+                "driven": port.driven(),
                 "rx": side(Way::Rx)?,
                 "tx": side(Way::Tx)?,
-            }));
+            });
+            if let Some(channel) = &port.channel {
+                form["layout"] = channel.layout.into();
+                form["rx"] = json!({"watched": true, "waiting": channel.arrived(), "lost": 0});
+            }
+            ports.push(form);
         }
         Ok(json!({
             "cycle": cycle,

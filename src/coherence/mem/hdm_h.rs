@@ -1,9 +1,11 @@
 //! The device of HDM-H: memory that only its host caches.
 //!
 //! Modelled: the seven rows of `coherence` §3.2 with the host's two private bits, MemRdFill, addresses without memory.
-//! Detail: each message is answered at once. Left out: access times; the device never looks at the bits, but for
-//! MemRdData, which makes a stored I an A.
+//! Detail: each message is answered at once; the same code is explored, over a map of values, and clocked, over a store of
+//! bytes ([`Backing`]). Left out: access times; the device never looks at the bits, but for MemRdData, which makes a stored
+//! I an A.
 
+use super::backing::Backing;
 use super::tables;
 use crate::agent::{Accept, Agent, Out, Port};
 use crate::config::CoherenceConfig;
@@ -14,12 +16,14 @@ use scalepool_protocols::cxl::cxl256::code::{
     DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 /// The device.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct HdmH<D> {
-    memory: BTreeMap<LineAddr, D>,
+pub struct HdmH<D, M = BTreeMap<LineAddr, D>> {
+    memory: M,
     meta: BTreeMap<LineAddr, MetaValue>,
+    content: PhantomData<D>,
 }
 
 /// The row of what HDM-H never takes.
@@ -28,17 +32,33 @@ const NEVER: &str = "COH-MEM-35";
 impl<D: Content> HdmH<D> {
     /// A device with memory that nobody has written.
     pub fn new() -> Self {
-        Self { memory: BTreeMap::new(), meta: BTreeMap::new() }
+        Self::over(BTreeMap::new())
+    }
+}
+
+impl<D: Content, M: Backing<D>> HdmH<D, M> {
+    /// A device with this memory.
+    pub fn over(memory: M) -> Self {
+        Self { memory, meta: BTreeMap::new(), content: PhantomData }
+    }
+
+    /// Where it keeps the values.
+    pub fn backing(&self) -> &M {
+        &self.memory
     }
 
     /// Value of a line.
     pub fn memory(&self, line: LineAddr) -> D {
-        self.memory.get(&line).cloned().unwrap_or_else(|| D::initial(line))
+        self.memory.value(line)
     }
 
     /// The stored bits of a line.
     pub fn meta(&self, line: LineAddr) -> MetaValue {
         self.meta.get(&line).copied().unwrap_or(MetaValue::Invalid)
+    }
+
+    fn is_outside(&self, config: &CoherenceConfig, line: LineAddr) -> bool {
+        config.mem.is_outside(line) || !self.memory.holds(line)
     }
 
     fn returned(&self, config: &CoherenceConfig, line: LineAddr) -> (MetaField, MetaValue) {
@@ -57,7 +77,7 @@ impl<D: Content> HdmH<D> {
         bits: (MetaField, MetaValue),
         out: &mut Out<D>,
     ) {
-        let outside = config.mem.is_outside(line);
+        let outside = self.is_outside(config, line);
         let (opcode, data) = if outside {
             (DrsOpcode::MemDataNXM, D::ones().poisoned(config.mem.no_range_poison))
         } else {
@@ -74,14 +94,9 @@ impl<D: Content> HdmH<D> {
         }
         out.events.push(Event::new(rule, line, "HDM-H", found, "a row of the table"));
     }
-}
 
-impl<D: Content> Agent<D> for HdmH<D> {
-    fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<D>) -> Accept {
-        Accept::Take
-    }
-
-    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, _: u8, out: &mut Out<D>) {
+    /// Takes a message of the host: its answer and the rules that it breaks go to `out`.
+    pub fn serve(&mut self, config: &CoherenceConfig, msg: Msg<D>, out: &mut Out<D>) {
         match msg {
             Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } => {
                 if let Err(rule) = tables::hdm_h_req(opcode, meta_field, snp) {
@@ -96,7 +111,7 @@ impl<D: Content> Agent<D> for HdmH<D> {
                         out.send(0, Msg::S2mNdr { opcode, meta_field, meta, tag, devload: DevLoad(0) });
                     }
                 }
-                if !config.mem.meta_stored || config.mem.is_outside(line) {
+                if !config.mem.meta_stored || self.is_outside(config, line) {
                     return;
                 }
                 if opcode == M2sReqOpcode::MemRdData && self.meta(line) == MetaValue::Invalid {
@@ -113,8 +128,8 @@ impl<D: Content> Agent<D> for HdmH<D> {
                     let none = (MetaField::NoOp, MetaValue::Invalid);
                     return self.answer_data(config, line, tag, none, out);
                 }
-                if !config.mem.is_outside(line) {
-                    self.memory.entry(line).or_insert_with(|| D::initial(line)).merge(&data, enables);
+                if !self.is_outside(config, line) {
+                    self.memory.merge(line, &data, enables);
                     if config.mem.meta_stored {
                         self.meta.insert(line, meta);
                     }
@@ -127,6 +142,16 @@ impl<D: Content> Agent<D> for HdmH<D> {
                 out.events.push(Event::new("COH-TYP-01", other.line(), "HDM-H", found, "M2S Req or RwD"));
             }
         }
+    }
+}
+
+impl<D: Content> Agent<D> for HdmH<D> {
+    fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<D>) -> Accept {
+        Accept::Take
+    }
+
+    fn take(&mut self, config: &CoherenceConfig, _: Port, msg: Msg<D>, _: u8, out: &mut Out<D>) {
+        self.serve(config, msg, out);
     }
 
     fn is_idle(&self) -> bool {

@@ -3,12 +3,13 @@
 //! * [`tables`]: which message may be sent and what answers it, row by row. [`options`]: the choices.
 //! * [`host`]: the host agent, whose steps are the rows of [`host_rows`].
 //! * [`dcoh`]: the device agent; [`filter`]: its inclusive snoop filter.
-//! * [`hdm_h`]: the device of memory that only its host caches.
+//! * [`hdm_h`]: the device of memory that only its host caches; [`backing`]: where it keeps values.
 //! * [`load`]: DevLoad and what a host does about it. [`uio`]: accesses of CXL.io peers. [`peer`]: a device that is a host
 //!   towards another device. [`boundary`]: what the states inside a host are outside.
 //! * [`docs`]: the tables as Markdown.
 //! * [`system`]: hosts and a device with channels between them, for the exploration.
 
+pub mod backing;
 pub mod boundary;
 pub mod dcoh;
 pub mod docs;

@@ -25,8 +25,8 @@ struct Parcel {
 /// One class of an output port.
 #[derive(Debug, Clone, Default)]
 struct Lane {
-    /// What waits, by input port; none of them is empty.
-    queues: BTreeMap<u16, VecDeque<Parcel>>,
+    /// What waits, by input port; none of them is empty. A transaction stays where it is on its way through the queues.
+    queues: BTreeMap<u16, VecDeque<Box<Parcel>>>,
     /// The input that is asked first.
     next: u16,
     /// Transactions that the output port has room for.
@@ -35,7 +35,7 @@ struct Lane {
 
 impl Lane {
     /// The next transaction, if there is room for it: round robin over those that ask.
-    fn grant(&mut self) -> Option<Parcel> {
+    fn grant(&mut self) -> Option<Box<Parcel>> {
         if self.room == 0 {
             return None;
         }
@@ -84,7 +84,7 @@ pub struct Core {
     routes: Routes,
     latency_cycles: u64,
     /// What is on its way to its queue, with the cycle at which it is there.
-    pipeline: VecDeque<(u64, Parcel)>,
+    pipeline: VecDeque<(u64, Box<Parcel>)>,
     /// Each output, by class.
     outputs: Vec<[Lane; 2]>,
     /// Outputs that have something to grant and room, or had when last looked at.
@@ -129,7 +129,7 @@ impl Core {
         match self.routes.route(input, destination(&transfer.field)) {
             Ok(output) => {
                 let due = now + self.latency_cycles;
-                self.pipeline.push_back((due, Parcel { input, output, transfer, held }));
+                self.pipeline.push_back((due, Box::new(Parcel { input, output, transfer, held })));
                 Ok(())
             }
             Err(refused) => {
@@ -169,7 +169,7 @@ impl Core {
                 while let Some(parcel) = lane.grant() {
                     self.waiting -= 1;
                     self.stats.granted[parcel.held.class.index()] += 1;
-                    let Parcel { input, output, transfer, held } = parcel;
+                    let Parcel { input, output, transfer, held } = *parcel;
                     leave(Grant { input, output, transfer, held });
                 }
             }

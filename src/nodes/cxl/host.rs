@@ -11,13 +11,14 @@
 
 use super::shown;
 use crate::Broken;
+use crate::latencies::Latencies;
 use crate::stimulus::LineAccess;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::cache::Cache;
 use scalepool_memory::decoder::{Destination, Routes};
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{ALL_BYTES, Line};
-use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField};
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue};
 use scalepool_protocols::cxl::message::{Data, Form, M2sReq, M2sRwd, Message};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Kind, Stamp, Tap};
@@ -37,10 +38,8 @@ pub struct HostResult {
     pub writes: u64,
     /// Bytes of finished reads and writes.
     pub bytes: u64,
-    /// Request to answer, by transaction \[cycles of the host clock\].
-    pub latency_cycles: Vec<u64>,
-    /// The same \[fs\].
-    pub latency_fs: Vec<u64>,
+    /// Request to answer, by transaction.
+    pub latencies: Latencies,
     /// End-to-end checks that failed.
     pub broken: Vec<Broken>,
     /// Cycles in which an access was due and could not go.
@@ -195,8 +194,7 @@ impl Host {
         };
         let (line, to, id) = (request.line, request.to, request.id);
         self.tap.record(at, Kind::End, id, 0, || shown(message, form));
-        self.mine.latency_cycles.push(at.cycle - request.since_cycle);
-        self.mine.latency_fs.push(at.t_fs - request.since.as_fs());
+        self.mine.latencies.add(at.cycle - request.since_cycle, at.t_fs - request.since.as_fs());
         self.mine.bytes += request.bytes;
         self.open.remove(&tag);
         self.free_tags.push_back(tag);
@@ -309,7 +307,9 @@ impl Host {
         let whole = enables == ALL_BYTES;
         let header = M2sRwd {
             opcode: if whole { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl },
-            meta_field: MetaField::NoOp,
+            // A write always has a meta value (`coherence` §3.2): the host keeps nothing of what it writes back.
+            meta_field: MetaField::Meta0State,
+            meta_value: MetaValue::Invalid,
             tag,
             address: line,
             spid: own,

@@ -1,22 +1,30 @@
 //! The expander: a CXL Type 3 device with host-managed memory (HDM-H).
 //!
-//! Modelled: requests served in order of arrival, one a cycle, each after a fixed latency; a backing store with real
-//! bytes, byte enables and poison; DRS for reads, NDR for writes; HDM decoders that make device addresses of system
-//! addresses. Left out: DRAM banks and refresh, meta state (the host
-//! asks for none), DevLoad other than light load.
+//! Modelled: requests served in order of arrival, one a cycle, each after a fixed latency. What is answered is the business
+//! of the device of the coherence engine ([`HdmH`]), the one that the chapter 14 tests judge, over a store with real bytes, byte
+//! enables and poison; a message that is in no row of its table breaks that row's rule and gets no answer. HDM decoders make
+//! device addresses of system addresses. Left out: DRAM banks and refresh, stored meta values, DevLoad other than light load.
 //!
 //! A walk through one cycle: answers whose time has come leave as far as the channel has room; one request is taken, and
 //! applied to the store at once, so requests to one line take effect in order of arrival.
 
 use super::shown;
+use crate::Broken;
+use scalepool_coherence::agent::Out as Step;
+use scalepool_coherence::config::CoherenceConfig;
+use scalepool_coherence::content::{Content, Line, LineAddr};
+use scalepool_coherence::mem::HdmH;
+use scalepool_coherence::mem::backing::Backing;
+use scalepool_coherence::wire::{Route, from_link};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_memory::decoder::Decoders;
-use scalepool_memory::store::{Store, StoredLine};
-use scalepool_memory::{ALL_BYTES, LINE_BYTES};
-use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, MetaField, NdrOpcode};
-use scalepool_protocols::cxl::message::{Data, Form, M2sReq, Message, S2mDrs, S2mNdr};
-use scalepool_trace::{Kind, Stamp, Tap};
+use scalepool_memory::store::Store;
+use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
+use scalepool_protocols::cxl::message::{Form, Message};
+use scalepool_protocols::wire::{At, Violation};
+use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the device is built.
 pub struct DeviceConfig {
@@ -32,79 +40,131 @@ pub struct DeviceConfig {
     pub port: u16,
     /// How its link spells messages, for traces.
     pub form: Form,
+    /// Its name, for what breaks a rule.
+    pub place: String,
+}
+
+/// A store of bytes behind HDM decoders as the memory of the agent.
+struct Bytes {
+    store: Store,
+    decoders: Option<Decoders>,
+}
+
+impl Bytes {
+    /// The address in the device; `None`: no decoder is hit.
+    fn device_address(&self, line: LineAddr) -> Option<u64> {
+        let address = line.address();
+        self.decoders.as_ref().map_or(Some(address), |decoders| decoders.device_address(address))
+    }
+}
+
+impl Backing<Line> for Bytes {
+    fn holds(&self, line: LineAddr) -> bool {
+        self.device_address(line).is_some()
+    }
+
+    fn value(&self, line: LineAddr) -> Line {
+        self.device_address(line).map_or_else(Line::ones, |address| {
+            let stored = self.store.read_line(address);
+            Line { bytes: stored.data, poison: stored.poison }
+        })
+    }
+
+    fn merge(&mut self, line: LineAddr, data: &Line, enables: u64) {
+        if let Some(address) = self.device_address(line) {
+            self.store.write_line(address, &data.bytes, enables, data.poison);
+        }
+    }
+}
+
+/// What the device answers, without time.
+struct Server {
+    agent: HdmH<Line, Bytes>,
+    /// Choices of the agent.
+    choices: CoherenceConfig,
+    step: Step<Line>,
+    port: u16,
+    form: Form,
+}
+
+impl Server {
+    fn new(memory: Bytes, port: u16, form: Form) -> Server {
+        let (agent, choices, step) = (HdmH::over(memory), CoherenceConfig::default(), Step::default());
+        Server { agent, choices, step, port, form }
+    }
+
+    /// The answer to a request, after its effect on the store; `None` where there is none: a hint, a request that breaks a rule,
+    /// or one for another port, which stays open at the host. The rules that it breaks are in `step`.
+    fn serve(&mut self, message: &Message) -> Option<Message> {
+        self.step.clear();
+        let (ld_id, spid, dpid) = match message {
+            Message::M2sReq(header) => (header.ld_id, header.spid, header.dpid),
+            Message::M2sRwd(header, _) => (header.ld_id, header.spid, header.dpid),
+            _ => (0, 0, self.port),
+        };
+        if dpid != self.port {
+            return None;
+        }
+        self.agent.serve(&self.choices, from_link(message), &mut self.step);
+        let route = Route { ld_id, dpid: spid, ..Route::default() };
+        let mut answer = self.step.sends.first().map(|(_, answer)| route.to_link(answer));
+        // A device of a 68B link has no other word for data that is not there: all ones say it (`fabric` CMR-4).
+        if self.form == Form::Cxl68
+            && let Some(Message::S2mDrs(header, _)) = &mut answer
+        {
+            header.opcode = DrsOpcode::MemData;
+        }
+        answer
+    }
 }
 
 /// The device.
 pub struct Device {
-    config: DeviceConfig,
+    server: Server,
+    latency_cycles: u64,
+    queue: usize,
+    place: String,
     /// Answers with the cycle at which they may leave, transaction and time of arrival.
     answers: VecDeque<(u64, u64, Time, Message)>,
     rx: In<Message>,
     tx: Out<Message>,
     tap: Tap,
+    broken: Vec<Broken>,
+    result: Arc<Mutex<Vec<Broken>>>,
 }
 
 impl Device {
-    /// A device with its channel ends.
-    pub fn new(config: DeviceConfig, rx: In<Message>, tx: Out<Message>, tap: Tap) -> Device {
-        Device { config, answers: VecDeque::new(), rx, tx, tap }
+    /// A device with its channel ends; `result` is filled with the rules that requests broke, when the run is looked at.
+    pub fn new(
+        config: DeviceConfig,
+        rx: In<Message>,
+        tx: Out<Message>,
+        tap: Tap,
+        result: Arc<Mutex<Vec<Broken>>>,
+    ) -> Device {
+        let DeviceConfig { store, decoders, latency_cycles, queue, port, form, place } = config;
+        let server = Server::new(Bytes { store, decoders }, port, form);
+        let (answers, broken) = (VecDeque::new(), Vec::new());
+        Device { server, latency_cycles, queue, place, answers, rx, tx, tap, broken, result }
     }
-}
 
-impl DeviceConfig {
-    /// The answer to a request, after its effect on the store; `None` where there is none: a hint, or a request for
-    /// another port, which stays open at the host.
-    fn serve(&mut self, message: &Message) -> Option<Message> {
-        match message {
-            Message::M2sRwd(header, data) if header.dpid == self.port => {
-                let enables = data.byte_enables.unwrap_or(ALL_BYTES);
-                // A write that hits no decoder is dropped and completed, as a switch does it (`fabric` CMR-4).
-                if let Some(address) = self.device_address(header.address) {
-                    self.store.write_line(address, &data.line, enables, header.poison);
-                }
-                Some(completion(header.tag, header.ld_id, header.spid))
-            }
-            Message::M2sReq(request) if request.dpid == self.port => match request.opcode {
-                // A hint without a completion (`cxl-68b` §4.1).
-                M2sReqOpcode::MemSpecRd => None,
-                M2sReqOpcode::MemInv | M2sReqOpcode::MemInvNT => {
-                    Some(completion(request.tag, request.ld_id, request.spid))
-                }
-                _ => Some(self.data(request)),
-            },
-            _ => None,
+    /// The answer to a request; the rules that it breaks are kept.
+    fn serve(&mut self, request: &Message, at: Stamp) -> Option<Message> {
+        let answer = self.server.serve(request);
+        for event in &self.server.step.events {
+            let address = event.line.map_or_else(String::new, |line| format!(" at {:#x}", line.address()));
+            let violation = Violation {
+                rule: event.rule,
+                at: At::Byte(0),
+                found: format!("{}{address}", event.found),
+                expected: event.expected.clone(),
+                text: event.text(),
+            };
+            self.tap.record(at, Kind::Violation, 0, 0, || Body::Violation(violation.clone()));
+            self.broken.push(Broken { place: self.place.clone(), violation });
         }
+        answer
     }
-
-    /// The address in the device; `None`: no decoder is hit.
-    fn device_address(&self, address: u64) -> Option<u64> {
-        self.decoders.as_ref().map_or(Some(address), |decoders| decoders.device_address(address))
-    }
-
-    fn data(&self, request: &M2sReq) -> Message {
-        let hit = self.device_address(request.address).map(|address| self.store.read_line(address));
-        // All ones where no decoder is hit; 256B flits can say so too (`fabric` CMR-4).
-        let opcode = match (hit, self.form) {
-            (None, Form::Hbr | Form::Pbr) => DrsOpcode::MemDataNXM,
-            _ => DrsOpcode::MemData,
-        };
-        let line = hit.unwrap_or(StoredLine { data: [0xff; LINE_BYTES as usize], poison: false });
-        let drs = S2mDrs {
-            opcode,
-            meta_field: MetaField::NoOp,
-            tag: request.tag,
-            poison: line.poison,
-            ld_id: request.ld_id,
-            dpid: request.spid,
-            ..S2mDrs::default()
-        };
-        Message::S2mDrs(drs, Data::line(line.data))
-    }
-}
-
-fn completion(tag: u16, ld_id: u8, dpid: u16) -> Message {
-    let ndr = S2mNdr { opcode: NdrOpcode::Cmp, meta_field: MetaField::NoOp, tag, ld_id, dpid, ..S2mNdr::default() };
-    Message::S2mNdr(ndr)
 }
 
 impl Module for Device {
@@ -115,22 +175,22 @@ impl Module for Device {
             && self.tx.has_room(cx, 1)
         {
             let (id, answer) = (*id, *answer);
-            self.tap.record(at, Kind::End, id, 0, || shown(&answer, self.config.form));
+            self.tap.record(at, Kind::End, id, 0, || shown(&answer, self.server.form));
             if self.tx.push(cx, answer).is_err() {
                 break;
             }
             self.answers.pop_front();
         }
-        if self.answers.len() < self.config.queue
+        if self.answers.len() < self.queue
             && let Some(request) = self.rx.pop(cx)
         {
             let id = self.tap.new_id();
-            self.tap.record(at, Kind::Begin, id, 0, || shown(&request, self.config.form));
-            if let Some(answer) = self.config.serve(&request) {
-                self.answers.push_back((at.cycle + self.config.latency_cycles, id, cx.now(), answer));
+            self.tap.record(at, Kind::Begin, id, 0, || shown(&request, self.server.form));
+            if let Some(answer) = self.serve(&request, at) {
+                self.answers.push_back((at.cycle + self.latency_cycles, id, cx.now(), answer));
             }
         }
-        if self.rx.is_due(cx) && self.answers.len() < self.config.queue {
+        if self.rx.is_due(cx) && self.answers.len() < self.queue {
             return Next::Busy;
         }
         match self.answers.front() {
@@ -147,6 +207,10 @@ impl Module for Device {
         }
     }
 
+    fn publish(&self) {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&self.broken);
+    }
+
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
         visit("answers", self.answers.len() as u64);
     }
@@ -157,25 +221,25 @@ mod tests {
     use super::*;
     use scalepool_memory::decoder::{Arithmetic, Interleave, Window};
     use scalepool_memory::store::Background;
-    use scalepool_protocols::cxl::cxl256::code::M2sRwdOpcode;
-    use scalepool_protocols::cxl::message::M2sRwd;
+    use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode};
+    use scalepool_protocols::cxl::message::{Data, M2sReq, M2sRwd};
 
     const BASE: u64 = 4 << 30;
 
     /// A device that has every second chunk of a window.
-    fn device(form: Form) -> DeviceConfig {
+    fn device(form: Form) -> Server {
         let interleave = Interleave::new(2, 256, Arithmetic::Modulo).expect("a legal interleave");
         let mut decoders = Decoders::default();
         decoders.push(Window { base: BASE, size: 512 << 20, interleave });
         let store = Store::new(Background::Zero);
-        DeviceConfig { store, decoders: Some(decoders), latency_cycles: 1, queue: 1, port: 0, form }
+        Server::new(Bytes { store, decoders: Some(decoders) }, 0, form)
     }
 
     fn write(address: u64) -> Message {
         Message::M2sRwd(M2sRwd { opcode: M2sRwdOpcode::MemWr, address, ..M2sRwd::default() }, Data::line([7; 64]))
     }
 
-    fn read(device: &mut DeviceConfig, address: u64) -> (DrsOpcode, [u8; 64]) {
+    fn read(device: &mut Server, address: u64) -> (DrsOpcode, [u8; 64]) {
         let request = M2sReq { opcode: M2sReqOpcode::MemRd, address, ..M2sReq::default() };
         match device.serve(&Message::M2sReq(request)) {
             Some(Message::S2mDrs(drs, data)) => (drs.opcode, data.line),
@@ -187,7 +251,7 @@ mod tests {
     fn a_line_is_kept_at_its_device_address() {
         let mut device = device(Form::Cxl68);
         assert!(matches!(device.serve(&write(BASE + 0x200)), Some(Message::S2mNdr(_))));
-        assert_eq!(device.store.read_line(0x100).data, [7; 64]);
+        assert_eq!(device.agent.backing().store.read_line(0x100).data, [7; 64]);
         assert_eq!(read(&mut device, BASE + 0x200), (DrsOpcode::MemData, [7; 64]));
     }
 

@@ -8,6 +8,7 @@
 pub mod coherent;
 pub mod host;
 pub mod memory;
+pub mod outside;
 
 use scalepool_memory::store::Background;
 use scalepool_protocols::cxl::cxl68::message::M2sReq;
@@ -34,12 +35,14 @@ pub fn transaction_layouts(form: Form) -> &'static [&'static LayoutDef] {
     }
 }
 
+/// Classes of CXL.mem without back-invalidation, which every form has.
+pub const MEM_CLASSES: [Class; 4] = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
+
 const fn mem_layouts(form: Form) -> [&'static LayoutDef; 4] {
-    const CLASSES: [Class; 4] = [Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
     let mut layouts = [M2sReq::DEF; 4];
     let mut n = 0;
-    while n < CLASSES.len() {
-        layouts[n] = form.layout(CLASSES[n]).expect("every form has CXL.mem");
+    while n < MEM_CLASSES.len() {
+        layouts[n] = form.layout(MEM_CLASSES[n]).expect("every form has CXL.mem");
         n += 1;
     }
     layouts

@@ -69,7 +69,7 @@ pub(crate) fn domains(
         let seated: Vec<(usize, usize, usize)> = holders.iter().map(|h| (h.0, h.1, h.3)).collect();
         // What a caller's agent holds is not known, so nobody can watch its lines.
         let mut members = seated.iter().map(|s| s.0).chain([component]).chain(switch);
-        let has_caller = members.any(|member| system.components[member].external);
+        let has_caller = members.any(|member| system.components[member].external.is_some());
         let domain = Arc::new(Domain {
             dealt: acting[number].then(|| (acting[..number].iter().filter(|acts| **acts).count(), dealt)),
             number,

@@ -25,7 +25,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "core with a cache that reads and writes the memory of CXL devices; its port is `cxl`, or its ports are `cxl[n]`",
     fields: CxlHost::fields,
     read: component::<CxlHost>,
-    external: &["flits"],
+    external: &["flits", "messages"],
 };
 
 config! {
@@ -175,8 +175,7 @@ fn measured(host: &HostResult) -> Measured {
             ("host stall cycles", host.stall_cycles),
         ],
         bytes: host.bytes,
-        latency_cycles: host.latency_cycles.clone(),
-        latency_fs: host.latency_fs.clone(),
+        latencies: host.latencies.clone(),
         broken: host.broken.clone(),
         ..Measured::default()
     }

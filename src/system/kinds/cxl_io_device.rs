@@ -11,6 +11,7 @@ use scalepool_endpoint::config_space::ConfigSpace;
 use scalepool_endpoint::config_space::type3::{ConfigError, Type3Config, type3};
 use scalepool_endpoint::pm::{PmAgent, PmConfig, Side};
 use scalepool_memory::store::{Background, Store};
+use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::function::{Function, FunctionResult};
@@ -110,6 +111,8 @@ impl Component for IoDevice {
         let result: Arc<Mutex<FunctionResult>> = Arc::default();
         let (shared, place) = (result.clone(), name.clone());
         let latency_cycles = self.latency_cycles;
+        let of_memory: Arc<Mutex<Vec<Broken>>> = Arc::default();
+        let broken = of_memory.clone();
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
                 let Some(plug) = plugs.into_iter().map(Plug::cxl_io).next() else { return Ok(()) };
@@ -123,21 +126,29 @@ impl Component for IoDevice {
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 let port = mode::routed_id(agreed, own);
                 let store = Store::new(BACKGROUND);
-                let config =
-                    DeviceConfig { store, decoders: None, latency_cycles, queue: MEM_QUEUE, port, form: mem_form };
-                p.module(&mem_name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap))
+                let place = mem_name.clone();
+                let config = DeviceConfig {
+                    store,
+                    decoders: None,
+                    latency_cycles,
+                    queue: MEM_QUEUE,
+                    port,
+                    form: mem_form,
+                    place,
+                };
+                p.module(&mem_name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap, of_memory))
             }),
-            measure: Box::new(move || measured(&place, &super::published(&result))),
+            measure: Box::new(move || measured(&place, &super::published(&result), super::published(&broken))),
             digest: Vec::new(),
             ledger: None,
         })
     }
 }
 
-fn measured(place: &str, function: &FunctionResult) -> Measured {
+fn measured(place: &str, function: &FunctionResult, of_memory: Vec<Broken>) -> Measured {
     Measured {
         counts: vec![("requests served", function.requests), ("completions", function.completions)],
-        broken: io::broken(place, &function.events).collect(),
+        broken: io::broken(place, &function.events).chain(of_memory).collect(),
         ..Measured::default()
     }
 }

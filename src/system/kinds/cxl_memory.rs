@@ -7,9 +7,11 @@ use crate::kind::{
 use crate::quantity::Unit;
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::store::Store;
+use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_trace::{Hub, PlaceKind};
+use std::sync::{Arc, Mutex};
 
 /// The kind.
 pub const KIND: ComponentKind = ComponentKind {
@@ -17,7 +19,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "CXL Type 3 device with host-managed memory (HDM-H); its port is `cxl`",
     fields: Memory::fields,
     read: component::<Memory>,
-    external: &["flits"],
+    external: &["flits", "messages"],
 };
 
 config! {
@@ -55,13 +57,16 @@ impl Component for Memory {
             queue: self.queue,
             port: port_ids[1],
             form,
+            place: name.clone(),
         };
+        let result = Arc::<Mutex<Vec<Broken>>>::default();
+        let broken = result.clone();
         Ok(Node {
             place: Box::new(move |p, clock, plugs| {
                 let Some((tx, rx)) = plugs.into_iter().map(Plug::cxl).next() else { return Ok(()) };
-                p.module(&name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap))
+                p.module(&name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap, result))
             }),
-            measure: Box::new(Measured::default),
+            measure: Box::new(move || Measured { broken: super::published(&broken), ..Measured::default() }),
             digest: Vec::new(),
             ledger: None,
         })

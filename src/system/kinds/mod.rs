@@ -31,7 +31,7 @@ fn faults(list: &[(String, Place)], unit_bytes: usize, expected: &str) -> ([Vec<
 }
 
 /// What a module has published.
-fn published<T: Clone>(result: &Arc<Mutex<T>>) -> T {
+pub(super) fn published<T: Clone>(result: &Arc<Mutex<T>>) -> T {
     result.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 

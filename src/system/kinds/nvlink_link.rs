@@ -2,8 +2,8 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    BuiltLink, Carried, Clocks, Ending, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite, Plug,
-    link,
+    BuiltLink, Carried, Clocks, Ending, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured,
+    LinkSite, Plug, link,
 };
 use crate::problem::Place;
 use crate::quantity::Unit;
@@ -101,7 +101,7 @@ impl Link for NvLink {
         let mut results = Vec::new();
         let ends = wiring::link(sim, site.ports, self.latency + site.index as u64 * self.skew)?;
         let mut sites = ends.into_iter().zip(faults).enumerate().map(|(n, (mut socket, faults))| {
-            let feed = site.external[n].then(Feed::default);
+            let feed = (site.external[n] == Some(External::Flits)).then(Feed::default);
             let port = SimPort { feed, ..SimPort::new(socket.name(), "nvlink", FLIT_BYTES) };
             socket.hooks = port.hooks.clone();
             socket.faults = faults;

@@ -4,8 +4,8 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    BuiltLink, Carried, Clocks, Ending, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured, LinkSite,
-    OnWire, Plug, Role, link,
+    BuiltLink, Carried, Clocks, Ending, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured,
+    LinkSite, OnWire, Plug, Role, link,
 };
 use crate::problem::Place;
 use crate::quantity::Unit;
@@ -211,7 +211,7 @@ impl Link for UaLink {
         let (mut sites, mut results) = (Vec::new(), Vec::new());
         for (n, wires) in ends.into_iter().enumerate() {
             let (mut socket, port, result) = Socket::new(site.ports[n], of_end(n), ["up", "down"][n], kind, wires);
-            let port = SimPort { feed: site.external[n].then(Feed::default), ..port };
+            let port = SimPort { feed: (site.external[n] == Some(External::Flits)).then(Feed::default), ..port };
             socket.faults = std::mem::take(&mut faults[n]);
             socket.outage = if n == 0 { self.outage() } else { None };
             results.push((port.clone(), result));

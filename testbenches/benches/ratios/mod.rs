@@ -1,5 +1,5 @@
 //! One table of ratios: messages, flits of 68 and 256 bytes, flits of UALink and packets of NVLink, CRC-16 and the kernel,
-//! each beside its peers; then how a pod grows.
+//! each beside its peers; then how long a large description takes, and how a pod grows.
 //!
 //! Measured: throughput on one thread, data in the first or second level of the cache. Left out: latency of a single call,
 //! memory traffic, more than one thread.
@@ -10,6 +10,7 @@
 
 mod coherence;
 mod crc16;
+mod descriptions;
 mod flits;
 mod flits256;
 mod kernel;
@@ -52,6 +53,7 @@ pub fn report(quick: bool) -> String {
     xlinks::measure(effort, &mut table);
     crc16::measure(effort, &mut table);
     kernel::measure(effort, &mut table);
+    descriptions::measure(effort, &mut table);
     pods::measure(effort, &mut table);
     coherence::measure(effort, &mut table);
     table.to_string()

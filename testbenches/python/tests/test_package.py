@@ -276,7 +276,7 @@ class Systems(unittest.TestCase):
             sp.System({**description, "component": {"host": {"kind": "cxl.hots"}}})
         with self.assertRaisesRegex(errors.InputError, "host.accesses"):
             sp.System("cxl68-expander", set=["host.acesses=20"])
-        with self.assertRaisesRegex(errors.InputError, "found `signals`, expected one of what `cxl.memory` offers: flits"):
+        with self.assertRaisesRegex(errors.InputError, "found `signals`, expected one of what `cxl.memory` offers: flits, messages"):
             sp.System("cxl68-expander", external={"device": "signals"}).run()
 
     def test_steps_are_the_same_as_one_run(self):
@@ -318,6 +318,31 @@ class Systems(unittest.TestCase):
             model.sample(port, "rx")
         with self.assertRaisesRegex(errors.InputError, "host.cxl, device.cxl"):
             model.watch("nowhere")
+
+    def test_messages_of_two_systems_pass_between_them(self):
+        text = 'scenario = "cxl256-expander"\nhost.accesses = 40\nhost.pattern = "mix"'
+        asks, answers = sp.System(text, external={"device": "messages"}), sp.System(text, external={"host": "messages"})
+        classes = ["m2s_req", "m2s_rwd", "s2m_ndr", "s2m_drs"]
+        self.assertEqual(asks.ports(), ["host.cxl", "device.cxl", *(f"device.cxl.{name}" for name in classes)])
+        for _ in range(200):
+            asks.step(20)
+            answers.step(20)
+            for name in classes:
+                ways = [(asks, "device", answers, "host"), (answers, "host", asks, "device")]
+                source, own, sink, other = ways[name.startswith("s2m")]
+                while (message := source.sample(f"{own}.cxl.{name}")) is not None:
+                    self.assertTrue(sink.drive(f"{other}.cxl.{name}", message.unit))
+        counts = asks.metrics()["components"]
+        self.assertEqual((counts["host"]["bytes"], counts["device"]["messages sent"]), (40 * 64, 40))
+        self.assertEqual([system.metrics()["violations"] for system in (asks, answers)], [[], []])
+        write = sp.encode("cxl256.m2s_rwd", opcode="MemWr", meta_field="Meta0State") + bytes(64) + b"\xff" * 8 + bytes(4)
+        self.assertEqual([answers.drive("host.cxl.m2s_rwd", write) for _ in range(17)], [True] * 16 + [False])
+        with self.assertRaisesRegex(errors.InputError, "cxl256.m2s_rwd: found 88 bytes, expected 89: 13 of the header"):
+            answers.drive("host.cxl.m2s_rwd", write[:-1])
+        with self.assertRaisesRegex(errors.KindError, "which arrive for the component, expected those of host.cxl that it sends"):
+            answers.drive("host.cxl.s2m_drs", write)
+        with self.assertRaisesRegex(errors.KindError, "a channel of messages, expected the end of a link"):
+            answers.watch("host.cxl.s2m_drs")
 
     def test_hooks_at_ports(self):
         model, seen = sp.System('scenario = "cxl68-expander"\nhost.accesses = 50'), []

@@ -3,6 +3,7 @@
 use crate::calls::{last_error, open, start, text_of};
 use scalepool_capi::link::hook::{SP_HOOK_DROP, SP_HOOK_KEEP, SP_HOOK_REPLACE};
 use scalepool_capi::link::{SP_RX, SP_TX};
+use scalepool_capi::message::sp_encode_json;
 use scalepool_capi::sim::hook::*;
 use scalepool_capi::sim::port::*;
 use scalepool_capi::sim::*;
@@ -278,6 +279,134 @@ fn a_driven_end_stands_for_that_of_the_model() {
         assert_eq!(unsafe { sp_sim_new(start(text), text.len(), &mut 0) }, SP_ERR_INPUT);
         assert!(last_error().contains(&format!("external: found `{found}`")), "{}", last_error());
     }
+}
+
+/// Bytes of a message from its JSON form, with a payload behind it.
+fn message(json: &str, payload: &[u8]) -> Vec<u8> {
+    let (mut bytes, mut length) = (vec![0; 16], 0);
+    let status = unsafe { sp_encode_json(start(json), json.len(), bytes.as_mut_ptr(), bytes.len(), &mut length) };
+    assert_eq!(status, SP_OK, "{}", last_error());
+    bytes.truncate(length);
+    bytes.extend(payload);
+    bytes
+}
+
+/// Data of 64 bytes, byte enables and metadata behind a header.
+fn payload(byte: u8) -> Vec<u8> {
+    [[byte; 64].as_slice(), &[0xff; 8], &[0; 4]].concat()
+}
+
+/// Messages are sampled and driven by the same calls as units: a write, and the read that shows it.
+#[test]
+fn messages_of_an_external_component() {
+    open();
+    for (scenario, family) in [("cxl68-expander", "cxl68"), ("cxl256-expander", "cxl256")] {
+        let sim = sim(&format!("scenario = \"{scenario}\"\ncomponent.host.external = \"messages\""));
+        let form = state(sim);
+        let ports: Vec<&Value> = form["ports"].as_array().expect("a list").iter().collect();
+        let names: Vec<&str> = ports.iter().filter_map(|port| port["name"].as_str()).collect();
+        let channels = ["host.cxl.m2s_req", "host.cxl.m2s_rwd", "host.cxl.s2m_ndr", "host.cxl.s2m_drs"];
+        assert_eq!(names, [&["host.cxl"][..], &channels, &["device.cxl"]].concat());
+        assert_eq!(
+            ports.iter().map(|p| p["external"] == true).collect::<Vec<_>>(),
+            [false, true, true, true, true, false]
+        );
+        assert_eq!(ports[1]["layout"], format!("{family}.m2s_req"));
+        let layout = |name: &str, more: &str| format!("{{\"layout\":\"{family}.{name}\",\"fields\":{{{more}}}}}");
+        let write = message(
+            &layout("m2s_rwd", "\"opcode\":\"MemWr\",\"meta_field\":\"Meta0State\",\"tag\":1,\"address\":\"0x1240\""),
+            &payload(0x5a),
+        );
+        assert_eq!(ports[2]["unit_bytes"], write.len());
+        assert_eq!(drive(sim, "host.cxl.m2s_rwd", &write), SP_OK, "{}", last_error());
+        assert_eq!(state(sim)["ports"][2]["driven"], 1);
+        assert_eq!((sp_sim_step(sim, 3000), state(sim)["ports"][2]["driven"].as_u64()), (SP_OK, Some(0)));
+        let done = message(&layout("s2m_ndr", "\"opcode\":\"Cmp\",\"meta_field\":\"NoOp\",\"tag\":1"), &[]);
+        assert_eq!(state(sim)["ports"][3]["rx"]["waiting"], 1);
+        assert_eq!(sample(sim, "host.cxl.s2m_ndr", SP_RX).map(|(_, unit)| unit), Some(done));
+        let read = message(
+            &layout("m2s_req", "\"opcode\":\"MemRd\",\"meta_field\":\"NoOp\",\"tag\":2,\"address\":\"0x1240\""),
+            &[],
+        );
+        assert_eq!((drive(sim, "host.cxl.m2s_req", &read), sp_sim_step(sim, 3000)), (SP_OK, SP_OK));
+        let drs = layout("s2m_drs", "\"opcode\":\"MemData\",\"meta_field\":\"NoOp\",\"tag\":2");
+        let (right, wrong) = (message(&drs, &payload(0x5a)), message(&drs, &payload(0x5b)));
+        assert_eq!(expect(sim, "host.cxl.s2m_drs", SP_RX, &right, None), SP_OK, "{}", last_error());
+        assert_eq!(expect(sim, "host.cxl.s2m_drs", SP_RX, &wrong, None), SP_EMPTY);
+        assert!(metrics(sim).contains("\"violations\":[]"));
+        // Faster than one a cycle, without a cycle between.
+        let driven: Vec<i32> = (0..18).map(|_| drive(sim, "host.cxl.m2s_rwd", &write)).collect();
+        assert_eq!(driven, [vec![SP_OK; 16], vec![SP_FULL; 2]].concat());
+        assert!(last_error().contains("host.cxl.m2s_rwd: 16 messages wait"), "{}", last_error());
+        assert_eq!(sp_sim_step(sim, 3000), SP_OK);
+        assert_eq!(samples(sim, "host.cxl.s2m_ndr", SP_RX).len(), 16, "what was taken is answered");
+        assert_eq!(sp_sim_destroy(sim), SP_OK);
+    }
+}
+
+#[test]
+fn what_is_no_message_of_a_port_is_refused() {
+    open();
+    let sim = sim("scenario = \"cxl68-expander\"\ncomponent.host.external = \"messages\"");
+    let mut unit = message("{\"layout\":\"cxl68.m2s_rwd\",\"fields\":{\"opcode\":\"MemWr\"}}", &payload(1));
+    let refused = |port: &str, unit: &[u8], status: i32, text: &str| {
+        assert_eq!(drive(sim, port, unit), status, "{text}");
+        assert!(last_error().contains(text), "found    {}\nexpected {text}", last_error());
+        assert_eq!(state(sim)["ports"][2]["driven"], 0, "nothing was taken");
+    };
+    let port = "host.cxl.m2s_rwd";
+    refused(
+        "host.cxl",
+        &unit,
+        SP_ERR_KIND,
+        "port: found host.cxl, which the model drives, expected one that is external",
+    );
+    refused(
+        "host.cxl.s2m_drs",
+        &unit,
+        SP_ERR_KIND,
+        "port: found messages of host.cxl.s2m_drs, which arrive for the component, expected those of host.cxl that it sends: \
+         m2s_req, m2s_rwd",
+    );
+    refused(
+        "host.cxl.m2s_birsp",
+        &unit,
+        SP_ERR_INPUT,
+        "port `host.cxl.m2s_birsp`: expected one of: host.cxl, host.cxl.m2s_req",
+    );
+    refused(
+        port,
+        &unit[..11],
+        SP_ERR_INPUT,
+        "host.cxl.m2s_rwd: cxl68.m2s_rwd: found 11 bytes, expected 87: 11 of the header, 64 of data, 8 of byte enables, 4 of \
+         metadata",
+    );
+    unit[10] |= 1 << 1;
+    refused(port, &unit, SP_ERR_INPUT, "reserved field `rsvd` is not 0: found 0x1, expected 0");
+    unit[10] = 0;
+    unit[0] |= 0xf << 1;
+    refused(port, &unit, SP_ERR_INPUT, "field `opcode` holds a reserved code: found 0xf");
+    unit[0] = 0;
+    refused(
+        port,
+        &unit,
+        SP_ERR_INPUT,
+        "host.cxl.m2s_rwd: cxl68.m2s_rwd: field `valid` at bits 0: found 0x0, expected 0x1",
+    );
+    let arrive = "port: found messages of host.cxl.m2s_rwd, which the component sends, expected those of host.cxl that arrive \
+                  for it: s2m_ndr, s2m_drs";
+    let mut length = 0;
+    let status = unsafe {
+        sp_sim_sample(sim, start(port), port.len(), SP_RX, &mut 0, unit.as_mut_ptr(), unit.len(), &mut length)
+    };
+    assert_eq!((status, last_error().as_str()), (SP_ERR_KIND, arrive));
+    assert_eq!(expect(sim, port, SP_RX, &unit, None), SP_ERR_KIND);
+    assert_eq!(expect(sim, "host.cxl.s2m_drs", SP_TX, &[0; 81], None), SP_ERR_KIND);
+    assert_eq!(last_error(), "way: found SP_TX of host.cxl.s2m_drs, a channel of messages, expected SP_RX");
+    assert_eq!(unsafe { sp_sim_watch(sim, start(port), port.len(), SP_RX, 1) }, SP_ERR_KIND);
+    assert!(last_error().contains("a channel of messages, expected the end of a link"), "{}", last_error());
+    assert_eq!(fault(sim, port, "wire", SP_RX, "drop:1"), SP_ERR_KIND);
+    assert_eq!(sp_sim_destroy(sim), SP_OK);
 }
 
 /// What a function has seen, and what it is to answer.

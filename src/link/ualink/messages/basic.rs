@@ -143,6 +143,9 @@ impl Basic {
 
     /// Answers and each kind of request in turn.
     pub fn next(&mut self, now: u64) -> Option<u32> {
+        if self.is_quiet() {
+            return None;
+        }
         let waits = |kind: usize| match kind {
             ANSWERS => !self.answers.is_empty(),
             kind => matches!(self.asked[kind], Some(Asked { at: None })),

@@ -93,6 +93,9 @@ impl Channels {
 
     /// The next message, each kind and channel in turn.
     pub(super) fn next(&mut self, now: u64) -> Option<u32> {
+        if self.is_quiet() {
+            return None;
+        }
         let turn = self.turn;
         let (at, message) = (0..TURNS).map(|k| (turn + k) % TURNS).find_map(|at| Some((at, self.of_turn(at, now)?)))?;
         self.turn = (at + 1) % TURNS;

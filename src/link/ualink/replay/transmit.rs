@@ -60,7 +60,7 @@ impl<P: Clone> Replay<P> {
 
     fn keep(&mut self, payload: P) -> u16 {
         self.tx_last = sequence::next(self.tx_last);
-        self.kept.push_back(payload);
+        self.kept.push_back(Box::new(payload));
         if self.config.mutant == Some(Mutant::RoomIgnored) && self.kept.len() > usize::from(self.config.buffer_flits) {
             self.kept.pop_front();
             self.acked = sequence::next(self.acked);
@@ -71,7 +71,7 @@ impl<P: Clone> Replay<P> {
     fn next_replayed(&mut self) -> Option<(u16, P)> {
         let number = self.replay_at?;
         let at = usize::from(steps(self.acked, number)).checked_sub(1);
-        let payload = at.and_then(|at| self.kept.get(at)).cloned();
+        let payload = at.and_then(|at| self.kept.get(at)).map(|kept| P::clone(kept));
         self.replay_at = (payload.is_some() && number != self.tx_last).then(|| sequence::next(number));
         payload.map(|p| (number, p))
     }

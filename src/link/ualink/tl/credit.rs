@@ -147,7 +147,7 @@ impl Counts {
 
     /// Whether all are 0.
     pub fn is_zero(&self) -> bool {
-        self.0.iter().flatten().all(|&n| n == 0)
+        *self == Counts::default()
     }
 
     /// Sum of all.
@@ -367,6 +367,11 @@ impl Stock {
     /// Something that the peer could wait for is owed: more than a field returns, or a channel with little left, in the pool
     /// too. The buffers of a channel are spent before those of the pool: that they are spent makes nobody wait.
     pub fn is_urgent(&self) -> bool {
+        // Most TL flits find nothing owed.
+        !self.due.is_zero() && self.has_urgent()
+    }
+
+    fn has_urgent(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| {
             let is_due = |target: Target| self.due.of(kind, target) > 0;
             let is_low = |target: Target| self.granted.of(kind, target) < self.low_water(kind, target);
@@ -387,6 +392,9 @@ impl Stock {
 
     /// The next flow-control field: one target a kind, those of a kind in turn.
     pub fn next_field(&mut self) -> Option<TlFc> {
+        if self.due.is_zero() {
+            return None;
+        }
         let mut fc = TlFc::default();
         for kind in Kind::ALL {
             let start = self.next[kind as usize];

@@ -154,8 +154,8 @@ impl Tl {
 
     /// Credits to return, unless a hook holds them back.
     fn credits_due(&mut self) -> Option<scalepool_protocols::ualink::field::TlFc> {
-        let due = self.stock.due().total();
-        if due > 0 && self.hooks.holds_credits(due) { None } else { self.stock.next_field() }
+        let due = self.stock.due();
+        if due.is_zero() || self.hooks.holds_credits(due.total()) { None } else { self.stock.next_field() }
     }
 
     fn set_credits(&mut self, credits: scalepool_protocols::ualink::field::TlFc) {
@@ -167,6 +167,13 @@ impl Tl {
 
     /// Fills a Control half. Gives the transactions by class, and whether one waits for the peer's catch buffer.
     fn control(&mut self, now_flits: u64) -> ([u16; 2], bool) {
+        if TlClass::ALL.into_iter().all(|class| self.waiting(class) == 0) {
+            self.lead = 0;
+            if let Some(credits) = self.credits_due() {
+                self.set_credits(credits);
+            }
+            return ([0; 2], false);
+        }
         let swap = self.packer.owed_halves() == 1;
         let tags = self.config.codec.authentication.then_some(if swap { 0 } else { TAGS });
         let space = Space { sectors: HALF_SECTORS - usize::from(self.stock.is_urgent()), tags, swap };

@@ -1,5 +1,7 @@
-//! Channels between a node and the port of its link: one for each class of messages and direction.
+//! Channels between a node, or the place of one that stands outside, and the port of its link: one for each class of messages and
+//! direction.
 
+use crate::cxl::outside::OutsideChannels;
 use scalepool_coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool_coherence::clocked::node::ORDER;
 use scalepool_coherence::message::{Class, Dir};
@@ -83,6 +85,16 @@ impl NodeEnds {
             routes,
             form,
             number,
+        }
+    }
+}
+
+impl NodeEnds {
+    /// Attaches them to the place of a component that stands outside.
+    pub fn attach_outside(self, bind: &mut Binder) -> OutsideChannels {
+        OutsideChannels {
+            rx: self.rx.into_iter().map(|(class, end)| (on_link(class), bind.attach(end))).collect(),
+            tx: self.tx.into_iter().map(|(class, end)| (on_link(class), bind.attach(end))).collect(),
         }
     }
 }

@@ -115,7 +115,8 @@ impl Cxl256Link {
             unit_bytes: FLIT_BYTES,
             unit_time_fs: self.unit_time_fs(),
             halves: mode.is_lopt(),
-            coherent: is_coherent.then(|| mode.routing().into()),
+            form: mode.routing().into(),
+            is_coherent,
         };
         site::build(link, sim, site)
     }

@@ -90,7 +90,8 @@ impl Link for Cxl68Link {
             unit_bytes: UNIT_BYTES,
             unit_time_fs: self.line_rate().unit_time_fs(),
             halves: false,
-            coherent: is_coherent.then_some(Form::Cxl68),
+            form: Form::Cxl68,
+            is_coherent,
         };
         site::build(link, sim, site)
     }

@@ -28,7 +28,7 @@ use scalepool_protocols::cxl::cxl68::unit::UNIT_BYTES;
 use scalepool_protocols::cxl::cxl256::Mode;
 use scalepool_protocols::cxl::cxl256::config::Cxl256Config;
 use scalepool_protocols::cxl::cxl256::flit::FLIT_BYTES;
-use scalepool_protocols::cxl::message::Message;
+use scalepool_protocols::cxl::message::{Form, Message};
 
 /// The kind.
 pub const CXL_IO: LinkKind = LinkKind {
@@ -145,7 +145,8 @@ impl CxlIoLink {
             unit_bytes,
             unit_time_fs,
             halves: flits.is_some_and(Mode::is_lopt),
-            coherent: None,
+            form: flits.map_or(Form::Cxl68, |mode| mode.routing().into()),
+            is_coherent: false,
         };
         site::build(link, sim, site)
     }

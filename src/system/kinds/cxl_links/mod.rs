@@ -3,7 +3,7 @@
 //!
 //! The kinds differ in their link ends and in nothing else. The first end is that of the host; what it sends goes down.
 //! Between ports that keep lines coherent all classes of CXL.cache and CXL.mem travel, each by a channel of its own; between
-//! others those of CXL.mem.
+//! others those of CXL.mem, by a channel of its own each where the component stands outside by its messages.
 
 mod cxl256;
 mod cxl68;
@@ -80,8 +80,10 @@ struct CxlLink<E> {
     unit_time_fs: (u64, u64),
     /// Units are used by halves.
     halves: bool,
-    /// Every class has a channel of its own, in this form; `None`: there is no coherence to keep.
-    coherent: Option<Form>,
+    /// How messages of CXL.mem and CXL.cache are spelled.
+    form: Form,
+    /// Its components keep lines coherent: all classes of messages travel, and every class has a channel of its own.
+    is_coherent: bool,
 }
 
 /// Bytes a second of whole units in one direction.
@@ -111,7 +113,7 @@ fn channels<T: 'static, E: Carries<T>>(
     Ok(((tx, rx), attach))
 }
 
-/// Channels of an end with CXL.cache and CXL.mem: one for each class, or one for CXL.mem alone.
+/// Channels of an end with CXL.cache and CXL.mem: one for each class, or one for CXL.mem together.
 fn messages<E: Carries<Message> + ByClass>(
     p: &mut PartitionBuilder,
     name: &str,

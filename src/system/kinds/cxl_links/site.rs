@@ -2,7 +2,7 @@
 //! caller drives.
 
 use super::{Classes, CxlLink, Reported};
-use crate::kind::{BuiltLink, Clocks, Ending, LinkEndSite, LinkMeasured, LinkSite, Plug};
+use crate::kind::{BuiltLink, Clocks, Ending, External as Outside, LinkEndSite, LinkMeasured, LinkSite, Plug};
 use crate::kinds::{broken as broken_at, published};
 use scalepool_coherence::message;
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
@@ -107,7 +107,7 @@ pub(super) fn build<E: Reported>(
     sim: &mut Simulation,
     site: &LinkSite<'_>,
 ) -> Result<BuiltLink, BuildError> {
-    let CxlLink { host, device, line, unit_bytes, unit_time_fs, halves, coherent } = link;
+    let CxlLink { host, device, line, unit_bytes, unit_time_fs, halves, form, is_coherent } = link;
     let (num, den) = unit_time_fs;
     // A unit is there when its last byte is; one that is used by halves, when the last byte of its even half is.
     let parts = if halves { 2 } else { 1 };
@@ -117,7 +117,9 @@ pub(super) fn build<E: Reported>(
     let (up_out, up_in) = sim.link::<OnWire<E::Unit>>(&format!("{}.up", site.path), latency_fs)?;
     let ([down_faults, up_faults], _) = line.faults(unit_bytes);
     let end = |n: usize, mut end: E, faults, wire_out, wire_in| {
-        let feed = site.external[n].then(Feed::default);
+        let feed = (site.external[n] == Some(Outside::Flits)).then(Feed::default);
+        // A caller takes and gives the messages of each class by themselves, as those who keep lines coherent do.
+        let by_class = is_coherent || site.external[n] == Some(Outside::Messages);
         let port = SimPort { feed, ..SimPort::new(site.ports[n], end.protocol(), unit_bytes) };
         end.attach_hooks(&port.hooks);
         End {
@@ -134,7 +136,7 @@ pub(super) fn build<E: Reported>(
             hold_credits_flits: if n == 1 { line.credits_hold } else { 0 },
             give_up: line.give_up,
             halves,
-            classes: coherent.map(|form| Classes { form, sends: [message::Dir::Down, message::Dir::Up][n] }),
+            classes: by_class.then_some(Classes { form, sends: [message::Dir::Down, message::Dir::Up][n] }),
             taps: None,
             result: Arc::default(),
         }
@@ -145,9 +147,7 @@ pub(super) fn build<E: Reported>(
     let ports = [host.port.clone(), device.port.clone()];
     Ok(BuiltLink {
         ends: [Box::new(host), Box::new(device)],
-        measure: Box::new(move |ending| {
-            measured(&results, &ports, (unit_bytes, unit_time_fs), coherent.is_some(), ending)
-        }),
+        measure: Box::new(move |ending| measured(&results, &ports, (unit_bytes, unit_time_fs), is_coherent, ending)),
     })
 }
 

@@ -57,7 +57,7 @@ _HEADER_TEXT = HEADER.read_text(encoding="utf-8")
 CONSTANTS = read_constants(_HEADER_TEXT)
 PROTOTYPES = read_prototypes(_HEADER_TEXT)
 
-SP_OK, SP_FINDING, SP_EMPTY, SP_UNREADABLE = (CONSTANTS[f"SP_{n}"] for n in ("OK", "FINDING", "EMPTY", "UNREADABLE"))
+SP_OK, SP_FINDING, SP_EMPTY, SP_FULL = (CONSTANTS[f"SP_{n}"] for n in ("OK", "FINDING", "EMPTY", "FULL"))
 SP_ERR_SHORT = CONSTANTS["SP_ERR_SHORT"]
 
 _CLASSES = {

@@ -121,7 +121,21 @@ class System(Hooked):
         68
 
     With `external={"device": "flits"}` you stand for that component: drive the units that its link ends send, and sample those
-    that arrive. `System.link` makes a link end without a system around it.
+    that arrive. With `external={"device": "messages"}` the model keeps its link ends, and each class of messages is a port:
+    sample those that arrive, and drive those that the component sends. `sp_sim_drive` in scalepool.h has the form of a message.
+
+        >>> system = System("cxl68-expander", set=["host.accesses=3"], external={"device": "messages"})
+        >>> system.ports()[1:]
+        ['device.cxl', 'device.cxl.m2s_req', 'device.cxl.m2s_rwd', 'device.cxl.s2m_ndr', 'device.cxl.s2m_drs']
+        >>> system.step(400)
+        True
+        >>> from cocotbext.scalepool import decode, encode
+        >>> request = decode("cxl68.m2s_req", system.sample("device.cxl.m2s_req").unit)
+        >>> answer = encode("cxl68.s2m_drs", opcode="MemData", meta_field="NoOp", tag=request.fields["tag"])
+        >>> system.drive("device.cxl.s2m_drs", answer + bytes(64) + bytes([0xFF] * 8) + bytes(4))
+        True
+
+    `System.link` makes a link end without a system around it.
     """
 
     _destroy = "sp_sim_destroy"
@@ -198,7 +212,8 @@ class System(Hooked):
         return json.loads(lib.fill("sp_sim_state", self._handle)[1])
 
     def ports(self) -> list[str]:
-        """Returns the names of the ports, which are the ends of the links."""
+        """Returns the names of the ports: the ends of the links, and the channels of components that stand outside by their
+        messages."""
         return [port["name"] for port in self.state()["ports"]]
 
     def watch(self, port: str, way: Port = "rx", on: bool = True) -> None:
@@ -207,7 +222,8 @@ class System(Hooked):
         lib.call("sp_sim_watch", self._handle, *lib.text(port), port_number(way), int(on))
 
     def sample(self, port: str, way: Port = "rx") -> Sample | None:
-        """Takes the oldest unit that passed a watched port, with its time. Returns None if none waits."""
+        """Takes the oldest unit that passed a watched port, or the oldest message that arrived, with its time. Returns None if
+        none waits."""
         time_fs = c_uint64()
         status, unit = lib.fill("sp_sim_sample", self._handle, *lib.text(port), port_number(way), byref(time_fs))
         return None if status == lib.SP_EMPTY else Sample(time_fs.value, unit)
@@ -220,10 +236,12 @@ class System(Hooked):
         if status != lib.SP_OK:
             raise ComparisonError(lib.last_error(), "sp_sim_expect", status)
 
-    def drive(self, port: str, unit: bytes) -> None:
-        """Queues a unit to be sent from an external port. Units leave in order, one in each flit clock."""
+    def drive(self, port: str, unit: bytes) -> bool:
+        """Queues a unit or a message to be sent from an external port. Units leave in order, one in each flit clock, and messages
+        one in each cycle of the component's clock. Returns False if a channel of messages has no room: the message was not
+        taken, drive it again after a step."""
         unit = lib.octets(unit)
-        lib.call("sp_sim_drive", self._handle, *lib.text(port), unit, len(unit))
+        return lib.call("sp_sim_drive", self._handle, *lib.text(port), unit, len(unit)) != lib.SP_FULL
 
     def attach(self, port: str, point: str, function: hooks.Hook, way: Port = "tx") -> int:
         """Attaches a function to a hook point (`hooks.POINTS`) of a port, and returns the number of the hook for `detach`. The

@@ -1,0 +1,46 @@
+//! Components that stand outside by their messages: the model keeps their link ends, a caller stands in their place.
+//!
+//! Modelled: nothing of its own. Each port has a mailbox with a channel for each class of messages that its link carries, and a
+//! module that moves messages between it and the link end. A walk through one component: its mailboxes are made when its ports are
+//! known; instead of its modules those of the mailboxes come into its partition, on its clock.
+
+use super::kind::{Measure, Measured, PlaceNode, Plug, Role, SitePort};
+use super::kinds::published;
+use scalepool_link::mailbox::{Flow, Mailbox};
+use scalepool_nodes::cxl::MEM_CLASSES;
+use scalepool_nodes::cxl::outside::{Outside, OutsideResult};
+use scalepool_protocols::cxl::Dir;
+use std::sync::{Arc, Mutex};
+
+/// The mailbox of a port with this side of its link.
+pub(crate) fn mailbox(port: &SitePort, role: Role) -> Mailbox {
+    let sends = if role == Role::Host { Dir::Down } else { Dir::Up };
+    let flow = |dir| if dir == sends { Flow::Sent } else { Flow::Arriving };
+    let (form, _) = port.link.cxl();
+    Mailbox::new(form, MEM_CLASSES.map(|class| (class, flow(class.dir()))).to_vec())
+}
+
+/// What stands in the place of a component with these mailboxes, by path of the port; and its figures.
+pub(crate) fn node(ports: Vec<(String, Mailbox)>) -> (PlaceNode, Measure) {
+    let results: Vec<Arc<Mutex<OutsideResult>>> = ports.iter().map(|_| Arc::default()).collect();
+    let shared = results.clone();
+    let place: PlaceNode = Box::new(move |p, clock, plugs| {
+        for (((path, mailbox), plug), result) in ports.into_iter().zip(plugs).zip(shared) {
+            let ends = Plug::coherent(plug);
+            p.module(&format!("{path}.outside"), clock, |bind| {
+                Outside::new(path, ends.attach_outside(bind), mailbox, result)
+            })?;
+        }
+        Ok(())
+    });
+    (place, Box::new(move || measured(&results.iter().map(published).collect::<Vec<_>>())))
+}
+
+fn measured(ports: &[OutsideResult]) -> Measured {
+    let moved = |n: usize| ports.iter().map(|port| port.moved[n]).sum();
+    Measured {
+        counts: vec![("messages arrived", moved(0)), ("messages sent", moved(1))],
+        broken: ports.iter().flat_map(|port| port.broken.iter().cloned()).collect(),
+        ..Measured::default()
+    }
+}

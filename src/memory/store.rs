@@ -6,6 +6,7 @@
 //! partial write merges its bytes and keeps it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{ALL_BYTES, LINE_BYTES, Line, line_address, merge_bytes};
 
@@ -46,6 +47,7 @@ pub struct StoredLine {
     pub poison: bool,
 }
 
+#[derive(Debug, Clone)]
 struct Page {
     lines: [Line; PAGE_LINES],
     /// A bit for each line.
@@ -54,7 +56,7 @@ struct Page {
 
 /// A sparse memory of 2^64 bytes.
 pub struct Store {
-    pages: BTreeMap<u64, Box<Page>>,
+    pages: BTreeMap<u64, Arc<Page>>,
     background: Background,
 }
 
@@ -66,13 +68,13 @@ impl Store {
 
     /// Reads the line that holds the byte at `address`.
     pub fn read_line(&self, address: u64) -> StoredLine {
-        match self.pages.get(&page_number(address)) {
-            Some(page) => {
-                let line = line_in_page(address);
-                StoredLine { data: page.lines[line], poison: page.poison >> line & 1 == 1 }
-            }
-            None => StoredLine { data: self.background.line(line_address(address)), poison: false },
-        }
+        line_of(self.pages.get(&page_number(address)).map(|page| &**page), self.background, address)
+    }
+
+    /// The page around `address` as it is now; later writes do not change it.
+    pub fn hold(&self, address: u64) -> HeldPage {
+        let number = page_number(address);
+        HeldPage { number, page: self.pages.get(&number).cloned(), background: self.background }
     }
 
     /// Writes those bytes of the line around `address` whose bit in `byte_enables` is 1. `poison` is the mark that the
@@ -101,10 +103,45 @@ impl Store {
     fn page_mut(&mut self, address: u64) -> &mut Page {
         let number = page_number(address);
         let background = self.background;
-        self.pages.entry(number).or_insert_with(|| {
+        let page = self.pages.entry(number).or_insert_with(|| {
             let line = |n: usize| background.line(number * PAGE_BYTES + n as u64 * LINE_BYTES);
-            Box::new(Page { lines: std::array::from_fn(line), poison: 0 })
-        })
+            Arc::new(Page { lines: std::array::from_fn(line), poison: 0 })
+        });
+        // One that is held stays as it is.
+        Arc::make_mut(page)
+    }
+}
+
+/// A page of a store as it was at one moment. It has its bytes together with the store until one of them is written, so
+/// it costs next to nothing to keep.
+#[derive(Debug, Clone)]
+pub struct HeldPage {
+    number: u64,
+    page: Option<Arc<Page>>,
+    background: Background,
+}
+
+impl HeldPage {
+    /// Address of its first byte.
+    pub fn address(&self) -> u64 {
+        self.number * PAGE_BYTES
+    }
+
+    /// The line around `address`; `None`: it is in another page.
+    pub fn read_line(&self, address: u64) -> Option<StoredLine> {
+        let is_here = page_number(address) == self.number;
+        is_here.then(|| line_of(self.page.as_deref(), self.background, address))
+    }
+}
+
+/// The line around an address in its page, if that was ever written.
+fn line_of(page: Option<&Page>, background: Background, address: u64) -> StoredLine {
+    match page {
+        Some(page) => {
+            let line = line_in_page(address);
+            StoredLine { data: page.lines[line], poison: page.poison >> line & 1 == 1 }
+        }
+        None => StoredLine { data: background.line(line_address(address)), poison: false },
     }
 }
 

@@ -9,7 +9,9 @@
 
 pub mod cxl;
 pub mod io;
+pub mod latencies;
 pub mod nvlink;
+pub mod row_log;
 pub mod stimulus;
 pub mod ualink;
 

@@ -255,7 +255,7 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     let (num, den) = figures.reference.period();
     let bytes: u64 = of_components().map(|component| component.bytes).sum();
     // From the first request to the last answer: the time in which links come up is no traffic.
-    let asking = || of_components().filter(|component| !component.latency_fs.is_empty() || component.to_fs.is_some());
+    let asking = || of_components().filter(|component| !component.latencies.is_empty() || component.to_fs.is_some());
     let from_fs = asking().map(|component| component.from_fs).min().unwrap_or(0);
     let to_fs = asking().map(|component| component.to_fs.unwrap_or(time_fs)).max().unwrap_or(time_fs);
     let active_fs = to_fs.saturating_sub(from_fs);
@@ -283,7 +283,7 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     coverage.extend(shared_rows(rows));
     of_components().for_each(|component| add_extremes(&mut counts, &component.extremes));
     let latency =
-        |of: fn(&Measured) -> &Vec<u64>| Spread::of(of_components().flat_map(|c| of(c).iter().copied()).collect());
+        |of: fn((u64, u64)) -> u64| Spread::of(of_components().flat_map(|c| c.latencies.iter().map(of)).collect());
     let repaired = ending.well && is_whole;
     let sum = |of: fn(&LinkMeasured) -> u64| of_links().map(of).sum::<u64>();
     Ok(Report {
@@ -296,8 +296,8 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
         messages,
         goodput_bytes_per_s: goodput,
         efficiency: if asked > 0.0 { goodput / asked } else { 0.0 },
-        latency_cycles: latency(|c| &c.latency_cycles),
-        latency_fs: latency(|c| &c.latency_fs),
+        latency_cycles: latency(|(cycles, _)| cycles),
+        latency_fs: latency(|(_, fs)| fs),
         retries: sum(|link| link.retries),
         errors_repaired: if repaired { sum(|link| link.damaged) } else { 0 },
         credit_stalls: sum(|link| link.credit_stalls),

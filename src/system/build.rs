@@ -15,7 +15,7 @@ use scalepool_link::ualink::upli::Ordering;
 use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::nvlink::ledger;
-use scalepool_nodes::ualink::check::conservation;
+use scalepool_nodes::ualink::ledger::conservation;
 use scalepool_trace::Hub;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -105,13 +105,14 @@ impl Fabric {
         let (mut ualink, mut nvlink, mut of_switches) = (Vec::new(), Vec::new(), BTreeMap::new());
         for ledger in &self.ledgers {
             match ledger {
-                Ledger::Ualink(result) => ualink.push(locked(result)),
+                // These grow with a run, so they are looked at where they are.
+                Ledger::Ualink(ledger) => ualink.push(ledger.lock().unwrap_or_else(PoisonError::into_inner)),
                 Ledger::Nvlink(result) => nvlink.push(locked(result)),
                 Ledger::NvlinkSwitch(result, ends) => of_switches.extend(ends.iter().copied().zip(locked(result).own)),
             }
         }
         let mut broken = Vec::new();
-        let ledgers: Vec<_> = ualink.iter().map(|node| &node.ledger).collect();
+        let ledgers: Vec<_> = ualink.iter().map(|ledger| &**ledger).collect();
         let ordering = if self.relaxed { Ordering::Default } else { Ordering::Strict };
         let found = conservation(&ledgers, ordering, &self.denied, ending.at_rest).into_iter().take(MOST_FOUND);
         broken.extend(found.map(|violation| Broken { place: "fabric".into(), violation }));

@@ -25,8 +25,9 @@ use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::io::mode::FlexPort;
+use scalepool_nodes::latencies::Latencies;
 use scalepool_nodes::nvlink::gpu::GpuResult;
-use scalepool_nodes::ualink::accelerator::AcceleratorResult;
+use scalepool_nodes::ualink::ledger::Ledger as UalLedger;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_trace::Hub;
 use std::any::Any;
@@ -431,7 +432,7 @@ pub struct Node {
 #[derive(Clone)]
 pub enum Ledger {
     /// Of a UALink accelerator.
-    Ualink(Arc<Mutex<AcceleratorResult>>),
+    Ualink(Arc<Mutex<UalLedger>>),
     /// Of an NVLink GPU.
     Nvlink(Arc<Mutex<GpuResult>>),
     /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
@@ -451,10 +452,8 @@ pub struct Measured {
     pub has_stopped: bool,
     /// Bytes of finished reads and writes.
     pub bytes: u64,
-    /// Request to answer, by transaction \[cycles of its clock\].
-    pub latency_cycles: Vec<u64>,
-    /// The same \[fs\].
-    pub latency_fs: Vec<u64>,
+    /// Request to answer, by transaction, in cycles of its clock.
+    pub latencies: Latencies,
     /// Checks that failed.
     pub broken: Vec<Broken>,
     /// What is left over at rest.

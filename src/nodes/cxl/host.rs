@@ -11,6 +11,7 @@
 
 use super::shown;
 use crate::Broken;
+use crate::latencies::Latencies;
 use crate::stimulus::LineAccess;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::cache::Cache;
@@ -36,10 +37,8 @@ pub struct HostResult {
     pub writes: u64,
     /// Bytes of finished reads and writes.
     pub bytes: u64,
-    /// Request to answer, by transaction \[cycles of the host clock\].
-    pub latency_cycles: Vec<u64>,
-    /// The same \[fs\].
-    pub latency_fs: Vec<u64>,
+    /// Request to answer, by transaction.
+    pub latencies: Latencies,
     /// End-to-end checks that failed.
     pub broken: Vec<Broken>,
     /// Cycles in which an access was due and could not go.
@@ -191,8 +190,7 @@ impl Host {
         };
         let (line, id) = (request.line, request.id);
         self.tap.record(at, Kind::End, id, 0, || shown(message, form));
-        self.mine.latency_cycles.push(at.cycle - request.since_cycle);
-        self.mine.latency_fs.push(at.t_fs - request.since.as_fs());
+        self.mine.latencies.add(at.cycle - request.since_cycle, at.t_fs - request.since.as_fs());
         self.mine.bytes += request.bytes;
         self.open.remove(&tag);
         self.free_tags.push_back(tag);

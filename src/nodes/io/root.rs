@@ -11,6 +11,7 @@
 use super::tlps;
 use super::walk::{Access, Found, Log, Pause, Windows, enumerate};
 use crate::Broken;
+use crate::latencies::Latencies;
 use scalepool_endpoint::config_space::ConfigSpace;
 use scalepool_endpoint::event::Event;
 use scalepool_endpoint::pm::{Ask, Happened, PmAgent};
@@ -41,10 +42,8 @@ pub struct RootResult {
     pub memory: [u64; 2],
     /// Bytes of finished memory writes and reads.
     pub bytes: u64,
-    /// Request to last completion, by request \[cycles of the host clock\].
-    pub latency_cycles: Vec<u64>,
-    /// The same \[fs\].
-    pub latency_fs: Vec<u64>,
+    /// Request to answer, by transaction.
+    pub latencies: Latencies,
     /// What did not go as it should.
     pub events: Vec<Event>,
     /// End-to-end checks that failed.
@@ -212,8 +211,7 @@ impl Root {
         let Some(open) = self.open.remove(&done.tag) else { return };
         let form = self.config.form;
         self.tap.record(at, Kind::End, open.id, 0, || tlps::body(&open.last, form));
-        self.mine.latency_cycles.push(at.cycle - open.since_cycle);
-        self.mine.latency_fs.push(at.t_fs - open.since.as_fs());
+        self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - open.since.as_fs());
         match (open.purpose, done.outcome) {
             (Purpose::Config(access), Err(Failure::Status(CplStatus::CRS))) => {
                 self.mine.config[2] += 1;

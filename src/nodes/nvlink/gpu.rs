@@ -13,6 +13,7 @@ use super::ledger::{Ledger, Peer};
 use super::memory::Memory;
 use super::program::{Ask, Program, Want};
 use crate::Broken;
+use crate::latencies::Latencies;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::nvlink::Message;
 use scalepool_link::nvlink::port::body_of;
@@ -74,10 +75,8 @@ pub struct GpuResult {
     pub answers: u64,
     /// Bytes that the program counts.
     pub bytes: u64,
-    /// Request to answer \[cycles\].
-    pub latency_cycles: Vec<u64>,
-    /// The same \[fs\].
-    pub latency_fs: Vec<u64>,
+    /// Request to answer, by transaction.
+    pub latencies: Latencies,
     /// Broken rules.
     pub broken: Vec<Broken>,
     /// Flits sent, AE left out, first copies.
@@ -234,8 +233,7 @@ impl Gpu {
             }
             self.groups.remove(&group);
         }
-        self.mine.latency_cycles.push(at.cycle - open.since_cycle);
-        self.mine.latency_fs.push(cx.now().since_fs(open.since));
+        self.mine.latencies.add(at.cycle - open.since_cycle, cx.now().since_fs(open.since));
         self.tap.record(at, Kind::End, open.id, 0, || body_of(&message));
         cx.progress();
         let data = if message.op == Op::RSP_ERROR { Err(message.size) } else { Ok(message.data.as_slice()) };

@@ -10,10 +10,13 @@
 //! effect on the memory, their answers become due after its latency; answers that are due leave; then operations are issued
 //! until none is due, or one cannot go.
 
-use super::check::{Assembly, Ledger, Watch};
-use super::completer::{Responses, answers, apply};
+use super::check::{Assembly, Watch};
+use super::completer::{Answer, Responses, answers, apply};
+use super::ledger::Ledger;
+use super::open::{Open, OpenRequests};
 use super::traffic::{Generator, Op};
 use crate::Broken;
+use crate::latencies::Latencies;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
 use scalepool_memory::Line;
@@ -26,8 +29,8 @@ use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 use scalepool_trace::{Body, Kind, PlaceKind, Stamp, Tap};
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Messages of a transaction, for waves.
 pub const LAYOUTS: &[&LayoutDef] = &[TlReq::DEF, TlRsp::DEF];
@@ -51,10 +54,8 @@ pub struct AcceleratorResult {
     pub bytes: u64,
     /// Beats of 64 bytes of data of finished operations.
     pub beats: u64,
-    /// Request to answer, by transaction \[cycles of the accelerator clock\].
-    pub latency_cycles: Vec<u64>,
-    /// The same \[fs\].
-    pub latency_fs: Vec<u64>,
+    /// Request to answer, by transaction.
+    pub latencies: Latencies,
     /// Requests of others served.
     pub served: u64,
     /// Operations that a dummy answered, in isolation.
@@ -63,8 +64,6 @@ pub struct AcceleratorResult {
     pub is_timed_out: bool,
     /// Answers that came when nobody waited any more, in isolation.
     pub late: u64,
-    /// Messages that it has sent and taken.
-    pub ledger: Ledger,
     /// End-to-end checks that failed.
     pub broken: Vec<Broken>,
 }
@@ -123,11 +122,11 @@ pub struct PortEnds {
     pub rx: [In<Transfer>; 2],
 }
 
-struct Open {
-    op: Op,
-    answer: Assembly,
-    since: Time,
-    since_cycle: u64,
+/// A request that may be late.
+struct Awaited {
+    port: u16,
+    tag: u16,
+    /// Its number in traces: the tag may be in use again.
     id: u64,
 }
 
@@ -159,21 +158,26 @@ pub struct Accelerator {
     memory: Store,
     watch: Watch,
     /// Answers of the completer by port, with the cycle at which they may leave.
-    answers: Vec<VecDeque<(u64, Transfer)>>,
+    answers: Vec<VecDeque<(u64, Answer)>>,
     /// What the memories of all hold in the regions of this originator, once all that is open is done.
     expected: Store,
     next: Option<Op>,
     next_at_cycle: u64,
-    open: BTreeMap<(usize, u16), Open>,
+    open: OpenRequests,
     tags: Vec<Tags>,
     /// Open requests in order of their deadlines; those that are done are dropped when they come to the front.
-    deadlines: VecDeque<(Time, usize, u16, u64)>,
+    awaited: VecDeque<Awaited>,
     isolated: bool,
     writes: u64,
     rng: Rng,
     tap: Tap,
     mine: AcceleratorResult,
     result: Arc<Mutex<AcceleratorResult>>,
+    ledger: Arc<Mutex<Ledger>>,
+}
+
+fn entries(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
+    ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Any half, with some bits set.
@@ -184,33 +188,36 @@ fn random_half(rng: &mut Rng) -> Half {
 }
 
 impl Accelerator {
-    /// An accelerator with its ports, at least one; `rng` draws what it writes.
+    /// An accelerator with its ports, at least one; `rng` draws what it writes. What it publishes is in `result`; messages
+    /// are in `ledger` as they pass.
     pub fn new(
         mut config: AcceleratorConfig,
         ports: Vec<PortEnds>,
         rng: Rng,
         tap: Tap,
         result: Arc<Mutex<AcceleratorResult>>,
+        ledger: Arc<Mutex<Ledger>>,
     ) -> Accelerator {
         let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
         Accelerator {
             answers: ports.iter().map(|_| VecDeque::new()).collect(),
             tags: ports.iter().map(|_| Tags::default()).collect(),
-            watch: Watch::new(config.own),
+            open: OpenRequests::new(ports.len()),
+            watch: Watch::new(config.own, ports.len()),
             config,
             ports,
             memory: Store::new(BACKGROUND),
             expected: Store::new(BACKGROUND),
             next,
             next_at_cycle,
-            open: BTreeMap::new(),
-            deadlines: VecDeque::new(),
+            awaited: VecDeque::new(),
             isolated: false,
             writes: 0,
             rng,
             tap,
             mine: AcceleratorResult::default(),
             result,
+            ledger,
         }
     }
 
@@ -229,8 +236,8 @@ impl Accelerator {
     /// Everything that is open or still to be asked gets a dummy answer (`ualink` §12).
     fn isolate(&mut self, at: Stamp, cx: &mut Cx) {
         self.isolated = true;
-        self.deadlines.clear();
-        for (_, open) in std::mem::take(&mut self.open) {
+        self.awaited.clear();
+        for open in self.open.take_all() {
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
             self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
         }
@@ -244,10 +251,9 @@ impl Accelerator {
         if rsp.status == Status::ISOLATE {
             return self.isolate(at, cx);
         }
-        let key = (port, rsp.tag);
         let own = self.config.own;
         let is_read = rsp.rdwr == RdWr::Read;
-        let Some(open) = self.open.get_mut(&key).filter(|open| is_read == open.answer.is_read()) else {
+        let Some(open) = self.open.get_mut(port, rsp.tag).filter(|open| is_read == open.answer.is_read()) else {
             if self.isolated {
                 self.mine.late += 1;
             } else {
@@ -257,13 +263,11 @@ impl Accelerator {
             return;
         };
         if rsp.status == Status::CompletionTimeout {
-            return self.dummy(key, rsp, at, cx);
+            return self.dummy(port, rsp, at, cx);
         }
         // A compressed answer does not say where it comes from.
-        let mut named = transfer.clone();
-        named.data.clear();
-        named.field = Field::Response(TlRsp { src: open.op.dst, ..*rsp });
-        self.mine.ledger.takes(port, &named);
+        let named = Field::Response(TlRsp { src: open.op.dst, ..*rsp });
+        entries(&self.ledger).takes(port, &Transfer::new(named));
         let (is_finished, wrong) = open.answer.take(transfer);
         for violation in wrong {
             self.keep(violation);
@@ -278,33 +282,32 @@ impl Accelerator {
             );
         }
         if is_finished {
-            self.close(key, rsp, at, cx);
+            self.close(port, rsp, at, cx);
         }
     }
 
     /// An answer that the originator of the UPLI gives by itself, because the port is lost.
-    fn dummy(&mut self, key: (usize, u16), rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
+    fn dummy(&mut self, port: usize, rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
         if rsp.rdwr == RdWr::Read && !rsp.last {
             return;
         }
-        if let Some(open) = self.open.remove(&key) {
-            self.tags[key.0].back.push_back(key.1);
+        if let Some(open) = self.open.remove(port, rsp.tag) {
+            self.tags[port].back.push_back(rsp.tag);
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
             self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
             cx.progress();
         }
     }
 
-    fn close(&mut self, key: (usize, u16), rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
-        let Some(open) = self.open.remove(&key) else { return };
-        self.tags[key.0].back.push_back(key.1);
+    fn close(&mut self, port: usize, rsp: &TlRsp, at: Stamp, cx: &mut Cx) {
+        let Some(open) = self.open.remove(port, rsp.tag) else { return };
+        self.tags[port].back.push_back(rsp.tag);
         if open.op.cmd != ReqCmd::WriteMessage {
             self.mine.done += 1;
             self.mine.bytes += 4 * u64::from(open.op.dwords);
             self.mine.beats += u64::from(open.op.beats());
         }
-        self.mine.latency_cycles.push(at.cycle - open.since_cycle);
-        self.mine.latency_fs.push(at.t_fs - open.since.as_fs());
+        self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - open.since.as_fs());
         let bits = rsp.to_bits().unwrap_or(0);
         self.tap.record(at, Kind::End, open.id, 0, || Body::Message { layout: TlRsp::DEF, bits, data: None });
         cx.progress();
@@ -312,11 +315,11 @@ impl Accelerator {
 
     /// The deadline of the oldest open request.
     fn deadline(&mut self) -> Option<Time> {
-        while let Some(&(at, port, tag, id)) = self.deadlines.front() {
-            if self.open.get(&(port, tag)).is_some_and(|open| open.id == id) {
-                return Some(at);
+        while let Some(&Awaited { port, tag, id }) = self.awaited.front() {
+            if let Some(open) = self.open.get(port.into(), tag).filter(|open| open.id == id) {
+                return Some(open.since.plus_fs(self.config.timeout_fs));
             }
-            self.deadlines.pop_front();
+            self.awaited.pop_front();
         }
         None
     }
@@ -375,9 +378,9 @@ impl Accelerator {
         let vchan = (region / self.ports.len() as u64 % u64::from(self.config.vcs)) as u8;
         // One key roll at a time: what ends the last one names its request by the tag alone.
         let is_roll = op.cmd == ReqCmd::WriteMessage;
-        let rolls = is_roll && self.open.values().any(|open| open.op.cmd == ReqCmd::WriteMessage);
+        let rolls = is_roll && self.open.iter().any(|open| open.op.cmd == ReqCmd::WriteMessage);
         if rolls
-            || self.open.len() >= self.config.outstanding
+            || self.open.count() >= self.config.outstanding
             || !self.tags[port].are_left()
             || !self.ports[port].tx[TlClass::Request.index()].has_room(cx, 1)
         {
@@ -385,13 +388,13 @@ impl Accelerator {
         }
         let Some(tag) = self.tags[port].take() else { return false };
         let request = self.request(&op, tag, vchan);
-        self.mine.ledger.sends(port, &request);
+        entries(&self.ledger).sends(port, &request);
         let answer = Assembly::new(apply(&mut self.expected, op.dst, &request));
         let id = self.tap.new_id();
         let bits = request.field.to_bits().unwrap_or(0);
         self.tap.record(at, Kind::Begin, id, 0, || Body::Message { layout: TlReq::DEF, bits, data: None });
-        self.deadlines.push_back((cx.now().plus_fs(self.config.timeout_fs), port, tag, id));
-        self.open.insert((port, tag), Open { op, answer, since: cx.now(), since_cycle: at.cycle, id });
+        self.awaited.push_back(Awaited { port: port as u16, tag, id });
+        self.open.insert(port, tag, Open { op, answer, since: cx.now(), since_cycle: at.cycle, id });
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,
             cmd if cmd.is_atomic() => 2,
@@ -414,12 +417,13 @@ impl Accelerator {
                 && self.ports[port].tx[response].has_room(cx, 1)
             {
                 let Some((_, answer)) = self.answers[port].pop_front() else { break };
+                let answer = answer.transfer();
                 if let Field::Response(rsp) = &answer.field
                     && (rsp.rdwr == RdWr::Write || rsp.last)
                 {
                     self.watch.answered(port, rsp.dst, rsp.tag);
                 }
-                self.mine.ledger.sends(port, &answer);
+                entries(&self.ledger).sends(port, &answer);
                 // Room was asked for before.
                 let _ = self.ports[port].tx[response].push(cx, answer);
             }
@@ -427,7 +431,7 @@ impl Accelerator {
                 && let Some(transfer) = self.ports[port].rx[request].pop(cx)
             {
                 self.mine.served += 1;
-                self.mine.ledger.takes(port, &transfer);
+                entries(&self.ledger).takes(port, &transfer);
                 if let Field::Request(req) = &transfer.field {
                     self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
                 }
@@ -468,9 +472,9 @@ impl Module for Accelerator {
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        let oldest = self.open.values().map(|open| open.since).min();
+        let oldest = self.open.iter().map(|open| open.since).min();
         match oldest {
-            Some(since) => Err(Pending::new(format!("{} requests without answer", self.open.len()), since)),
+            Some(since) => Err(Pending::new(format!("{} requests without answer", self.open.count()), since)),
             None if self.next.is_some() => Err(Pending::new("operations not issued", Time::ZERO)),
             None => Ok(()),
         }
@@ -481,6 +485,6 @@ impl Module for Accelerator {
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("open", self.open.len() as u64);
+        visit("open", self.open.count() as u64);
     }
 }

@@ -3,8 +3,7 @@
 //! Modelled: beats of a read response, their bytes and `Last`; destinations, regions and tags of requests. Left out: slots
 //! and beats of UPLI in time.
 
-use super::completer::lines;
-use scalepool_link::ualink::upli::{OrderCheck, Ordered, Ordering};
+use super::completer::{Read, lines};
 use scalepool_memory::Line;
 use scalepool_protocols::ualink::code::RdWr;
 use scalepool_protocols::ualink::control::Field;
@@ -13,84 +12,24 @@ use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Messages as an accelerator has seen them, with their ports, in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ledger {
-    /// Requests and answers that it has sent.
-    pub sent: Vec<(usize, Ordered)>,
-    /// Requests and answers of others that have come.
-    pub came: Vec<(usize, Ordered)>,
-}
-
-impl Ledger {
-    /// It has sent one.
-    pub fn sends(&mut self, port: usize, transfer: &Transfer) {
-        self.sent.extend(Ordered::of(transfer).map(|one| (port, one)));
-    }
-
-    /// One has come.
-    pub fn takes(&mut self, port: usize, transfer: &Transfer) {
-        self.came.extend(Ordered::of(transfer).map(|one| (port, one)));
-    }
-}
-
-/// Broken promises of a fabric: what came out twice or from nowhere, what passed an earlier one, and, where `all` have to
-/// be there, what never came. Each source, destination and port by itself; nothing comes between those that are denied.
-pub fn conservation(ledgers: &[&Ledger], ordering: Ordering, denied: &[(u16, u16)], all: bool) -> Vec<Violation> {
-    let mut flows: BTreeMap<(u16, u16, usize), [Vec<Ordered>; 2]> = BTreeMap::new();
-    for ledger in ledgers {
-        for (n, list) in [&ledger.sent, &ledger.came].into_iter().enumerate() {
-            for &(port, one) in list {
-                let (src, dst) = one.pair();
-                flows.entry((src, dst, port)).or_default()[n].push(one);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    for ((src, dst, port), [sent, came]) in flows {
-        let flow = format!("from {src} to {dst} over port {port}");
-        if denied.contains(&(src, dst)) {
-            let text = format!("{} messages {flow} have come through although this pair is denied", came.len());
-            found.extend(
-                (!came.is_empty()).then(|| Violation::at_byte("UAL-SWI-02", 0, came.len(), "no message", text)),
-            );
-            continue;
-        }
-        let count = sent.len();
-        let mut check = OrderCheck::new(ordering);
-        sent.into_iter().for_each(|one| check.sent_one(one));
-        for (n, one) in came.into_iter().enumerate() {
-            if let Some(mut violation) = check.arrived_one(one) {
-                violation.text = format!("message {n} {flow}: {}", violation.text);
-                found.push(violation);
-            }
-        }
-        if all && check.under_way() > 0 {
-            let (is, text) = (format!("{} of {count} missing", check.under_way()), format!("messages {flow}"));
-            found.push(Violation::at_byte("SIM-E2E-03", 0, is, "each message once", text));
-        }
-    }
-    found
-}
-
 /// The answer to one request, as it comes together.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Assembly {
-    /// What has to be read, beat by beat, with its poison; nothing for a write.
-    expected: Vec<(Line, bool)>,
+    /// What has to be read; nothing for a write.
+    expected: Read,
     /// Bit n: beat n has come.
     seen: u8,
 }
 
 impl Assembly {
     /// An answer of these beats, at most four.
-    pub fn new(expected: Vec<(Line, bool)>) -> Assembly {
+    pub fn new(expected: Read) -> Assembly {
         Assembly { expected, seen: 0 }
     }
 
     /// Whether it answers a read.
     pub fn is_read(&self) -> bool {
-        !self.expected.is_empty()
+        self.expected.beats() > 0
     }
 
     /// Takes a response: whether the answer is finished, and what is wrong.
@@ -104,8 +43,8 @@ impl Assembly {
         for (n, line) in lines(transfer).enumerate() {
             let (beat, poison) = (first + n, transfer.poisoned >> n & 1 == 1);
             let bit = 1 << (beat & 7);
-            match self.expected.get(beat) {
-                Some(&(data, poisoned)) if self.seen & bit == 0 => {
+            match self.expected.beat(beat) {
+                Some((data, poisoned)) if self.seen & bit == 0 => {
                     // What is known to be wrong is not compared.
                     if poison != poisoned || !poison && line != data {
                         let byte = (0..64).find(|&k| line[k] != data[k]).unwrap_or(0);
@@ -128,7 +67,7 @@ impl Assembly {
             }
             self.seen |= bit;
         }
-        let (seen, all) = (self.seen.count_ones() as usize, self.expected.len());
+        let (seen, all) = (self.seen.count_ones() as usize, self.expected.beats());
         if rsp.last != (seen >= all) {
             let is = format!("{seen} of {all} beats, Last {}", u8::from(rsp.last));
             found.push(Violation::at_byte(
@@ -147,16 +86,17 @@ impl Assembly {
 #[derive(Debug, Clone, Default)]
 pub struct Watch {
     own: u16,
-    /// Port on which a source has used a region.
+    /// Port on which a source has used a region; empty where there is only one.
     regions: BTreeMap<(u16, u64), usize>,
+    ports: usize,
     /// Tags in use, by port and source.
     tags: BTreeSet<(usize, u16, u16)>,
 }
 
 impl Watch {
-    /// The completer of an accelerator.
-    pub fn new(own: u16) -> Watch {
-        Watch { own, ..Watch::default() }
+    /// The completer of an accelerator with its number of ports.
+    pub fn new(own: u16, ports: usize) -> Watch {
+        Watch { own, ports, ..Watch::default() }
     }
 
     /// A request comes by a port.
@@ -167,7 +107,7 @@ impl Watch {
             found.push(Violation::at_byte("UAL-SWI-01", 0, req.dst, self.own, text));
         }
         let region = req.address / REGION_BYTES;
-        let known = *self.regions.entry((req.src, region)).or_insert(port);
+        let known = if self.ports == 1 { port } else { *self.regions.entry((req.src, region)).or_insert(port) };
         if known != port {
             let (is, want) = (format!("port {port}"), format!("port {known}, as before"));
             let text = format!("requests of accelerator {} to block {region:#x} use more than one port", req.src);

@@ -4,14 +4,15 @@
 //! Left out: banks, address translation. An atomic adds its operand to a little-endian number of 64 bits and gives back
 //! the old one; which operations there are is up to the vendor, so this one is ours \[D\].
 
-use scalepool_memory::store::Store;
-use scalepool_memory::{ALL_BYTES, Line};
+use scalepool_memory::store::{HeldPage, Store};
+use scalepool_memory::{ALL_BYTES, LINE_BYTES, Line};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
 use scalepool_protocols::ualink::field::{REGION_BYTES, TlReq, TlRsp};
 use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
+use std::ops::Range;
 
 /// Address of a byte of an accelerator's memory in a store that holds the memories of all: what tells them apart stands
 /// above the 57 bits of an address.
@@ -45,43 +46,91 @@ fn enabled(req: &TlReq, enables: Option<&Half>, line_address: u64) -> u64 {
     })
 }
 
-/// What a request does to a store, and the beats that it reads, each with its poison. Used by the completer for what it has,
-/// and by the originator for what it expects.
-pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Vec<(Line, bool)> {
-    let Field::Request(req) = &request.field else { return Vec::new() };
+/// What a request reads, as it is when the request takes effect: beats of 64 bytes, each with its poison.
+#[derive(Debug, Clone)]
+pub struct Read(Source);
+
+#[derive(Debug, Clone)]
+enum Source {
+    /// Lines of a page that is held, from its line `first` on, so that thousands of reads that are open take little room.
+    Held { page: HeldPage, first: u8, beats: u8 },
+    /// Lines that stand nowhere in this form.
+    Lines(Vec<(Line, bool)>),
+}
+
+impl Read {
+    /// Lines of a store.
+    fn of(store: &Store, address: impl Fn(u64) -> u64, beats: u64) -> Read {
+        let page = store.hold(address(0));
+        if beats > 0 && page.read_line(address(beats - 1)).is_some() {
+            let first = (address(0) - page.address()) / LINE_BYTES;
+            return Read(Source::Held { page, first: first as u8, beats: beats as u8 });
+        }
+        let line = |n| store.read_line(address(n));
+        (0..beats).map(|n| (line(n).data, line(n).poison)).collect::<Vec<_>>().into()
+    }
+
+    /// Beats; 0 for what reads nothing.
+    pub fn beats(&self) -> usize {
+        match &self.0 {
+            Source::Held { beats, .. } => usize::from(*beats),
+            Source::Lines(lines) => lines.len(),
+        }
+    }
+
+    /// A beat with its poison; `None`: there are not so many.
+    pub fn beat(&self, n: usize) -> Option<(Line, bool)> {
+        match &self.0 {
+            Source::Held { page, first, beats } => {
+                let line = page.address() + LINE_BYTES * (u64::from(*first) + n as u64);
+                let line = if n < usize::from(*beats) { page.read_line(line) } else { None };
+                line.map(|line| (line.data, line.poison))
+            }
+            Source::Lines(lines) => lines.get(n).copied(),
+        }
+    }
+}
+
+impl From<Vec<(Line, bool)>> for Read {
+    fn from(lines: Vec<(Line, bool)>) -> Read {
+        Read(Source::Lines(lines))
+    }
+}
+
+/// What a request does to a store, and what it reads. Used by the completer for what it has, and by the originator for what
+/// it expects.
+pub fn apply(store: &mut Store, owner: u16, request: &Transfer) -> Read {
+    let Field::Request(req) = &request.field else { return Vec::new().into() };
     let base = req.address & !63;
+    let at = |n: u64| global(owner, base + 64 * n);
+    let is_message = req.cmd == ReqCmd::WriteMessage;
+    if !req.cmd.is_atomic() && !is_message && !req.cmd.has_data() {
+        return Read::of(store, at, beats(req));
+    }
     let mut read = Vec::new();
     for n in 0..beats(req) {
         let (address, poison) = (base + 64 * n, request.poisoned >> n & 1 == 1);
-        let at = global(owner, address);
         let data = beat(&request.data, n as usize);
-        match req.cmd {
-            ReqCmd::AtomicR | ReqCmd::AtomicNR => {
-                let old = store.read_line(at);
-                let byte = (req.address % 64) as usize & !7;
-                let word = |line: &Line| u64::from_le_bytes(std::array::from_fn(|k| line[byte + k]));
-                let mut new = old.data;
-                new[byte..byte + 8].copy_from_slice(&word(&old.data).wrapping_add(word(&data)).to_le_bytes());
-                store.write_line(at, &new, ALL_BYTES, old.poison || poison);
-                if req.cmd == ReqCmd::AtomicR {
-                    let mut answer = [0; 64];
-                    answer[byte..byte + 8].copy_from_slice(&old.data[byte..byte + 8]);
-                    read.push((answer, old.poison));
-                }
+        if req.cmd.is_atomic() {
+            let old = store.read_line(at(n));
+            let byte = (req.address % 64) as usize & !7;
+            let word = |line: &Line| u64::from_le_bytes(std::array::from_fn(|k| line[byte + k]));
+            let mut new = old.data;
+            new[byte..byte + 8].copy_from_slice(&word(&old.data).wrapping_add(word(&data)).to_le_bytes());
+            store.write_line(at(n), &new, ALL_BYTES, old.poison || poison);
+            if req.cmd == ReqCmd::AtomicR {
+                let mut answer = [0; 64];
+                answer[byte..byte + 8].copy_from_slice(&old.data[byte..byte + 8]);
+                read.push((answer, old.poison));
             }
+        } else if is_message {
             // It says something, and writes nothing; that of type 2 is answered where reads are (`ualink` §12).
-            ReqCmd::WriteMessage => read.extend((req.metadata == 2).then_some(([0; 64], false))),
-            cmd if cmd.has_data() => {
-                let enables = enabled(req, request.enables.as_ref(), address);
-                store.write_line(at, &data, enables, poison);
-            }
-            _ => {
-                let line = store.read_line(at);
-                read.push((line.data, line.poison));
-            }
+            read.extend((req.metadata == 2).then_some(([0; 64], false)));
+        } else {
+            store.write_line(at(n), &data, enabled(req, request.enables.as_ref(), address), poison);
         }
     }
-    read
+    read.into()
 }
 
 /// How a read of several beats is answered.
@@ -93,26 +142,40 @@ pub enum Responses {
     Single,
 }
 
+/// An answer that waits for its time.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    rsp: TlRsp,
+    read: Read,
+    beats: Range<usize>,
+}
+
+impl Answer {
+    /// The answer as it leaves.
+    pub fn transfer(&self) -> Transfer {
+        let beats: Vec<_> = self.beats.clone().filter_map(|n| self.read.beat(n)).collect();
+        let poisoned = beats.iter().enumerate().fold(0, |bits, (n, (_, poison))| bits | u8::from(*poison) << n);
+        let data: Vec<Line> = beats.iter().map(|(line, _)| *line).collect();
+        Transfer { poisoned, ..with_data(Field::Response(self.rsp), &data, None) }
+    }
+}
+
 /// The answers to a request.
-pub fn answers(store: &mut Store, own: u16, request: &Transfer, responses: Responses) -> Vec<Transfer> {
+pub fn answers(store: &mut Store, own: u16, request: &Transfer, responses: Responses) -> Vec<Answer> {
     let Field::Request(req) = &request.field else { return Vec::new() };
     let read = apply(store, own, request);
     let rsp =
         TlRsp { dst: req.src, src: own, tag: req.tag, vchan: req.vchan, status: Status::OKAY, ..TlRsp::default() };
-    if read.is_empty() {
-        return vec![Transfer::new(Field::Response(TlRsp { rdwr: RdWr::Write, ..rsp }))];
+    let beats = read.beats();
+    if beats == 0 {
+        return vec![Answer { rsp: TlRsp { rdwr: RdWr::Write, ..rsp }, read, beats: 0..0 }];
     }
     let rsp = TlRsp { rdwr: RdWr::Read, last: true, ..rsp };
-    let poison = |beats: &[(Line, bool)]| beats.iter().enumerate().fold(0, |p, (n, b)| p | u8::from(b.1) << n);
-    let of = |rsp: TlRsp, beats: &[(Line, bool)]| {
-        let data: Vec<Line> = beats.iter().map(|b| b.0).collect();
-        Transfer { poisoned: poison(beats), ..with_data(Field::Response(rsp), &data, None) }
-    };
     match responses {
-        Responses::Multi => vec![of(TlRsp { len: (read.len() - 1) as u8, ..rsp }, &read)],
+        Responses::Multi => vec![Answer { rsp: TlRsp { len: (beats - 1) as u8, ..rsp }, read, beats: 0..beats }],
         Responses::Single => {
-            let single = |n: usize| of(TlRsp { offset: n as u8, last: n == 0, ..rsp }, &read[n..=n]);
-            (0..read.len()).rev().map(single).collect()
+            let single = |n: usize| TlRsp { offset: n as u8, last: n == 0, ..rsp };
+            (0..beats).rev().map(|n| Answer { rsp: single(n), read: read.clone(), beats: n..n + 1 }).collect()
         }
     }
 }

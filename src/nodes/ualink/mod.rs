@@ -9,6 +9,8 @@ pub mod accelerator;
 pub mod check;
 pub mod completer;
 pub mod guard;
+pub mod ledger;
+pub mod open;
 pub mod port;
 pub mod station;
 pub mod traffic;

@@ -127,8 +127,7 @@ fn measured(host: &HostResult) -> Measured {
             ("host stall cycles", host.stall_cycles),
         ],
         bytes: host.bytes,
-        latency_cycles: host.latency_cycles.clone(),
-        latency_fs: host.latency_fs.clone(),
+        latencies: host.latencies.clone(),
         broken: host.broken.clone(),
         ..Measured::default()
     }

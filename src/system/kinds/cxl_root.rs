@@ -247,8 +247,8 @@ fn measured(place: &str, agreed: ConnectedMode, root: RootResult, mem: Option<Ho
     let mut broken: Vec<_> = io::broken(place, &root.events).chain(root.broken).collect();
     let mut all_bytes = root.bytes;
     if let Some(mem) = mem {
-        let answers = mem.latency_fs.len() as u64;
-        let mean_fs = mem.latency_fs.iter().sum::<u64>().checked_div(answers).unwrap_or(0);
+        let (answers, sum_fs) = mem.latencies.iter().fold((0u64, 0), |(n, sum), (_, fs)| (n + 1, sum + fs));
+        let mean_fs = sum_fs.checked_div(answers).unwrap_or(0);
         counts.extend([
             ("CXL.mem reads", mem.misses),
             ("CXL.mem writes", mem.writes),
@@ -257,12 +257,5 @@ fn measured(place: &str, agreed: ConnectedMode, root: RootResult, mem: Option<Ho
         all_bytes += mem.bytes;
         broken.extend(mem.broken);
     }
-    Measured {
-        counts,
-        bytes: all_bytes,
-        latency_cycles: root.latency_cycles,
-        latency_fs: root.latency_fs,
-        broken,
-        ..Measured::default()
-    }
+    Measured { counts, bytes: all_bytes, latencies: root.latencies, broken, ..Measured::default() }
 }

@@ -325,8 +325,7 @@ impl Figures {
             counts,
             extremes,
             bytes: result.bytes,
-            latency_cycles: result.latency_cycles.clone(),
-            latency_fs: result.latency_fs.clone(),
+            latencies: result.latencies.clone(),
             broken: result.broken.clone(),
             to_fs: (result.last_cycle > 0).then_some(last),
             traffic: Some(NodeTraffic {

@@ -21,6 +21,7 @@ use scalepool_nodes::Broken;
 use scalepool_nodes::ualink::accelerator::{self, Accelerator, AcceleratorConfig, AcceleratorResult, PortEnds};
 use scalepool_nodes::ualink::completer::Responses;
 use scalepool_nodes::ualink::guard::Guard;
+use scalepool_nodes::ualink::ledger::Ledger as UalLedger;
 use scalepool_nodes::ualink::port::{self, Port, Tamper};
 use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
@@ -302,7 +303,8 @@ impl Component for UalAccelerator {
         let station_results: Vec<_> = stations.iter().map(|parts| (parts.name.clone(), parts.result.clone())).collect();
         let tap = hub.tap(&name, accelerator::SHOWS);
         let result: Arc<Mutex<AcceleratorResult>> = Arc::default();
-        let (shared, seen, ledger) = (result.clone(), result.clone(), Ledger::Ualink(result));
+        let (shared, ledger): (_, Arc<Mutex<UalLedger>>) = (result.clone(), Arc::default());
+        let entered = ledger.clone();
         let from_fs = site.clock.edge(self.traffic.start_cycles).as_fs();
         let (path, offered) = (name.clone(), self.offered(site));
         Ok(Node {
@@ -322,17 +324,17 @@ impl Component for UalAccelerator {
                         rx: rx.map(|end| bind.attach(end)),
                     });
                     let ports = ports.collect();
-                    Accelerator::new(config, ports, bind.rng(), tap, shared)
+                    Accelerator::new(config, ports, bind.rng(), tap, shared, entered)
                 })
             }),
             measure: Box::new(move || {
                 let stations: Vec<(&str, StationResult)> =
                     station_results.iter().map(|(name, result)| (name.as_str(), super::published(result))).collect();
-                let figures = Measured { from_fs, ..measured(&path, offered, &super::published(&seen)) };
+                let figures = Measured { from_fs, ..measured(&path, offered, &super::published(&result)) };
                 with_stations(figures, &stations)
             }),
             digest: Vec::new(),
-            ledger: Some(ledger),
+            ledger: Some(Ledger::Ualink(ledger)),
         })
     }
 }
@@ -418,8 +420,7 @@ fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> Measured {
     Measured {
         counts,
         bytes: result.bytes,
-        latency_cycles: result.latency_cycles.clone(),
-        latency_fs: result.latency_fs.clone(),
+        latencies: result.latencies.clone(),
         broken,
         is_isolated: result.dummies + result.late > 0,
         traffic: Some(NodeTraffic { offered: Offered::PerCycle(offered), accepted_flits: result.beats }),

@@ -4,7 +4,7 @@
 use super::pods::{rules_of, run, set};
 use super::rig::{on_vc, read, response, write};
 use scalepool::link::ualink::upli::{Ordered, Ordering};
-use scalepool::nodes::ualink::check::{Ledger, conservation};
+use scalepool::nodes::ualink::ledger::{Ledger, conservation};
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request};
 use scalepool_protocols::ualink::code::ReqCmd;
@@ -81,7 +81,7 @@ fn the_account_sees_each_kind_of_loss() {
     let sent: Vec<_> = list.iter().map(of).collect();
     let judged = |order: &[usize], ordering: Ordering, denied: &[(u16, u16)]| {
         let came = order.iter().map(|&n| sent[n]).collect();
-        let ledger = Ledger { sent: sent.clone(), came };
+        let ledger = Ledger { sent: sent.iter().copied().collect(), came };
         let found = conservation(&[&ledger], ordering, denied, true);
         found.iter().map(|v| v.rule).collect::<Vec<_>>()
     };
@@ -99,7 +99,7 @@ fn the_account_sees_each_kind_of_loss() {
     };
     assert_eq!(judged(&[0], strict, &[pair]), ["UAL-SWI-02"]);
     assert_eq!(judged(&[], strict, &[pair]), [""; 0]);
-    let other_port = Ledger { sent: vec![sent[0]], came: vec![(1, sent[0].1)] };
+    let other_port = Ledger { sent: [sent[0]].into_iter().collect(), came: [(1, sent[0].1)].into_iter().collect() };
     let found = conservation(&[&other_port], strict, &[], true);
     assert_eq!(found.iter().map(|v| v.rule).collect::<Vec<_>>(), ["SIM-E2E-03", "UAL-UPL-09"], "by another port");
 }

@@ -103,7 +103,7 @@ fn ual_upl_07_p() {
 
 #[test]
 fn ual_upl_07_n() {
-    let mut watch = Watch::new(5);
+    let mut watch = Watch::new(5, 4);
     assert_eq!(watch.request(0, &request(&read(0x100, 1, 1))), []);
     let found = watch.request(1, &request(&read(0x1c0, 1, 2)));
     assert_eq!(found.iter().map(|v| v.rule).collect::<Vec<_>>(), ["UAL-UPL-07"], "a second port for a region");
@@ -152,7 +152,7 @@ fn ual_upl_09_p() {
 
 #[test]
 fn ual_upl_09_n() {
-    let mut watch = Watch::new(5);
+    let mut watch = Watch::new(5, 4);
     let req = request(&read(0x100, 1, 1));
     assert_eq!(watch.request(0, &req), []);
     assert_eq!(watch.request(0, &req).iter().map(|v| v.rule).collect::<Vec<_>>(), ["UAL-UPL-09"]);
@@ -170,7 +170,7 @@ fn single(offset: u8, last: bool) -> Transfer {
 }
 
 fn two_beats() -> Assembly {
-    Assembly::new(vec![(beat(4), false); 2])
+    Assembly::new(vec![(beat(4), false); 2].into())
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn ual_upl_12_p() {
         assert_eq!(answer.take(&single(order[0], false)), (false, vec![]));
         assert_eq!(answer.take(&single(order[1], true)), (true, vec![]));
     }
-    let mut answer = Assembly::new((0..3).map(|n| (beat(4 + n), false)).collect());
+    let mut answer = Assembly::new((0..3).map(|n| (beat(4 + n), false)).collect::<Vec<_>>().into());
     assert_eq!(answer.take(&response(3, 1)), (true, vec![]), "all beats at once");
 }
 

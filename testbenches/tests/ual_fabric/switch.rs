@@ -67,8 +67,8 @@ fn ual_swi_01_p() {
 fn ual_swi_01_n() {
     // A transaction at the wrong port is seen by the accelerator there.
     let Field::Request(req) = read(0, 1, 1).field else { panic!("a request") };
-    assert_eq!(Watch::new(5).request(0, &req), []);
-    let found = Watch::new(6).request(0, &req);
+    assert_eq!(Watch::new(5, 4).request(0, &req), []);
+    let found = Watch::new(6, 4).request(0, &req);
     assert_eq!(found.iter().map(|v| v.rule).collect::<Vec<_>>(), ["UAL-SWI-01"]);
 }
 

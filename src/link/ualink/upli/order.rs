@@ -51,6 +51,27 @@ impl Ordered {
         (self.src, self.dst)
     }
 
+    /// The same as numbers, for a record: stream, source, destination, tag, offset, region. A response has no region; the
+    /// record has this one in its place.
+    pub fn numbers(&self, region: u64) -> [u64; 6] {
+        let (stream, region) = match self.stream {
+            Stream::ReadResponses => (0, region),
+            Stream::WriteResponses => (1, region),
+            Stream::Requests { vc, region } => (2 + u64::from(vc), region),
+        };
+        [stream, self.src.into(), self.dst.into(), self.tag.into(), self.offset.into(), region]
+    }
+
+    /// Of the numbers of a record.
+    pub fn of_numbers([stream, src, dst, tag, offset, region]: [u64; 6]) -> Ordered {
+        let stream = match stream {
+            0 => Stream::ReadResponses,
+            1 => Stream::WriteResponses,
+            vc => Stream::Requests { vc: (vc - 2) as u8, region },
+        };
+        Ordered { stream, src: src as u16, dst: dst as u16, tag: tag as u16, offset: offset as u8 }
+    }
+
     /// Whether `self`, the later one, may arrive before `earlier`.
     pub fn may_pass(&self, earlier: &Ordered, ordering: Ordering) -> bool {
         if (self.src, self.dst) != (earlier.src, earlier.dst) {

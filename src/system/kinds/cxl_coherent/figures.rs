@@ -81,12 +81,13 @@ const LINE_BYTES: u64 = 64;
 pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poisoning: bool) -> Measured {
     let cores = || agents.iter().filter_map(|(_, agent)| agent.measured.as_ref());
     let sum = |of: fn(&accessor::Measured) -> u64| cores().map(of).sum::<u64>();
-    let latency_cycles: Vec<u64> = cores().flat_map(|core| core.latency_cycles.iter().copied()).collect();
+    let latency_cycles = || cores().flat_map(|core| core.latency_cycles.iter().copied());
+    let accesses = latency_cycles().count() as u64;
     let (num, den) = period;
-    let fs = |cycles: &u64| (u128::from(*cycles) * u128::from(num) / u128::from(den)) as u64;
+    let fs = |cycles: u64| (u128::from(cycles) * u128::from(num) / u128::from(den)) as u64;
     let mut all = Measured {
-        bytes: latency_cycles.len() as u64 * LINE_BYTES,
-        latency_fs: latency_cycles.iter().map(fs).collect(),
+        bytes: accesses * LINE_BYTES,
+        latencies: latency_cycles().map(|cycles| (cycles, fs(cycles))).collect(),
         messages: ORDER
             .iter()
             .enumerate()
@@ -102,7 +103,7 @@ pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poison
     };
     if cores().next().is_some() {
         all.counts = vec![
-            ("accesses", latency_cycles.len() as u64),
+            ("accesses", accesses),
             ("cache hits", sum(|core| core.hits)),
             ("evictions", sum(|core| core.evictions)),
         ];
@@ -133,6 +134,5 @@ pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poison
             throttled.iter().map(|t| t.last.into()).max().unwrap_or(0),
         ));
     }
-    all.latency_cycles = latency_cycles;
     all
 }

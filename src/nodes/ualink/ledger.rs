@@ -1,0 +1,170 @@
+//! Conservation, message by message: what an accelerator sends to another one is what that one gets.
+//!
+//! Modelled: for each source, destination and port the messages as order sees them, in a few bytes each. The promised order
+//! is that of `ualink` §12. Left out: the data, which the originator checks.
+//!
+//! A walk: an accelerator enters a message when it goes to its port and when it comes from there; when the run is over both
+//! lists of each source, destination and port are compared. Lists of all at once would take many times the room of the
+//! logs, so sources are judged in groups.
+
+use crate::row_log::RowLog;
+use scalepool_link::ualink::upli::{OrderCheck, Ordered, Ordering};
+use scalepool_protocols::ualink::unpack::Transfer;
+use scalepool_protocols::wire::Violation;
+use std::collections::BTreeMap;
+
+/// Groups of sources that are judged one by one, about; each has to read all logs.
+const GROUPS: usize = 4;
+/// Messages that are judged together however few there are in all.
+const AT_ONCE: usize = 1 << 16;
+
+/// Messages with their ports, in the order in which they passed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MessageLog(RowLog<7>);
+
+impl MessageLog {
+    /// One has passed.
+    pub fn add(&mut self, port: usize, message: Ordered) {
+        let [.., region] = self.0.last();
+        // A response has no region: that of the row before takes no room.
+        let [stream, src, dst, tag, offset, region] = message.numbers(region);
+        self.0.add([port as u64, stream, src, dst, tag, offset, region]);
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, Ordered)> + '_ {
+        self.0.rows().map(|[port, numbers @ ..]| (port as usize, Ordered::of_numbers(numbers)))
+    }
+}
+
+impl FromIterator<(usize, Ordered)> for MessageLog {
+    fn from_iter<I: IntoIterator<Item = (usize, Ordered)>>(all: I) -> MessageLog {
+        let mut log = MessageLog::default();
+        all.into_iter().for_each(|(port, message)| log.add(port, message));
+        log
+    }
+}
+
+/// Messages as an accelerator has seen them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Requests and answers that it has sent.
+    pub sent: MessageLog,
+    /// Requests and answers of others that have come.
+    pub came: MessageLog,
+}
+
+impl Ledger {
+    /// It has sent one.
+    pub fn sends(&mut self, port: usize, transfer: &Transfer) {
+        Ordered::of(transfer).into_iter().for_each(|one| self.sent.add(port, one));
+    }
+
+    /// One has come.
+    pub fn takes(&mut self, port: usize, transfer: &Transfer) {
+        Ordered::of(transfer).into_iter().for_each(|one| self.came.add(port, one));
+    }
+
+    /// Messages with their ports: those that it has sent, those that have come.
+    fn both(&self) -> impl Iterator<Item = (usize, usize, Ordered)> + '_ {
+        let sent = self.sent.iter().map(|(port, one)| (SENT, port, one));
+        sent.chain(self.came.iter().map(|(port, one)| (CAME, port, one)))
+    }
+}
+
+/// Places of the lists of a flow.
+const SENT: usize = 0;
+const CAME: usize = 1;
+
+/// What one source has sent to one destination over one port, and what has come.
+type Flows = BTreeMap<(u16, u16, usize), [Vec<Ordered>; 2]>;
+
+/// Broken promises of a fabric: what came out twice or from nowhere, what passed an earlier one, and, where `all` have to
+/// be there, what never came. Each source, destination and port by itself; nothing comes between those that are denied.
+pub fn conservation(ledgers: &[&Ledger], ordering: Ordering, denied: &[(u16, u16)], all: bool) -> Vec<Violation> {
+    let messages = || ledgers.iter().flat_map(|ledger| ledger.both());
+    let mut of_source: BTreeMap<u16, usize> = BTreeMap::new();
+    messages().for_each(|(.., one)| *of_source.entry(one.pair().0).or_default() += 1);
+    let at_once = AT_ONCE.max(of_source.values().sum::<usize>() / GROUPS);
+    let mut found = Vec::new();
+    let mut sources = of_source.into_iter().peekable();
+    while let Some((first, mut count)) = sources.next() {
+        let mut last = first;
+        while let Some((source, more)) = sources.next_if(|(_, more)| count + more <= at_once) {
+            (last, count) = (source, count + more);
+        }
+        let mut flows = Flows::new();
+        for (n, port, one) in messages() {
+            let (src, dst) = one.pair();
+            if (first..=last).contains(&src) {
+                flows.entry((src, dst, port)).or_default()[n].push(one);
+            }
+        }
+        judge(flows, ordering, denied, all, &mut found);
+    }
+    found
+}
+
+fn judge(flows: Flows, ordering: Ordering, denied: &[(u16, u16)], all: bool, found: &mut Vec<Violation>) {
+    for ((src, dst, port), [sent, came]) in flows {
+        let flow = format!("from {src} to {dst} over port {port}");
+        if denied.contains(&(src, dst)) {
+            let text = format!("{} messages {flow} have come through although this pair is denied", came.len());
+            found.extend(
+                (!came.is_empty()).then(|| Violation::at_byte("UAL-SWI-02", 0, came.len(), "no message", text)),
+            );
+            continue;
+        }
+        let count = sent.len();
+        let mut check = OrderCheck::new(ordering);
+        sent.into_iter().for_each(|one| check.sent_one(one));
+        for (n, one) in came.into_iter().enumerate() {
+            if let Some(mut violation) = check.arrived_one(one) {
+                violation.text = format!("message {n} {flow}: {}", violation.text);
+                found.push(violation);
+            }
+        }
+        if all && check.under_way() > 0 {
+            let (is, text) = (format!("{} of {count} missing", check.under_way()), format!("messages {flow}"));
+            found.push(Violation::at_byte("SIM-E2E-03", 0, is, "each message once", text));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sources, and messages of each: more than are judged at once.
+    const SOURCES: u16 = 40;
+    const EACH: u16 = 2000;
+
+    /// What is lost is named wherever it is, in the order of sources.
+    #[test]
+    fn a_loss_is_found_in_each_group_of_sources() {
+        let message = |src: u16, n: u16| (usize::from(n % 3), Ordered::request(src, SOURCES, n, 0, u64::from(n) << 8));
+        // Each the last of its port, so that none passes it.
+        let lost = [(0, EACH - 1), (13, EACH - 2), (SOURCES - 1, EACH - 3)];
+        let all = || (0..SOURCES).flat_map(|src| (0..EACH).map(move |n| (src, n)));
+        let ledgers: Vec<Ledger> = (0..=SOURCES)
+            .map(|own| Ledger {
+                sent: all().filter(|(src, _)| *src == own).map(|(src, n)| message(src, n)).collect(),
+                came: all()
+                    .filter(|one| own == SOURCES && !lost.contains(one))
+                    .map(|(src, n)| message(src, n))
+                    .collect(),
+            })
+            .collect();
+        assert!(usize::from(SOURCES) * usize::from(EACH) > AT_ONCE);
+        let ledgers: Vec<&Ledger> = ledgers.iter().collect();
+        assert!(conservation(&ledgers, Ordering::Strict, &[], false).is_empty(), "the rest may be on its way");
+        let found = conservation(&ledgers, Ordering::Strict, &[], true);
+        let texts: Vec<String> = found.iter().map(|v| format!("{}: {} {}", v.rule, v.text, v.found)).collect();
+        let expected = lost.map(|(src, n)| {
+            let port = n % 3;
+            let count = (0..EACH).filter(|k| k % 3 == port).count();
+            format!("SIM-E2E-03: messages from {src} to {SOURCES} over port {port} 1 of {count} missing")
+        });
+        assert_eq!(texts, expected);
+    }
+}

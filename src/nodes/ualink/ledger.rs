@@ -13,8 +13,10 @@ use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use std::collections::BTreeMap;
 
-/// Messages of sources that are judged together, if they are more than one.
-const AT_ONCE: usize = 1 << 15;
+/// Groups of sources that are judged one by one, about; each has to read all logs.
+const GROUPS: usize = 4;
+/// Messages that are judged together however few there are in all.
+const AT_ONCE: usize = 1 << 16;
 
 /// Messages with their ports, in the order in which they passed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -83,11 +85,12 @@ pub fn conservation(ledgers: &[&Ledger], ordering: Ordering, denied: &[(u16, u16
     let messages = || ledgers.iter().flat_map(|ledger| ledger.both());
     let mut of_source: BTreeMap<u16, usize> = BTreeMap::new();
     messages().for_each(|(.., one)| *of_source.entry(one.pair().0).or_default() += 1);
+    let at_once = AT_ONCE.max(of_source.values().sum::<usize>() / GROUPS);
     let mut found = Vec::new();
     let mut sources = of_source.into_iter().peekable();
     while let Some((first, mut count)) = sources.next() {
         let mut last = first;
-        while let Some((source, more)) = sources.next_if(|(_, more)| count + more <= AT_ONCE) {
+        while let Some((source, more)) = sources.next_if(|(_, more)| count + more <= at_once) {
             (last, count) = (source, count + more);
         }
         let mut flows = Flows::new();
@@ -125,5 +128,43 @@ fn judge(flows: Flows, ordering: Ordering, denied: &[(u16, u16)], all: bool, fou
             let (is, text) = (format!("{} of {count} missing", check.under_way()), format!("messages {flow}"));
             found.push(Violation::at_byte("SIM-E2E-03", 0, is, "each message once", text));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sources, and messages of each: more than are judged at once.
+    const SOURCES: u16 = 40;
+    const EACH: u16 = 2000;
+
+    /// What is lost is named wherever it is, in the order of sources.
+    #[test]
+    fn a_loss_is_found_in_each_group_of_sources() {
+        let message = |src: u16, n: u16| (usize::from(n % 3), Ordered::request(src, SOURCES, n, 0, u64::from(n) << 8));
+        // Each the last of its port, so that none passes it.
+        let lost = [(0, EACH - 1), (13, EACH - 2), (SOURCES - 1, EACH - 3)];
+        let all = || (0..SOURCES).flat_map(|src| (0..EACH).map(move |n| (src, n)));
+        let ledgers: Vec<Ledger> = (0..=SOURCES)
+            .map(|own| Ledger {
+                sent: all().filter(|(src, _)| *src == own).map(|(src, n)| message(src, n)).collect(),
+                came: all()
+                    .filter(|one| own == SOURCES && !lost.contains(one))
+                    .map(|(src, n)| message(src, n))
+                    .collect(),
+            })
+            .collect();
+        assert!(usize::from(SOURCES) * usize::from(EACH) > AT_ONCE);
+        let ledgers: Vec<&Ledger> = ledgers.iter().collect();
+        assert!(conservation(&ledgers, Ordering::Strict, &[], false).is_empty(), "the rest may be on its way");
+        let found = conservation(&ledgers, Ordering::Strict, &[], true);
+        let texts: Vec<String> = found.iter().map(|v| format!("{}: {} {}", v.rule, v.text, v.found)).collect();
+        let expected = lost.map(|(src, n)| {
+            let port = n % 3;
+            let count = (0..EACH).filter(|k| k % 3 == port).count();
+            format!("SIM-E2E-03: messages from {src} to {SOURCES} over port {port} 1 of {count} missing")
+        });
+        assert_eq!(texts, expected);
     }
 }

@@ -538,6 +538,11 @@ impl Hooks {
         Passed::On
     }
 
+    /// Whether anybody looks at units on the wire; else they go on as they are.
+    pub fn looks_at_wire(&self, way: Way) -> bool {
+        self.watches(HookPoint::Wire, way) || self.is_sampled(way)
+    }
+
     /// Shows a unit on the wire; what goes on: none, one, or a unit twice, each with whether its bytes are others.
     pub fn wire<U: OnWire>(&self, way: Way, name: &'static str, unit: U) -> Arrivals<(U, bool)> {
         let arrivals = self.behind_wire(way, name, unit);

@@ -21,7 +21,7 @@ use crate::ualink::line::{CodeWord, Line};
 use crate::ualink::state::{Fault, State};
 use crate::ualink::{End, EndConfig, OnLine, Stats};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Pending, Rng, Time};
-use scalepool_protocols::ualink::flit::FLIT_BYTES;
+use scalepool_protocols::ualink::flit::{FLIT_BYTES, Flit};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -224,7 +224,7 @@ impl LinkPort {
             came = true;
             self.answer |= arrived.waits;
             match arrived.item {
-                OnLine::Flit(flit) => {
+                OnLine::Flit(flit) if self.end.hooks().looks_at_wire(Way::Rx) => {
                     for (flit, _) in self.end.hooks().wire(Way::Rx, "ualink", *flit).into_iter().flatten() {
                         self.arrival(&OnLine::Flit(Box::new(flit)), at);
                     }
@@ -298,11 +298,7 @@ impl LinkPort {
             match item {
                 OnLine::Flit(flit) => {
                     self.flits += 1;
-                    for (leaves, _) in self.end.hooks().wire(Way::Tx, "ualink", *flit).into_iter().flatten() {
-                        for flit in self.wire.send(leaves).into_iter().flatten() {
-                            self.wires.wire_out.push(cx, OnWire { item: OnLine::Flit(Box::new(flit)), waits });
-                        }
-                    }
+                    self.send(cx, flit, waits);
                 }
                 item => self.wires.wire_out.push(cx, OnWire { item, waits }),
             }
@@ -317,6 +313,19 @@ impl LinkPort {
         }
         self.show(at);
         self.busy_since = if self.is_busy() { self.busy_since.or(Some(cx.now())) } else { None };
+    }
+
+    /// Sends a flit; most go as they are.
+    fn send(&mut self, cx: &mut Cx, flit: Box<Flit>, waits: bool) {
+        let out = &mut self.wires.wire_out;
+        if !self.end.hooks().looks_at_wire(Way::Tx) && self.wire.sends_whole(FLIT_BYTES) {
+            return out.push(cx, OnWire { item: OnLine::Flit(flit), waits });
+        }
+        for (leaves, _) in self.end.hooks().wire(Way::Tx, "ualink", *flit).into_iter().flatten() {
+            for flit in self.wire.send(leaves).into_iter().flatten() {
+                out.push(cx, OnWire { item: OnLine::Flit(Box::new(flit)), waits });
+            }
+        }
     }
 
     fn show(&mut self, at: Stamp) {

@@ -1,5 +1,5 @@
 //! One table of ratios: messages, flits of 68 and 256 bytes, flits of UALink and packets of NVLink, CRC-16 and the kernel,
-//! each beside its peers; then how long a large description takes, and how a pod grows.
+//! each beside its peers; then how a pod grows, and how long a large description takes.
 //!
 //! Measured: throughput on one thread, data in the first or second level of the cache. Left out: latency of a single call,
 //! memory traffic, more than one thread.
@@ -53,8 +53,9 @@ pub fn report(quick: bool) -> String {
     xlinks::measure(effort, &mut table);
     crc16::measure(effort, &mut table);
     kernel::measure(effort, &mut table);
-    descriptions::measure(effort, &mut table);
+    // Pods tell memory by the most that the process has had, so what takes much comes behind them.
     pods::measure(effort, &mut table);
+    descriptions::measure(effort, &mut table);
     coherence::measure(effort, &mut table);
     table.to_string()
 }

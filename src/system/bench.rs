@@ -5,11 +5,11 @@
 //! which the model answers, so that the bench passes before there is any RTL. Left out: benches for links without whole units, and
 //! for components that exchange messages.
 //!
-//! A walk through one: the component is looked up; it and its neighbours have to offer `flits`; the system is built once, for
-//! the size of units at its ports; the templates beside this file are filled in.
+//! A walk through one: the component is looked up; it and its neighbours stand outside by their flits, which every kind offers;
+//! the system is built once, for the size of units at its ports; the templates beside this file are filled in.
 
 use super::build::{AssemblyError, Run, assemble};
-use super::design::{Instance, System};
+use super::design::System;
 use super::kind::External;
 use std::fmt::Write;
 
@@ -30,14 +30,6 @@ pub enum BenchError {
         /// Those that there are.
         expected: String,
     },
-    /// It cannot stand outside.
-    #[error("--external: found `{path}`, a {kind}, expected a component that offers `flits`")]
-    External {
-        /// The component, or one beside it.
-        path: String,
-        /// Its kind.
-        kind: &'static str,
-    },
     /// A bench of another way to stand outside.
     #[error(
         "--external: found `{path}={found}`, expected `{path}` or `{path}=flits`: a bench exchanges flits with its component"
@@ -47,16 +39,6 @@ pub enum BenchError {
         path: String,
         /// The way.
         found: String,
-    },
-    /// Its neighbour cannot, through which the stub answers.
-    #[error(
-        "--external: found `{path}`, a {kind}, beside it, expected a component that offers `flits`: the stub answers as it does"
-    )]
-    Neighbour {
-        /// The neighbour.
-        path: String,
-        /// Its kind.
-        kind: &'static str,
     },
     /// The system cannot be built.
     #[error(transparent)]
@@ -95,18 +77,12 @@ pub fn bench(system: System, component: &str, source: &Source) -> Result<Vec<(St
         expected: system.components.iter().map(|c| c.path.as_str()).collect::<Vec<_>>().join(", "),
     })?;
     let own = &system.components[at];
-    if !offers(own) {
-        return Err(BenchError::External { path: own.path.clone(), kind: own.kind.name });
-    }
     let mut neighbours = Vec::new();
     let (mut ports, mut units_per_s) = (Vec::new(), 1.0);
     for port in &own.ports {
         let link = &system.links[port.link];
         let (peer, peer_port) = link.ports[1 - port.end];
         let beside = &system.components[peer];
-        if !offers(beside) {
-            return Err(BenchError::Neighbour { path: beside.path.clone(), kind: beside.kind.name });
-        }
         neighbours.push(beside.path.clone());
         units_per_s = link.config.facts().unit_bytes_per_s;
         let signals = flat(port.path.strip_prefix(&format!("{}.", own.path)).unwrap_or(&port.path));
@@ -200,10 +176,6 @@ fn wires(ports: &[Port]) -> String {
         )
     });
     each.collect()
-}
-
-fn offers(component: &Instance) -> bool {
-    component.kind.external.contains(&FLITS)
 }
 
 /// A path as a name of SystemVerilog and Python: `host[1].cxl` is `host_1_cxl`.

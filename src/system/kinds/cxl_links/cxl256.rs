@@ -3,6 +3,7 @@
 use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, is_coherent, messages, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
+use crate::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::cxl256::WireFlit;
@@ -21,7 +22,23 @@ pub const CXL_256B: LinkKind = LinkKind {
     about: "CXL.cachemem over standard 256B flits",
     fields: Standard::fields,
     read: link::<Standard>,
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a link counts.
+    static METRICS {
+        PROTOCOL = "protocol flits" ["flits"] Sum, "flits with messages or data sent";
+        CREDIT = "credit flits" ["flits"] Sum, "flits that carry credits alone sent";
+        NOPS = "NOP flits" ["flits"] Sum, "flits without payload sent";
+        REPLAYED = "replayed flits" ["flits"] Sum, "flits sent again";
+        NAKS = "Nak flits" ["flits"] Sum, "flits with a Nak sent";
+        LATE_ACKS = "late Acks" ["Acks"] Sum, "Acks sent later than the limit of the sheet allows";
+        EARLY_HALVES = "early halves" ["halves"] Sum, "first halves of latency-optimised flits that were used before the second one";
+        REPAIRS = "FEC repairs" ["flits"] Sum, "flits that the FEC repaired";
+        BAD = "bad flits" ["flits"] Sum, "flits that were thrown away by their CRC";
+    }
+}
 
 /// Latency-optimised 256B flits.
 pub const CXL_256B_LOPT: LinkKind = LinkKind {
@@ -29,6 +46,7 @@ pub const CXL_256B_LOPT: LinkKind = LinkKind {
     about: "CXL.cachemem over latency-optimised 256B flits, whose halves are used one by one",
     fields: LatencyOptimised::fields,
     read: link::<LatencyOptimised>,
+    metrics: &[METRICS],
 };
 
 /// 256B flits with port based routing.
@@ -37,6 +55,7 @@ pub const CXL_256B_PBR: LinkKind = LinkKind {
     about: "CXL.cachemem over 256B flits with port based routing: requests carry SPID and DPID",
     fields: Pbr::fields,
     read: link::<Pbr>,
+    metrics: &[METRICS],
 };
 
 config! {
@@ -184,15 +203,15 @@ impl Reported for PortEnd<Cachemem> {
             retries: sum(|s| s.replays),
             credit_stalls: host.credit_stalls + device.credit_stalls,
             counts: vec![
-                ("protocol flits", clients.iter().map(|c| c.sent_protocol).sum()),
-                ("credit flits", clients.iter().map(|c| c.sent_credits).sum()),
-                ("NOP flits", units.iter().sum::<u64>() - payload - replayed),
-                ("replayed flits", replayed),
-                ("Nak flits", sum(|s| s.sent_naks)),
-                ("late Acks", sum(|s| s.acks_late)),
-                ("early halves", sum(|s| s.early_halves)),
-                ("FEC repairs", sum(|s| s.repaired)),
-                ("bad flits", sum(|s| s.bad)),
+                (&PROTOCOL, clients.iter().map(|c| c.sent_protocol).sum()),
+                (&CREDIT, clients.iter().map(|c| c.sent_credits).sum()),
+                (&NOPS, units.iter().sum::<u64>() - payload - replayed),
+                (&REPLAYED, replayed),
+                (&NAKS, sum(|s| s.sent_naks)),
+                (&LATE_ACKS, sum(|s| s.acks_late)),
+                (&EARLY_HALVES, sum(|s| s.early_halves)),
+                (&REPAIRS, sum(|s| s.repaired)),
+                (&BAD, sum(|s| s.bad)),
             ],
             coverage: coverage.summary().map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
         }

@@ -3,6 +3,7 @@
 use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, is_coherent, messages, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
+use crate::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::cxl68::UNDER_WAY_BYTES;
@@ -23,7 +24,19 @@ pub const CXL_68B: LinkKind = LinkKind {
     about: "CXL.cachemem over 68B flits, at most 32 GT/s",
     fields: Cxl68Link::fields,
     read: link::<Cxl68Link>,
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a link counts.
+    static METRICS {
+        PROTOCOL = "protocol flits" ["flits"] Sum, "flits with a header and slots sent";
+        ALL_DATA = "all-data flits" ["flits"] Sum, "flits of data alone sent";
+        LLCRD = "LLCRD flits" ["flits"] Sum, "flits that carry credits and Acks alone sent";
+        RETRY = "RETRY flits" ["flits"] Sum, "flits of the retry sequence sent";
+        REPLAYED = "replayed flits" ["flits"] Sum, "flits sent again";
+    }
+}
 
 config! {
     /// A link with 68B flits. Numbers without another source are of the model (basis: model).
@@ -126,11 +139,11 @@ impl Reported for End {
             retries: down.retries + up.retries,
             credit_stalls: down.credit_stalls + up.credit_stalls,
             counts: vec![
-                ("protocol flits", down.sent_protocol + up.sent_protocol),
-                ("all-data flits", down.sent_all_data + up.sent_all_data),
-                ("LLCRD flits", down.sent_llcrd + up.sent_llcrd),
-                ("RETRY flits", down.sent_retry + up.sent_retry),
-                ("replayed flits", down.replayed + up.replayed),
+                (&PROTOCOL, down.sent_protocol + up.sent_protocol),
+                (&ALL_DATA, down.sent_all_data + up.sent_all_data),
+                (&LLCRD, down.sent_llcrd + up.sent_llcrd),
+                (&RETRY, down.sent_retry + up.sent_retry),
+                (&REPLAYED, down.replayed + up.replayed),
             ],
             coverage: groups.map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
         }

@@ -7,6 +7,8 @@
 use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, site, unit_bytes_per_s};
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, Plug, link};
+use crate::metric::Count;
+use crate::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};
@@ -36,7 +38,30 @@ pub const CXL_IO: LinkKind = LinkKind {
     about: "CXL.io over 68B or 256B flits, as its ends train; CXL.mem can share it, behind the ARB/MUX",
     fields: CxlIoLink::fields,
     read: link::<CxlIoLink>,
+    metrics: &[METRICS, SHARES],
 };
+
+metrics! {
+    /// What a link counts.
+    static METRICS {
+        REPLAYED_TLPS = "replayed TLPs" ["TLPs"] Sum, "TLPs sent again";
+        REPLAYED = "replayed flits" ["flits"] Sum, "flits sent again";
+        EARLY_HALVES = "early halves" ["halves"] Sum, "first halves of latency-optimised flits that were used before the second one";
+        TRAININGS = "trainings" ["trainings"] Sum, "times that an end trained the link";
+    }
+}
+
+metrics! {
+    /// Flits by protocol behind the ARB/MUX, and ALMPs: those of the host, then those of the device.
+    static SHARES {
+        IO_DOWN = "CXL.io flits down" ["flits"] Sum, "flits of CXL.io that the host sent";
+        CACHEMEM_DOWN = "CXL.cachemem flits down" ["flits"] Sum, "flits of CXL.cachemem that the host sent";
+        ALMPS_DOWN = "ALMPs down" ["flits"] Sum, "ALMPs that the host sent";
+        IO_UP = "CXL.io flits up" ["flits"] Sum, "flits of CXL.io that the device sent";
+        CACHEMEM_UP = "CXL.cachemem flits up" ["flits"] Sum, "flits of CXL.cachemem that the device sent";
+        ALMPS_UP = "ALMPs up" ["flits"] Sum, "ALMPs that the device sent";
+    }
+}
 
 /// Identifiers of host and device in port based routing.
 const PORT_IDS: [u16; 2] = [1, 2];
@@ -244,15 +269,15 @@ impl<E: HasIo> Reported for IoEnd<E> {
         let figures = ends.map(|end| end.end.figures());
         let of_io = |count: fn(&Stats) -> u64| stats.iter().map(count).sum::<u64>();
         let of_ends = |count: fn(&IoFigures) -> u64| figures.iter().map(count).sum::<u64>();
-        let mut counts = vec![
-            ("replayed TLPs", of_io(|s| s.replayed)),
-            ("replayed flits", of_ends(|f| f.replayed)),
-            ("early halves", of_ends(|f| f.early_halves)),
-            ("trainings", host.trainings() + device.trainings()),
+        let mut counts: Vec<Count> = vec![
+            (&REPLAYED_TLPS, of_io(|s| s.replayed)),
+            (&REPLAYED, of_ends(|f| f.replayed)),
+            (&EARLY_HALVES, of_ends(|f| f.early_halves)),
+            (&TRAININGS, host.trainings() + device.trainings()),
         ];
-        for (names, shares) in SHARES.into_iter().zip(&figures).filter_map(|(names, f)| Some((names, f.shares?))) {
+        for (metrics, shares) in SHARES.chunks(3).zip(&figures).filter_map(|(metrics, f)| Some((metrics, f.shares?))) {
             let Shares { sent: [io, cachemem], almps } = shares;
-            counts.extend(names.into_iter().zip([io, cachemem, almps]));
+            counts.extend(metrics.iter().copied().zip([io, cachemem, almps]));
         }
         let sent = TLPS.into_iter().zip(&stats).flat_map(|(names, stats)| names.into_iter().zip(stats.sent));
         Figures {
@@ -274,12 +299,6 @@ impl<E: HasIo> Reported for IoEnd<E> {
         Vec::new()
     }
 }
-
-/// What each direction sends, as counts name it: flits by protocol, and ALMPs.
-const SHARES: [[&str; 3]; 2] = [
-    ["CXL.io flits down", "CXL.cachemem flits down", "ALMPs down"],
-    ["CXL.io flits up", "CXL.cachemem flits up", "ALMPs up"],
-];
 
 /// TLPs that each direction sends, in the order in which its end counts them.
 const TLPS: [[&str; 3]; 2] =

@@ -16,6 +16,7 @@ pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 
 use crate::field::{Range, config};
 use crate::kind::{Finding, LinkSite, Plug, Role};
+use crate::metric::Count;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_coherence::message as coherent;
@@ -168,7 +169,7 @@ struct Figures {
     /// Flit clocks in which a message waited for a credit.
     credit_stalls: u64,
     /// Further counts.
-    counts: Vec<(&'static str, u64)>,
+    counts: Vec<Count>,
     /// Coverage points: group, rows met, rows in all.
     coverage: Vec<(String, u64, u64)>,
 }

@@ -2,8 +2,9 @@
 //! caller drives.
 
 use super::{Classes, CxlLink, Reported};
-use crate::kind::{BuiltLink, Clocks, Ending, External as Outside, LinkEndSite, LinkMeasured, LinkSite, Plug};
+use crate::kind::{BuiltLink, Clocks, External as Outside, LinkEndSite, LinkSite, Plug};
 use crate::kinds::{broken as broken_at, published};
+use crate::measured::{Ending, LinkMeasured};
 use scalepool_coherence::message;
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};

@@ -14,13 +14,14 @@ use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};
 use scalepool_link::arbmux::cxl256::{ArbMux as ArbMux256, ArbMuxConfig as ArbMux256Config};
 use scalepool_link::arbmux::{Ask, Instance};
+use scalepool_link::coverage::Met;
 use scalepool_link::cxl68::timing::LineRate;
 use scalepool_link::cxl68::{End as End68, EndConfig, UNDER_WAY_BYTES};
 use scalepool_link::cxl256::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
 use scalepool_link::cxl256::port::PortEnd;
 use scalepool_link::cxlio::{ConfigError, FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig, Stats};
-use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, PidLog, Shares, UnitEnd};
+use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, IoReport, PidLog, Shares, UnitEnd};
 use scalepool_memory::limit;
 use scalepool_nodes::io::mode;
 use scalepool_protocols::cxl::Dir;
@@ -263,17 +264,16 @@ impl<E: HasIo> Reported for IoEnd<E> {
         Ok((Plug::CxlIo(IoPlug { io, mem: Some(mem) }), both))
     }
 
-    fn figures(host: &Self, device: &Self, _: bool) -> Figures {
-        let ends = [host, device];
-        let stats: [Stats; 2] = ends.map(|end| *end.end.io().stats());
-        let figures = ends.map(|end| end.end.figures());
-        let of_io = |count: fn(&Stats) -> u64| stats.iter().map(count).sum::<u64>();
-        let of_ends = |count: fn(&IoFigures) -> u64| figures.iter().map(count).sum::<u64>();
+    fn figures(ends: [&IoReport; 2], _: bool) -> Figures {
+        let stats: [&Stats; 2] = ends.map(|end| &end.stats);
+        let figures = ends.map(|end| &end.figures);
+        let of_io = |count: fn(&Stats) -> u64| stats.iter().map(|s| count(s)).sum::<u64>();
+        let of_ends = |count: fn(&IoFigures) -> u64| figures.iter().map(|f| count(f)).sum::<u64>();
         let mut counts: Vec<Count> = vec![
             (&REPLAYED_TLPS, of_io(|s| s.replayed)),
             (&REPLAYED, of_ends(|f| f.replayed)),
             (&EARLY_HALVES, of_ends(|f| f.early_halves)),
-            (&TRAININGS, host.trainings() + device.trainings()),
+            (&TRAININGS, ends.iter().map(|end| end.trainings).sum()),
         ];
         for (metrics, shares) in SHARES.chunks(3).zip(&figures).filter_map(|(metrics, f)| Some((metrics, f.shares?))) {
             let Shares { sent: [io, cachemem], almps } = shares;
@@ -286,7 +286,7 @@ impl<E: HasIo> Reported for IoEnd<E> {
             retries: of_io(|s| s.replays) + of_ends(|f| f.replays),
             credit_stalls: of_ends(|f| f.credit_stalls),
             counts,
-            coverage: host.coverage(device),
+            coverage: Met::summary(&ends[0].coverage, &ends[1].coverage).collect(),
         }
     }
 
@@ -294,8 +294,12 @@ impl<E: HasIo> Reported for IoEnd<E> {
         self.end.unit(bytes)
     }
 
+    fn stopped_by(end: &IoReport) -> Option<&'static str> {
+        end.halted
+    }
+
     /// Timers of CXL.io stop with its last answer, wherever the credits are then.
-    fn astray(&self, _: &Self) -> Vec<(String, String)> {
+    fn astray(_: &IoReport, _: &IoReport) -> Vec<(String, String)> {
         Vec::new()
     }
 }

@@ -7,7 +7,7 @@
 use super::kind::{PlaceNode, Plug, Role, SitePort};
 use super::kinds::published;
 use super::measured::{Measure, Measured};
-use crate::metrics;
+use crate::metric::metrics;
 use scalepool_link::mailbox::{Flow, Mailbox};
 use scalepool_nodes::cxl::MEM_CLASSES;
 use scalepool_nodes::cxl::outside::{Outside, OutsideResult};

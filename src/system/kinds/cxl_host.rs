@@ -6,7 +6,7 @@ use crate::kind::{
 };
 use crate::measured::Measured;
 use crate::memory_map::{Span, shown};
-use crate::metrics;
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::Clock;
 use scalepool_memory::LINE_BYTES;

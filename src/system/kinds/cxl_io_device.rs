@@ -6,7 +6,7 @@ use crate::kind::{
     Carried, Component, ComponentKind, Finding, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
 };
 use crate::measured::Measured;
-use crate::metrics;
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_endpoint::completer::{Completer, CompleterConfig};
 use scalepool_endpoint::config_space::ConfigSpace;

@@ -8,7 +8,7 @@ use crate::kind::{
 };
 use crate::measured::Measured;
 use crate::metric::Count;
-use crate::metrics;
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_endpoint::config_space::port::port as root_port;
 use scalepool_endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side};

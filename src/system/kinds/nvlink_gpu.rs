@@ -9,8 +9,8 @@ use crate::kind::{
     component,
 };
 use crate::measured::{Measured, NodeTraffic, Offered};
+use crate::metric::metrics;
 use crate::metric::{Count, Metric};
-use crate::metrics;
 use crate::quantity::Unit;
 use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::{Clock, Rng};

@@ -5,7 +5,7 @@ use crate::kind::{
     BuiltLink, Carried, Clocks, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite, Plug, link,
 };
 use crate::measured::{Ending, LinkMeasured};
-use crate::metrics;
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};

@@ -10,7 +10,7 @@ use crate::kind::{
     SitePort, component,
 };
 use crate::measured::Measured;
-use crate::metrics;
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_fabric::nvlink_switch::routing::MAX_REPLICA_SETS;
 use scalepool_fabric::nvlink_switch::{

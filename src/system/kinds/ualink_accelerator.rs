@@ -13,7 +13,7 @@ use crate::kind::{
 use crate::kinds::ualink_link::codec;
 use crate::measured::{Measured, NodeTraffic, Offered};
 use crate::metric::Count;
-use crate::metrics;
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder, Rng};

@@ -8,7 +8,7 @@ use crate::kind::{
     Role, link,
 };
 use crate::measured::{Ending, LinkMeasured};
-use crate::metrics;
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation, Time};

@@ -6,7 +6,7 @@ use crate::kind::{
     component,
 };
 use crate::measured::Measured;
-use crate::metrics;
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_fabric::ualink_switch::core::CoreStats;

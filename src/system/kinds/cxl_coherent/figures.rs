@@ -2,7 +2,7 @@
 
 use crate::measured::{Measured, Rows};
 use crate::metric::Metric;
-use crate::metrics;
+use crate::metric::metrics;
 use scalepool_coherence::agent::Agent;
 use scalepool_coherence::clocked::accessor;
 use scalepool_coherence::clocked::core::Core;

@@ -10,7 +10,7 @@ use crate::kind::{
 use crate::kinds::cxl_links;
 use crate::kinds::published;
 use crate::measured::Measured;
-use crate::metrics;
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_coherence::cache::route::{Below, CACHE_IDS, Flits, Hdm, Hierarchy, Routes};

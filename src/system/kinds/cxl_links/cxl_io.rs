@@ -8,7 +8,7 @@ use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, site
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, Plug, link};
 use crate::metric::Count;
-use crate::metrics;
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};

@@ -1,6 +1,6 @@
 //! What components and links count: name, unit, meaning, and what a system makes of the counts of several of them.
 //!
-//! Each figure is declared once, by [`metrics!`](crate::metrics) in the file of its kind. Summary, `--json`, comparisons
+//! Each figure is declared once, by [`metrics!`] in the file of its kind. Summary, `--json`, comparisons
 //! and `describe KIND` read that declaration. Left out: messages by layout, which the layouts themselves name, and spreads
 //! of latencies.
 
@@ -86,6 +86,8 @@ macro_rules! metrics {
         $vis static $all: &[&$crate::metric::Metric] = &[$(&$id),*];
     };
 }
+
+pub use crate::metrics;
 
 metrics! {
     /// What every component has.

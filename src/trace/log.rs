@@ -411,6 +411,9 @@ impl LogSink {
             Body::Value { signal, value } => self.line(places, r, Level::Trace, r.id, &format!("{signal}={value}")),
             Body::Taken { number, .. } => self.line(places, r, Level::Trace, r.id, &format!("number={number}")),
             Body::Mark(name) => self.mark(places, r, &format!("name={name}")),
+            Body::Access { name, address } => self.mark(places, r, &format!("name={name} address={address:#x}")),
+            Body::Wait { wait, holder: 0 } => self.mark(places, r, &format!("name={wait}")),
+            Body::Wait { wait, holder } => self.mark(places, r, &format!("name={wait} holder={holder}")),
             Body::None => self.mark(places, r, ""),
         }
     }

@@ -110,7 +110,7 @@ impl Component for IoDevice {
         let config = CompleterConfig { boundary_bytes: self.boundary, not_ready: self.not_ready };
         let result: Arc<Mutex<FunctionResult>> = Arc::default();
         let (shared, place) = (result.clone(), name.clone());
-        let latency_cycles = self.latency_cycles;
+        let (latency_cycles, link) = (self.latency_cycles, port.number);
         let of_memory: Arc<Mutex<Vec<Broken>>> = Arc::default();
         let broken = of_memory.clone();
         Ok(Node {
@@ -134,6 +134,7 @@ impl Component for IoDevice {
                     queue: MEM_QUEUE,
                     port,
                     form: mem_form,
+                    link,
                     place,
                 };
                 p.module(&mem_name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap, of_memory))

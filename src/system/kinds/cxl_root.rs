@@ -169,7 +169,11 @@ impl Component for CxlRoot {
             cache: None,
             outstanding: self.memory.outstanding,
             background: BACKGROUND,
-            ports: vec![HostPorts { own: mode::routed_id(agreed, own), device: mode::routed_id(agreed, device) }],
+            ports: vec![HostPorts {
+                own: mode::routed_id(agreed, own),
+                device: mode::routed_id(agreed, device),
+                link: port.number,
+            }],
             routes: None,
             form: mem_form,
         };

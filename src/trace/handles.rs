@@ -31,7 +31,9 @@ pub enum Identifier {
     UalinkTag,
     /// Tag of an NVLink request with an answer, of a requester.
     NvlinkTag,
-    /// Number of a posted NVLink request, of a requester, its target and one of its links.
+    /// Address of a reduction, for which the switch reads under a name of its own.
+    NvlinkReduction,
+    /// Number of a posted NVLink request, of a requester and its target; addresses tell links apart.
     NvlinkPosted,
 }
 
@@ -70,6 +72,9 @@ pub enum Named {
     /// It came as the first one and leaves as the second one; the record belongs to it.
     Through(Handle, Handle),
 }
+
+/// Posted requests that are remembered for an identifier: it is not known when they arrive, and to how many.
+const MOST_POSTED: usize = 64;
 
 /// What identifiers mean now, and what is under way.
 #[derive(Debug, Default)]
@@ -115,7 +120,11 @@ impl Handles {
 
     fn bind(&mut self, handle: Handle, id: u64) {
         let bound = self.bound.entry(Handle { address: 0, ..handle }).or_default();
-        bound.retain(|(address, id)| *address != handle.address && self.open.contains_key(id));
+        match handle.identifier.is_posted() {
+            true if bound.len() >= MOST_POSTED => drop(bound.remove(0)),
+            true => (),
+            false => bound.retain(|(address, id)| *address != handle.address && self.open.contains_key(id)),
+        }
         bound.push((handle.address, id));
     }
 }

@@ -252,16 +252,17 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     /// Behind a step: what it sent goes to the queues, what it saw is reported.
     fn settle(&mut self, at: Stamp) {
         let Out { sends, events, effects, worked } = std::mem::take(&mut self.out);
+        // A request that was open has ended before the agent sends the next one for its line.
+        let ended = effects.iter().filter(|effect| matches!(effect, Effect::Done(_))).map(Effect::line);
+        let done: Vec<LineAddr> = ended.filter(|line| !self.tree.done(at, &mut self.tap, *line)).collect();
         for (port, msg) in sends {
             if let Some(watch) = &mut self.watch {
                 watch.message(self.number, port, &msg, false, at);
             }
             self.post(port, &msg, at);
         }
-        for effect in &effects {
-            if let Effect::Done(line) = effect {
-                self.tree.done(at, &mut self.tap, *line);
-            }
+        for line in done {
+            self.tree.done(at, &mut self.tap, line);
         }
         self.report(events, at);
         if let Some(watch) = &mut self.watch {
@@ -374,7 +375,7 @@ impl<A: Agent<Line> + Clone, C: Core<A> + Clone> Module for Node<A, C> {
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("open", self.tree.lines().len() as u64);
+        visit("open", self.tree.lines().count() as u64);
     }
 }
 

@@ -124,6 +124,15 @@ struct Served {
     waits: bool,
 }
 
+/// A request of this node.
+#[derive(Debug)]
+struct Asked {
+    id: u64,
+    parent: u64,
+    /// The line of a write, which ends with its answer; the agent says when others end.
+    writes: Option<LineAddr>,
+}
+
 /// A snoop of this node.
 #[derive(Debug)]
 struct Snooped {
@@ -151,10 +160,12 @@ pub struct Passing<'a> {
 pub struct Tree {
     /// Accesses of the core, by their number.
     accesses: BTreeMap<u64, u64>,
-    /// Requests of this node, by line.
+    /// Requests of this node but for writes of CXL.mem, by line.
     own: BTreeMap<LineAddr, u64>,
-    /// The same by what they were sent as last.
-    asked: BTreeMap<Key, u64>,
+    /// Those writes, by line.
+    writes: BTreeMap<LineAddr, u64>,
+    /// All by what they were sent as last.
+    asked: BTreeMap<Key, Asked>,
     served: BTreeMap<Key, Served>,
     snooped: BTreeMap<Key, Snooped>,
     /// Snoops without an answer, by who waits for them.
@@ -166,6 +177,8 @@ pub struct Tree {
     cause: u64,
     /// What was taken in the step.
     taken: Option<Key>,
+    /// The write that ended in the step, of which the agent will tell.
+    written: Option<LineAddr>,
     /// Accesses for which the core works on lines in this cycle.
     causes: BTreeMap<LineAddr, u64>,
     /// Messages that wait in their channels, by link and place.
@@ -174,8 +187,8 @@ pub struct Tree {
 
 impl Tree {
     /// Lines of requests that have not ended.
-    pub fn lines(&self) -> impl ExactSizeIterator<Item = &LineAddr> {
-        self.own.keys()
+    pub fn lines(&self) -> impl Iterator<Item = &LineAddr> {
+        self.own.keys().chain(self.writes.keys().filter(|line| !self.own.contains_key(line)))
     }
 
     fn key(passing: &Passing<'_>) -> Key {
@@ -207,7 +220,12 @@ impl Tree {
     fn holder(&self, line: LineAddr, but: u64) -> u64 {
         let works = |s: &&Served| s.line == Some(line) && s.id != but && (!s.answered || s.pulls);
         let served = self.served.values().filter(works).map(|s| s.id).min();
-        served.or(self.own.get(&line).copied()).unwrap_or(0)
+        served.unwrap_or_else(|| self.asks(line))
+    }
+
+    /// The request of this node on a line, 0 for none.
+    fn asks(&self, line: LineAddr) -> u64 {
+        self.own.get(&line).or_else(|| self.writes.get(&line)).copied().unwrap_or(0)
     }
 
     // ---- messages ------------------------------------------------------------------------------------------------
@@ -225,7 +243,7 @@ impl Tree {
         if self.held.remove(&channel).is_some() {
             tap.named(Named::By(handle), at, Kind::Mark, 0, 0, || Body::Mark(WAIT_OVER));
         }
-        (self.cause, self.taken) = (0, None);
+        (self.cause, self.taken, self.written) = (0, None, None);
         let mut named = Named::Nowhere;
         let (kind, id) = match part {
             Part::Request | Part::Snoop => {
@@ -240,19 +258,25 @@ impl Tree {
                 (self.cause, self.taken, named) = (id, Some(key), Named::By(handle));
                 (Kind::Begin, id)
             }
-            Part::Word => (Kind::Mark, self.served.get(&key).map_or(0, |s| s.id)),
+            Part::Word => {
+                // It may come before its request.
+                named = Named::By(handle);
+                (Kind::Mark, self.served.get(&key).map_or(0, |s| s.id))
+            }
             Part::Answer => {
-                let id = self.asked.get(&key).copied().unwrap_or(0);
+                let id = self.asked.get(&key).map_or(0, |asked| asked.id);
                 if let Some(uqid) = pull(passing.message) {
                     self.pulled.insert((passing.port, uqid), id);
                 }
-                self.cause = id;
+                // What follows is for the same access.
+                self.cause = self.asked.get(&key).map_or(0, |asked| asked.parent);
                 (Kind::Mark, id)
             }
             Part::SnoopAnswer => (Kind::Mark, self.snoop_answer(key)),
         };
         tap.record_on(passing.link, named, at, kind, (id, 0), body);
         self.snoop_ends(at, tap, key, passing.message);
+        self.write_ends(at, tap, key, passing.message);
     }
 
     /// The transaction of an answer to a snoop, or of pulled data.
@@ -286,24 +310,40 @@ impl Tree {
         }
     }
 
+    fn write_ends(&mut self, at: Stamp, tap: &mut Tap, key: Key, answer: &Message) {
+        if !matches!(answer, Message::S2mNdr(m) if m.opcode != NdrOpcode::BIConflictAck) {
+            return;
+        }
+        if let Some(&Asked { id, writes: Some(line), .. }) = self.asked.get(&key) {
+            self.asked.remove(&key);
+            self.writes.remove(&line);
+            self.written = Some(line);
+            tap.record(at, Kind::End, id, 0, || Body::None);
+        }
+    }
+
     /// Records a message that the agent sends, and what it begins.
     pub fn send(&mut self, at: Stamp, tap: &mut Tap, passing: &Passing<'_>, body: impl FnOnce() -> Body) {
         let ((part, handle), key) = (passing.part, Tree::key(passing));
         let mut named = Named::Nowhere;
         let (kind, id, parent) = match part {
             Part::Request => {
-                let open = passing.line.and_then(|line| self.own.get(&line)).copied();
+                let writes = passing.line.filter(|_| matches!(passing.message, Message::M2sRwd(..)));
+                let lines = if writes.is_some() { &mut self.writes } else { &mut self.own };
+                let open = passing.line.and_then(|line| lines.get(&line)).copied();
                 let id = open.unwrap_or_else(|| tap.new_id());
-                self.own.extend(passing.line.map(|line| (line, id)));
-                self.asked.insert(key, id);
+                lines.extend(passing.line.map(|line| (line, id)));
+                let parent = if open.is_some() { self.cause } else { self.acts(at, tap, passing.line) };
+                self.asked.insert(key, Asked { id, parent, writes });
                 named = Named::As(handle);
-                match open {
-                    Some(_) => (Kind::Mark, id, 0),
-                    None => (Kind::Begin, id, self.acts(at, tap, passing.line)),
-                }
+                (if open.is_some() { Kind::Mark } else { Kind::Begin }, id, parent)
             }
-            Part::Word => (Kind::Mark, self.asked.get(&key).copied().unwrap_or(0), 0),
-            Part::Answer => (Kind::Mark, self.answer(at, tap, key, passing.message), 0),
+            Part::Word => (Kind::Mark, self.asked.get(&key).map_or(0, |asked| asked.id), 0),
+            Part::Answer => {
+                // To a word that came before its request.
+                named = Named::By(handle);
+                (Kind::Mark, self.answer(at, tap, key, passing.message), 0)
+            }
             Part::Snoop => {
                 let (id, parent) = (tap.new_id(), self.acts(at, tap, passing.line));
                 self.snooped.insert(key, Snooped { id, parent, owed: Owed::of(passing.message) });
@@ -365,11 +405,16 @@ impl Tree {
 
     // ---- steps ---------------------------------------------------------------------------------------------------
 
-    /// A request of this node has ended.
-    pub fn done(&mut self, at: Stamp, tap: &mut Tap, line: LineAddr) {
-        if let Some(id) = self.own.remove(&line) {
+    /// A request of this node has ended, the agent says; `false`: none is known on that line.
+    pub fn done(&mut self, at: Stamp, tap: &mut Tap, line: LineAddr) -> bool {
+        if self.written.take_if(|written| *written == line).is_some() {
+            return true;
+        }
+        let own = self.own.remove(&line);
+        if let Some(id) = own {
             tap.record(at, Kind::End, id, 0, || Body::None);
         }
+        own.is_some()
     }
 
     /// Behind a step: what is answered ends, and what was taken and left as it is waits.
@@ -401,7 +446,7 @@ impl Tree {
                     let id = self.access(access);
                     let holder = match on {
                         Some(on) => self.access(on),
-                        None => line.and_then(|line| self.own.get(&line)).copied().unwrap_or(0),
+                        None => line.map_or(0, |line| self.asks(line)),
                     };
                     tap.wait(at, id, wait, holder);
                 }

@@ -16,6 +16,7 @@ use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::function::{Function, FunctionResult};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
+use scalepool_nodes::io::tlps::Requests;
 use scalepool_nodes::io::{self, tlps};
 use scalepool_protocols::cxl::cxlio::dvsec::FlexBus;
 use scalepool_trace::{Hub, PlaceKind};
@@ -121,7 +122,7 @@ impl Component for IoDevice {
                     let completer = Completer::new(config, space, Store::new(REGISTERS));
                     let agent = PmAgent::new(PmConfig::new(Side::Device));
                     let (rx, tx) = (bind.attach(rx), bind.attach(tx));
-                    Function::new(completer, agent, form, latency_cycles, rx, tx, tap, shared)
+                    Function::new(completer, agent, form, latency_cycles, Requests::new(link), rx, tx, tap, shared)
                 })?;
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 let port = mode::routed_id(agreed, own);

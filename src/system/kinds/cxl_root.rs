@@ -152,6 +152,7 @@ impl Component for CxlRoot {
         let mem_tap = cachemem.then(|| hub.tap(&mem_name, PlaceKind::Messages(transaction_layouts(mem_form))));
         let config = RootConfig {
             place: name.clone(),
+            link: port.number,
             form,
             requester: self.requester(clock),
             agent: PmAgent::new(PmConfig { timeout: cycles(self.timeout, clock), ..PmConfig::new(Side::Host) }),

@@ -8,7 +8,7 @@
 //! A walk through one cycle: answers whose time has come leave as far as the channel has room; one request is taken, and
 //! applied to the store at once, so requests to one line take effect in order of arrival.
 
-use super::shown;
+use super::{cxl_tag, shown};
 use crate::Broken;
 use scalepool_coherence::agent::Out as Step;
 use scalepool_coherence::config::CoherenceConfig;
@@ -22,7 +22,8 @@ use scalepool_memory::store::Store;
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
-use scalepool_trace::{Body, Kind, Stamp, Tap};
+use scalepool_trace::wait::WAIT_OVER;
+use scalepool_trace::{Body, Handle, Kind, Named, Stamp, Tap, Wait};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,6 +41,8 @@ pub struct DeviceConfig {
     pub port: u16,
     /// How its link spells messages, for traces.
     pub form: Form,
+    /// Number of its link, for traces.
+    pub link: u32,
     /// Its name, for what breaks a rule.
     pub place: String,
 }
@@ -123,7 +126,12 @@ pub struct Device {
     server: Server,
     latency_cycles: u64,
     queue: usize,
+    link: u32,
     place: String,
+    /// The first answer is due and has no room, as the trace says.
+    is_held: bool,
+    /// The next request has no place in the queue, as the trace says.
+    is_full: bool,
     /// Answers with the cycle at which they may leave, transaction and time of arrival.
     answers: VecDeque<(u64, u64, Time, Message)>,
     rx: In<Message>,
@@ -142,10 +150,34 @@ impl Device {
         tap: Tap,
         result: Arc<Mutex<Vec<Broken>>>,
     ) -> Device {
-        let DeviceConfig { store, decoders, latency_cycles, queue, port, form, place } = config;
+        let DeviceConfig { store, decoders, latency_cycles, queue, port, form, link, place } = config;
         let server = Server::new(Bytes { store, decoders }, port, form);
         let (answers, broken) = (VecDeque::new(), Vec::new());
-        Device { server, latency_cycles, queue, place, answers, rx, tx, tap, broken, result }
+        let (is_held, is_full) = (false, false);
+        Device { server, latency_cycles, queue, link, place, is_held, is_full, answers, rx, tx, tap, broken, result }
+    }
+
+    /// A request as its host knows it.
+    fn handle(&self, request: &Message) -> Option<Handle> {
+        let (host, device, tag) = match request {
+            Message::M2sReq(header) => (header.spid, header.dpid, header.tag),
+            Message::M2sRwd(header, _) => (header.spid, header.dpid, header.tag),
+            _ => return None,
+        };
+        Some(cxl_tag(self.link, host, device, tag))
+    }
+
+    /// Says of the next request that it waits for a place in the queue, and when it does no more.
+    fn show_queue(&mut self, cx: &Cx, at: Stamp) {
+        let is_full = self.answers.len() >= self.queue && self.rx.is_due(cx);
+        if is_full == self.is_full {
+            return;
+        }
+        self.is_full = is_full;
+        if let Some(handle) = self.rx.peek(cx).copied().and_then(|request| self.handle(&request)) {
+            let body = || if is_full { Body::Wait { wait: Wait::Room, holder: 0 } } else { Body::Mark(WAIT_OVER) };
+            self.tap.named(Named::By(handle), at, Kind::Mark, 0, 0, body);
+        }
     }
 
     /// The answer to a request; the rules that it breaks are kept.
@@ -180,16 +212,28 @@ impl Module for Device {
                 break;
             }
             self.answers.pop_front();
+            self.is_held = false;
         }
+        if let Some((_, id, ..)) = self.answers.front().filter(|(due, ..)| *due <= at.cycle && !self.is_held) {
+            self.tap.wait(at, *id, Wait::Link, 0);
+            self.is_held = true;
+        }
+        self.show_queue(cx, at);
         if self.answers.len() < self.queue
             && let Some(request) = self.rx.pop(cx)
         {
             let id = self.tap.new_id();
-            self.tap.record(at, Kind::Begin, id, 0, || shown(&request, self.server.form));
-            if let Some(answer) = self.serve(&request, at) {
-                self.answers.push_back((at.cycle + self.latency_cycles, id, cx.now(), answer));
+            let named = self.handle(&request).map_or(Named::Nowhere, Named::By);
+            self.tap.named(named, at, Kind::Begin, id, 0, || shown(&request, self.server.form));
+            match self.serve(&request, at) {
+                Some(answer) => {
+                    self.tap.wait(at, id, Wait::Media, 0);
+                    self.answers.push_back((at.cycle + self.latency_cycles, id, cx.now(), answer));
+                }
+                None => self.tap.record(at, Kind::End, id, 0, || Body::None),
             }
         }
+        self.show_queue(cx, at);
         if self.rx.is_due(cx) && self.answers.len() < self.queue {
             return Next::Busy;
         }

@@ -57,6 +57,7 @@ impl Component for Memory {
             queue: self.queue,
             port: port_ids[1],
             form,
+            link: site.ports[0].number,
             place: name.clone(),
         };
         let result = Arc::<Mutex<Vec<Broken>>>::default();

@@ -12,6 +12,7 @@ mod cache_requests;
 mod cache_snoops;
 mod catalogue;
 mod flows;
+mod hdm_h_pair;
 mod hops;
 mod litmus;
 mod liveness;

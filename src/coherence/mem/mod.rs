@@ -3,7 +3,7 @@
 //! * [`tables`]: which message may be sent and what answers it, row by row. [`options`]: the choices.
 //! * [`host`]: the host agent, whose steps are the rows of [`host_rows`].
 //! * [`dcoh`]: the device agent; [`filter`]: its inclusive snoop filter.
-//! * [`hdm_h`]: the device of memory that only its host caches; [`backing`]: where it keeps values.
+//! * [`hdm_h`]: the device of memory that only its host caches; [`backing`]: where it keeps values. [`hdm_h_host`]: that host.
 //! * [`load`]: DevLoad and what a host does about it. [`uio`]: accesses of CXL.io peers. [`peer`]: a device that is a host
 //!   towards another device. [`boundary`]: what the states inside a host are outside.
 //! * [`docs`]: the tables as Markdown.
@@ -15,6 +15,7 @@ pub mod dcoh;
 pub mod docs;
 pub mod filter;
 pub mod hdm_h;
+pub mod hdm_h_host;
 pub mod host;
 pub mod host_rows;
 pub mod load;
@@ -27,4 +28,5 @@ pub mod uio;
 pub use dcoh::{Dcoh, DeviceOp};
 pub use filter::{Filter, Holders};
 pub use hdm_h::HdmH;
+pub use hdm_h_host::HdmHHost;
 pub use host::{HostCopy, HostReq, MemHost, Want};

@@ -2,12 +2,12 @@
 //!
 //! Modelled: one access after the other in program order, at the earliest at the cycle that the trace gives and stalled
 //! while too many misses are open; ports whose memories share the addresses by the windows of a memory map; a write-back, write-allocate cache whose lines are claimed when they miss, so hits,
-//! misses and write-backs do not depend on the latency of memory; CXL.mem requests with tags; an end-to-end check of all
-//! bytes. Left out: dependences between accesses, instruction timing, virtual memory.
+//! misses and write-backs do not depend on the latency of memory; an end-to-end check of all bytes. Its requests, their tags
+//! and their order are those of the host of the coherence engine ([`HdmHHost`]), the one that the chapter 14 tests judge.
+//! Left out: dependences between accesses, instruction timing, virtual memory.
 //!
-//! A walk through one cycle: answers are taken, checked against what memory must hold, and put into the lines that wait
-//! for them; then accesses are issued until one is not due or cannot go. A request to a line with a write under way
-//! waits for its completion, because CXL.mem keeps no order between the two channels.
+//! A walk through one cycle: the agent takes the answers; they are checked against what memory must hold, and put into the
+//! lines that wait for them; then accesses are issued until one is not due or cannot go.
 //!
 //! In traces an access is the root of a tree, from when it is due to its data or its completion; one that hits ends at once.
 //! The requests that it sends, that of a victim too, are its children.
@@ -16,16 +16,20 @@ use super::{cxl_tag, shown};
 use crate::Broken;
 use crate::latencies::Latencies;
 use crate::stimulus::LineAccess;
+use scalepool_coherence::agent::Port;
+use scalepool_coherence::content::{self, LineAddr};
+use scalepool_coherence::event::Event;
+use scalepool_coherence::mem::hdm_h_host::{HdmHHost, Refusal};
+use scalepool_coherence::message::Msg;
+use scalepool_coherence::wire::{Route, from_link};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::cache::Cache;
 use scalepool_memory::decoder::{Destination, Routes};
 use scalepool_memory::store::{Background, Store};
 use scalepool_memory::{ALL_BYTES, Line};
-use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue};
-use scalepool_protocols::cxl::message::{Data, Form, M2sReq, M2sRwd, Message};
+use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::{Body, Handle, Kind, Named, Stamp, Tap, Wait};
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the host leaves behind for the report.
@@ -100,11 +104,9 @@ pub struct HostChannels {
     pub rx: In<Message>,
 }
 
-/// A request whose answer has not come.
-struct OpenRequest {
-    line: u64,
+/// What the core knows of a request whose answer has not come.
+struct Asked {
     to: Destination,
-    write: bool,
     bytes: u64,
     since: Time,
     since_cycle: u64,
@@ -139,13 +141,7 @@ pub struct Host {
     tried: Option<Tried>,
     /// Cycle and schedule of the access before.
     before: Option<(u64, u64)>,
-    open: BTreeMap<u16, OpenRequest>,
-    open_reads: usize,
-    /// Lines with a read under way, and how many.
-    reading: BTreeMap<u64, u32>,
-    /// Lines with a write under way.
-    writing: BTreeMap<u64, u32>,
-    free_tags: VecDeque<u16>,
+    agent: HdmHHost<Asked>,
     /// What the memory at each port holds once every write under way is done, by its own addresses.
     expected: Vec<Store>,
     rng: Rng,
@@ -157,9 +153,6 @@ pub struct Host {
     /// The next access is not due: time is all it waits for.
     waits: bool,
 }
-
-/// Tags of CXL.mem: 16 bits (`cxl-68b` §2.1).
-const TAGS: u32 = 1 << 16;
 
 impl Host {
     /// A host with the channel ends of its ports.
@@ -177,11 +170,7 @@ impl Host {
             tried: None,
             config,
             before: None,
-            open: BTreeMap::new(),
-            open_reads: 0,
-            reading: BTreeMap::new(),
-            writing: BTreeMap::new(),
-            free_tags: (0..TAGS).map(|t| t as u16).collect(),
+            agent: HdmHHost::new(),
             rng,
             channels,
             tap,
@@ -199,19 +188,10 @@ impl Host {
 
     fn answer(&mut self, port: usize, message: &Message, cx: &mut Cx, at: Stamp) {
         let form = self.config.form;
-        let (tag, dpid, data) = match message {
-            Message::S2mDrs(drs, data) => (drs.tag, drs.dpid, Some((data.line, drs.poison))),
-            Message::S2mNdr(ndr) => (ndr.tag, ndr.dpid, None),
-            other => {
-                let found = format!("{:?}", other.class());
-                self.broken(
-                    "SIM-E2E-02",
-                    found,
-                    "an answer".into(),
-                    "a message is received that a host cannot take".into(),
-                );
-                return;
-            }
+        let dpid = match message {
+            Message::S2mDrs(drs, _) => drs.dpid,
+            Message::S2mNdr(ndr) => ndr.dpid,
+            _ => self.config.ports[port].own,
         };
         let own = self.config.ports[port].own;
         if dpid != own {
@@ -219,24 +199,19 @@ impl Host {
             self.broken("SIM-E2E-02", found, expected, "an answer is received for another host (DPID)".into());
             return;
         }
-        let Some(request) = self.open.get(&tag).filter(|r| r.to.port == port && r.write == data.is_none()) else {
-            let (found, expected) = (format!("tag {tag:#06x}"), "an open request of its kind".to_owned());
-            let layout = form.layout(message.class()).map_or("answer", |l| l.name);
-            self.broken("SIM-E2E-02", found, expected, format!("{layout} received without a request"));
-            return;
+        let (request, data) = match self.agent.answer(port as Port, from_link(message)) {
+            Ok(taken) => taken,
+            Err(refusal) => return self.refuse(refusal, message),
         };
-        let (line, to, id, access) = (request.line, request.to, request.id, request.ends);
+        let Asked { to, bytes, since, since_cycle, id, ends } = request.note;
         self.tap.record(at, Kind::End, id, 0, || shown(message, form));
-        if access != 0 {
-            self.tap.record(at, Kind::End, access, 0, || Body::None);
+        if ends != 0 {
+            self.tap.record(at, Kind::End, ends, 0, || Body::None);
         }
-        self.mine.latencies.add(at.cycle - request.since_cycle, at.t_fs - request.since.as_fs());
-        self.mine.bytes += request.bytes;
-        self.open.remove(&tag);
-        self.free_tags.push_back(tag);
-        if let Some((bytes, poison)) = data {
-            self.open_reads -= 1;
-            release(&mut self.reading, line);
+        self.mine.latencies.add(at.cycle - since_cycle, at.t_fs - since.as_fs());
+        self.mine.bytes += bytes;
+        if let Some(content::Line { bytes, poison }) = data {
+            let line = request.line.address();
             let expected = self.expected[port].read_line(to.device_address);
             if bytes != expected.data || poison != expected.poison {
                 let n = (0..64).find(|&n| bytes[n] != expected.data[n]).unwrap_or(0);
@@ -247,15 +222,25 @@ impl Host {
             if let Some(cache) = &mut self.config.cache {
                 cache.refill(line, &bytes);
             }
-        } else {
-            release(&mut self.writing, line);
         }
         cx.progress();
     }
 
+    /// An answer that belongs to no request.
+    fn refuse(&mut self, refusal: Refusal, message: &Message) {
+        let layout = self.config.form.layout(message.class()).map_or("answer", |layout| layout.name);
+        let (rule, text) = match refusal {
+            Refusal::NoAnswer => ("SIM-E2E-02", "a message is received that a host cannot take".to_owned()),
+            Refusal::NoRequest { .. } => ("SIM-E2E-02", format!("{layout} received without a request")),
+            Refusal::NotCmp { .. } => ("COH-MEM-33", refusal.event(None).text()),
+        };
+        let Event { found, expected, .. } = refusal.event(None);
+        self.broken(rule, found, expected, text);
+    }
+
     /// The open read or write of a line, 0 for none.
-    fn holder(&self, line: u64, write: bool) -> u64 {
-        self.open.values().find(|r| r.line == line && r.write == write).map_or(0, |r| r.id)
+    fn holder(&self, line: LineAddr, write: bool) -> u64 {
+        self.agent.request(line, write).map_or(0, |request| request.note.id)
     }
 
     /// Tries the access; `false`: it has to wait.
@@ -302,18 +287,19 @@ impl Host {
             return Outcome::Hit;
         }
         let victim = cache.next_victim(line);
-        let reads_victim = victim.map(|v| v.address).filter(|address| self.reading.contains_key(address));
+        let reads_victim = victim.map(|v| LineAddr::of_address(v.address)).filter(|victim| self.agent.is_read(*victim));
         let writes_back = victim.filter(|v| v.is_dirty()).map(|v| destination(&self.config.routes, v.address).port);
         let to = destination(&self.config.routes, line);
         let messages = 1 + usize::from(writes_back.is_some());
         let at_port = 1 + usize::from(writes_back == Some(to.port));
-        if self.open_reads >= self.config.outstanding {
+        let asked = LineAddr::of_address(line);
+        if self.agent.open_reads() >= self.config.outstanding {
             return Outcome::Waits(Wait::Limit, 0);
-        } else if self.writing.contains_key(&line) {
-            return Outcome::Waits(Wait::Line, self.holder(line, true));
+        } else if self.agent.is_written(asked) {
+            return Outcome::Waits(Wait::Line, self.holder(asked, true));
         } else if let Some(victim) = reads_victim {
             return Outcome::Waits(Wait::Room, self.holder(victim, false));
-        } else if self.free_tags.len() < messages {
+        } else if self.agent.free_tags() < messages {
             return Outcome::Waits(Wait::Tag, 0);
         } else if !self.channels[to.port].tx.has_room(cx, at_port)
             || writes_back.is_some_and(|port| !self.channels[port].tx.has_room(cx, 1))
@@ -333,14 +319,14 @@ impl Host {
     }
 
     fn issue_uncached(&mut self, (line, write, enables): (u64, bool, u64), id: u64, cx: &mut Cx, at: Stamp) -> Outcome {
-        let to = destination(&self.config.routes, line);
-        if self.open.len() >= self.config.outstanding {
+        let (to, asked) = (destination(&self.config.routes, line), LineAddr::of_address(line));
+        if self.agent.open_count() >= self.config.outstanding {
             return Outcome::Waits(Wait::Limit, 0);
-        } else if self.writing.contains_key(&line) {
-            return Outcome::Waits(Wait::Line, self.holder(line, true));
-        } else if write && self.reading.contains_key(&line) {
-            return Outcome::Waits(Wait::Line, self.holder(line, false));
-        } else if self.free_tags.is_empty() {
+        } else if self.agent.is_written(asked) {
+            return Outcome::Waits(Wait::Line, self.holder(asked, true));
+        } else if write && self.agent.is_read(asked) {
+            return Outcome::Waits(Wait::Line, self.holder(asked, false));
+        } else if self.agent.free_tags() == 0 {
             return Outcome::Waits(Wait::Tag, 0);
         } else if !self.channels[to.port].tx.has_room(cx, 1) {
             return Outcome::Waits(Wait::Link, 0);
@@ -354,25 +340,14 @@ impl Host {
         Outcome::Sent
     }
 
+    /// Sends a read with which an access ends.
     fn send_read(&mut self, line: u64, access: u64, cx: &mut Cx, at: Stamp) {
-        let Some(tag) = self.free_tags.pop_front() else { return };
-        let to = destination(&self.config.routes, line);
-        let HostPorts { own, device, .. } = self.config.ports[to.port];
-        let request = M2sReq {
-            opcode: M2sReqOpcode::MemRd,
-            meta_field: MetaField::NoOp,
-            tag,
-            address: line,
-            spid: own,
-            dpid: device,
-            ..M2sReq::default()
-        };
+        let note = self.asked(line, 64, access, cx, at);
+        let (port, id) = (note.to.port, note.id);
+        // It was asked before whether the line and a tag are free.
+        let Some((tag, request)) = self.agent.read(port as Port, LineAddr::of_address(line), note) else { return };
         self.mine.misses += 1;
-        self.open_reads += 1;
-        *self.reading.entry(line).or_default() += 1;
-        let (since, since_cycle) = (cx.now(), at.cycle);
-        let open = OpenRequest { line, to, write: false, bytes: 64, since, since_cycle, id: 0, ends: access };
-        self.send(tag, Message::M2sReq(request), open, access, cx, at);
+        self.send((port, tag), &request, (id, access), cx, at);
     }
 
     /// Sends a write that an access causes, and with which it may end.
@@ -383,37 +358,33 @@ impl Host {
         cx: &mut Cx,
         at: Stamp,
     ) {
-        let Some(tag) = self.free_tags.pop_front() else { return };
-        let to = destination(&self.config.routes, line);
-        let HostPorts { own, device, .. } = self.config.ports[to.port];
-        let whole = enables == ALL_BYTES;
-        let header = M2sRwd {
-            opcode: if whole { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl },
-            // A write always has a meta value (`coherence` §3.2): the host keeps nothing of what it writes back.
-            meta_field: MetaField::Meta0State,
-            meta_value: MetaValue::Invalid,
-            tag,
-            address: line,
-            spid: own,
-            dpid: device,
-            ..M2sRwd::default()
-        };
-        let data_of = Data { byte_enables: (!whole).then_some(enables), ..Data::line(*data) };
+        let note = self.asked(line, u64::from(enables.count_ones()), ends, cx, at);
+        let (to, id, bytes) = (note.to, note.id, content::Line::of(*data));
+        // It was asked before whether the line and a tag are free.
+        let line = LineAddr::of_address(line);
+        let Some((tag, request)) = self.agent.write(to.port as Port, line, bytes, enables, note) else { return };
         self.mine.writes += 1;
-        *self.writing.entry(line).or_default() += 1;
         self.expected[to.port].write_line(to.device_address, data, enables, false);
-        let bytes = u64::from(enables.count_ones());
-        let (since, since_cycle) = (cx.now(), at.cycle);
-        let open = OpenRequest { line, to, write: true, bytes, since, since_cycle, id: 0, ends };
-        self.send(tag, Message::M2sRwd(header, data_of), open, access, cx, at);
+        self.send((to.port, tag), &request, (id, access), cx, at);
     }
 
-    fn send(&mut self, tag: u16, message: Message, mut request: OpenRequest, access: u64, cx: &mut Cx, at: Stamp) {
-        let (form, port) = (self.config.form, request.to.port);
-        request.id = self.tap.new_id();
-        let named = Named::As(self.config.ports[port].handle(tag));
-        self.tap.named(named, at, Kind::Begin, request.id, access, || shown(&message, form));
-        self.open.insert(tag, request);
+    /// What to know of a request to a line with which an access ends.
+    fn asked(&mut self, line: u64, bytes: u64, ends: u64, cx: &Cx, at: Stamp) -> Asked {
+        let to = destination(&self.config.routes, line);
+        Asked { to, bytes, since: cx.now(), since_cycle: at.cycle, id: self.tap.new_id(), ends }
+    }
+
+    fn send(
+        &mut self,
+        (port, tag): (usize, u16),
+        request: &Msg<content::Line>,
+        (id, access): (u64, u64),
+        cx: &mut Cx,
+        at: Stamp,
+    ) {
+        let (form, ports) = (self.config.form, self.config.ports[port]);
+        let message = Route { spid: ports.own, dpid: ports.device, ..Route::default() }.to_link(request);
+        self.tap.named(Named::As(ports.handle(tag)), at, Kind::Begin, id, access, || shown(&message, form));
         // Room was asked for before; a refusal would lose the request and show as one that is never answered.
         let _ = self.channels[port].tx.push(cx, message);
     }
@@ -438,15 +409,6 @@ fn random_line(rng: &mut Rng) -> Line {
     let mut line = [0; 64];
     rng.fill_bytes(&mut line);
     line
-}
-
-fn release(lines: &mut BTreeMap<u64, u32>, line: u64) {
-    if let Some(count) = lines.get_mut(&line) {
-        *count -= 1;
-        if *count == 0 {
-            lines.remove(&line);
-        }
-    }
 }
 
 impl Module for Host {
@@ -484,15 +446,14 @@ impl Module for Host {
 
     fn idle_ok(&self) -> Result<(), Pending> {
         let left = self.config.accesses.len() + usize::from(self.next.is_some());
-        match self.open.iter().min_by_key(|(_, r)| r.since) {
-            Some((tag, r)) => {
-                let kind = if r.write { "write" } else { "read" };
-                let n = self.open.len();
+        match self.agent.open().min_by_key(|(_, request)| request.note.since) {
+            Some((tag, request)) => {
+                let kind = if request.write { "write" } else { "read" };
+                let (n, line) = (self.agent.open_count(), request.line.address());
                 let what = format!(
-                    "{n} requests open, oldest: {kind} of line {:#x}, tag {tag:#06x}; {left} accesses left",
-                    r.line
+                    "{n} requests open, oldest: {kind} of line {line:#x}, tag {tag:#06x}; {left} accesses left"
                 );
-                Err(Pending::new(what, r.since))
+                Err(Pending::new(what, request.note.since))
             }
             // A trace may be silent for longer than any time-out; that is no stall.
             None if left > 0 && !self.waits => Err(Pending::new(format!("{left} accesses left"), Time::ZERO)),
@@ -505,7 +466,7 @@ impl Module for Host {
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("open", self.open.len() as u64);
+        visit("open", self.agent.open_count() as u64);
         visit("next_access", self.issued);
     }
 }

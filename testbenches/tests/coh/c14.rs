@@ -2,6 +2,7 @@
 //! those of the conformance catalogue: the three stress algorithms on shared lines, with false sharing, by sequential
 //! cores over the agents, in random order of all messages and with every monitor watching.
 
+use super::hdm_h_pair::Pair;
 use super::stress::runs;
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::cache::backing::{Backing, Flat};
@@ -9,7 +10,6 @@ use scalepool::coherence::cache::device::{Bytes, Device};
 use scalepool::coherence::cache::home::Home;
 use scalepool::coherence::config::{CoherenceConfig, ErrorAnswer, ErrorRange};
 use scalepool::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
-use scalepool::coherence::mem::hdm_h::HdmH;
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::stress::litmus::{Work, play};
 use scalepool::coherence::stress::{Protocol, Stress};
@@ -197,34 +197,27 @@ fn c14_3_6_1_4() {
     for seed in 0..8 {
         algorithms(Protocol::HdmD, 2, seed);
     }
-    // HDM-H: one host, whose accesses the device serves in order.
-    let config = CoherenceConfig::default();
-    let mut device = HdmH::<Line>::new();
+    // HDM-H: the agents of the expanders; each read expects what was written before.
+    let mut pair = Pair::default();
     let streams = WriteStreams { byte_mask: 0x00ff_f0f0_1234_8001, ..WriteStreams::default() };
     for step in alg1b(&streams).expect("legal parameters") {
-        let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::NoOp, MetaValue::Invalid);
-        let mut out = Out::default();
-        match step {
+        let is_begun = match step {
             Step::Write { address, data, byte_enables } => {
-                let opcode = if byte_enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
-                let (line, data, enables) = (LineAddr::of_address(address), Line::of(data), byte_enables);
-                // The stored bits come with every write.
-                let meta_field = MetaField::Meta0State;
-                let msg = Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag: 1, data, enables };
-                device.take(&config, 0, msg, 0, &mut out);
+                pair.write(LineAddr::of_address(address), Line::of(data), byte_enables)
             }
             Step::Read { address, expected, byte_mask } => {
                 let line = LineAddr::of_address(address);
-                let msg = Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp, meta_field, meta, line, tag: 1 };
-                device.take(&config, 0, msg, 0, &mut out);
-                let [(_, Msg::S2mDrs { data, .. })] = out.sends[..] else { panic!("{:?}", out.sends) };
-                let mut merged = data;
+                let begun = pair.read(line);
+                let known = pair.host.request(line, false).expect("it is open").note;
+                let mut merged = known;
                 merged.merge(&Line::of(expected), byte_mask);
-                assert_eq!(merged, data);
+                assert_eq!(merged, known);
+                begun
             }
-            Step::Fence => {}
-        }
-        assert!(out.events.is_empty(), "{:?}", out.events);
+            Step::Fence => continue,
+        };
+        assert!(is_begun);
+        pair.settle();
     }
 }
 

@@ -1,0 +1,234 @@
+//! The host's side of HDM-H: its requests to memory that nobody else caches.
+//!
+//! Modelled: MemRd, MemWr and MemWrPtl to one or several devices, with the tags of one host; a request that must not pass an
+//! open one of its line waits, because CXL.mem keeps no order between M2S Req and M2S RwD; each answer belongs to an open
+//! request and is that of its row of `coherence` §3.2. Detail: message in, messages out. Left out: what is cached and
+//! evicted, which is the core's; MemRdFill, hints, and requests that change the stored bits alone.
+//!
+//! A walk through one read: no write of the line is open and a tag is free, so MemRd leaves; MemData comes, or MemDataNXM
+//! where the device has no memory; the tag is free again, and the bytes are the core's. What the core has to know of a
+//! request when its answer comes travels beside it as `N`.
+
+use crate::agent::{Accept, Agent, Effect, Out, Port};
+use crate::config::CoherenceConfig;
+use crate::content::{Content, LineAddr, WHOLE_LINE};
+use crate::event::Event;
+use crate::message::Msg;
+use crate::names::TAGS;
+use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// A request without its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OpenAccess<N> {
+    /// The device that was asked.
+    pub port: Port,
+    /// Its line.
+    pub line: LineAddr,
+    /// It writes.
+    pub write: bool,
+    /// What the core has to know when the answer comes.
+    pub note: N,
+}
+
+/// Open requests of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+struct Using {
+    reads: u32,
+    writes: u32,
+}
+
+/// Why an answer is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// No message of S2M NDR or DRS.
+    NoAnswer,
+    /// No open request has its tag, or one that is answered by the other class or by another device.
+    NoRequest {
+        /// The tag.
+        tag: u16,
+    },
+    /// A write is answered by another completion than Cmp.
+    NotCmp {
+        /// The tag.
+        tag: u16,
+        /// What came.
+        opcode: NdrOpcode,
+    },
+}
+
+impl Refusal {
+    /// The rule that is broken, and what was found and expected, for an event.
+    pub fn event(self, line: Option<LineAddr>) -> Event {
+        let (rule, found, expected) = match self {
+            Refusal::NoAnswer => ("COH-TYP-01", "another message".to_owned(), "S2M NDR or DRS"),
+            Refusal::NoRequest { tag } => ("COH-IDS-01", format!("tag {tag:#06x}"), "an open request of its kind"),
+            Refusal::NotCmp { tag, opcode } => {
+                let opcode = opcode.name().unwrap_or("reserved");
+                ("COH-MEM-33", format!("{opcode} for the write with tag {tag:#06x}"), "Cmp")
+            }
+        };
+        Event::new(rule, line, "host of HDM-H", found, expected)
+    }
+}
+
+/// A host as the agent of devices with HDM-H.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HdmHHost<N> {
+    open: BTreeMap<u16, OpenAccess<N>>,
+    lines: BTreeMap<LineAddr, Using>,
+    reads: usize,
+    /// The first tag that was never used, and then those that came back, in that order: a tag rests as long as it can, so
+    /// that a late answer is seen.
+    unused: u32,
+    returned: VecDeque<u16>,
+}
+
+impl<N> Default for HdmHHost<N> {
+    fn default() -> Self {
+        Self { open: BTreeMap::new(), lines: BTreeMap::new(), reads: 0, unused: 0, returned: VecDeque::new() }
+    }
+}
+
+impl<N> HdmHHost<N> {
+    /// A host that has asked for nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Requests without their answers, by tag.
+    pub fn open(&self) -> impl Iterator<Item = (u16, &OpenAccess<N>)> {
+        self.open.iter().map(|(tag, open)| (*tag, open))
+    }
+
+    /// How many there are.
+    pub fn open_count(&self) -> usize {
+        self.open.len()
+    }
+
+    /// How many of them read.
+    pub fn open_reads(&self) -> usize {
+        self.reads
+    }
+
+    /// Tags that are free.
+    pub fn free_tags(&self) -> usize {
+        TAGS - self.open.len()
+    }
+
+    /// Whether a read of a line is open.
+    pub fn is_read(&self, line: LineAddr) -> bool {
+        self.lines.get(&line).is_some_and(|using| using.reads > 0)
+    }
+
+    /// Whether a write of a line is open.
+    pub fn is_written(&self, line: LineAddr) -> bool {
+        self.lines.get(&line).is_some_and(|using| using.writes > 0)
+    }
+
+    /// An open read or write of a line.
+    pub fn request(&self, line: LineAddr, write: bool) -> Option<&OpenAccess<N>> {
+        self.open.values().find(|open| open.line == line && open.write == write)
+    }
+
+    /// Asks a device for a line: tag and message; `None`: a write of the line is open, or no tag is free.
+    pub fn read<D>(&mut self, port: Port, line: LineAddr, note: N) -> Option<(u16, Msg<D>)> {
+        if self.is_written(line) {
+            return None;
+        }
+        let tag = self.take_tag()?;
+        self.reads += 1;
+        self.lines.entry(line).or_default().reads += 1;
+        self.open.insert(tag, OpenAccess { port, line, write: false, note });
+        let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::NoOp, MetaValue::Invalid);
+        Some((tag, Msg::M2sReq { opcode: M2sReqOpcode::MemRd, snp, meta_field, meta, line, tag }))
+    }
+
+    /// Writes the bytes of a line that `enables` selects: tag and message; `None`: a request of the line is open, or no tag is
+    /// free.
+    pub fn write<D>(&mut self, port: Port, line: LineAddr, data: D, enables: u64, note: N) -> Option<(u16, Msg<D>)> {
+        if self.lines.contains_key(&line) {
+            return None;
+        }
+        let tag = self.take_tag()?;
+        self.lines.entry(line).or_default().writes += 1;
+        self.open.insert(tag, OpenAccess { port, line, write: true, note });
+        let opcode = if enables == WHOLE_LINE { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
+        // A write always has a meta value (`coherence` §3.2): the host keeps nothing of what it writes.
+        let (snp, meta_field, meta) = (SnpType::NoOp, MetaField::Meta0State, MetaValue::Invalid);
+        Some((tag, Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables }))
+    }
+
+    /// Takes an answer: its request, which has ended, and the line of a read.
+    ///
+    /// # Errors
+    /// A message that is no answer of an open request; nothing has changed then.
+    pub fn answer<D>(&mut self, port: Port, message: Msg<D>) -> Result<(OpenAccess<N>, Option<D>), Refusal> {
+        let (tag, data, cmp) = match message {
+            Msg::S2mDrs { tag, data, .. } => (tag, Some(data), NdrOpcode::Cmp),
+            Msg::S2mNdr { tag, opcode, .. } => (tag, None, opcode),
+            _ => return Err(Refusal::NoAnswer),
+        };
+        let is_its = |open: &OpenAccess<N>| open.port == port && open.write == data.is_none();
+        if !self.open.get(&tag).is_some_and(is_its) {
+            return Err(Refusal::NoRequest { tag });
+        }
+        if cmp != NdrOpcode::Cmp {
+            return Err(Refusal::NotCmp { tag, opcode: cmp });
+        }
+        let Some(open) = self.open.remove(&tag) else { return Err(Refusal::NoRequest { tag }) };
+        self.returned.push_back(tag);
+        self.release(&open);
+        Ok((open, data))
+    }
+
+    fn release(&mut self, open: &OpenAccess<N>) {
+        let Some(using) = self.lines.get_mut(&open.line) else { return };
+        if open.write {
+            using.writes -= 1;
+        } else {
+            using.reads -= 1;
+            self.reads -= 1;
+        }
+        if *using == Using::default() {
+            self.lines.remove(&open.line);
+        }
+    }
+
+    fn take_tag(&mut self) -> Option<u16> {
+        match u16::try_from(self.unused) {
+            Ok(tag) => {
+                self.unused += 1;
+                Some(tag)
+            }
+            Err(_) => self.returned.pop_front(),
+        }
+    }
+}
+
+impl<D: Content, N: Clone + Eq + Hash + Debug> Agent<D> for HdmHHost<N> {
+    fn accepts(&self, _: &CoherenceConfig, _: Port, _: &Msg<D>) -> Accept {
+        Accept::Take
+    }
+
+    fn take(&mut self, _: &CoherenceConfig, port: Port, msg: Msg<D>, _: u8, out: &mut Out<D>) {
+        let line = msg.line();
+        match self.answer(port, msg) {
+            Ok((OpenAccess { line, .. }, data)) => {
+                if let Some(value) = data {
+                    out.effects.push(Effect::Used { line, value, current: false });
+                }
+                out.effects.push(Effect::Done(line));
+            }
+            Err(refusal) => out.events.push(refusal.event(line)),
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    fn visit(&mut self, _: &mut dyn FnMut(&mut D)) {}
+}

@@ -112,7 +112,7 @@ impl Live {
             shuffle: request.modes.shuffle,
             evaluate_idle: request.modes.evaluate_idle,
         };
-        let Built { sim, hub, ber, clock_fs, ports, report, chart, .. } = built;
+        let Built { sim, mut hub, ber, clock_fs, ports, report, chart, .. } = built;
         let first = Observer::open(&request.outputs, &request.inputs(), &header, &hub)?;
         hub.switch(first.is_open());
         Ok(Live {
@@ -254,7 +254,7 @@ impl Live {
     }
 
     /// Modules record while somebody wants it.
-    fn switch(&self) {
+    fn switch(&mut self) {
         self.hub.switch(self.observers.iter().flatten().any(Observer::is_open));
     }
 }

@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 pub enum Identifier {
     /// Tag of CXL.mem, of a host on a link.
     CxlTag,
+    /// Tag of a conflict of CXL.mem, which is that of a request, of a host on a link.
+    CxlConflict,
     /// CQID of CXL.cache, of a device on a link.
     Cqid,
     /// UQID of CXL.cache, of a host on a link.

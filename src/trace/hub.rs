@@ -171,14 +171,17 @@ pub struct Hub {
 impl Hub {
     /// A hub whose taps are all on or all off.
     pub fn new(on: bool) -> Hub {
-        let hub = Hub::default();
+        let mut hub = Hub::default();
         hub.switch(on);
         hub
     }
 
-    /// Switches all taps on or off. Between two steps, or what a module records of an instant may be a part of it.
-    pub fn switch(&self, on: bool) {
-        self.on.store(on, Ordering::Relaxed);
+    /// Switches all taps on or off. Between two steps, or what a module records of an instant may be a part of it. What began
+    /// while they were off is not known as a parent.
+    pub fn switch(&mut self, on: bool) {
+        if self.on.swap(on, Ordering::Relaxed) != on {
+            self.handles = Handles::default();
+        }
     }
 
     /// Whether the taps are on.

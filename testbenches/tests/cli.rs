@@ -104,6 +104,67 @@ fn decode_for_people() {
     insta::assert_snapshot!(out);
 }
 
+/// The trace of a short run.
+fn short_trace(name: &str) -> (PathBuf, String) {
+    let folder = folder(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let trace = folder.join("trace.jsonl").display().to_string();
+    let set = ["--set", "host.accesses=24", "--set", "host.outstanding=4", "--set", "host.pattern=mix"];
+    let (status, _, err) = seen(run(&[&["run", "cxl68-expander", "--trace", &trace][..], &set].concat()));
+    assert_eq!(status, 0, "{err}");
+    (folder, trace)
+}
+
+#[test]
+fn explain_for_people() {
+    let (folder, trace) = short_trace("explain");
+    let texts = [
+        stdout(&["list", "waits"]),
+        stdout(&["explain", &trace]),
+        stdout(&["explain", &trace, "--id", "9"]),
+        stdout(&["explain", &trace, "--id", "10"]),
+    ];
+    insta::assert_snapshot!(texts.join("\n"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn explain_for_machines() {
+    let (folder, trace) = short_trace("explain_json");
+    let json = |args: &[&str]| serde_json::from_str::<Value>(&stdout(args)).unwrap();
+    let rows = json(&["explain", &trace, "--json"]);
+    let device = rows.as_array().unwrap().iter().find(|row| row["where"] == "device.mem").unwrap();
+    assert_eq!(device["waits"]["wait_media"]["count"], device["count"]);
+    let tree = json(&["explain", &trace, "--json", "--id", "9"]);
+    let request = &tree["children"][0];
+    assert_eq!((&request["parent"], &request["children"][0]["where"]), (&tree["id"], &Value::from("device.mem")));
+    let waits = json(&["list", "waits", "--json"]);
+    assert!(waits.as_array().unwrap().iter().any(|w| w["wait"] == "wait_media"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn explain_says_what_is_wrong() {
+    let (folder, trace) = short_trace("explain_wrong");
+    let (status, _, err) = seen(run(&["explain", &trace, "--id", "3000000"]));
+    assert_eq!(status, 2);
+    assert!(err.contains("--id: found 3000000, expected the id of one of the"), "{err}");
+    let (status, _, err) = seen(run(&["explain", "Cargo.toml"]));
+    assert_eq!(status, 2);
+    assert!(err.contains("Cargo.toml:1:") && err.contains("expected a JSON object"), "{err}");
+    let (status, _, err) = seen(run(&["explain", "no/such/file"]));
+    assert_eq!(status, 2);
+    assert!(err.starts_with("scalepool: no/such/file: cannot be read: "), "{err}");
+    // A trace of the device alone has no requests of the host.
+    let part = folder.join("part.jsonl").display().to_string();
+    let args = ["run", "cxl68-expander", "--set", "host.accesses=2", "--wave-scope", "device", "--trace", &part];
+    assert_eq!(seen(run(&args)).0, 0);
+    let (status, out, err) = seen(run(&["explain", &part]));
+    assert_eq!(status, 1);
+    assert!(out.contains("device.mem") && err.contains("2 records without a place in a tree"), "{out}{err}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn no_line_is_wider_than_120_columns() {
     let mut texts = vec![stdout(&["list"]), stdout(&["--help"])];
@@ -148,7 +209,7 @@ fn lists_are_complete() {
     assert_eq!(names("rules", "rule"), rules::all().map(|r| r.id).collect::<Vec<_>>());
     let all: Value = serde_json::from_str(&stdout(&["list", "--json"])).unwrap();
     let keys: Vec<_> = all.as_object().unwrap().keys().cloned().collect();
-    assert_eq!(keys, ["layouts", "protocols", "scenarios", "kinds", "explorations", "rules"]);
+    assert_eq!(keys, ["layouts", "protocols", "scenarios", "kinds", "explorations", "waits", "rules"]);
     assert_eq!(all["layouts"], Value::from(list("layouts")));
 }
 

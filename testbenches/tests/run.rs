@@ -386,7 +386,7 @@ fn a_log_beside_the_report() {
     let lines: Vec<&str> = err.lines().filter(|line| line.starts_with("t_fs=")).collect();
     let of = |word: &str| lines.iter().filter(|line| line.split(' ').any(|w| w == word)).count();
     // Request and answer at the host, the device and two ports.
-    assert_eq!((of("id=7"), of("layer=link") > 60, of("layer=scenario") > 60), (6, true, true), "{err}");
+    assert_eq!((of("id=8"), of("layer=link") > 60, of("layer=scenario") > 60), (6, true, true), "{err}");
     let (status, out, err) = scalepool(dir.path(), &[&args[..], &["--log", "links=debug"]].concat());
     assert_eq!((status, out.as_str()), (2, ""));
     assert!(err.contains("found `links=debug`"), "{err}");

@@ -109,8 +109,10 @@ impl Switch {
             let of_link = |n: usize, message: &Message| part(self.links[n].link.link, self.links[n].link.form, message);
             let (part, handle) = of_link(TRUNK, &on_trunk);
             let named = match part {
-                Part::Request | Part::Snoop => Named::Through(of_link(from, &message).1, of_link(to, &changed).1),
-                Part::Word | Part::Answer | Part::SnoopAnswer => Named::By(handle),
+                Part::Request | Part::Snoop | Part::Conflict => {
+                    Named::Through(of_link(from, &message).1, of_link(to, &changed).1)
+                }
+                Part::Answer | Part::SnoopAnswer => Named::By(handle),
             };
             let form = self.links[TRUNK].link.form;
             self.tap.named(named, at, Kind::Mark, 0, 0, || shown(&on_trunk, form));

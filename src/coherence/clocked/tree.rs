@@ -26,8 +26,8 @@ use std::collections::BTreeMap;
 pub enum Part {
     /// It begins it.
     Request,
-    /// It says something of a request under way.
-    Word,
+    /// A conflict, or its acknowledgement.
+    Conflict,
     /// It answers a request.
     Answer,
     /// It is a snoop.
@@ -38,8 +38,8 @@ pub enum Part {
 
 /// What a message is, and by what both ends of the link know its transaction.
 pub fn part(link: u32, form: Form, message: &Message) -> (Part, Handle) {
-    use Identifier::{BiTag, Cqid, CxlTag, Uqid};
-    use Part::{Answer, Request, Snoop, SnoopAnswer, Word};
+    use Identifier::{BiTag, Cqid, CxlConflict, CxlTag, Uqid};
+    use Part::{Answer, Conflict, Request, Snoop, SnoopAnswer};
     // Ports of a fabric travel with port based routing alone, CacheIDs in 256-byte flits alone.
     let port = |port: u16| if form == Form::Pbr { u32::from(port) } else { 0 };
     let cache = |cache_id: u8, id: u16| if form == Form::Hbr { u32::from(cache_id) } else { port(id) };
@@ -56,8 +56,8 @@ pub fn part(link: u32, form: Form, message: &Message) -> (Part, Handle) {
             (Answer, Cqid, port(m.dpid), m.tag)
         }
         Message::M2sReq(m) => (Request, CxlTag, port(m.spid), m.tag),
-        // It has the tag of the request that is in conflict.
-        Message::M2sRwd(m, _) if m.opcode == M2sRwdOpcode::BIConflict => (Word, CxlTag, port(m.spid), m.tag),
+        Message::M2sRwd(m, _) if m.opcode == M2sRwdOpcode::BIConflict => (Conflict, CxlConflict, port(m.spid), m.tag),
+        Message::S2mNdr(m) if m.opcode == NdrOpcode::BIConflictAck => (Conflict, CxlConflict, port(m.dpid), m.tag),
         Message::M2sRwd(m, _) => (Request, CxlTag, port(m.spid), m.tag),
         Message::S2mNdr(m) => (Answer, CxlTag, port(m.dpid), m.tag),
         Message::S2mDrs(m, _) => (Answer, CxlTag, port(m.dpid), m.tag),
@@ -168,6 +168,8 @@ pub struct Tree {
     asked: BTreeMap<Key, Asked>,
     served: BTreeMap<Key, Served>,
     snooped: BTreeMap<Key, Snooped>,
+    /// Conflicts without an acknowledgement, with the snoops that they are about.
+    conflicts: BTreeMap<Key, u64>,
     /// Snoops without an answer, by who waits for them.
     awaited: BTreeMap<u64, u32>,
     /// Data that a peer pulls, and data that was pulled from a peer.
@@ -258,10 +260,11 @@ impl Tree {
                 (self.cause, self.taken, named) = (id, Some(key), Named::By(handle));
                 (Kind::Begin, id)
             }
-            Part::Word => {
-                // It may come before its request.
+            Part::Conflict => {
                 named = Named::By(handle);
-                (Kind::Mark, self.served.get(&key).map_or(0, |s| s.id))
+                // The request in conflict has the same tag; the agent may ask again for its access.
+                self.cause = self.asked.get(&(key.0, Identifier::CxlTag, key.2)).map_or(0, |asked| asked.parent);
+                (Kind::Mark, self.conflicts.remove(&key).unwrap_or(0))
             }
             Part::Answer => {
                 let id = self.asked.get(&key).map_or(0, |asked| asked.id);
@@ -311,7 +314,7 @@ impl Tree {
     }
 
     fn write_ends(&mut self, at: Stamp, tap: &mut Tap, key: Key, answer: &Message) {
-        if !matches!(answer, Message::S2mNdr(m) if m.opcode != NdrOpcode::BIConflictAck) {
+        if !matches!(answer, Message::S2mNdr(_)) {
             return;
         }
         if let Some(&Asked { id, writes: Some(line), .. }) = self.asked.get(&key) {
@@ -338,12 +341,20 @@ impl Tree {
                 named = Named::As(handle);
                 (if open.is_some() { Kind::Mark } else { Kind::Begin }, id, parent)
             }
-            Part::Word => (Kind::Mark, self.asked.get(&key).map_or(0, |asked| asked.id), 0),
-            Part::Answer => {
-                // To a word that came before its request.
-                named = Named::By(handle);
-                (Kind::Mark, self.answer(at, tap, key, passing.message), 0)
-            }
+            Part::Conflict => match passing.line {
+                Some(line) => {
+                    // Of the snoop that it is about.
+                    let id = self.holder(line, 0);
+                    self.conflicts.insert(key, id);
+                    named = Named::As(handle);
+                    (Kind::Mark, id, 0)
+                }
+                None => {
+                    named = Named::By(handle);
+                    (Kind::Mark, 0, 0)
+                }
+            },
+            Part::Answer => (Kind::Mark, self.answer(at, tap, key, passing.message), 0),
             Part::Snoop => {
                 let (id, parent) = (tap.new_id(), self.acts(at, tap, passing.line));
                 self.snooped.insert(key, Snooped { id, parent, owed: Owed::of(passing.message) });
@@ -396,7 +407,6 @@ impl Tree {
             self.pulls.insert((key.0, uqid), key);
         }
         served.answered |= match answer {
-            Message::S2mNdr(m) => m.opcode != NdrOpcode::BIConflictAck,
             Message::D2hRsp(_) | Message::D2hData(..) | Message::M2sBirsp(_) => served.owed.answer(answer),
             _ => true,
         };
@@ -419,8 +429,13 @@ impl Tree {
 
     /// Behind a step: what is answered ends, and what was taken and left as it is waits.
     pub fn stepped(&mut self, at: Stamp, tap: &mut Tap) {
-        let over = self.served.extract_if(.., |_, served| served.answered && !served.pulls);
-        over.for_each(|(_, served)| tap.record(at, Kind::End, served.id, 0, || Body::None));
+        self.served.retain(|_, served| {
+            let is_over = served.answered && !served.pulls;
+            if is_over {
+                tap.record(at, Kind::End, served.id, 0, || Body::None);
+            }
+            !is_over
+        });
         let taken = self.taken.take().and_then(|key| self.served.get(&key).map(|s| (key, s)));
         if let Some((key, &Served { id, line, answered: false, acts: false, .. })) = taken {
             let holder = line.map_or(0, |line| self.holder(line, id));

@@ -2,23 +2,21 @@
 //! those of the conformance catalogue: the three stress algorithms on shared lines, with false sharing, by sequential
 //! cores over the agents, in random order of all messages and with every monitor watching.
 
-use super::hdm_h_pair::Pair;
+use super::hdm_h_pair::Pair as HdmHPair;
 use super::stress::runs;
 use scalepool::coherence::agent::{Agent, Out};
 use scalepool::coherence::cache::backing::{Backing, Flat};
 use scalepool::coherence::cache::device::{Bytes, Device};
 use scalepool::coherence::cache::home::Home;
 use scalepool::coherence::config::{CoherenceConfig, ErrorAnswer, ErrorRange};
-use scalepool::coherence::content::{Content, Line, LineAddr, WHOLE_LINE};
+use scalepool::coherence::content::{Content, Line, LineAddr};
 use scalepool::coherence::message::Msg;
 use scalepool::coherence::stress::litmus::{Work, play};
 use scalepool::coherence::stress::{Protocol, Stress};
 use scalepool::nodes::stimulus::{ProducerConsumer, Step, WriteStreams, alg1a, alg1b, alg2};
 use scalepool::scenario::report::Report;
 use scalepool::scenario::{self, Request};
-use scalepool_protocols::cxl::cxl256::code::{
-    D2hReqOpcode as Op, DevLoad, H2dRspOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, SnpType,
-};
+use scalepool_protocols::cxl::cxl256::code::{D2hReqOpcode as Op, DevLoad, H2dRspOpcode};
 use std::collections::BTreeSet;
 
 /// An algorithm as a program: fences need nothing, since every access of a sequential core is visible when it ends.
@@ -198,7 +196,7 @@ fn c14_3_6_1_4() {
         algorithms(Protocol::HdmD, 2, seed);
     }
     // HDM-H: the agents of the expanders; each read expects what was written before.
-    let mut pair = Pair::default();
+    let mut pair = HdmHPair::new();
     let streams = WriteStreams { byte_mask: 0x00ff_f0f0_1234_8001, ..WriteStreams::default() };
     for step in alg1b(&streams).expect("legal parameters") {
         let is_begun = match step {

@@ -1,9 +1,8 @@
 //! `cxl.memory`: a CXL Type 3 device with host-managed memory (HDM-H), see [`scalepool_nodes::cxl::memory`].
 
 use crate::field::{Config, Range, config};
-use crate::kind::{
-    Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
-};
+use crate::kind::{Component, ComponentKind, Finding, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component};
+use crate::measured::Measured;
 use crate::quantity::Unit;
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::store::Store;
@@ -20,6 +19,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: Memory::fields,
     read: component::<Memory>,
     external: &["flits", "messages"],
+    metrics: &[],
 };
 
 config! {

@@ -3,6 +3,7 @@
 
 use super::agent::{Described, component as agents};
 use super::core::Core;
+use super::figures::METRICS;
 use crate::coherence::{Coherent, Seat};
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
@@ -26,6 +27,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CacheDevice::fields,
     read: component::<CacheDevice>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 /// One that is a direct peer of another device besides.
@@ -35,6 +37,7 @@ pub const PEER: ComponentKind = ComponentKind {
     fields: CachePeer::fields,
     read: component::<CachePeer>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 config! {

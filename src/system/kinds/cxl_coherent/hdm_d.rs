@@ -3,6 +3,7 @@
 
 use super::agent::{Described, component as agents};
 use super::core::Core;
+use super::figures::METRICS;
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
@@ -20,6 +21,7 @@ pub const DEVICE: ComponentKind = ComponentKind {
     fields: HdmDDevice::fields,
     read: component::<HdmDDevice>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 /// The host.
@@ -29,6 +31,7 @@ pub const HOST: ComponentKind = ComponentKind {
     fields: HdmDHost::fields,
     read: component::<HdmDHost>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 config! {

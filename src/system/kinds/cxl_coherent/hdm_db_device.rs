@@ -1,6 +1,7 @@
 //! `cxl.hdm-db-device`: a device whose memory hosts and direct peers share; it takes lines back by back-invalidate snoops (HDM-DB).
 
 use super::agent::{Described, component as agents, one_watch};
+use super::figures::METRICS;
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Finding, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
@@ -23,6 +24,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: HdmDbDevice::fields,
     read: component::<HdmDbDevice>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 /// Links that carry HDM-DB: 68B flits have no back-invalidate snoops.

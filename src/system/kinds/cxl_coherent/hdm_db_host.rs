@@ -3,6 +3,7 @@
 
 use super::agent::{Described, component as agents};
 use super::core::Core;
+use super::figures::METRICS;
 use super::hdm_db_device::LINKS;
 use crate::coherence::Coherent;
 use crate::field::{Config, Range, config};
@@ -21,6 +22,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: HdmDbHost::fields,
     read: component::<HdmDbHost>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 /// A direct peer.
@@ -30,6 +32,7 @@ pub const PEER: ComponentKind = ComponentKind {
     fields: HdmDbPeer::fields,
     read: component::<HdmDbPeer>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 config! {

@@ -1,6 +1,7 @@
 //! `cxl.home`: a host with its home agent and memory, whose lines devices cache over CXL.cache.
 
 use super::agent::{Described, component as agents, one_watch};
+use super::figures::METRICS;
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
@@ -21,6 +22,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CxlHome::fields,
     read: component::<CxlHome>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 config! {

@@ -7,6 +7,7 @@ mod descriptions;
 mod determinism;
 mod ends;
 mod kernel;
+mod memory_backend;
 mod memory_map;
 mod messages;
 mod nvl_fabric;

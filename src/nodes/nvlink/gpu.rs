@@ -17,6 +17,7 @@ use crate::latencies::Latencies;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::nvlink::Message;
 use scalepool_link::nvlink::port::body_of;
+use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
 use scalepool_protocols::nvlink::{Ae, Class, Header, NvlConfig, Op};
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 use scalepool_trace::{Kind, PlaceKind, Stamp, Tap};
@@ -106,11 +107,6 @@ struct OpenAsk {
     group: Option<u64>,
 }
 
-struct Answer {
-    due: u64,
-    message: Message,
-}
-
 /// The module.
 pub struct Gpu {
     config: GpuConfig,
@@ -126,7 +122,8 @@ pub struct Gpu {
     next_group: u64,
     /// What found no room.
     held: VecDeque<(usize, usize, Message)>,
-    answers: Vec<VecDeque<Answer>>,
+    /// Answers by link, which keep their order there.
+    answers: Vec<Box<dyn MemoryBackend<Message>>>,
     /// FLUSHes whose writes are not all here: link, count, request.
     flushes: Vec<(usize, u64, Message)>,
     /// Posted requests that a mutant delays.
@@ -161,7 +158,7 @@ impl Gpu {
             groups: BTreeMap::new(),
             next_group: 0,
             held: VecDeque::new(),
-            answers: links.iter().map(|_| VecDeque::new()).collect(),
+            answers: links.iter().map(|_| MemoryTiming::fixed(config.memory_cycles).build()).collect(),
             flushes: Vec::new(),
             late: VecDeque::new(),
             turn: 0,
@@ -272,7 +269,8 @@ impl Gpu {
 
     fn answer(&mut self, cycle: u64, link: usize, to: &Message, op: Op, data: Vec<u8>, size: u8) {
         let message = Message { tag: to.tag, rid: to.rid, data, size, ..Message::new(op, &self.codec) };
-        self.answers[link].push_back(Answer { due: cycle + self.config.memory_cycles, message });
+        // A latency without limits always has room.
+        let _ = self.answers[link].push(cycle, &Request::NONE, message);
     }
 
     fn take_request(&mut self, cycle: u64, link: usize, message: Message) {
@@ -331,7 +329,7 @@ impl Gpu {
             }
             let waits = self.config.mutant == Mutant::BlocksAnswers && !self.open.is_empty();
             while !waits
-                && self.answers[link].len() < self.config.answer_queue
+                && self.answers[link].in_flight() < self.config.answer_queue
                 && let Some(message) = self.links[link].rx[0].pop(cx)
             {
                 self.mine.ledger.receive((Peer::of_requester(message.rid), link, 0), &message);
@@ -436,16 +434,14 @@ impl Gpu {
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
         self.until = None;
         for link in 0..self.links.len() {
-            while self.answers[link].front().is_some_and(|a| a.due <= at.cycle) {
-                let Some(answer) = self.answers[link].pop_front() else { break };
-                if !self.links[link].tx[2].has_room(cx, 1) {
-                    self.answers[link].push_front(answer);
-                    break;
-                }
-                self.enter(link, 2, &answer.message);
-                self.mine.flits += flits(&answer.message);
+            while self.answers[link].is_ready(at.cycle)
+                && self.links[link].tx[2].has_room(cx, 1)
+                && let Some(answer) = self.answers[link].pop(at.cycle)
+            {
+                self.enter(link, 2, &answer);
+                self.mine.flits += flits(&answer);
                 // There was room.
-                let _ = self.links[link].tx[2].push(cx, answer.message);
+                let _ = self.links[link].tx[2].push(cx, answer);
             }
         }
         while self.send_held(cx) {
@@ -475,13 +471,12 @@ impl Module for Gpu {
         self.send(cx, at);
         // Requests that were left in their channels wake nobody again, and answers that left have made room for more.
         let more = |(link, ends): (usize, &LinkEnds)| {
-            self.answers[link].len() < self.config.answer_queue && ends.rx[0].is_due(cx)
+            self.answers[link].in_flight() < self.config.answer_queue && ends.rx[0].is_due(cx)
         };
         if self.links.iter().enumerate().any(more) {
             return Next::Busy;
         }
-        let answers =
-            self.answers.iter().filter_map(|queue| queue.front()).map(|a| a.due).filter(|&due| due > at.cycle);
+        let answers = self.answers.iter().filter_map(|queue| queue.ready_at()).filter(|&ready| ready > at.cycle);
         let late = self.late.front().map(|(due, ..)| *due);
         match answers.chain(late).chain(self.until).min() {
             Some(due) => Next::At(cx.in_cycles(due.saturating_sub(at.cycle).max(1))),
@@ -497,7 +492,8 @@ impl Module for Gpu {
         if let Some(what) = self.config.program.missing() {
             return Err(Pending::new(what, Time::ZERO));
         }
-        let waiting = self.answers.iter().map(VecDeque::len).sum::<usize>() + self.held.len() + self.flushes.len();
+        let waiting =
+            self.answers.iter().map(|queue| queue.in_flight()).sum::<usize>() + self.held.len() + self.flushes.len();
         if waiting > 0 {
             return Err(Pending::new(format!("{waiting} messages to send or flushes to answer"), Time::ZERO));
         }

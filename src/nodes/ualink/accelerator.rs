@@ -20,6 +20,7 @@ use crate::latencies::Latencies;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
 use scalepool_memory::Line;
+use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
 use scalepool_memory::store::{Background, Store};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
@@ -157,8 +158,8 @@ pub struct Accelerator {
     ports: Vec<PortEnds>,
     memory: Store,
     watch: Watch,
-    /// Answers of the completer by port, with the cycle at which they may leave.
-    answers: Vec<VecDeque<(u64, Answer)>>,
+    /// Answers of the completer by port, which keep their order there.
+    answers: Vec<Box<dyn MemoryBackend<Answer>>>,
     /// What the memories of all hold in the regions of this originator, once all that is open is done.
     expected: Store,
     next: Option<Op>,
@@ -200,7 +201,7 @@ impl Accelerator {
     ) -> Accelerator {
         let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
         Accelerator {
-            answers: ports.iter().map(|_| VecDeque::new()).collect(),
+            answers: ports.iter().map(|_| MemoryTiming::fixed(config.latency_cycles).build()).collect(),
             tags: ports.iter().map(|_| Tags::default()).collect(),
             open: OpenRequests::new(ports.len()),
             watch: Watch::new(config.own, ports.len()),
@@ -413,10 +414,10 @@ impl Accelerator {
     fn complete(&mut self, cx: &mut Cx, at: Stamp) {
         let (request, response) = (TlClass::Request.index(), TlClass::Response.index());
         for port in 0..self.ports.len() {
-            while self.answers[port].front().is_some_and(|(due, _)| *due <= at.cycle)
+            while self.answers[port].is_ready(at.cycle)
                 && self.ports[port].tx[response].has_room(cx, 1)
+                && let Some(answer) = self.answers[port].pop(at.cycle)
             {
-                let Some((_, answer)) = self.answers[port].pop_front() else { break };
                 let answer = answer.transfer();
                 if let Field::Response(rsp) = &answer.field
                     && (rsp.rdwr == RdWr::Write || rsp.last)
@@ -427,7 +428,7 @@ impl Accelerator {
                 // Room was asked for before.
                 let _ = self.ports[port].tx[response].push(cx, answer);
             }
-            while self.answers[port].len() < self.config.queue
+            while self.answers[port].in_flight() < self.config.queue
                 && let Some(transfer) = self.ports[port].rx[request].pop(cx)
             {
                 self.mine.served += 1;
@@ -435,9 +436,10 @@ impl Accelerator {
                 if let Field::Request(req) = &transfer.field {
                     self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
                 }
-                let due = at.cycle + self.config.latency_cycles;
-                let answers = answers(&mut self.memory, self.config.own, &transfer, self.config.responses);
-                self.answers[port].extend(answers.into_iter().map(|answer| (due, answer)));
+                for answer in answers(&mut self.memory, self.config.own, &transfer, self.config.responses) {
+                    // A latency without limits always has room.
+                    let _ = self.answers[port].push(at.cycle, &Request::NONE, answer);
+                }
             }
         }
     }
@@ -464,7 +466,7 @@ impl Module for Accelerator {
             return Next::Busy;
         }
         // What waits for room, for an answer or for a request is woken by it.
-        let answer = self.answers.iter().filter_map(|queue| queue.front().map(|(due, _)| *due));
+        let answer = self.answers.iter().filter_map(|queue| queue.ready_at());
         let issue = self.next.map(|_| self.next_at_cycle);
         let due = answer.chain(issue).filter(|&due| due > at.cycle).min();
         let due = due.map(|due| cx.in_cycles(due - at.cycle));

@@ -10,6 +10,7 @@ use scalepool_endpoint::completer::{Completer, CompleterConfig};
 use scalepool_endpoint::config_space::ConfigSpace;
 use scalepool_endpoint::config_space::type3::{ConfigError, Type3Config, type3};
 use scalepool_endpoint::pm::{PmAgent, PmConfig, Side};
+use scalepool_memory::backend::MemoryTiming;
 use scalepool_memory::store::{Background, Store};
 use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
@@ -130,8 +131,7 @@ impl Component for IoDevice {
                 let config = DeviceConfig {
                     store,
                     decoders: None,
-                    latency_cycles,
-                    queue: MEM_QUEUE,
+                    timing: MemoryTiming { in_flight: MEM_QUEUE, ..MemoryTiming::fixed(latency_cycles) },
                     port,
                     form: mem_form,
                     place,

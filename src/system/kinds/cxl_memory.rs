@@ -4,6 +4,7 @@ use crate::field::{Config, Range, config};
 use crate::kind::{
     Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
 };
+use crate::kinds::media::{Media, timing};
 use crate::quantity::Unit;
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::store::Store;
@@ -26,8 +27,9 @@ config! {
     /// A memory device. Numbers without another source are of the model (basis: model).
     pub struct Memory {
         size: u64 = "16 GiB" [Unit::Bytes] in Range::Int(64, 1 << 46), "memory size; without a memory map addresses are taken modulo it";
-        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in the device";
+        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in the device; with banks in `media`, without the time in a bank";
         queue: usize = "512" [Unit::Of("requests")] in Range::Int(1, 1 << 20), "requests that the device can queue";
+        media: Option<Media> = "" [Unit::Of("-")] in Range::Table(Media::fields), "what stands behind the latency; left out, the latency is all";
     }
 }
 
@@ -53,8 +55,7 @@ impl Component for Memory {
         let config = DeviceConfig {
             store: Store::new(BACKGROUND),
             decoders: site.map.decoders.clone(),
-            latency_cycles: self.latency_cycles,
-            queue: self.queue,
+            timing: timing(self.latency_cycles, self.queue, self.media.as_ref(), site.clock),
             port: port_ids[1],
             form,
             place: name.clone(),

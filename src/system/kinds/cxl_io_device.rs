@@ -1,10 +1,12 @@
 //! `cxl.io-device`: a CXL Type 3 device that is found over CXL.io, see [`scalepool_nodes::io::function`]; where the link
 //! carries CXL.mem too, its memory answers beside it.
 
+use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Carried, Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
 };
+use crate::kinds::cxl_links;
 use crate::quantity::Unit;
 use scalepool_endpoint::completer::{Completer, CompleterConfig};
 use scalepool_endpoint::config_space::ConfigSpace;
@@ -94,6 +96,12 @@ impl Component for IoDevice {
             (field, error.to_string())
         });
         wrong.into_iter().collect()
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        let mut waits = cxl_links::answered_memory();
+        waits.push(Wait::answered(cxl_links::NON_POSTED, cxl_links::COMPLETION));
+        Some(waits)
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {

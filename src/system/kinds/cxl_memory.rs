@@ -1,9 +1,11 @@
 //! `cxl.memory`: a CXL Type 3 device with host-managed memory (HDM-H), see [`scalepool_nodes::cxl::memory`].
 
+use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
 };
+use crate::kinds::cxl_links;
 use crate::kinds::media::{Media, timing};
 use crate::quantity::Unit;
 use scalepool_memory::LINE_BYTES;
@@ -35,7 +37,7 @@ config! {
 
 impl Component for Memory {
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "cxl", len: None, links: super::cxl_links::NAMES, role: Role::Device }]
+        vec![PortDecl { name: "cxl", len: None, links: cxl_links::NAMES, role: Role::Device }]
     }
 
     fn offer(&self) -> Offer {
@@ -46,6 +48,10 @@ impl Component for Memory {
         let is_whole = self.size.is_multiple_of(LINE_BYTES);
         let text = || ("size", format!("found {} bytes, expected a multiple of {LINE_BYTES} bytes", self.size));
         (!is_whole).then(text).into_iter().collect()
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(cxl_links::answered_memory())
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {

@@ -3,11 +3,13 @@
 //! Modelled: two GPUs face each other, or GPUs stand around switches; each runs traffic, a litmus test of order, or its part
 //! of an all-reduce. A walk: the work of the GPU is made a program; the GPU stands on the clock of flits of its links.
 
+use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Carried, Component, ComponentKind, Extreme, Finding, Ledger, Measured, Member, Node, NodeError, NodeTraffic,
     Offered, Plug, PortDecl, Role, Site, SitePort, component,
 };
+use crate::kinds::nvlink_link::{REQUEST, RESPONSE};
 use crate::quantity::Unit;
 use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::{Clock, Rng};
@@ -275,6 +277,10 @@ impl Component for NvGpu {
             wrong.push(("work", text));
         }
         wrong
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(vec![Wait::answered(REQUEST, RESPONSE)])
     }
 
     fn asks(&self) -> bool {

@@ -1,8 +1,8 @@
 //! `scalepool`: a bit-accurate, cycle-approximate model of CXL-over-XLink fabrics for RTL co-verification.
 //!
 //! Each layer is a crate, in the folder of its name under `src/`; this one gives them one name to import. The dependencies
-//! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`trace`], [`link`],
-//! [`inspect`], [`memory`], [`endpoint`], [`coherence`], [`fabric`], [`nodes`], [`system`], [`scenario`], [`golden`],
+//! of a layer are the order, lowest first: `scalepool_protocols` (codecs), [`kernel`], [`forms`], [`grammar`], [`trace`],
+//! [`link`], [`inspect`], [`memory`], [`endpoint`], [`coherence`], [`fabric`], [`nodes`], [`system`], [`scenario`], [`golden`],
 //! [`export`]; above them all stand the command line and the C functions (`scalepool_cli`, `scalepool_capi`).
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -13,6 +13,7 @@ pub use scalepool_export as export;
 pub use scalepool_fabric as fabric;
 pub use scalepool_forms as forms;
 pub use scalepool_golden as golden;
+pub use scalepool_grammar as grammar;
 pub use scalepool_inspect as inspect;
 pub use scalepool_kernel as kernel;
 pub use scalepool_link as link;

@@ -15,6 +15,7 @@ use scalepool_system::description::{Description, component_kind, link_kind};
 use scalepool_system::field::{Config, Field, Range};
 use scalepool_system::generator::generator_kind;
 use scalepool_system::memory_map::{WINDOW, WINDOW_ABOUT, WindowConfig};
+use scalepool_system::metric::Metric;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
@@ -148,17 +149,25 @@ struct Kind {
     fields: Vec<&'static Field>,
     /// How a component can be driven from outside.
     external: &'static [&'static str],
+    /// What it counts.
+    metrics: Vec<&'static Metric>,
 }
 
 /// The kind of a name.
 fn kind(name: &str) -> Option<Kind> {
     const NONE: &[&str] = &[];
-    let component = component_kind(name).map(|k| (k.name, k.about, k.fields, k.external));
-    let link = || link_kind(name).map(|k| (k.name, k.about, k.fields, NONE));
-    let generator = || generator_kind(name).map(|k| (k.name, k.about, k.fields, NONE));
-    let window = || (name == WINDOW).then_some((WINDOW, WINDOW_ABOUT, WindowConfig::fields as fn() -> _, NONE));
-    let (name, about, fields, external) = component.or_else(link).or_else(generator).or_else(window)?;
-    Some(Kind { name, about, fields: fields(), external })
+    let of = |name, about, fields: fn() -> Vec<&'static Field>, external, metrics| Kind {
+        name,
+        about,
+        fields: fields(),
+        external,
+        metrics,
+    };
+    let component = component_kind(name).map(|k| of(k.name, k.about, k.fields, k.external, k.all_metrics().collect()));
+    let link = || link_kind(name).map(|k| of(k.name, k.about, k.fields, NONE, k.all_metrics().collect()));
+    let generator = || generator_kind(name).map(|k| of(k.name, k.about, k.fields, NONE, Vec::new()));
+    let window = || (name == WINDOW).then(|| of(WINDOW, WINDOW_ABOUT, WindowConfig::fields, NONE, Vec::new()));
+    component.or_else(link).or_else(generator).or_else(window)
 }
 
 impl Kind {
@@ -183,7 +192,11 @@ impl Kind {
             })
         };
         let fields: Vec<Value> = self.rows().into_iter().map(row).collect();
-        serde_json::json!({"kind": self.name, "doc": self.about, "external": self.external, "fields": fields})
+        let metric = |m: &&Metric| serde_json::json!({"metric": m.name, "unit": m.unit, "total": m.total.name(), "doc": m.about});
+        let metrics: Vec<Value> = self.metrics.iter().map(metric).collect();
+        serde_json::json!({
+            "kind": self.name, "doc": self.about, "external": self.external, "fields": fields, "metrics": metrics,
+        })
     }
 
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -196,6 +209,15 @@ impl Kind {
         for (name, f) in self.rows() {
             let default = if f.default.is_empty() { "-" } else { f.default };
             table.row([name, default.to_owned(), f.unit.name().to_owned(), f.range.to_string(), f.doc.to_owned()]);
+        }
+        table.print(out)?;
+        if self.metrics.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\nwhat it counts; `in a system`: what a report says where several have it\n")?;
+        let mut table = Table::new(["count", "unit", "in a system", "what it is"]);
+        for m in &self.metrics {
+            table.row([m.name, m.unit, m.total.name(), m.about].map(str::to_owned));
         }
         table.print(out)
     }

@@ -11,6 +11,25 @@ struct Bin {
     hits: u64,
 }
 
+/// Which rows of a group were met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Met {
+    /// Name of the group.
+    pub group: &'static str,
+    /// Its rows.
+    pub rows: Vec<bool>,
+}
+
+impl Met {
+    /// Groups of two ends of a link, which have the same rows: name, rows that either has met, rows in all.
+    pub fn summary<'a>(one: &'a [Met], other: &'a [Met]) -> impl Iterator<Item = (String, u64, u64)> + 'a {
+        one.iter().zip(other).map(|(one, other)| {
+            let met = one.rows.iter().zip(&other.rows).filter(|(one, other)| **one || **other).count();
+            (one.group.to_owned(), met as u64, one.rows.len() as u64)
+        })
+    }
+}
+
 /// A group: its bins, found by a dense key.
 #[derive(Debug, Clone)]
 pub struct Group {
@@ -46,6 +65,11 @@ impl Group {
         for (bin, their) in self.bins.iter_mut().zip(&other.bins) {
             bin.hits += their.hits;
         }
+    }
+
+    /// Which bins were met.
+    pub fn met(&self) -> Met {
+        Met { group: self.name, rows: self.bins.iter().map(|bin| bin.hits > 0).collect() }
     }
 
     /// Name, bins met and bins in all.

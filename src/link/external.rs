@@ -11,7 +11,7 @@
 
 use super::fault::{FaultyWire, OnWire as Unit};
 use super::hook::Way;
-use super::port::{LinkEnd, OnWire, PortResult, WayOut, on_wire};
+use super::port::{LinkEnd, OnWire, PortResult, Reports, WayOut, on_wire};
 use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next, Time};
 use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::collections::VecDeque;
@@ -89,7 +89,7 @@ pub struct ExternalWires<E: LinkEnd> {
 }
 
 /// An end outside the simulation.
-pub struct External<E: LinkEnd> {
+pub struct External<E: Reports> {
     end: E,
     way_out: WayOut,
     retrain_fs: u64,
@@ -98,18 +98,18 @@ pub struct External<E: LinkEnd> {
     wires: ExternalWires<E>,
     /// Makes a unit of bytes of the right length.
     unit: fn(&E, &[u8]) -> Option<E::Unit>,
-    result: Arc<Mutex<PortResult<E>>>,
+    result: Arc<Mutex<PortResult<E::Report>>>,
     trained_at: Option<Time>,
     trainings: u64,
 }
 
-impl<E: LinkEnd> External<E> {
+impl<E: Reports> External<E> {
     /// An external end; `unit` makes a unit of the bytes that were driven.
     pub fn new(
         config: ExternalConfig<E>,
         wires: ExternalWires<E>,
         unit: fn(&E, &[u8]) -> Option<E::Unit>,
-        result: Arc<Mutex<PortResult<E>>>,
+        result: Arc<Mutex<PortResult<E::Report>>>,
     ) -> External<E> {
         External {
             end: config.end,
@@ -156,7 +156,7 @@ impl<E: LinkEnd> External<E> {
     }
 }
 
-impl<E: LinkEnd> Module for External<E> {
+impl<E: Reports> Module for External<E> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         if let Some(hooks) = self.end.hooks() {
@@ -173,7 +173,7 @@ impl<E: LinkEnd> Module for External<E> {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.end = Some(self.end.clone());
+        result.end = Some(self.end.report());
         result.damaged = self.way_out.damaged(&self.end);
         result.trainings = self.trainings;
     }

@@ -30,7 +30,7 @@ use scalepool_trace::{Body, Kind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A link end as a port drives it. Times are flit clocks of the caller.
-pub trait LinkEnd: Clone + Send + 'static {
+pub trait LinkEnd: Send + 'static {
     /// What travels.
     type Unit: Unit + Send + 'static;
 
@@ -222,11 +222,20 @@ pub enum OnWire<U> {
     Over,
 }
 
+/// A link end that can say what it has done.
+pub trait Reports: LinkEnd {
+    /// What the report of a run needs of it: figures and what is open, no flits.
+    type Report: Clone + Send + 'static;
+
+    /// The state of this instant.
+    fn report(&self) -> Self::Report;
+}
+
 /// What a port leaves behind for the report of the run.
 #[derive(Debug, Clone)]
-pub struct PortResult<E> {
-    /// The end as it was when the run was looked at; `None` before.
-    pub end: Option<E>,
+pub struct PortResult<R> {
+    /// What the end said when the run was looked at; `None` before.
+    pub end: Option<R>,
     /// Broken rules of the peer, without what a fault input made and the link repaired.
     pub violations: Vec<Event>,
     /// Units that the fault inputs of its transmitter changed; where units have numbers also those that vanished or came
@@ -238,7 +247,7 @@ pub struct PortResult<E> {
     pub time: LineTime,
 }
 
-impl<E> Default for PortResult<E> {
+impl<R> Default for PortResult<R> {
     fn default() -> Self {
         PortResult { end: None, violations: Vec::new(), damaged: 0, trainings: 0, time: LineTime::default() }
     }
@@ -376,7 +385,7 @@ impl WayOut {
 }
 
 /// A link end with its place in a simulation.
-pub struct Port<E: LinkEnd> {
+pub struct Port<E: Reports> {
     end: E,
     ports: Ports<E>,
     way_out: WayOut,
@@ -401,13 +410,13 @@ pub struct Port<E: LinkEnd> {
     /// Since when the link has failed or trains.
     down_since: Option<Time>,
     shown: Vec<Option<u64>>,
-    result: Arc<Mutex<PortResult<E>>>,
+    result: Arc<Mutex<PortResult<E::Report>>>,
     busy_since: Option<Time>,
 }
 
-impl<E: LinkEnd> Port<E> {
+impl<E: Reports> Port<E> {
     /// A port; its end is in `result` when the run is looked at, broken rules as they are seen.
-    pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E>>>) -> Port<E> {
+    pub fn new(config: PortConfig<E>, ports: Ports<E>, result: Arc<Mutex<PortResult<E::Report>>>) -> Port<E> {
         let protocol = config.end.protocol();
         Port {
             end: config.end,
@@ -610,7 +619,7 @@ impl<E: LinkEnd> Port<E> {
     }
 }
 
-impl<E: LinkEnd> Module for Port<E> {
+impl<E: Reports> Module for Port<E> {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         let now_flits = at.cycle / self.edges;
@@ -668,7 +677,7 @@ impl<E: LinkEnd> Module for Port<E> {
 
     fn publish(&self) {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        result.end = Some(self.end.clone());
+        result.end = Some(self.end.report());
         result.damaged = self.way_out.damaged(&self.end);
         result.trainings = self.trainings;
         result.time = self.time;

@@ -18,7 +18,9 @@ use scalepool_system::builtin::{self, Builtin};
 use scalepool_system::description::{Description, Short};
 use scalepool_system::design::System;
 use scalepool_system::field::Range as FieldRange;
-use scalepool_system::kind::{Ending, External, Extreme, LinkMeasured, Measured, NodeTraffic, Offered, Rows};
+use scalepool_system::kind::External;
+use scalepool_system::measured::{Ending, LinkMeasured, Measured, NodeTraffic, Offered, Rows};
+use scalepool_system::metric::{self, Totals};
 use scalepool_system::problem::Problems;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -202,30 +204,26 @@ fn add<'a>(all: &mut Vec<(String, u64)>, more: impl IntoIterator<Item = (&'a str
 }
 
 fn part_of_component(path: &str, measured: &Measured) -> Part {
-    let mut figures: Vec<(String, u64)> = Vec::new();
-    add(&mut figures, measured.counts.iter().copied());
-    add(&mut figures, measured.messages.iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.as_str(), *n)));
-    figures.extend(measured.extremes.iter().map(|(name, _, n)| ((*name).to_owned(), *n)));
-    figures.push(("bytes".to_owned(), measured.bytes));
-    figures.push(("violations".to_owned(), measured.broken.len() as u64));
-    Part { path: path.to_owned(), figures }
+    let mut figures = Totals::default();
+    figures.add(measured.counts.iter().copied());
+    figures.add([(&metric::BYTES, measured.bytes), (&metric::VIOLATIONS, measured.broken.len() as u64)]);
+    let messages = measured.messages.iter().filter(|(_, n)| *n > 0).cloned().collect();
+    Part { path: path.to_owned(), counts: figures.counts().collect(), messages }
 }
 
 fn part_of_link(path: &str, measured: &LinkMeasured) -> Part {
-    let mut figures: Vec<(String, u64)> = Vec::new();
     let [down, up] = measured.units;
-    let own = [
-        ("flits down", down),
-        ("flits up", up),
-        ("retries", measured.retries),
-        ("damaged", measured.damaged),
-        ("credit stalls", measured.credit_stalls),
-    ];
-    add(&mut figures, own);
-    add(&mut figures, measured.messages.iter().map(|(name, n)| (name.as_str(), *n)));
-    add(&mut figures, measured.counts.iter().copied());
-    figures.push(("violations".to_owned(), measured.broken.len() as u64));
-    Part { path: path.to_owned(), figures }
+    let mut figures = Totals::default();
+    figures.add([
+        (&metric::UNITS_DOWN, down),
+        (&metric::UNITS_UP, up),
+        (&metric::RETRIES, measured.retries),
+        (&metric::DAMAGED, measured.damaged),
+        (&metric::CREDIT_STALLS, measured.credit_stalls),
+    ]);
+    figures.add(measured.counts.iter().copied());
+    figures.add([(&metric::LINK_VIOLATIONS, measured.broken.len() as u64)]);
+    Part { path: path.to_owned(), counts: figures.counts().collect(), messages: measured.messages.clone() }
 }
 
 fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Result<Report, RunError> {
@@ -263,9 +261,9 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
     let active_fs = to_fs.saturating_sub(from_fs);
     let goodput = if active_fs == 0 { 0.0 } else { bytes as f64 / (active_fs as f64 / 1e15) };
     let asked = figures.asked_bytes_per_s;
-    let (mut messages, mut counts, mut coverage) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut messages, mut coverage, mut totals) = (Vec::new(), Vec::new(), Totals::default());
     for component in of_components() {
-        add(&mut counts, component.counts.iter().copied());
+        totals.add(component.counts.iter().copied());
         add(&mut messages, component.messages.iter().map(|(name, n)| (name.as_str(), *n)));
     }
     messages.retain(|(_, n)| *n > 0);
@@ -278,12 +276,11 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
         if !link.is_counted_by_agents {
             add(&mut messages, link.messages.iter().map(|(name, n)| (name.as_str(), *n)));
         }
-        add(&mut counts, link.counts.iter().copied());
+        totals.add(link.counts.iter().copied());
         add_coverage(&mut coverage, &link.coverage);
     }
     let rows = of_components().flat_map(|component| &component.rows).chain(of_links().flat_map(|link| &link.rows));
     coverage.extend(shared_rows(rows));
-    of_components().for_each(|component| add_extremes(&mut counts, &component.extremes));
     let latency =
         |of: fn((u64, u64)) -> u64| Spread::of(of_components().flat_map(|c| c.latencies.iter().map(of)).collect());
     let repaired = ending.well && is_whole;
@@ -305,22 +302,12 @@ fn report(name: &str, request: &Request, figures: &Figures, ended: Ended) -> Res
         credit_stalls: sum(|link| link.credit_stalls),
         where_time_goes,
         fabric: fabric(&components, active_fs * den / num.max(1)),
-        counts,
+        counts: totals.counts().map(|(metric, n)| (metric.name.to_owned(), n)).collect(),
         coverage,
         components: components.iter().map(|(path, measured)| part_of_component(path, measured)).collect(),
         links: links.iter().map(|(path, _, measured)| part_of_link(path, measured)).collect(),
         violations,
     })
-}
-
-/// Adds figures that are no sums to the counts of a system.
-fn add_extremes(all: &mut Vec<(String, u64)>, more: &[(&'static str, Extreme, u64)]) {
-    for (name, which, n) in more {
-        match all.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) => *known = which.of(*known, *n),
-            None => all.push(((*name).to_owned(), *n)),
-        }
-    }
 }
 
 /// Figures of nodes around switches; `cycles` of the reference clock from the first request to the last answer.

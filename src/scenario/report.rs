@@ -4,6 +4,7 @@ use scalepool_forms::violation;
 use scalepool_link::line_time::{LineTime, Use};
 use scalepool_link::port::GIVE_UP_RULE;
 pub use scalepool_nodes::Broken;
+use scalepool_system::metric::{Count, Metric};
 use serde_json::{Map, Value, json};
 
 /// Spread of a set of latencies.
@@ -64,8 +65,18 @@ pub struct FabricFigures {
 pub struct Part {
     /// Path in the description.
     pub path: String,
-    /// Names and counts.
-    pub figures: Vec<(String, u64)>,
+    /// What it has counted.
+    pub counts: Vec<Count>,
+    /// Messages that it has sent, by name.
+    pub messages: Vec<(String, u64)>,
+}
+
+impl Part {
+    /// All figures by name.
+    fn json(&self) -> Value {
+        let counts = self.counts.iter().map(|(metric, n)| (metric.name.to_owned(), json!(n)));
+        Value::Object(counts.chain(self.messages.iter().map(|(name, n)| (name.clone(), json!(n)))).collect())
+    }
 }
 
 /// Result of a run.
@@ -191,13 +202,21 @@ impl Report {
         let directions = self.where_time_goes.iter().map(|(name, time)| (name.clone(), time_json(time))).collect();
         map.insert("where_time_goes".into(), json!({"unit": "bit times", "directions": Value::Object(directions)}));
         for (key, parts) in [("components", &self.components), ("links", &self.links)] {
-            let of_part = |part: &Part| (part.path.clone(), counts(&part.figures));
+            let of_part = |part: &Part| (part.path.clone(), part.json());
             if !parts.is_empty() {
                 map.insert(key.into(), Value::Object(parts.iter().map(of_part).collect()));
             }
         }
+        map.insert("metrics".into(), self.metrics_json());
         map.insert("violations".into(), violations.collect());
         map
+    }
+
+    /// Every count of a component or link in this report: its unit, and what the system makes of several of them.
+    fn metrics_json(&self) -> Value {
+        let all = self.components.iter().chain(&self.links).flat_map(|part| &part.counts);
+        let form = |metric: &Metric| json!({"unit": metric.unit, "total": metric.total.name()});
+        Value::Object(all.map(|(metric, _)| (metric.name.to_owned(), form(metric))).collect())
     }
 
     /// Moves the first finding of a rule in front of all others, and says with it at which bit error rate the links ran.

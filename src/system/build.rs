@@ -2,10 +2,8 @@
 
 use super::coherence::{Domains, domains};
 use super::design::System;
-use super::kind::{
-    Carried, Clocks, Ending, External, Ledger, LinkEndSite, LinkMeasured, LinkSite, Measure, MeasureLink, Measured,
-    Node, NodeError, Role, Shared, Site,
-};
+use super::kind::{Carried, Clocks, External, Ledger, LinkEndSite, LinkSite, Node, NodeError, Role, Shared, Site};
+use super::measured::{Ending, LinkMeasured, Measure, MeasureLink, Measured};
 use super::{memory_map, neighbours, outside};
 use scalepool_coherence::clocked::sequence::{Extent, Sequence};
 use scalepool_coherence::config::CoherenceConfig;

@@ -12,22 +12,20 @@ use super::coherence::{Coherent, Seat};
 use super::document::Table;
 use super::field::{self, Config, Field};
 use super::kinds;
+use super::measured::{Measure, MeasureLink};
 use super::memory_map::{MapView, Span};
+use super::metric::{self, Metric, Metrics};
+use super::outside;
 use super::problem::{Place, Problems};
 use scalepool_fabric::nvlink_switch::SwitchResult;
-use scalepool_kernel::{
-    BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, RunReport, SimError, Simulation, Stop, Time,
-};
+use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_link::io_ends::IoItem;
-use scalepool_link::line_time::LineTime;
 use scalepool_link::sim_port::SimPort;
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
-use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::io::mode::FlexPort;
-use scalepool_nodes::latencies::Latencies;
 use scalepool_nodes::nvlink::gpu::GpuResult;
 use scalepool_nodes::ualink::ledger::Ledger as UalLedger;
 use scalepool_protocols::cxl::message::{Form, Message};
@@ -414,12 +412,6 @@ impl Clocks {
 /// Puts a component into a partition, once its ports are there.
 pub type PlaceNode = Box<dyn FnOnce(&mut PartitionBuilder, ClockId, Vec<Plug>) -> Result<(), BuildError> + Send>;
 
-/// Gives the figures of a component.
-pub type Measure = Box<dyn Fn() -> Measured>;
-
-/// Gives the figures of a link.
-pub type MeasureLink = Box<dyn Fn(&Ending) -> LinkMeasured>;
-
 /// A field that does not go with others, and the text that says why.
 pub type Finding = (&'static str, String);
 
@@ -444,76 +436,6 @@ pub enum Ledger {
     Nvlink(Arc<Mutex<GpuResult>>),
     /// Of an NVLink switch: for each of its ports the GPU there, and which of its links.
     NvlinkSwitch(Arc<Mutex<SwitchResult>>, Vec<(usize, usize)>),
-}
-
-/// Figures of a component.
-#[derive(Debug, Clone, Default)]
-pub struct Measured {
-    /// What it counts: name and count, in the order of the report.
-    pub counts: Vec<(&'static str, u64)>,
-    /// What it counts that is no sum in a system: name, which one a system has, and figure.
-    pub extremes: Vec<(&'static str, Extreme, u64)>,
-    /// Messages sent, by name; where agents count them, links do not.
-    pub messages: Vec<(String, u64)>,
-    /// A check has ended its part of the run, so open work is no news.
-    pub has_stopped: bool,
-    /// Bytes of finished reads and writes.
-    pub bytes: u64,
-    /// Request to answer, by transaction, in cycles of its clock.
-    pub latencies: Latencies,
-    /// Checks that failed.
-    pub broken: Vec<Broken>,
-    /// What is left over at rest.
-    pub astray: Vec<Broken>,
-    /// It has been isolated, or has given requests up, so not everything that was sent has come.
-    pub is_isolated: bool,
-    /// Time before its first request \[fs\].
-    pub from_fs: u64,
-    /// When its work was done \[fs\], if that is not the end of the run.
-    pub to_fs: Option<u64>,
-    /// What a node of a fabric has offered and taken.
-    pub traffic: Option<NodeTraffic>,
-    /// Coverage points that all components of a system share: group, and which rows were met.
-    pub rows: Vec<Rows>,
-    /// Links from source to destination over this switch, arithmetic mean; `None`: it is no switch.
-    pub hops_mean: Option<f64>,
-}
-
-/// Which figure of its components a system has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extreme {
-    /// The largest one.
-    Largest,
-    /// The smallest one.
-    Smallest,
-}
-
-impl Extreme {
-    /// Of two figures.
-    pub fn of(self, a: u64, b: u64) -> u64 {
-        match self {
-            Extreme::Largest => a.max(b),
-            Extreme::Smallest => a.min(b),
-        }
-    }
-}
-
-/// What a node of a fabric has wanted to send, and what it has received.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NodeTraffic {
-    /// Wanted.
-    pub offered: Offered,
-    /// Flits received.
-    pub accepted_flits: u64,
-}
-
-/// Flits that a node wanted to send.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Offered {
-    /// So many a cycle of the reference clock, as its settings say.
-    PerCycle(f64),
-    /// So many in all: as fast as they went.
-    Flits(u64),
 }
 
 /// Why a component cannot be made of a sound description.
@@ -629,6 +551,17 @@ pub struct ComponentKind {
     pub read: ReadComponent,
     /// What may stand in `external`: names of [`External`].
     pub external: &'static [&'static str],
+    /// What it can count beside what every component has.
+    pub metrics: Metrics,
+}
+
+impl ComponentKind {
+    /// All figures that it can have, in the order of reports.
+    pub fn all_metrics(&self) -> impl Iterator<Item = &'static Metric> {
+        let has_messages = self.external.contains(&External::Messages.name());
+        let outside = has_messages.then_some(outside::METRICS);
+        self.metrics.iter().copied().chain(outside).chain([metric::OF_COMPONENTS]).flatten().copied()
+    }
 }
 
 /// How a component stands outside.
@@ -676,71 +609,6 @@ pub fn component<C: Config + Component + 'static>(
 ) -> Box<dyn Component> {
     Box::new(field::read::<C>(table, place, path, COMPONENT_KEYS, problems, resolved))
 }
-
-/// How a run has ended, for those that judge what is left over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ending {
-    /// Nothing is under way and nothing waits.
-    pub at_rest: bool,
-    /// No stall, no deadlock.
-    pub well: bool,
-    /// When.
-    pub at: Time,
-    /// The time was over; what was due at its last instant has not happened.
-    pub at_limit: bool,
-}
-
-impl Ending {
-    /// Of a run.
-    pub fn of(ended: &Result<RunReport, SimError>) -> Ending {
-        match ended {
-            Ok(RunReport { stop, end, .. }) => {
-                Ending { at_rest: *stop == Stop::Quiescent, well: true, at: *end, at_limit: *stop == Stop::Limit }
-            }
-            Err(error) => Ending { at_rest: false, well: false, at: error.at(), at_limit: false },
-        }
-    }
-
-    /// Edges of a clock of (numerator, denominator) fs from the start to the end.
-    pub fn clocks(&self, (num, den): (u64, u64)) -> u64 {
-        let Ok(clock) = Clock::new(num, den, 0) else { return 0 };
-        if self.at_limit { clock.first_at_or_after(self.at) } else { clock.first_after(self.at) }
-    }
-}
-
-/// Figures of a link.
-#[derive(Debug, Clone, Default)]
-pub struct LinkMeasured {
-    /// Units sent, by the first end and by the second.
-    pub units: [u64; 2],
-    /// Messages sent, by layout.
-    pub messages: Vec<(String, u64)>,
-    /// The agents at its ends count their messages, which a switch would have twice.
-    pub is_counted_by_agents: bool,
-    /// Times that something was asked for again.
-    pub retries: u64,
-    /// Flit clocks in which a message waited for a credit.
-    pub credit_stalls: u64,
-    /// Units that a fault input damaged.
-    pub damaged: u64,
-    /// No end has stopped.
-    pub is_whole: bool,
-    /// Where the time of each direction has gone; `None`: a caller drives it.
-    pub times: [Option<LineTime>; 2],
-    /// Further counts.
-    pub counts: Vec<(&'static str, u64)>,
-    /// Coverage points of the link by itself: group, rows met, rows in all. A system sums them.
-    pub coverage: Vec<(String, u64, u64)>,
-    /// Coverage points that all links of a system share: group, and which rows were met.
-    pub rows: Vec<Rows>,
-    /// Rules that the ends saw broken.
-    pub broken: Vec<Broken>,
-    /// What is left over at rest.
-    pub astray: Vec<Broken>,
-}
-
-/// Coverage points that all parts of a system share: group, and which of its rows were met.
-pub type Rows = (&'static str, Vec<bool>);
 
 /// Units under way on a wire that is never silent, for an estimate of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -860,6 +728,15 @@ pub struct LinkKind {
     pub fields: fn() -> Vec<&'static Field>,
     /// Reads them.
     pub read: ReadLink,
+    /// What it can count beside what every link has.
+    pub metrics: Metrics,
+}
+
+impl LinkKind {
+    /// All figures that it can have, in the order of reports.
+    pub fn all_metrics(&self) -> impl Iterator<Item = &'static Metric> {
+        [metric::OF_LINKS].into_iter().chain(self.metrics.iter().copied()).flatten().copied()
+    }
 }
 
 /// Reads the table of a link to a configuration that is one.

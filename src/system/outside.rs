@@ -4,13 +4,23 @@
 //! module that moves messages between it and the link end. A walk through one component: its mailboxes are made when its ports are
 //! known; instead of its modules those of the mailboxes come into its partition, on its clock.
 
-use super::kind::{Measure, Measured, PlaceNode, Plug, Role, SitePort};
+use super::kind::{PlaceNode, Plug, Role, SitePort};
 use super::kinds::published;
+use super::measured::{Measure, Measured};
+use crate::metric::metrics;
 use scalepool_link::mailbox::{Flow, Mailbox};
 use scalepool_nodes::cxl::MEM_CLASSES;
 use scalepool_nodes::cxl::outside::{Outside, OutsideResult};
 use scalepool_protocols::cxl::Dir;
 use std::sync::{Arc, Mutex};
+
+metrics! {
+    /// What a component counts whose caller exchanges messages, whatever its kind.
+    pub static METRICS {
+        ARRIVED = "messages arrived" ["messages"] Sum, "messages that the links brought to the caller";
+        SENT = "messages sent" ["messages"] Sum, "messages of the caller that its links took";
+    }
+}
 
 /// The mailbox of a port with this side of its link.
 pub(crate) fn mailbox(port: &SitePort, role: Role) -> Mailbox {
@@ -39,7 +49,7 @@ pub(crate) fn node(ports: Vec<(String, Mailbox)>) -> (PlaceNode, Measure) {
 fn measured(ports: &[OutsideResult]) -> Measured {
     let moved = |n: usize| ports.iter().map(|port| port.moved[n]).sum();
     Measured {
-        counts: vec![("messages arrived", moved(0)), ("messages sent", moved(1))],
+        counts: vec![(&ARRIVED, moved(0)), (&SENT, moved(1))],
         broken: ports.iter().flat_map(|port| port.broken.iter().cloned()).collect(),
         ..Measured::default()
     }

@@ -1,16 +1,17 @@
 //! System descriptions: what is built in, what users write, and forty mistakes, each with its place.
 
 use scalepool::scenario::drive::Live;
-use scalepool::scenario::report::Report;
+use scalepool::scenario::report::{Part, Report};
 use scalepool::scenario::{self, Request, RunError, SCENARIOS};
 use scalepool::system::bench::{Source, bench};
 use scalepool::system::build::{Run, assemble};
 use scalepool::system::builtin;
 use scalepool::system::description::Description;
 use scalepool::system::design::System;
-use scalepool::system::kind::COMPONENTS;
+use scalepool::system::kind::{COMPONENTS, ComponentKind, LINKS, LinkKind};
+use scalepool::system::metric::Metric;
 use scalepool::system::schema::schema;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -102,9 +103,8 @@ fn two_pairs_side_by_side_are_as_each_alone() {
     assert_eq!(both.violations, []);
     assert_eq!(both.components[0], alone.components[0]);
     let part = |report: &Report| report.links.iter().find(|link| link.path == "cxl").cloned().expect("a link");
-    let messages = |report: &Report| {
-        part(report).figures.into_iter().filter(|(name, _)| name.starts_with("cxl68.")).collect::<Vec<_>>()
-    };
+    let messages = |report: &Report| part(report).messages;
+    assert!(messages(&alone).iter().all(|(name, n)| name.starts_with("cxl68.") && *n > 0));
     assert_eq!(messages(&both), messages(&alone), "a neighbour changes nothing");
 }
 
@@ -656,6 +656,69 @@ fn an_external_component_is_the_callers() {
         .replace("kind = \"ualink.accelerator\"", "kind = \"ualink.accelerator\"\nexternal = \"messages\"");
     let found = read(&accelerators).map(|_| String::new()).unwrap_or_else(|e| e);
     assert!(found.contains("found `messages`, expected one of what `ualink.accelerator` offers: flits"), "{found}");
+}
+
+/// What a component or a link counts is what its kind lists, so `describe KIND` says all of it; and what two kinds call
+/// alike is summed alike.
+#[test]
+fn every_count_is_declared_with_its_kind() {
+    let mut known: BTreeMap<&str, &Metric> = BTreeMap::new();
+    let of_components = COMPONENTS.iter().flat_map(ComponentKind::all_metrics);
+    for metric in of_components.chain(LINKS.iter().flat_map(LinkKind::all_metrics)) {
+        let first = known.entry(metric.name).or_insert(metric);
+        assert_eq!((first.unit, first.total), (metric.unit, metric.total), "{}", metric.name);
+    }
+    for builtin in &builtin::ALL {
+        let name = builtin.file.trim_end_matches(".toml");
+        let description = Description::parse(builtin.file, PathBuf::new(), builtin.text).expect("a sound description");
+        let system = description.resolve().expect("a sound system");
+        let request = Request { scenario: name.into(), cycles: Some(5_000), threads: 1, ..Request::default() };
+        let report = scenario::run(&request, &mut |_| ()).expect("it runs");
+        let is_of = |part: &Part, metrics: Vec<&Metric>| {
+            part.counts.iter().for_each(|(metric, _)| {
+                assert!(
+                    metrics.contains(metric),
+                    "{name}: {} counts `{}`, which its kind does not list",
+                    part.path,
+                    metric.name
+                );
+            });
+        };
+        for (part, component) in report.components.iter().zip(&system.components) {
+            is_of(part, component.kind.all_metrics().collect());
+        }
+        for (part, link) in report.links.iter().zip(&system.links) {
+            is_of(part, link.kind.all_metrics().collect());
+        }
+        let json = report.json();
+        for (path, figures) in json["components"].as_object().expect("parts") {
+            let counts = report.components.iter().find(|part| part.path == *path).expect("a part").counts.iter();
+            assert!(counts.into_iter().all(|(metric, n)| figures[metric.name] == *n), "{name}: {path}");
+        }
+        assert_eq!(json["metrics"]["violations"], serde_json::json!({"unit": "violations", "total": "sum"}), "{name}");
+    }
+}
+
+/// A state of several components is no sum: the system shows it where all have the same.
+#[test]
+fn states_of_several_components_are_not_summed() {
+    let pair = |modes: [&str; 2]| {
+        let [first, second] = modes;
+        format!(
+            "format = 1\n[system]\nname = \"two\"\nabout = \"two roots\"\n[clock]\nhost = {{ period = \"500 ps\" }}\n\
+             [component.host]\nkind = \"cxl.root\"\ncount = 2\nclock = \"host\"\n\
+             [component.host.at.0]\nmode = \"{first}\"\n[component.host.at.1]\nmode = \"{second}\"\n\
+             [component.device]\nkind = \"cxl.io-device\"\ncount = 2\nclock = \"host\"\n\
+             [link.cxl]\nkind = \"cxl-io\"\nbetween = [\"host[i].link\", \"device[i].link\"]\n"
+        )
+    };
+    let count = |modes, name: &str| {
+        let report = run(&pair(modes), &[]).expect("it runs");
+        report.counts.iter().find(|(of, _)| of == name).map(|(_, n)| *n)
+    };
+    assert_eq!(count(["cxl-68b", "cxl-68b"], "functions"), Some(2));
+    assert_eq!(count(["cxl-68b", "cxl-68b"], "connected mode"), Some(2));
+    assert_eq!(count(["cxl-68b", "cxl-256b"], "connected mode"), None);
 }
 
 /// Of every scenario each component in turn, and all at once: the rest is built and runs, though nobody answers it.

@@ -4,7 +4,7 @@
 //! of control slots. The bins come from the tables of the codec; none is written by hand. Left out: sequence numbers and
 //! replay. An Empty slot, and a flit that a receiver would not use, count nowhere.
 
-use crate::coverage::{self, Group};
+use crate::coverage::{self, Group, Met};
 use scalepool_protocols::cxl::cxl256::control::KINDS;
 use scalepool_protocols::cxl::cxl256::slot::{self, SlotKind};
 use scalepool_protocols::cxl::cxl256::stream::{Decoded, Role};
@@ -111,6 +111,11 @@ impl Coverage {
     /// Each group with its bins met and its bins in all.
     pub fn summary(&self) -> impl Iterator<Item = (&'static str, usize, usize)> + '_ {
         self.groups().into_iter().map(Group::summary)
+    }
+
+    /// Which bins of each group were met.
+    pub fn met(&self) -> Vec<Met> {
+        self.groups().into_iter().map(Group::met).collect()
     }
 
     /// Bins never met, `group: bin`.

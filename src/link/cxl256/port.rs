@@ -5,18 +5,20 @@
 //! sends in the flit clocks in which it has something to say, whenever it is asked. So no fault hits the NOPs of a link at
 //! rest.
 
-use super::cachemem::Cachemem;
+use super::cachemem::{Cachemem, CachememStats};
 use super::client::{Client, Part, Urgent};
 use super::config::{CachememConfig, LinkConfig};
-use super::end::End;
+use super::end::{End, Stats};
 use super::fault::WireFlit;
 use crate::classes::ByClass;
+use crate::coverage::Met;
 use crate::cxlio::{FlitEnd, Port as _};
 use crate::event::{Event, finding};
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use crate::port::{Carries, LinkEnd, PACKER_DEPTH};
+use crate::port::{Carries, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl256::class::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::flit::Flit;
 use scalepool_protocols::cxl::cxl256::number;
@@ -275,6 +277,54 @@ impl Carries<Message> for PortEnd<Cachemem> {
 
     fn take(&mut self) -> Option<Message> {
         take_message(self.layer_mut())
+    }
+}
+
+/// What the report of a run needs of an end that carries CXL.cachemem alone.
+#[derive(Debug, Clone)]
+pub struct EndReport {
+    /// Counters of the link.
+    pub stats: Stats,
+    /// Counters of CXL.cachemem.
+    pub cachemem: CachememStats,
+    /// Flits sent.
+    pub sent: u64,
+    /// Flit clocks in which a message waited for a credit.
+    pub credit_stalls: u64,
+    /// How messages are spelled.
+    pub routing: Routing,
+    /// Messages that it may send, by [`Class::index`].
+    pub spend: [u16; 12],
+    /// Credits granted to the peer that the peer has not used, by [`Class::index`].
+    pub granted: [u16; 12],
+    /// The last number that the peer has acknowledged.
+    pub acknowledged: u16,
+    /// The last number received well.
+    pub last_good: u16,
+    /// Bins that were met.
+    pub coverage: Vec<Met>,
+    /// The rule that stopped the link.
+    pub halted: Option<&'static str>,
+}
+
+impl Reports for PortEnd<Cachemem> {
+    type Report = EndReport;
+
+    fn report(&self) -> EndReport {
+        let layer = self.layer();
+        EndReport {
+            stats: *self.end.stats(),
+            cachemem: *layer.stats(),
+            sent: self.sent,
+            credit_stalls: self.credit_stalls,
+            routing: self.end.link().mode.routing(),
+            spend: layer.credits().spend,
+            granted: Class::ALL.map(|class| layer.credits().granted(class)),
+            acknowledged: self.end.transmitter().acknowledged(),
+            last_good: self.end.receiver().last_good(),
+            coverage: layer.coverage().met(),
+            halted: self.halted(),
+        }
     }
 }
 

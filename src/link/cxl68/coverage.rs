@@ -6,7 +6,7 @@
 //!
 //! A run calls [`Coverage::record`] for every unit, merges its shards and asserts that [`Coverage::holes`] is empty.
 
-use crate::coverage::{self, Group};
+use crate::coverage::{self, Group, Met};
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::Revision;
 use scalepool_protocols::cxl::cxl68::control::Control;
@@ -170,6 +170,11 @@ impl Coverage {
     /// Each group with its bins met and its bins in all.
     pub fn summary(&self) -> impl Iterator<Item = (&'static str, usize, usize)> + '_ {
         self.groups().into_iter().map(Group::summary)
+    }
+
+    /// Which bins of each group were met.
+    pub fn met(&self) -> Vec<Met> {
+        self.groups().into_iter().map(Group::met).collect()
     }
 
     /// Bins never met, `group: bin`.

@@ -1,12 +1,13 @@
 //! A 68B [`End`] behind a port of the kernel: messages of agents in its own spelling, its signals, its open work.
 
-use super::end::End;
+use super::end::{End, Stats};
 use super::event::{Event, finding};
 use super::retry::Local;
 use crate::classes::ByClass;
+use crate::coverage::Met;
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use crate::port::{Carries, LinkEnd, PACKER_DEPTH};
+use crate::port::{Carries, LinkEnd, PACKER_DEPTH, Reports};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::message::Class as Class68;
 use scalepool_protocols::cxl::cxl68::unit::Unit;
@@ -17,6 +18,44 @@ use scalepool_protocols::wire::Violation;
 fn class_68(class: Class) -> Option<Class68> {
     let layout = Form::Cxl68.layout(class)?;
     Class68::ALL.into_iter().find(|c| c.def().name == layout.name)
+}
+
+/// What the report of a run needs of an end.
+#[derive(Debug, Clone)]
+pub struct EndReport {
+    /// Counters.
+    pub stats: Stats,
+    /// Messages that it may send, by [`Class68::index`].
+    pub spend: [u16; 10],
+    /// Credits granted to the peer that the peer has not used, by [`Class68::index`].
+    pub granted: [u16; 10],
+    /// Flits in the retry buffer.
+    pub unacknowledged: u16,
+    /// Flits received and not acknowledged.
+    pub num_ack: u16,
+    /// Bins and rows of the local retry machine that were met.
+    pub coverage: Vec<Met>,
+    /// The rule that stopped the link.
+    pub halted: Option<&'static str>,
+}
+
+impl Reports for End {
+    type Report = EndReport;
+
+    fn report(&self) -> EndReport {
+        let mut coverage = self.coverage().met();
+        let rows = self.local().rows_taken.iter().map(|&taken| taken > 0).collect();
+        coverage.push(Met { group: "LRSM row", rows });
+        EndReport {
+            stats: *self.stats(),
+            spend: self.credits().spend,
+            granted: Class68::ALL.map(|class| self.credits().granted(class)),
+            unacknowledged: self.buffer().unacknowledged(),
+            num_ack: self.num_ack(),
+            coverage,
+            halted: self.halted(),
+        }
+    }
 }
 
 impl LinkEnd for End {

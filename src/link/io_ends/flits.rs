@@ -2,6 +2,7 @@
 
 use super::{HasIo, IoFigures, Shares, no_cachemem};
 use crate::arbmux::cxl256::ArbMux;
+use crate::coverage::Met;
 use crate::cxl256::port::{self, Layer, PortEnd};
 use crate::cxl256::{Cachemem, WireFlit};
 use crate::cxlio::{FlitEnd, Port as IoPort};
@@ -63,10 +64,8 @@ impl HasIo for PortEnd<ArbMux<FlitEnd, Cachemem>> {
         IoFigures { shares, ..of_flits(self) }
     }
 
-    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)> {
-        let mut coverage = self.layer().cachemem.coverage().clone();
-        coverage.merge(peer.layer().cachemem.coverage());
-        coverage.summary().collect()
+    fn coverage(&self) -> Vec<Met> {
+        self.layer().cachemem.coverage().met()
     }
 
     fn has_room(&self, message: &Message) -> bool {

@@ -11,12 +11,12 @@ mod units;
 
 pub use units::{Beside, PidLog, UnitEnd};
 
-use crate::coverage::Group;
-use crate::cxlio::{Form, Port as IoPort, Tlp};
+use crate::coverage::{Group, Met};
+use crate::cxlio::{Form, Port as IoPort, Stats, Tlp};
 use crate::event::Event;
 use crate::hook::Hooks;
 use crate::line_time::Parts;
-use crate::port::{Carries, LinkEnd};
+use crate::port::{Carries, LinkEnd, Reports};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::dvsec::LinkError;
@@ -79,9 +79,8 @@ pub trait HasIo: LinkEnd {
     /// Counters.
     fn figures(&self) -> IoFigures;
 
-    /// Coverage of CXL.cachemem at both ends: group, rows met, rows in all.
-    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)> {
-        let _ = peer;
+    /// Rows that CXL.cachemem has met.
+    fn coverage(&self) -> Vec<Met> {
         Vec::new()
     }
 
@@ -160,25 +159,43 @@ impl<E: HasIo> IoEnd<E> {
         }
     }
 
-    /// Times that the link was down for training.
-    pub fn trainings(&self) -> u64 {
-        self.trainings
-    }
-
-    /// Coverage of what two ends have sent: group, rows met, rows in all.
-    pub fn coverage(&self, peer: &IoEnd<E>) -> Vec<(String, u64, u64)> {
-        let mut tlp_types = self.tlp_types.clone();
-        tlp_types.merge(&peer.tlp_types);
-        let groups = std::iter::once(tlp_types.summary()).chain(self.end.coverage(&peer.end));
-        groups.map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect()
-    }
-
     fn try_push(&mut self) {
         if let Some(tlp) = self.held.take() {
             match self.end.io_mut().push(tlp) {
                 Ok(()) => self.fed = true,
                 Err(refused) => self.held = Some(refused.tlp),
             }
+        }
+    }
+}
+
+/// What the report of a run needs of an end.
+#[derive(Debug, Clone)]
+pub struct IoReport {
+    /// Counters of CXL.io.
+    pub stats: Stats,
+    /// Counters of what is around it.
+    pub figures: IoFigures,
+    /// Times that the link was down for training.
+    pub trainings: u64,
+    /// Rows of the table of TLP types, and of CXL.cachemem, that were met.
+    pub coverage: Vec<Met>,
+    /// The rule that stopped the link.
+    pub halted: Option<&'static str>,
+}
+
+impl<E: HasIo> Reports for IoEnd<E> {
+    type Report = IoReport;
+
+    fn report(&self) -> IoReport {
+        let mut coverage = vec![self.tlp_types.met()];
+        coverage.extend(self.end.coverage());
+        IoReport {
+            stats: *self.end.io().stats(),
+            figures: self.end.figures(),
+            trainings: self.trainings,
+            coverage,
+            halted: self.halted(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{HasIo, IoFigures, Shares, no_cachemem};
 use crate::arbmux::cxl68::{ArbMux, Client, Entry};
 use crate::arbmux::{Ask, Instance};
+use crate::coverage::Met;
 use crate::cxl68::End;
 use crate::cxlio::{NonFlitEnd, Port as IoPort};
 use crate::event::{Event, Severity};
@@ -29,8 +30,8 @@ pub trait Beside: Client + Clone + Send + 'static {
     /// Counters of CXL.cachemem.
     fn figures(&self) -> IoFigures;
 
-    /// Its coverage at both ends: group, rows met, rows in all.
-    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)>;
+    /// Rows that it has met.
+    fn coverage(&self) -> Vec<Met>;
 
     /// The rule that stopped it.
     fn halted(&self) -> Option<&'static str>;
@@ -104,7 +105,7 @@ impl Beside for PidLog {
         IoFigures::default()
     }
 
-    fn coverage(&self, _: &PidLog) -> Vec<(&'static str, usize, usize)> {
+    fn coverage(&self) -> Vec<Met> {
         Vec::new()
     }
 
@@ -148,10 +149,8 @@ impl Beside for End {
         }
     }
 
-    fn coverage(&self, peer: &End) -> Vec<(&'static str, usize, usize)> {
-        let mut coverage = End::coverage(self).clone();
-        coverage.merge(End::coverage(peer));
-        coverage.summary().collect()
+    fn coverage(&self) -> Vec<Met> {
+        End::coverage(self).met()
     }
 
     fn halted(&self) -> Option<&'static str> {
@@ -351,8 +350,8 @@ impl<C: Beside> HasIo for UnitEnd<C> {
         }
     }
 
-    fn coverage(&self, peer: &Self) -> Vec<(&'static str, usize, usize)> {
-        Beside::coverage(&self.mux.cachemem, &peer.mux.cachemem)
+    fn coverage(&self) -> Vec<Met> {
+        Beside::coverage(&self.mux.cachemem)
     }
 
     fn has_room(&self, message: &Message) -> bool {

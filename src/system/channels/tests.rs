@@ -36,6 +36,7 @@ pub(crate) const RELAY: ComponentKind = ComponentKind {
     about: "relay of a ring, for tests",
     fields: TestRelay::fields,
     read: component::<TestRelay>,
+    metrics: &[],
     external: &[],
 };
 

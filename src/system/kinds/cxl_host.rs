@@ -3,10 +3,11 @@
 use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Component, ComponentKind, Finding, Measured, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort,
-    component,
+    Component, ComponentKind, Finding, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort, component,
 };
+use crate::measured::Measured;
 use crate::memory_map::{Span, shown};
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::Clock;
 use scalepool_memory::LINE_BYTES;
@@ -27,7 +28,19 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CxlHost::fields,
     read: component::<CxlHost>,
     external: &["flits", "messages"],
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a host counts.
+    static METRICS {
+        ACCESSES = "line accesses" ["accesses"] Sum, "accesses of the stimulus, each to one line";
+        HITS = "cache hits" ["accesses"] Sum, "accesses that the cache of the host answered";
+        READS = "reads" ["requests"] Sum, "lines read from memory";
+        WRITES = "writes" ["requests"] Sum, "lines written to memory";
+        STALLS = "host stall cycles" ["cycles"] Sum, "cycles of the host in which an access was due and could not begin";
+    }
+}
 
 config! {
     /// The cache of a host.
@@ -174,11 +187,11 @@ impl Component for CxlHost {
 fn measured(host: &HostResult) -> Measured {
     Measured {
         counts: vec![
-            ("line accesses", host.accesses),
-            ("cache hits", host.hits),
-            ("reads", host.misses),
-            ("writes", host.writes),
-            ("host stall cycles", host.stall_cycles),
+            (&ACCESSES, host.accesses),
+            (&HITS, host.hits),
+            (&READS, host.misses),
+            (&WRITES, host.writes),
+            (&STALLS, host.stall_cycles),
         ],
         bytes: host.bytes,
         latencies: host.latencies.clone(),

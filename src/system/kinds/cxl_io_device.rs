@@ -4,9 +4,11 @@
 use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
+    Carried, Component, ComponentKind, Finding, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
 };
 use crate::kinds::cxl_links;
+use crate::measured::Measured;
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_endpoint::completer::{Completer, CompleterConfig};
 use scalepool_endpoint::config_space::ConfigSpace;
@@ -31,7 +33,16 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: IoDevice::fields,
     read: component::<IoDevice>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a device counts.
+    static METRICS {
+        SERVED = "requests served" ["requests"] Sum, "requests of CXL.io that the device carried out";
+        COMPLETIONS = "completions" ["TLPs"] Sum, "completions that it sent";
+    }
+}
 
 /// Requests that the memory of the device holds.
 const MEM_QUEUE: usize = 512;
@@ -155,7 +166,7 @@ impl Component for IoDevice {
 
 fn measured(place: &str, function: &FunctionResult, of_memory: Vec<Broken>) -> Measured {
     Measured {
-        counts: vec![("requests served", function.requests), ("completions", function.completions)],
+        counts: vec![(&SERVED, function.requests), (&COMPLETIONS, function.completions)],
         broken: io::broken(place, &function.events).chain(of_memory).collect(),
         ..Measured::default()
     }

@@ -2,11 +2,10 @@
 
 use crate::channels::Wait;
 use crate::field::{Config, Range, config};
-use crate::kind::{
-    Component, ComponentKind, Finding, Measured, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
-};
+use crate::kind::{Component, ComponentKind, Finding, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component};
 use crate::kinds::cxl_links;
 use crate::kinds::media::{Media, timing};
+use crate::measured::Measured;
 use crate::quantity::Unit;
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::store::Store;
@@ -23,6 +22,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: Memory::fields,
     read: component::<Memory>,
     external: &["flits", "messages"],
+    metrics: &[],
 };
 
 config! {

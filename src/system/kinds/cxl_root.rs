@@ -4,9 +4,12 @@
 use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Measured, Member, Node, NodeError, Offer, Plug, PortDecl, Role, Site,
-    SitePort, component,
+    Carried, Component, ComponentKind, Finding, Member, Node, NodeError, Offer, Plug, PortDecl, Role, Site, SitePort,
+    component,
 };
+use crate::measured::Measured;
+use crate::metric::Count;
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_endpoint::config_space::port::port as root_port;
 use scalepool_endpoint::pm::{Ask, PmAgent, PmConfig, ResetKind, Side};
@@ -32,7 +35,55 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CxlRoot::fields,
     read: component::<CxlRoot>,
     external: &["flits"],
+    metrics: &[METRICS, DVSECS],
 };
+
+metrics! {
+    /// What a root complex finds and counts.
+    static METRICS {
+        MODE = "connected mode" ["number of the mode"] Same, "the mode to which the ports agreed (cxl-io §7)";
+        FUNCTIONS = "functions" ["functions"] Sum, "functions that were found";
+        CAPABILITIES = "capabilities" ["structures"] Sum, "capability structures that were found";
+        EXTENDED = "extended capabilities" ["structures"] Sum, "extended capability structures that were found";
+        FOUND_DVSECS = "DVSECs of CXL" ["structures"] Sum, "DVSECs with the vendor ID of CXL that were found";
+        BARS = "BARs" ["BARs"] Sum, "base address registers that were found";
+        BARS_BYTES = "BARs [bytes]" ["bytes"] Sum, "what they span";
+        RANGES = "memory ranges" ["ranges"] Sum, "ranges of host-managed memory that were found";
+        RANGES_BYTES = "memory ranges [bytes]" ["bytes"] Sum, "what they span";
+        LOGICAL_DEVICES = "logical devices" ["devices"] Sum, "logical devices that were found";
+        LARGEST_PAYLOAD = "largest payload [bytes]" ["bytes"] Smallest, "the largest payload that both sides take";
+        MEM_ENABLED = "CXL.mem enabled" ["devices"] Sum, "devices of which CXL.mem was enabled";
+        PM_READY = "power management ready" ["devices"] Sum, "devices that said so";
+        POWER_ANSWERED = "power requests answered" ["requests"] Sum, "requests for a power state that were answered";
+        HOST_STATUS = "host port status" ["register"] Same, "status register of the port of the host";
+        DEVICE_STATUS = "device port status" ["register"] Same, "status register of the port of the device";
+        CONFIG_READS = "configuration reads" ["requests"] Sum, "configuration requests that read";
+        CONFIG_WRITES = "configuration writes" ["requests"] Sum, "configuration requests that wrote";
+        CONFIG_RETRIES = "configuration retries" ["requests"] Sum, "configuration requests sent again after a Request Retry Status";
+        MEMORY_WRITES = "memory writes" ["requests"] Sum, "writes to registers behind BARs";
+        MEMORY_READS = "memory reads" ["requests"] Sum, "reads of registers behind BARs";
+        MEM_READS = "CXL.mem reads" ["requests"] Sum, "lines read over CXL.mem";
+        MEM_WRITES = "CXL.mem writes" ["requests"] Sum, "lines written over CXL.mem";
+        MEM_LATENCY = "CXL.mem mean latency [fs]" ["fs"] Largest, "request to answer over CXL.mem, arithmetic mean";
+    }
+}
+
+metrics! {
+    /// Lengths of the DVSECs of CXL, by their IDs.
+    static DVSECS {
+        DVSEC_0 = "DVSEC 0 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 0";
+        DVSEC_1 = "DVSEC 1 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 1";
+        DVSEC_2 = "DVSEC 2 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 2";
+        DVSEC_3 = "DVSEC 3 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 3";
+        DVSEC_4 = "DVSEC 4 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 4";
+        DVSEC_5 = "DVSEC 5 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 5";
+        DVSEC_6 = "DVSEC 6 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 6";
+        DVSEC_7 = "DVSEC 7 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 7";
+        DVSEC_8 = "DVSEC 8 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 8";
+        DVSEC_9 = "DVSEC 9 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 9";
+        DVSEC_10 = "DVSEC 10 [bytes]" ["bytes"] Same, "the length of the DVSEC with ID 10";
+    }
+}
 
 /// Root complex: bus 0, device 0, function 0.
 const ROOT_ID: u16 = 0;
@@ -205,62 +256,43 @@ impl Component for CxlRoot {
     }
 }
 
-/// Lengths of the DVSECs of CXL, as counts name them, by their IDs.
-const DVSECS: [&str; 11] = [
-    "DVSEC 0 [bytes]",
-    "DVSEC 1 [bytes]",
-    "DVSEC 2 [bytes]",
-    "DVSEC 3 [bytes]",
-    "DVSEC 4 [bytes]",
-    "DVSEC 5 [bytes]",
-    "DVSEC 6 [bytes]",
-    "DVSEC 7 [bytes]",
-    "DVSEC 8 [bytes]",
-    "DVSEC 9 [bytes]",
-    "DVSEC 10 [bytes]",
-];
-
 fn measured(place: &str, agreed: ConnectedMode, root: RootResult, mem: Option<HostResult>) -> Measured {
     let found = root.found.unwrap_or_default();
     let bytes = |spans: &[Span<u64>]| spans.iter().map(|span| span.end - span.start).sum::<u64>();
     let status = |status| Wire::to_bits(&status).unwrap_or(0) as u64;
     let Found { functions, capabilities, extended, dvsecs, bars, ranges, .. } = &found;
-    let mut counts = vec![
-        ("connected mode", agreed as u64),
-        ("functions", functions.len() as u64),
-        ("capabilities", *capabilities),
-        ("extended capabilities", extended.len() as u64),
-        ("DVSECs of CXL", dvsecs.len() as u64),
+    let mut counts: Vec<Count> = vec![
+        (&MODE, agreed as u64),
+        (&FUNCTIONS, functions.len() as u64),
+        (&CAPABILITIES, *capabilities),
+        (&EXTENDED, extended.len() as u64),
+        (&FOUND_DVSECS, dvsecs.len() as u64),
     ];
     counts.extend(dvsecs.iter().filter_map(|(id, length)| Some((*DVSECS.get(usize::from(*id))?, u64::from(*length)))));
     counts.extend([
-        ("BARs", bars.len() as u64),
-        ("BARs [bytes]", bytes(bars)),
-        ("memory ranges", ranges.len() as u64),
-        ("memory ranges [bytes]", bytes(ranges)),
-        ("logical devices", found.logical_devices.into()),
-        ("largest payload [bytes]", found.max_payload_bytes as u64),
-        ("CXL.mem enabled", found.mem_enabled.into()),
-        ("power management ready", root.pm_ready.into()),
-        ("power requests answered", root.power_answered),
-        ("host port status", status(root.status)),
-        ("device port status", status(found.status)),
-        ("configuration reads", root.config[0]),
-        ("configuration writes", root.config[1]),
-        ("configuration retries", root.config[2]),
-        ("memory writes", root.memory[0]),
-        ("memory reads", root.memory[1]),
+        (&BARS, bars.len() as u64),
+        (&BARS_BYTES, bytes(bars)),
+        (&RANGES, ranges.len() as u64),
+        (&RANGES_BYTES, bytes(ranges)),
+        (&LOGICAL_DEVICES, found.logical_devices.into()),
+        (&LARGEST_PAYLOAD, found.max_payload_bytes as u64),
+        (&MEM_ENABLED, found.mem_enabled.into()),
+        (&PM_READY, root.pm_ready.into()),
+        (&POWER_ANSWERED, root.power_answered),
+        (&HOST_STATUS, status(root.status)),
+        (&DEVICE_STATUS, status(found.status)),
+        (&CONFIG_READS, root.config[0]),
+        (&CONFIG_WRITES, root.config[1]),
+        (&CONFIG_RETRIES, root.config[2]),
+        (&MEMORY_WRITES, root.memory[0]),
+        (&MEMORY_READS, root.memory[1]),
     ]);
     let mut broken: Vec<_> = io::broken(place, &root.events).chain(root.broken).collect();
     let mut all_bytes = root.bytes;
     if let Some(mem) = mem {
         let (answers, sum_fs) = mem.latencies.iter().fold((0u64, 0), |(n, sum), (_, fs)| (n + 1, sum + fs));
         let mean_fs = sum_fs.checked_div(answers).unwrap_or(0);
-        counts.extend([
-            ("CXL.mem reads", mem.misses),
-            ("CXL.mem writes", mem.writes),
-            ("CXL.mem mean latency [fs]", mean_fs),
-        ]);
+        counts.extend([(&MEM_READS, mem.misses), (&MEM_WRITES, mem.writes), (&MEM_LATENCY, mean_fs)]);
         all_bytes += mem.bytes;
         broken.extend(mem.broken);
     }

@@ -6,10 +6,13 @@
 use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Extreme, Finding, Ledger, Measured, Member, Node, NodeError, NodeTraffic,
-    Offered, Plug, PortDecl, Role, Site, SitePort, component,
+    Carried, Component, ComponentKind, Finding, Ledger, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort,
+    component,
 };
 use crate::kinds::nvlink_link::{REQUEST, RESPONSE};
+use crate::measured::{Measured, NodeTraffic, Offered};
+use crate::metric::metrics;
+use crate::metric::{Count, Metric};
 use crate::quantity::Unit;
 use scalepool_fabric::nvlink_switch::reduction::NumberType;
 use scalepool_kernel::{Clock, Rng};
@@ -31,20 +34,41 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: NvGpu::fields,
     read: component::<NvGpu>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a GPU counts.
+    static METRICS {
+        READ = "READ" ["requests"] Sum, "reads sent";
+        WRITE_POSTED = "WRITE_POSTED" ["requests"] Sum, "posted writes sent";
+        WRITE_NONPOSTED = "WRITE_NONPOSTED" ["requests"] Sum, "writes with an answer sent";
+        ATOMIC_RETURN = "ATOMIC_RETURN" ["requests"] Sum, "atomic operations that return the old value sent";
+        ATOMIC_POSTED = "ATOMIC_POSTED" ["requests"] Sum, "posted atomic operations sent";
+        FLUSH = "FLUSH" ["requests"] Sum, "flushes sent";
+        MULTICAST_WRITE = "MULTICAST_WRITE" ["requests"] Sum, "writes to a group sent";
+        REDUCE_READ = "REDUCE_READ" ["requests"] Sum, "reads of a sum over a group sent";
+        ANSWERS = "answers" ["packets"] Sum, "answers received";
+        PAYLOAD = "payload [bytes]" ["bytes"] Sum, "payload of finished reads and writes";
+        WORK = "cycles of work" ["flit clocks"] Largest, "the flit clock of the last answer";
+        VECTOR = "vector [bytes]" ["bytes"] Largest, "the vector of an all-reduce";
+        BUS = "bus bandwidth [MB/s]" ["MB/s"] Smallest, "what each GPU would need on a bus for an all-reduce in that time: 2 (n - 1) / n of the vector over the time";
+        FULL_BUS = "bus bandwidth of full packets [MB/s]" ["MB/s"] Largest, "the same if all its links carried packets of 256 bytes all the time";
+    }
+}
 
 /// Answers that wait in a GPU for each link, before it takes requests no more.
 const ANSWER_QUEUE: usize = 256;
 /// Operations of the transaction layer, the coverage points, with their names in reports.
-const OPERATIONS: [(Op, &str); 8] = [
-    (Op::READ, "READ"),
-    (Op::WRITE_POSTED, "WRITE_POSTED"),
-    (Op::WRITE_NONPOSTED, "WRITE_NONPOSTED"),
-    (Op::ATOMIC_RETURN, "ATOMIC_RETURN"),
-    (Op::ATOMIC_POSTED, "ATOMIC_POSTED"),
-    (Op::FLUSH, "FLUSH"),
-    (Op::MULTICAST_WRITE, "MULTICAST_WRITE"),
-    (Op::REDUCE_READ, "REDUCE_READ"),
+static OPERATIONS: [(Op, &Metric); 8] = [
+    (Op::READ, &READ),
+    (Op::WRITE_POSTED, &WRITE_POSTED),
+    (Op::WRITE_NONPOSTED, &WRITE_NONPOSTED),
+    (Op::ATOMIC_RETURN, &ATOMIC_RETURN),
+    (Op::ATOMIC_POSTED, &ATOMIC_POSTED),
+    (Op::FLUSH, &FLUSH),
+    (Op::MULTICAST_WRITE, &MULTICAST_WRITE),
+    (Op::REDUCE_READ, &REDUCE_READ),
 ];
 
 config! {
@@ -302,16 +326,12 @@ struct Vector {
 
 impl Vector {
     /// What a GPU says of it, after so many seconds.
-    fn figures(&self, seconds: f64) -> [(&'static str, Extreme, u64); 3] {
+    fn figures(&self, seconds: f64) -> [Count; 3] {
         // n - 1 of n chunks go in and out of each GPU twice; headers take 1 flit of 17.
         let n = f64::from(self.members);
         let bus = 2.0 * (n - 1.0) / n * self.bytes as f64 / seconds.max(f64::MIN_POSITIVE);
         let full = self.wire_mbps as f64 * efficiency(256, 0);
-        [
-            ("vector [bytes]", Extreme::Largest, self.bytes),
-            ("bus bandwidth [MB/s]", Extreme::Smallest, (bus / 1e6) as u64),
-            ("bus bandwidth of full packets [MB/s]", Extreme::Largest, full as u64),
-        ]
+        [(&VECTOR, self.bytes), (&BUS, (bus / 1e6) as u64), (&FULL_BUS, full as u64)]
     }
 }
 
@@ -326,14 +346,12 @@ struct Figures {
 impl Figures {
     fn of(&self, result: &GpuResult) -> Measured {
         let sent = |op: Op| result.sent.get(&op.0).copied().unwrap_or(0);
-        let mut counts: Vec<(&'static str, u64)> = OPERATIONS.iter().map(|&(op, name)| (name, sent(op))).collect();
-        counts.extend([("answers", result.answers), ("payload [bytes]", result.bytes)]);
-        let mut extremes = vec![("cycles of work", Extreme::Largest, result.last_cycle)];
+        let mut counts: Vec<Count> = OPERATIONS.iter().map(|&(op, metric)| (metric, sent(op))).collect();
+        counts.extend([(&ANSWERS, result.answers), (&PAYLOAD, result.bytes), (&WORK, result.last_cycle)]);
         let last = self.flit_clock.edge(result.last_cycle).as_fs();
-        extremes.extend(self.vector.iter().flat_map(|vector| vector.figures(last as f64 / 1e15)));
+        counts.extend(self.vector.iter().flat_map(|vector| vector.figures(last as f64 / 1e15)));
         Measured {
             counts,
-            extremes,
             bytes: result.bytes,
             latencies: result.latencies.clone(),
             broken: result.broken.clone(),

@@ -2,9 +2,10 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    BuiltLink, Carried, Clocks, Ending, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured,
-    LinkSite, Plug, Role, link,
+    BuiltLink, Carried, Clocks, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite, Plug, Role, link,
 };
+use crate::measured::{Ending, LinkMeasured};
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation};
@@ -26,7 +27,17 @@ pub const KIND: LinkKind = LinkKind {
     about: "NVLink of model profile NVL-M1 with flits of 16 bytes, between GPUs and switches",
     fields: NvLink::fields,
     read: link::<NvLink>,
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a link counts.
+    static METRICS {
+        REPLAYED = "replayed packets" ["packets"] Sum, "packets sent again";
+        CARRIERS = "credit carriers" ["packets"] Sum, "packets sent for their credits alone";
+        PRESSED = "ports under back-pressure" ["ports"] Sum, "ports whose receiver was full at least once";
+    }
+}
 
 /// Listed faults.
 const FAULTS: &str = "flip:FLIT:BIT, noise:FLIT, drop:FLIT; `up:` in front for the flits of the second GPU";
@@ -195,9 +206,9 @@ fn measured(results: &[(SimPort, Arc<Mutex<PortResult>>)], flit_fs: u64, ending:
             (!is_driven(n)).then(|| time.of_line(time.total().max(clocks * 8 * FLIT_BYTES as u64)))
         }),
         counts: vec![
-            ("replayed packets", sum(|port| port.stats.replayed)),
-            ("credit carriers", sum(|port| port.stats.carriers)),
-            ("ports under back-pressure", sum(|port| u64::from(port.stalled_windows > 0))),
+            (&REPLAYED, sum(|port| port.stats.replayed)),
+            (&CARRIERS, sum(|port| port.stats.carriers)),
+            (&PRESSED, sum(|port| u64::from(port.stalled_windows > 0))),
         ],
         coverage: Vec::new(),
         rows: Vec::new(),

@@ -7,10 +7,12 @@
 use crate::channels::{Reach, Wait};
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Extreme, Finding, Ledger, Measured, Member, Node, NodeError, Offer, Plug,
-    PortDecl, Role, Site, SitePort, component,
+    Carried, Component, ComponentKind, Finding, Ledger, Member, Node, NodeError, Offer, Plug, PortDecl, Role, Site,
+    SitePort, component,
 };
 use crate::kinds::nvlink_link::{POSTED, REQUEST, RESPONSE};
+use crate::measured::Measured;
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_fabric::nvlink_switch::routing::MAX_REPLICA_SETS;
 use scalepool_fabric::nvlink_switch::{
@@ -30,7 +32,24 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: NvSwitch::fields,
     read: component::<NvSwitch>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a switch counts.
+    static METRICS {
+        SWITCHES = "switches" ["switches"] Sum, "switches";
+        RECEIVED = "switch messages received" ["packets"] Sum, "packets that came in";
+        SENT = "switch messages sent" ["packets"] Sum, "packets that went out";
+        COPIES = "switch copies" ["packets"] Sum, "copies of writes to a group";
+        SUMS = "switch sums" ["packets"] Sum, "answers to reads of a sum";
+        MISSES = "switch misses" ["packets"] Sum, "packets to addresses that no entry leads to";
+        STRAYS = "switch stray responses" ["packets"] Sum, "responses that belong to no request";
+        FULL = "switch store full" ["cycles"] Sum, "cycles in which a packet waited since the store of open requests was full";
+        MOST_LOST = "most grants lost in a row" ["grants"] Largest, "the longest series of arbitrations that one input lost";
+        BUSIEST = "packets of the busiest input" ["packets"] Largest, "packets that came in at the input with the most of them";
+    }
+}
 
 config! {
     /// A switch. Numbers without another source are of the model (basis: model).
@@ -187,18 +206,16 @@ fn measured(path: &str, result: &SwitchResult) -> Measured {
     let broken = result.broken.iter();
     Measured {
         counts: vec![
-            ("switches", 1),
-            ("switch messages received", result.received),
-            ("switch messages sent", result.sent),
-            ("switch copies", result.copies),
-            ("switch sums", result.sums),
-            ("switch misses", result.misses),
-            ("switch stray responses", result.strays),
-            ("switch store full", result.full_stalls),
-        ],
-        extremes: vec![
-            ("most grants lost in a row", Extreme::Largest, result.most_lost),
-            ("packets of the busiest input", Extreme::Largest, result.by_input.iter().copied().max().unwrap_or(0)),
+            (&SWITCHES, 1),
+            (&RECEIVED, result.received),
+            (&SENT, result.sent),
+            (&COPIES, result.copies),
+            (&SUMS, result.sums),
+            (&MISSES, result.misses),
+            (&STRAYS, result.strays),
+            (&FULL, result.full_stalls),
+            (&MOST_LOST, result.most_lost),
+            (&BUSIEST, result.by_input.iter().copied().max().unwrap_or(0)),
         ],
         broken: broken.map(|event| Broken { place: path.to_owned(), violation: event.violation.clone() }).collect(),
         // GPU to switch, switch to GPU: whatever has arrived has passed one switch.

@@ -8,10 +8,13 @@
 use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Ledger, Measured, Member, Node, NodeError, NodeTraffic, Offered,
-    PortDecl, Role, Site, SitePort, component,
+    Carried, Component, ComponentKind, Finding, Ledger, Member, Node, NodeError, PortDecl, Role, Site, SitePort,
+    component,
 };
 use crate::kinds::ualink_link::{REQUEST, RESPONSE, codec};
+use crate::measured::{Measured, NodeTraffic, Offered};
+use crate::metric::Count;
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder, Rng};
@@ -38,7 +41,31 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: UalAccelerator::fields,
     read: component::<UalAccelerator>,
     external: &["flits"],
+    metrics: &[METRICS, WORDS],
 };
+
+metrics! {
+    /// What an accelerator counts.
+    static METRICS {
+        OPERATIONS = "operations" ["operations"] Sum, "operations that are done";
+        READS = "reads" ["requests"] Sum, "reads begun";
+        WRITES = "writes" ["requests"] Sum, "writes begun";
+        ATOMICS = "atomics" ["requests"] Sum, "atomic operations begun";
+        DUMMIES = "dummy answers" ["answers"] Sum, "answers that the own side made since the peer cannot answer any more";
+        LATE = "late answers" ["answers"] Sum, "answers to requests that were given up before";
+        KEY_ROLLS = "key rolls" ["rolls"] Sum, "key rolls begun";
+    }
+}
+
+metrics! {
+    /// Words of UPLIs, in the order of [`StationResult::words`].
+    static WORDS {
+        UPLI_REQUESTS = "UPLI requests" ["words"] Sum, "words of requests";
+        UPLI_DATA = "UPLI data beats" ["beats"] Sum, "beats of data of writes";
+        UPLI_READS = "UPLI read response beats" ["beats"] Sum, "beats of read responses";
+        UPLI_WRITES = "UPLI write responses" ["words"] Sum, "words of write responses";
+    }
+}
 
 /// Lanes of a station, whose ports share a UPLI (`ualink` §1).
 const STATION_LANES: usize = 4;
@@ -417,15 +444,15 @@ fn open_work(place: &str, found: String, expected: &str, text: &str) -> Broken {
 fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> Measured {
     let mut broken = result.broken.clone();
     broken.extend(result.isolation(path));
-    let mut counts = vec![
-        ("operations", result.done),
-        ("reads", result.issued[0]),
-        ("writes", result.issued[1]),
-        ("atomics", result.issued[2]),
-        ("dummy answers", result.dummies),
-        ("late answers", result.late),
+    let mut counts: Vec<Count> = vec![
+        (&OPERATIONS, result.done),
+        (&READS, result.issued[0]),
+        (&WRITES, result.issued[1]),
+        (&ATOMICS, result.issued[2]),
+        (&DUMMIES, result.dummies),
+        (&LATE, result.late),
     ];
-    counts.extend((result.issued[3] > 0).then_some(("key rolls", result.issued[3])));
+    counts.extend((result.issued[3] > 0).then_some((&KEY_ROLLS, result.issued[3])));
     Measured {
         counts,
         bytes: result.bytes,
@@ -437,13 +464,10 @@ fn measured(path: &str, offered: f64, result: &AcceleratorResult) -> Measured {
     }
 }
 
-/// Words of UPLIs, in the order of [`StationResult::words`].
-const WORDS: [&str; 4] = ["UPLI requests", "UPLI data beats", "UPLI read response beats", "UPLI write responses"];
-
 /// Adds what stations have to say.
 fn with_stations(mut figures: Measured, stations: &[(&str, StationResult)]) -> Measured {
     for (name, station) in stations {
-        figures.counts.extend(WORDS.into_iter().zip(station.words));
+        figures.counts.extend(WORDS.iter().copied().zip(station.words));
         figures.broken.extend(station.broken.clone());
         figures.is_isolated |= station.dropped;
         if !station.dropped && !station.credits_home {

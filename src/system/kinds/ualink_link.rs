@@ -4,9 +4,11 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    BuiltLink, Carried, Clocks, Ending, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkMeasured,
-    LinkSite, OnWire, Plug, Role, link,
+    BuiltLink, Carried, Clocks, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite, OnWire, Plug,
+    Role, link,
 };
+use crate::measured::{Ending, LinkMeasured};
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, Clock, PartitionBuilder, Simulation, Time};
@@ -34,7 +36,18 @@ pub const KIND: LinkKind = LinkKind {
     about: "UALink with DL flits of 640 bytes, between accelerators and switches",
     fields: UaLink::fields,
     read: link::<UaLink>,
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a link counts.
+    static METRICS {
+        TL_FLITS = "TL flits" ["TL flits"] Sum, "TL flits sent";
+        EMPTY = "empty TL flits" ["TL flits"] Sum, "TL flits without a field";
+        DOWNS = "link downs" ["events"] Sum, "times that an end went down";
+        DROPPED = "transactions dropped" ["transactions"] Sum, "transactions that an end dropped since the link was down";
+    }
+}
 
 /// Fields of the transaction layer by type.
 const FIELDS: [&LayoutDef; 6] = [TlFc::DEF, TlReq::DEF, TlRsp::DEF, TlCreq::DEF, TlCrspSingle::DEF, TlCrspMulti::DEF];
@@ -306,10 +319,10 @@ fn measured(
         is_whole: ports.iter().all(|(_, port)| port.link.downs == 0),
         times: [0, 1].map(|n| (!is_driven(n)).then(|| ports[n].1.time.of_line(line_bits))),
         counts: vec![
-            ("TL flits", sum(|port| port.tl.flits)),
-            ("empty TL flits", sum(|port| port.tl.empty_flits)),
-            ("link downs", sum(|port| port.link.downs)),
-            ("transactions dropped", sum(|port| port.tl.dropped)),
+            (&TL_FLITS, sum(|port| port.tl.flits)),
+            (&EMPTY, sum(|port| port.tl.empty_flits)),
+            (&DOWNS, sum(|port| port.link.downs)),
+            (&DROPPED, sum(|port| port.tl.dropped)),
         ],
         coverage: Vec::new(),
         rows: vec![("field types", (0..FIELDS.len()).map(|n| field(n) > 0).collect())],

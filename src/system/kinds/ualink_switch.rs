@@ -3,10 +3,12 @@
 use crate::channels::{Reach, Wait};
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Carried, Component, ComponentKind, Finding, Measured, Member, Node, NodeError, Plug, PortDecl, Role, Site,
-    SitePort, component,
+    Carried, Component, ComponentKind, Finding, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort,
+    component,
 };
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
+use crate::measured::Measured;
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_fabric::ualink_switch::core::CoreStats;
@@ -23,7 +25,18 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: UalSwitch::fields,
     read: component::<UalSwitch>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a switch counts.
+    static METRICS {
+        REQUESTS = "relayed requests" ["transactions"] Sum, "requests that were sent on";
+        RESPONSES = "relayed responses" ["transactions"] Sum, "responses that were sent on";
+        DENIED = "denied" ["transactions"] Sum, "requests to an accelerator that the sender may not reach";
+        OUT_OF_RANGE = "out of range" ["transactions"] Sum, "requests and responses to an accelerator that is not there";
+    }
+}
 
 config! {
     /// A switch. Numbers without another source are of the model (basis: model).
@@ -128,10 +141,10 @@ impl Component for UalSwitch {
 fn measured(stats: &CoreStats) -> Measured {
     Measured {
         counts: vec![
-            ("relayed requests", stats.granted[0]),
-            ("relayed responses", stats.granted[1]),
-            ("denied", stats.denied),
-            ("out of range", stats.out_of_range),
+            (&REQUESTS, stats.granted[0]),
+            (&RESPONSES, stats.granted[1]),
+            (&DENIED, stats.denied),
+            (&OUT_OF_RANGE, stats.out_of_range),
         ],
         // From an accelerator to the switch and from there to an accelerator.
         hops_mean: Some(2.0),

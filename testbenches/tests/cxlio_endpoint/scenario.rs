@@ -404,7 +404,11 @@ fn devices_beside_each_other_are_as_each_alone() {
     assert_eq!(both.violations, []);
     let figures = |n: usize, name: &str| {
         let part = &both.components[n];
-        part.figures.iter().find(|(k, _)| k == name).unwrap_or_else(|| panic!("{}: no `{name}`", part.path)).1
+        part.counts
+            .iter()
+            .find(|(metric, _)| metric.name == name)
+            .unwrap_or_else(|| panic!("{}: no `{name}`", part.path))
+            .1
     };
     let alone = run(&["link.mode=cxl-256b-lopt", "link.cachemem=on", "host.accesses=40"]);
     for (n, mode) in [(0, 2), (1, 4)] {
@@ -412,7 +416,7 @@ fn devices_beside_each_other_are_as_each_alone() {
         assert_eq!(figures(n, "memory writes") + figures(n, "memory reads"), 40, "{n}");
     }
     assert_eq!(figures(1, "CXL.mem reads"), count(&alone, "CXL.mem reads"));
-    assert!(!both.components[0].figures.iter().any(|(name, _)| name == "CXL.mem reads"), "CXL.io alone");
+    assert!(!both.components[0].counts.iter().any(|(metric, _)| metric.name == "CXL.mem reads"), "CXL.io alone");
 }
 
 /// What the device sends in a run of the model, driven in its place at the same times, serves the root complex the same way.

@@ -4,6 +4,7 @@
 use super::agent::{Described, component as agents};
 use super::coherent_waits;
 use super::core::Core;
+use super::figures::METRICS;
 use crate::channels::{Reach, Wait};
 use crate::coherence::{Coherent, Seat};
 use crate::field::{Config, Range, config};
@@ -28,6 +29,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CacheDevice::fields,
     read: component::<CacheDevice>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 /// One that is a direct peer of another device besides.
@@ -37,6 +39,7 @@ pub const PEER: ComponentKind = ComponentKind {
     fields: CachePeer::fields,
     read: component::<CachePeer>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 config! {

@@ -1,6 +1,8 @@
 //! What agents, cores and switches leave behind, as figures of their components.
 
-use crate::kind::{Extreme, Measured, Rows};
+use crate::measured::{Measured, Rows};
+use crate::metric::Metric;
+use crate::metric::metrics;
 use scalepool_coherence::agent::Agent;
 use scalepool_coherence::clocked::accessor;
 use scalepool_coherence::clocked::core::Core;
@@ -74,6 +76,27 @@ fn rows(agents: &[(&str, Figures)]) -> Vec<Rows> {
     Table::ALL.into_iter().filter_map(of_table).collect()
 }
 
+metrics! {
+    /// What agents with a core count.
+    pub(super) static METRICS {
+        ACCESSES = "accesses" ["accesses"] Sum, "loads and stores of cores that are done";
+        HITS = "cache hits" ["accesses"] Sum, "accesses that the own cache answered";
+        EVICTIONS = "evictions" ["lines"] Sum, "lines that a cache gave up for others";
+        POISONED = "poisoned loads" ["loads"] Sum, "loads that were answered with poison";
+        ABORTS = "uio aborts" ["accesses"] Sum, "accesses of UIO that were answered with an abort";
+        LIGHT = "answers of light load" ["answers"] Sum, "answers with DevLoad light";
+        OPTIMAL = "answers of optimal load" ["answers"] Sum, "answers with DevLoad optimal";
+        MODERATE = "answers of moderate load" ["answers"] Sum, "answers with DevLoad moderate overload";
+        SEVERE = "answers of severe load" ["answers"] Sum, "answers with DevLoad severe overload";
+        SPACED = "requests spaced" ["requests"] Sum, "requests that waited since the device was overloaded";
+        THROTTLE_MOST = "throttle most" ["step"] Largest, "the strongest throttling of the run";
+        THROTTLE_LAST = "throttle last" ["step"] Largest, "the throttling at its end";
+    }
+}
+
+/// Answers by the load that the device reports, light first.
+static LOADS: [&Metric; 4] = [&LIGHT, &OPTIMAL, &MODERATE, &SEVERE];
+
 /// Bytes of a line.
 const LINE_BYTES: u64 = 64;
 
@@ -102,37 +125,25 @@ pub(super) fn measured(agents: &[(&str, Figures)], period: (u64, u64), is_poison
         ..Measured::default()
     };
     if cores().next().is_some() {
-        all.counts = vec![
-            ("accesses", accesses),
-            ("cache hits", sum(|core| core.hits)),
-            ("evictions", sum(|core| core.evictions)),
-        ];
+        all.counts =
+            vec![(&ACCESSES, accesses), (&HITS, sum(|core| core.hits)), (&EVICTIONS, sum(|core| core.evictions))];
     }
     if is_poisoning {
-        all.counts.push(("poisoned loads", sum(|core| core.poisoned_loads)));
+        all.counts.push((&POISONED, sum(|core| core.poisoned_loads)));
     }
     let aborts = agents.iter().map(|(_, agent)| agent.aborts).sum();
     if aborts > 0 {
-        all.counts.push(("uio aborts", aborts));
+        all.counts.push((&ABORTS, aborts));
     }
     let throttled: Vec<_> = cores().filter_map(|core| core.throttled.as_ref()).collect();
     if !throttled.is_empty() {
-        let names =
-            ["answers of light load", "answers of optimal load", "answers of moderate load", "answers of severe load"];
-        for (level, name) in names.into_iter().enumerate() {
-            all.counts.push((name, throttled.iter().map(|t| t.loads[level]).sum()));
+        for (level, metric) in LOADS.into_iter().enumerate() {
+            all.counts.push((metric, throttled.iter().map(|t| t.loads[level]).sum()));
         }
-        all.counts.push(("requests spaced", throttled.iter().map(|t| t.spaced).sum()));
-        all.extremes.push((
-            "throttle most",
-            Extreme::Largest,
-            throttled.iter().map(|t| t.most.into()).max().unwrap_or(0),
-        ));
-        all.extremes.push((
-            "throttle last",
-            Extreme::Largest,
-            throttled.iter().map(|t| t.last.into()).max().unwrap_or(0),
-        ));
+        all.counts.push((&SPACED, throttled.iter().map(|t| t.spaced).sum()));
+        let largest = |of: fn(&accessor::Throttled) -> u64| throttled.iter().map(|t| of(t)).max().unwrap_or(0);
+        all.counts.push((&THROTTLE_MOST, largest(|t| t.most.into())));
+        all.counts.push((&THROTTLE_LAST, largest(|t| t.last.into())));
     }
     all
 }

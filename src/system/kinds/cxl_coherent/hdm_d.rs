@@ -4,6 +4,7 @@
 use super::agent::{Described, component as agents};
 use super::coherent_waits;
 use super::core::Core;
+use super::figures::METRICS;
 use crate::channels::{Reach, Wait};
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
@@ -23,6 +24,7 @@ pub const DEVICE: ComponentKind = ComponentKind {
     fields: HdmDDevice::fields,
     read: component::<HdmDDevice>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 /// The host.
@@ -32,6 +34,7 @@ pub const HOST: ComponentKind = ComponentKind {
     fields: HdmDHost::fields,
     read: component::<HdmDHost>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 config! {

@@ -2,6 +2,7 @@
 
 use super::agent::{Described, component as agents, one_watch};
 use super::coherent_waits;
+use super::figures::METRICS;
 use crate::channels::{Reach, Wait};
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
@@ -25,6 +26,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: HdmDbDevice::fields,
     read: component::<HdmDbDevice>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 /// Links that carry HDM-DB: 68B flits have no back-invalidate snoops.

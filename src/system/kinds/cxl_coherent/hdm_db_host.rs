@@ -4,6 +4,7 @@
 use super::agent::{Described, component as agents};
 use super::coherent_waits;
 use super::core::Core;
+use super::figures::METRICS;
 use super::hdm_db_device::LINKS;
 use crate::channels::{Reach, Wait};
 use crate::coherence::Coherent;
@@ -23,6 +24,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: HdmDbHost::fields,
     read: component::<HdmDbHost>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 /// A direct peer.
@@ -32,6 +34,7 @@ pub const PEER: ComponentKind = ComponentKind {
     fields: HdmDbPeer::fields,
     read: component::<HdmDbPeer>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 config! {

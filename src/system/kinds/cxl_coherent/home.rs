@@ -2,6 +2,7 @@
 
 use super::agent::{Described, component as agents, one_watch};
 use super::coherent_waits;
+use super::figures::METRICS;
 use crate::channels::{Reach, Wait};
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
@@ -23,6 +24,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: CxlHome::fields,
     read: component::<CxlHome>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 config! {

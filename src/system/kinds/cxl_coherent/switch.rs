@@ -6,10 +6,12 @@ use crate::channels::{Reach, Wait};
 use crate::coherence::Coherent;
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    Component, ComponentKind, Finding, Lines, Measured, Node, NodeError, Plug, PortDecl, Role, Side, Site, component,
+    Component, ComponentKind, Finding, Lines, Node, NodeError, Plug, PortDecl, Role, Side, Site, component,
 };
 use crate::kinds::cxl_links;
 use crate::kinds::published;
+use crate::measured::Measured;
+use crate::metric::metrics;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_coherence::cache::route::{Below, CACHE_IDS, Flits, Hdm, Hierarchy, Routes};
@@ -27,7 +29,16 @@ pub const CACHE: ComponentKind = ComponentKind {
     fields: CacheSwitch::fields,
     read: component::<CacheSwitch>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a switch counts.
+    static METRICS {
+        SWITCHED = "switched" ["messages"] Sum, "messages that were sent on";
+        DISCARDED = "discarded" ["messages"] Sum, "messages to a port that is not there";
+    }
+}
 
 /// A switch of a fabric.
 pub const FABRIC: ComponentKind = ComponentKind {
@@ -36,6 +47,7 @@ pub const FABRIC: ComponentKind = ComponentKind {
     fields: FabricSwitch::fields,
     read: component::<FabricSwitch>,
     external: &["flits"],
+    metrics: &[METRICS],
 };
 
 config! {
@@ -175,7 +187,7 @@ fn switch(table: Table, site: &Site<'_>, hub: &mut Hub) -> Node {
                 events.extend(routes.watchdog(&domain.waiting()));
             }
             Measured {
-                counts: vec![("switched", result.forwarded), ("discarded", result.discarded)],
+                counts: vec![(&SWITCHED, result.forwarded), (&DISCARDED, result.discarded)],
                 broken: events.iter().map(|event| broken(&place, event)).collect(),
                 ..Measured::default()
             }

@@ -5,13 +5,15 @@ use super::{
 };
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, Role, link};
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
+use scalepool_link::coverage::Met;
 use scalepool_link::cxl256::WireFlit;
 use scalepool_link::cxl256::cachemem::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, CreditReturn, LinkConfig, flit_time_fs};
 use scalepool_link::cxl256::end::Stats;
-use scalepool_link::cxl256::port::PortEnd;
+use scalepool_link::cxl256::port::{EndReport, PortEnd};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::class::Class;
 use scalepool_protocols::cxl::cxl256::flit::{FLIT_BYTES, Flit};
@@ -23,7 +25,23 @@ pub const CXL_256B: LinkKind = LinkKind {
     about: "CXL.cachemem over standard 256B flits",
     fields: Standard::fields,
     read: link::<Standard>,
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a link counts.
+    static METRICS {
+        PROTOCOL = "protocol flits" ["flits"] Sum, "flits with messages or data sent";
+        CREDIT = "credit flits" ["flits"] Sum, "flits that carry credits alone sent";
+        NOPS = "NOP flits" ["flits"] Sum, "flits without payload sent";
+        REPLAYED = "replayed flits" ["flits"] Sum, "flits sent again";
+        NAKS = "Nak flits" ["flits"] Sum, "flits with a Nak sent";
+        LATE_ACKS = "late Acks" ["Acks"] Sum, "Acks sent later than the limit of the sheet allows";
+        EARLY_HALVES = "early halves" ["halves"] Sum, "first halves of latency-optimised flits that were used before the second one";
+        REPAIRS = "FEC repairs" ["flits"] Sum, "flits that the FEC repaired";
+        BAD = "bad flits" ["flits"] Sum, "flits that were thrown away by their CRC";
+    }
+}
 
 /// Latency-optimised 256B flits.
 pub const CXL_256B_LOPT: LinkKind = LinkKind {
@@ -31,6 +49,7 @@ pub const CXL_256B_LOPT: LinkKind = LinkKind {
     about: "CXL.cachemem over latency-optimised 256B flits, whose halves are used one by one",
     fields: LatencyOptimised::fields,
     read: link::<LatencyOptimised>,
+    metrics: &[METRICS],
 };
 
 /// 256B flits with port based routing.
@@ -39,6 +58,7 @@ pub const CXL_256B_PBR: LinkKind = LinkKind {
     about: "CXL.cachemem over 256B flits with port based routing: requests carry SPID and DPID",
     fields: Pbr::fields,
     read: link::<Pbr>,
+    metrics: &[METRICS],
 };
 
 config! {
@@ -168,11 +188,10 @@ impl Reported for PortEnd<Cachemem> {
         messages(p, name, edges, classes)
     }
 
-    fn figures(host: &PortEnd<Cachemem>, device: &PortEnd<Cachemem>, is_coherent: bool) -> Figures {
-        let ends = [host, device];
-        let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(e.end.stats())).sum::<u64>();
-        let clients = ends.map(|e| e.layer().stats());
-        let routing = host.end.link().mode.routing();
+    fn figures(ends: [&EndReport; 2], is_coherent: bool) -> Figures {
+        let sum = |of: fn(&Stats) -> u64| ends.iter().map(|e| of(&e.stats)).sum::<u64>();
+        let clients = ends.map(|e| &e.cachemem);
+        let routing = ends[0].routing;
         let sent = |class: Class| {
             // Counted where they arrive: nothing gets lost for good on this link.
             let count = clients.iter().map(|c| c.messages[class.index()]).sum();
@@ -180,27 +199,25 @@ impl Reported for PortEnd<Cachemem> {
         };
         const MEM: &[Class] = &[Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
         let classes = if is_coherent { &Class::ALL[..] } else { MEM };
-        let mut coverage = host.layer().coverage().clone();
-        coverage.merge(device.layer().coverage());
         let units = ends.map(|e| e.sent);
         let (payload, replayed) = (sum(|s| s.sent_payload), sum(|s| s.replayed));
         Figures {
             units,
             messages: classes.iter().copied().map(sent).collect(),
             retries: sum(|s| s.replays),
-            credit_stalls: host.credit_stalls + device.credit_stalls,
+            credit_stalls: ends.iter().map(|e| e.credit_stalls).sum(),
             counts: vec![
-                ("protocol flits", clients.iter().map(|c| c.sent_protocol).sum()),
-                ("credit flits", clients.iter().map(|c| c.sent_credits).sum()),
-                ("NOP flits", units.iter().sum::<u64>() - payload - replayed),
-                ("replayed flits", replayed),
-                ("Nak flits", sum(|s| s.sent_naks)),
-                ("late Acks", sum(|s| s.acks_late)),
-                ("early halves", sum(|s| s.early_halves)),
-                ("FEC repairs", sum(|s| s.repaired)),
-                ("bad flits", sum(|s| s.bad)),
+                (&PROTOCOL, clients.iter().map(|c| c.sent_protocol).sum()),
+                (&CREDIT, clients.iter().map(|c| c.sent_credits).sum()),
+                (&NOPS, units.iter().sum::<u64>() - payload - replayed),
+                (&REPLAYED, replayed),
+                (&NAKS, sum(|s| s.sent_naks)),
+                (&LATE_ACKS, sum(|s| s.acks_late)),
+                (&EARLY_HALVES, sum(|s| s.early_halves)),
+                (&REPAIRS, sum(|s| s.repaired)),
+                (&BAD, sum(|s| s.bad)),
             ],
-            coverage: coverage.summary().map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
+            coverage: Met::summary(&ends[0].coverage, &ends[1].coverage).collect(),
         }
     }
 
@@ -208,18 +225,20 @@ impl Reported for PortEnd<Cachemem> {
         Flit::from_bytes(bytes).ok().map(|flit| WireFlit { mode: self.end.link().mode, flit })
     }
 
-    fn astray(&self, peer: &PortEnd<Cachemem>) -> Vec<(String, String)> {
+    fn stopped_by(end: &EndReport) -> Option<&'static str> {
+        end.halted
+    }
+
+    fn astray(end: &EndReport, peer: &EndReport) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        let (mine, theirs) = (self.layer().credits(), peer.layer().credits());
-        let routing = self.end.link().mode.routing();
         for class in Class::ALL {
-            let (has, should) = (mine.spend[class.index()], theirs.granted(class));
+            let (has, should) = (end.spend[class.index()], peer.granted[class.index()]);
             if has != should {
-                let name = class.def(routing).name;
+                let name = class.def(end.routing).name;
                 found.push((format!("{has} credits for {name}"), format!("{should}, as the peer counts")));
             }
         }
-        let (acked, got) = (self.end.transmitter().acknowledged(), peer.end.receiver().last_good());
+        let (acked, got) = (end.acknowledged, peer.last_good);
         if acked != got {
             found.push((format!("number {acked} acknowledged"), format!("{got}, which the peer has received")));
         }

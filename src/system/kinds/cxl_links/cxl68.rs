@@ -5,11 +5,13 @@ use super::{
 };
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, Role, link};
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
+use scalepool_link::coverage::Met;
 use scalepool_link::cxl68::UNDER_WAY_BYTES;
 use scalepool_link::cxl68::end::{End, EndConfig};
-use scalepool_link::cxl68::retry::LRSM;
+use scalepool_link::cxl68::port::EndReport;
 use scalepool_link::cxl68::timing::LineRate;
 use scalepool_memory::limit;
 use scalepool_protocols::cxl::Dir;
@@ -25,7 +27,19 @@ pub const CXL_68B: LinkKind = LinkKind {
     about: "CXL.cachemem over 68B flits, at most 32 GT/s",
     fields: Cxl68Link::fields,
     read: link::<Cxl68Link>,
+    metrics: &[METRICS],
 };
+
+metrics! {
+    /// What a link counts.
+    static METRICS {
+        PROTOCOL = "protocol flits" ["flits"] Sum, "flits with a header and slots sent";
+        ALL_DATA = "all-data flits" ["flits"] Sum, "flits of data alone sent";
+        LLCRD = "LLCRD flits" ["flits"] Sum, "flits that carry credits and Acks alone sent";
+        RETRY = "RETRY flits" ["flits"] Sum, "flits of the retry sequence sent";
+        REPLAYED = "replayed flits" ["flits"] Sum, "flits sent again";
+    }
+}
 
 config! {
     /// A link with 68B flits. Numbers without another source are of the model (basis: model).
@@ -113,32 +127,27 @@ impl Reported for End {
         messages(p, name, edges, classes)
     }
 
-    fn figures(host: &End, device: &End, is_coherent: bool) -> Figures {
-        let (down, up) = (host.stats(), device.stats());
+    fn figures([host, device]: [&EndReport; 2], is_coherent: bool) -> Figures {
+        let (down, up) = (&host.stats, &device.stats);
         let sent = |class: Class| {
             let stats = if class.dir() == Dir::Down { down } else { up };
             (class.def().name.to_owned(), stats.messages[class.index()])
         };
         const MEM: &[Class] = &[Class::M2sReq, Class::M2sRwd, Class::S2mNdr, Class::S2mDrs];
         let classes = if is_coherent { &Class::ALL[..] } else { MEM };
-        let mut coverage = host.coverage().clone();
-        coverage.merge(device.coverage());
-        let rows = host.local().rows_taken.iter().zip(&device.local().rows_taken);
-        let retry_rows = rows.filter(|(a, b)| *a + *b > 0).count();
-        let groups = coverage.summary().chain([("LRSM row", retry_rows, LRSM.len())]);
         Figures {
             units: [down.sent, up.sent],
             messages: classes.iter().copied().map(sent).collect(),
             retries: down.retries + up.retries,
             credit_stalls: down.credit_stalls + up.credit_stalls,
             counts: vec![
-                ("protocol flits", down.sent_protocol + up.sent_protocol),
-                ("all-data flits", down.sent_all_data + up.sent_all_data),
-                ("LLCRD flits", down.sent_llcrd + up.sent_llcrd),
-                ("RETRY flits", down.sent_retry + up.sent_retry),
-                ("replayed flits", down.replayed + up.replayed),
+                (&PROTOCOL, down.sent_protocol + up.sent_protocol),
+                (&ALL_DATA, down.sent_all_data + up.sent_all_data),
+                (&LLCRD, down.sent_llcrd + up.sent_llcrd),
+                (&RETRY, down.sent_retry + up.sent_retry),
+                (&REPLAYED, down.replayed + up.replayed),
             ],
-            coverage: groups.map(|(group, met, of)| (group.to_owned(), met as u64, of as u64)).collect(),
+            coverage: Met::summary(&host.coverage, &device.coverage).collect(),
         }
     }
 
@@ -146,16 +155,20 @@ impl Reported for End {
         Unit68::from_bytes(bytes).ok()
     }
 
-    fn astray(&self, peer: &End) -> Vec<(String, String)> {
+    fn stopped_by(end: &EndReport) -> Option<&'static str> {
+        end.halted
+    }
+
+    fn astray(end: &EndReport, peer: &EndReport) -> Vec<(String, String)> {
         let mut found = Vec::new();
         for class in Class::ALL {
-            let (has, should) = (self.credits().spend[class.index()], peer.credits().granted(class));
+            let (has, should) = (end.spend[class.index()], peer.granted[class.index()]);
             if has != should {
                 let name = class.def().name;
                 found.push((format!("{has} credits for {name}"), format!("{should}, as the peer counts")));
             }
         }
-        let (kept, open) = (self.buffer().unacknowledged(), peer.num_ack());
+        let (kept, open) = (end.unacknowledged, peer.num_ack);
         if kept != open {
             let kept = format!("{kept} flits in the retry buffer");
             found.push((kept, format!("{open}, which the peer has not acknowledged")));

@@ -8,18 +8,21 @@ use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, clas
 use crate::channels::Order;
 use crate::field::{Config, Range, config};
 use crate::kind::{BuiltLink, Carried, Finding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, Plug, Role, link};
+use crate::metric::Count;
+use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
 use scalepool_link::arbmux::cxl68::{ArbMux as ArbMux68, ArbMuxConfig as ArbMux68Config};
 use scalepool_link::arbmux::cxl256::{ArbMux as ArbMux256, ArbMuxConfig as ArbMux256Config};
 use scalepool_link::arbmux::{Ask, Instance};
+use scalepool_link::coverage::Met;
 use scalepool_link::cxl68::timing::LineRate;
 use scalepool_link::cxl68::{End as End68, EndConfig, UNDER_WAY_BYTES};
 use scalepool_link::cxl256::Cachemem;
 use scalepool_link::cxl256::config::{CachememConfig, LinkConfig, flit_time_fs};
 use scalepool_link::cxl256::port::PortEnd;
 use scalepool_link::cxlio::{ConfigError, FlitConfig, FlitEnd, IoConfig, NonFlitEnd, ReplayConfig, Stats};
-use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, PidLog, Shares, UnitEnd};
+use scalepool_link::io_ends::{Beside, HasIo, IoEnd, IoFigures, IoItem, IoReport, PidLog, Shares, UnitEnd};
 use scalepool_memory::limit;
 use scalepool_nodes::io::mode;
 use scalepool_protocols::cxl::Dir;
@@ -37,6 +40,7 @@ pub const CXL_IO: LinkKind = LinkKind {
     about: "CXL.io over 68B or 256B flits, as its ends train; CXL.mem can share it, behind the ARB/MUX",
     fields: CxlIoLink::fields,
     read: link::<CxlIoLink>,
+    metrics: &[METRICS, SHARES],
 };
 
 /// Class of posted requests and messages of CXL.io.
@@ -45,6 +49,27 @@ const POSTED: &str = "posted";
 pub(in crate::kinds) const NON_POSTED: &str = "non-posted";
 /// Class of completions of CXL.io.
 pub(in crate::kinds) const COMPLETION: &str = "completion";
+metrics! {
+    /// What a link counts.
+    static METRICS {
+        REPLAYED_TLPS = "replayed TLPs" ["TLPs"] Sum, "TLPs sent again";
+        REPLAYED = "replayed flits" ["flits"] Sum, "flits sent again";
+        EARLY_HALVES = "early halves" ["halves"] Sum, "first halves of latency-optimised flits that were used before the second one";
+        TRAININGS = "trainings" ["trainings"] Sum, "times that an end trained the link";
+    }
+}
+
+metrics! {
+    /// Flits by protocol behind the ARB/MUX, and ALMPs: those of the host, then those of the device.
+    static SHARES {
+        IO_DOWN = "CXL.io flits down" ["flits"] Sum, "flits of CXL.io that the host sent";
+        CACHEMEM_DOWN = "CXL.cachemem flits down" ["flits"] Sum, "flits of CXL.cachemem that the host sent";
+        ALMPS_DOWN = "ALMPs down" ["flits"] Sum, "ALMPs that the host sent";
+        IO_UP = "CXL.io flits up" ["flits"] Sum, "flits of CXL.io that the device sent";
+        CACHEMEM_UP = "CXL.cachemem flits up" ["flits"] Sum, "flits of CXL.cachemem that the device sent";
+        ALMPS_UP = "ALMPs up" ["flits"] Sum, "ALMPs that the device sent";
+    }
+}
 
 /// Identifiers of host and device in port based routing.
 const PORT_IDS: [u16; 2] = [1, 2];
@@ -256,21 +281,20 @@ impl<E: HasIo> Reported for IoEnd<E> {
         Ok((Plug::CxlIo(IoPlug { io, mem: Some(mem) }), both))
     }
 
-    fn figures(host: &Self, device: &Self, _: bool) -> Figures {
-        let ends = [host, device];
-        let stats: [Stats; 2] = ends.map(|end| *end.end.io().stats());
-        let figures = ends.map(|end| end.end.figures());
-        let of_io = |count: fn(&Stats) -> u64| stats.iter().map(count).sum::<u64>();
-        let of_ends = |count: fn(&IoFigures) -> u64| figures.iter().map(count).sum::<u64>();
-        let mut counts = vec![
-            ("replayed TLPs", of_io(|s| s.replayed)),
-            ("replayed flits", of_ends(|f| f.replayed)),
-            ("early halves", of_ends(|f| f.early_halves)),
-            ("trainings", host.trainings() + device.trainings()),
+    fn figures(ends: [&IoReport; 2], _: bool) -> Figures {
+        let stats: [&Stats; 2] = ends.map(|end| &end.stats);
+        let figures = ends.map(|end| &end.figures);
+        let of_io = |count: fn(&Stats) -> u64| stats.iter().map(|s| count(s)).sum::<u64>();
+        let of_ends = |count: fn(&IoFigures) -> u64| figures.iter().map(|f| count(f)).sum::<u64>();
+        let mut counts: Vec<Count> = vec![
+            (&REPLAYED_TLPS, of_io(|s| s.replayed)),
+            (&REPLAYED, of_ends(|f| f.replayed)),
+            (&EARLY_HALVES, of_ends(|f| f.early_halves)),
+            (&TRAININGS, ends.iter().map(|end| end.trainings).sum()),
         ];
-        for (names, shares) in SHARES.into_iter().zip(&figures).filter_map(|(names, f)| Some((names, f.shares?))) {
+        for (metrics, shares) in SHARES.chunks(3).zip(&figures).filter_map(|(metrics, f)| Some((metrics, f.shares?))) {
             let Shares { sent: [io, cachemem], almps } = shares;
-            counts.extend(names.into_iter().zip([io, cachemem, almps]));
+            counts.extend(metrics.iter().copied().zip([io, cachemem, almps]));
         }
         let sent = TLPS.into_iter().zip(&stats).flat_map(|(names, stats)| names.into_iter().zip(stats.sent));
         Figures {
@@ -279,7 +303,7 @@ impl<E: HasIo> Reported for IoEnd<E> {
             retries: of_io(|s| s.replays) + of_ends(|f| f.replays),
             credit_stalls: of_ends(|f| f.credit_stalls),
             counts,
-            coverage: host.coverage(device),
+            coverage: Met::summary(&ends[0].coverage, &ends[1].coverage).collect(),
         }
     }
 
@@ -287,17 +311,15 @@ impl<E: HasIo> Reported for IoEnd<E> {
         self.end.unit(bytes)
     }
 
+    fn stopped_by(end: &IoReport) -> Option<&'static str> {
+        end.halted
+    }
+
     /// Timers of CXL.io stop with its last answer, wherever the credits are then.
-    fn astray(&self, _: &Self) -> Vec<(String, String)> {
+    fn astray(_: &IoReport, _: &IoReport) -> Vec<(String, String)> {
         Vec::new()
     }
 }
-
-/// What each direction sends, as counts name it: flits by protocol, and ALMPs.
-const SHARES: [[&str; 3]; 2] = [
-    ["CXL.io flits down", "CXL.cachemem flits down", "ALMPs down"],
-    ["CXL.io flits up", "CXL.cachemem flits up", "ALMPs up"],
-];
 
 /// TLPs that each direction sends, in the order in which its end counts them.
 const TLPS: [[&str; 3]; 2] =

@@ -18,13 +18,14 @@ pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 use crate::channels::Wait;
 use crate::field::{Range, config};
 use crate::kind::{Finding, Lines, LinkSite, Plug, Role};
+use crate::metric::Count;
 use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_coherence::message as coherent;
 use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::classes::ByClass;
 use scalepool_link::fault::Fault;
-use scalepool_link::port::{Agent, Carries, Channels, LinkEnd};
+use scalepool_link::port::{Agent, Carries, Channels, Reports};
 use scalepool_nodes::cxl::coherent::wiring;
 use scalepool_protocols::cxl::message::{Form, Message};
 
@@ -193,13 +194,13 @@ struct Figures {
     /// Flit clocks in which a message waited for a credit.
     credit_stalls: u64,
     /// Further counts.
-    counts: Vec<(&'static str, u64)>,
+    counts: Vec<Count>,
     /// Coverage points: group, rows met, rows in all.
     coverage: Vec<(String, u64, u64)>,
 }
 
 /// A link end that a component can use and that can be reported on.
-trait Reported: LinkEnd {
+trait Reported: Reports {
     /// Makes the channels between an end and its component, with this prefix in their names; what comes to the component
     /// is under way for so many edges of the port. `classes`: a channel for each, where the component keeps lines coherent.
     ///
@@ -212,13 +213,17 @@ trait Reported: LinkEnd {
         classes: Option<Classes>,
     ) -> Result<(Plug, Attach<Self>), BuildError>;
 
-    /// Figures of a link; `is_coherent`: all classes of CXL.cache and CXL.mem travel on it.
-    fn figures(host: &Self, device: &Self, is_coherent: bool) -> Figures;
+    /// Figures of a link from those of the host's end and the device's; `is_coherent`: all classes of CXL.cache and CXL.mem travel
+    /// on it.
+    fn figures(ends: [&Self::Report; 2], is_coherent: bool) -> Figures;
+
+    /// The rule that stopped an end.
+    fn stopped_by(end: &Self::Report) -> Option<&'static str>;
 
     /// The unit of bytes that a caller drove; `None` if there are too many or too few.
     fn unit(&self, bytes: &[u8]) -> Option<Self::Unit>;
 
     /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
     /// acknowledge. Each is a text of what was found and one of what was expected.
-    fn astray(&self, peer: &Self) -> Vec<(String, String)>;
+    fn astray(end: &Self::Report, peer: &Self::Report) -> Vec<(String, String)>;
 }

@@ -2,8 +2,9 @@
 //! caller drives.
 
 use super::{Classes, CxlLink, Reported};
-use crate::kind::{BuiltLink, Clocks, Ending, External as Outside, LinkEndSite, LinkMeasured, LinkSite, Plug};
+use crate::kind::{BuiltLink, Clocks, External as Outside, LinkEndSite, LinkSite, Plug};
 use crate::kinds::{broken as broken_at, published};
+use crate::measured::{Ending, LinkMeasured};
 use scalepool_coherence::message;
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{External, ExternalConfig, ExternalWires, Feed};
@@ -35,7 +36,7 @@ struct End<E: Reported> {
     halves: bool,
     classes: Option<Classes>,
     taps: Option<[Tap; 2]>,
-    result: Arc<Mutex<PortResult<E>>>,
+    result: Arc<Mutex<PortResult<E::Report>>>,
 }
 
 impl<E: Reported> LinkEndSite for End<E> {
@@ -147,12 +148,14 @@ pub(super) fn build<E: Reported>(
     let ports = [host.port.clone(), device.port.clone()];
     Ok(BuiltLink {
         ends: [Box::new(host), Box::new(device)],
-        measure: Box::new(move |ending| measured(&results, &ports, (unit_bytes, unit_time_fs), is_coherent, ending)),
+        measure: Box::new(move |ending| {
+            measured::<E>(&results, &ports, (unit_bytes, unit_time_fs), is_coherent, ending)
+        }),
     })
 }
 
 fn measured<E: Reported>(
-    results: &[Arc<Mutex<PortResult<E>>>; 2],
+    results: &[Arc<Mutex<PortResult<E::Report>>>; 2],
     places: &[SimPort; 2],
     (unit_bytes, unit_time_fs): (usize, (u64, u64)),
     is_coherent: bool,
@@ -163,7 +166,7 @@ fn measured<E: Reported>(
     let [Some(host), Some(device)] = ports.each_ref().map(|port| port.end.as_ref()) else {
         return LinkMeasured::default();
     };
-    let figures = E::figures(host, device, is_coherent);
+    let figures = E::figures([host, device], is_coherent);
     let line_bits = ending.clocks(unit_time_fs) * 8 * unit_bytes as u64;
     let is_driven = |n: usize| places[n].feed.is_some();
     let (mut broken, mut astray) = (Vec::new(), Vec::new());
@@ -172,7 +175,7 @@ fn measured<E: Reported>(
         broken.extend(broken_at(place, &ports[n].violations));
         if !is_driven(0) && !is_driven(1) {
             let text = "credits or requests are still open at the end of the run";
-            let left = end.astray(peer).into_iter();
+            let left = E::astray(end, peer).into_iter();
             astray.extend(left.map(|(found, expected)| Broken {
                 place: place.clone(),
                 violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
@@ -186,7 +189,7 @@ fn measured<E: Reported>(
         retries: figures.retries,
         credit_stalls: figures.credit_stalls,
         damaged: ports.iter().map(|port| port.damaged).sum(),
-        is_whole: host.halted().or(device.halted()).is_none(),
+        is_whole: [host, device].into_iter().all(|end| E::stopped_by(end).is_none()),
         times: [0, 1].map(|n| (!is_driven(n)).then(|| ports[n].time.of_line(line_bits))),
         counts: figures.counts,
         coverage: figures.coverage,

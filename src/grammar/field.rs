@@ -100,6 +100,7 @@ pub trait Taken: Sized {
 
 /// Declares a configuration: `name: type = "default" [unit] in range, "meaning";` for each field. `with { part: Type }` in
 /// front takes in the fields of other configurations, in the same table.
+#[macro_export]
 macro_rules! config {
     ($(#[$meta:meta])* pub struct $name:ident $(with { $($part:ident: $config:ty),* })? {
         $($field:ident: $type:ty = $default:literal [$unit:expr] in $range:expr, $doc:literal;)*
@@ -146,7 +147,7 @@ macro_rules! config {
         }
     };
 }
-pub(crate) use config;
+pub use crate::config;
 
 /// Reads one table of a description.
 pub struct Reader<'a> {

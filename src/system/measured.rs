@@ -1,0 +1,130 @@
+//! What components and links leave behind: figures, broken rules, what is still open.
+//!
+//! A report is made of these alone. Each component and link gives its own ([`Measured`], [`LinkMeasured`]) whenever a run is
+//! looked at; which counts there can be stands with its kind ([`Metric`](super::metric::Metric)).
+
+use super::metric::Count;
+use scalepool_kernel::{Clock, RunReport, SimError, Stop, Time};
+use scalepool_link::line_time::LineTime;
+use scalepool_nodes::Broken;
+use scalepool_nodes::latencies::Latencies;
+
+/// How a run has ended, for those that judge what is left over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// Nothing is under way and nothing waits.
+    pub at_rest: bool,
+    /// No stall, no deadlock.
+    pub well: bool,
+    /// When.
+    pub at: Time,
+    /// The time was over; what was due at its last instant has not happened.
+    pub at_limit: bool,
+}
+
+impl Ending {
+    /// Of a run.
+    pub fn of(ended: &Result<RunReport, SimError>) -> Ending {
+        match ended {
+            Ok(RunReport { stop, end, .. }) => {
+                Ending { at_rest: *stop == Stop::Quiescent, well: true, at: *end, at_limit: *stop == Stop::Limit }
+            }
+            Err(error) => Ending { at_rest: false, well: false, at: error.at(), at_limit: false },
+        }
+    }
+
+    /// Edges of a clock of (numerator, denominator) fs from the start to the end.
+    pub fn clocks(&self, (num, den): (u64, u64)) -> u64 {
+        let Ok(clock) = Clock::new(num, den, 0) else { return 0 };
+        if self.at_limit { clock.first_at_or_after(self.at) } else { clock.first_after(self.at) }
+    }
+}
+
+/// Gives the figures of a component.
+pub type Measure = Box<dyn Fn() -> Measured>;
+
+/// Gives the figures of a link.
+pub type MeasureLink = Box<dyn Fn(&Ending) -> LinkMeasured>;
+
+/// Figures of a component.
+#[derive(Debug, Clone, Default)]
+pub struct Measured {
+    /// What it counts, in the order of the report.
+    pub counts: Vec<Count>,
+    /// Messages sent, by name; where agents count them, links do not.
+    pub messages: Vec<(String, u64)>,
+    /// A check has ended its part of the run, so open work is no news.
+    pub has_stopped: bool,
+    /// Bytes of finished reads and writes.
+    pub bytes: u64,
+    /// Request to answer, by transaction, in cycles of its clock.
+    pub latencies: Latencies,
+    /// Checks that failed.
+    pub broken: Vec<Broken>,
+    /// What is left over at rest.
+    pub astray: Vec<Broken>,
+    /// It has been isolated, or has given requests up, so not everything that was sent has come.
+    pub is_isolated: bool,
+    /// Time before its first request \[fs\].
+    pub from_fs: u64,
+    /// When its work was done \[fs\], if that is not the end of the run.
+    pub to_fs: Option<u64>,
+    /// What a node of a fabric has offered and taken.
+    pub traffic: Option<NodeTraffic>,
+    /// Coverage points that all components of a system share: group, and which rows were met.
+    pub rows: Vec<Rows>,
+    /// Links from source to destination over this switch, arithmetic mean; `None`: it is no switch.
+    pub hops_mean: Option<f64>,
+}
+
+/// What a node of a fabric has wanted to send, and what it has received.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NodeTraffic {
+    /// Wanted.
+    pub offered: Offered,
+    /// Flits received.
+    pub accepted_flits: u64,
+}
+
+/// Flits that a node wanted to send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Offered {
+    /// So many a cycle of the reference clock, as its settings say.
+    PerCycle(f64),
+    /// So many in all: as fast as they went.
+    Flits(u64),
+}
+
+/// Figures of a link.
+#[derive(Debug, Clone, Default)]
+pub struct LinkMeasured {
+    /// Units sent, by the first end and by the second.
+    pub units: [u64; 2],
+    /// Messages sent, by layout.
+    pub messages: Vec<(String, u64)>,
+    /// The agents at its ends count their messages, which a switch would have twice.
+    pub is_counted_by_agents: bool,
+    /// Times that something was asked for again.
+    pub retries: u64,
+    /// Flit clocks in which a message waited for a credit.
+    pub credit_stalls: u64,
+    /// Units that a fault input damaged.
+    pub damaged: u64,
+    /// No end has stopped.
+    pub is_whole: bool,
+    /// Where the time of each direction has gone; `None`: a caller drives it.
+    pub times: [Option<LineTime>; 2],
+    /// Further counts, in the order of the report.
+    pub counts: Vec<Count>,
+    /// Coverage points of the link by itself: group, rows met, rows in all. A system sums them.
+    pub coverage: Vec<(String, u64, u64)>,
+    /// Coverage points that all links of a system share: group, and which rows were met.
+    pub rows: Vec<Rows>,
+    /// Rules that the ends saw broken.
+    pub broken: Vec<Broken>,
+    /// What is left over at rest.
+    pub astray: Vec<Broken>,
+}
+
+/// Coverage points that all parts of a system share: group, and which of its rows were met.
+pub type Rows = (&'static str, Vec<bool>);

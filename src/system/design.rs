@@ -3,7 +3,7 @@
 use super::channels::ChannelGraph;
 use super::kind::{Component, ComponentKind, External, Link, LinkKind, PortDecl, Role};
 use super::memory_map::MappedWindow;
-use super::problem::Problems;
+use super::problem::{Place, Problems};
 use scalepool_kernel::Clock;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -34,6 +34,8 @@ pub struct System {
 pub struct Instance {
     /// Path, `host[0]`.
     pub path: String,
+    /// Where its table stands.
+    pub place: Place,
     /// Its kind.
     pub kind: &'static ComponentKind,
     /// Its configuration.
@@ -65,6 +67,8 @@ pub struct JoinedPort {
 pub struct LinkInstance {
     /// Path, `hosts[0]`.
     pub path: String,
+    /// Where its table stands.
+    pub place: Place,
     /// Its number in its array, 0 for one without an index.
     pub index: usize,
     /// Its kind.

@@ -56,9 +56,6 @@ pub static COMPONENTS: &[ComponentKind] = &[
     kinds::ualink_switch::KIND,
     kinds::nvlink_gpu::KIND,
     kinds::nvlink_switch::KIND,
-    // A ring of them is the one description with a circle: kinds that are shipped make none.
-    #[cfg(test)]
-    super::channels::tests::RELAY,
 ];
 
 /// All kinds of links.

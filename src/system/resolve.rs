@@ -6,7 +6,7 @@
 //! exactly one link that fits; windows of the memory map lead to components; at last links are judged with what their ends
 //! offer, components with their links, and windows with who reaches them.
 
-use super::channels::{self, By, ChannelGraph};
+use super::channels::ChannelGraph;
 use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
@@ -120,11 +120,7 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
         memory(&system, &all.link_tables, &mut all.problems);
         memory_map::joined(&system, &windows, &near, &tables, &mut all.problems);
         system.channels = ChannelGraph::of(&system);
-        let place = |by| match by {
-            By::Component(n) => (tables[n].place, tables[n].path.clone()),
-            By::Link(n) => (all.link_tables[n].place, all.link_tables[n].path.clone()),
-        };
-        channels::judge(&system, &system.channels, place, &mut all.problems);
+        all.problems.list.extend(system.channels.problems(&system).list);
     }
     all.problems.none(system)
 }
@@ -496,7 +492,7 @@ impl<'a> Resolver<'a> {
                 let ports = ports.collect();
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
                 let folder = self.folder(name);
-                let instance = Instance { path, kind, config, clock, external, folder, ports: Vec::new() };
+                let instance = Instance { path, place, kind, config, clock, external, folder, ports: Vec::new() };
                 self.components.push(Open { instance, table: own, ports });
             }
         }
@@ -638,7 +634,7 @@ impl<'a> Resolver<'a> {
                 own.judge(config.check(), &mut self.problems);
                 let Some(ports) = self.join(kind.name, &path, ends, at) else { continue };
                 let path = index.map_or(name.to_owned(), |n| format!("{name}[{n}]"));
-                self.links.push(LinkInstance { path, index: index.unwrap_or(0), kind, config, ports });
+                self.links.push(LinkInstance { path, place, index: index.unwrap_or(0), kind, config, ports });
                 self.link_tables.push(own);
             }
         }

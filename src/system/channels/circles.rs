@@ -1,4 +1,4 @@
-//! Circles of a directed graph.
+//! Circles of a directed graph whose vertices are numbers.
 //!
 //! A walk: Tarjan's algorithm, with a stack of its own since graphs are deep, finds the strongly connected parts; a search in
 //! breadth from the first channel of each part with an edge inside gives its shortest circle.
@@ -7,13 +7,13 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Edges that lead back to where the first one begins: from, to, reason.
-pub(super) type Circle = Vec<(usize, usize, usize)>;
+pub type Circle = Vec<(usize, usize, usize)>;
 
 /// Edges that leave a vertex: to, reason.
-pub(super) type Next<'a> = dyn Fn(usize) -> Vec<(usize, usize)> + 'a;
+pub type Next<'a> = dyn Fn(usize) -> Vec<(usize, usize)> + 'a;
 
 /// A circle of each part with one, in the order of their first vertices.
-pub(super) fn of(vertices: usize, next: &Next<'_>) -> Vec<Circle> {
+pub fn of(vertices: usize, next: &Next<'_>) -> Vec<Circle> {
     let part = parts(vertices, next);
     let mut first = BTreeMap::new();
     for (v, part) in part.iter().enumerate() {
@@ -98,36 +98,4 @@ fn shortest(start: usize, part: &[usize], next: &Next<'_>) -> Option<Circle> {
         }
     }
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Circles of edges, as the vertices that they pass.
-    fn circles(vertices: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
-        let next = |from: usize| edges.iter().filter(|(a, _)| *a == from).map(|(_, b)| (*b, 0)).collect();
-        of(vertices, &next).into_iter().map(|circle| circle.into_iter().map(|(from, ..)| from).collect()).collect()
-    }
-
-    #[test]
-    fn a_graph_without_circles_has_none() {
-        assert_eq!(circles(0, &[]), Vec::<Vec<usize>>::new());
-        assert_eq!(circles(5, &[(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (0, 4)]), Vec::<Vec<usize>>::new());
-    }
-
-    #[test]
-    fn each_part_has_its_shortest_circle() {
-        assert_eq!(circles(2, &[(1, 1)]), [[1]]);
-        assert_eq!(circles(4, &[(0, 1), (1, 2), (2, 3), (3, 0), (1, 0)]), [[0, 1]]);
-        let two = [(4, 0), (0, 1), (1, 2), (2, 0), (2, 3), (3, 5), (5, 6), (6, 3)];
-        assert_eq!(circles(7, &two), [[0, 1, 2], [3, 5, 6]]);
-    }
-
-    #[test]
-    fn a_long_circle_takes_no_deep_stack() {
-        let edges: Vec<(usize, usize)> = (0..100_000).map(|n| (n, (n + 1) % 100_000)).collect();
-        let next = |from: usize| vec![(edges[from].1, 0)];
-        assert_eq!(of(edges.len(), &next).iter().map(Vec::len).collect::<Vec<_>>(), [100_000]);
-    }
 }

@@ -11,9 +11,9 @@
 //! A walk: the channels of all links are numbered; each declaration of a component becomes a group, channels from which
 //! messages come and channels to which they go, so that a crossbar takes as many entries as it has ports and not their square;
 //! `circles` looks for parts in which every channel waits for every other, and gives the shortest circle
-//! of each; `judge` says where it stands in the description.
+//! of each, and [`problems`](ChannelGraph::problems) says where it stands in the description.
 
-mod circles;
+pub mod circles;
 mod waits;
 
 pub use waits::{Order, Reach, Wait};
@@ -42,11 +42,34 @@ struct Channel {
 
 /// Who makes a message wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+enum By {
     /// A component, by its place in the system.
     Component(usize),
     /// A link, by its place in the system.
     Link(usize),
+}
+
+impl By {
+    fn path(self, system: &System) -> &str {
+        match self {
+            By::Component(n) => &system.components[n].path,
+            By::Link(n) => &system.links[n].path,
+        }
+    }
+
+    /// Its key in the description.
+    fn key(self, system: &System) -> String {
+        let table = if matches!(self, By::Component(_)) { "component" } else { "link" };
+        format!("{table}.{}", self.path(system))
+    }
+
+    /// Where its table stands.
+    fn place(self, system: &System) -> Place {
+        match self {
+            By::Component(n) => system.components[n].place,
+            By::Link(n) => system.links[n].place,
+        }
+    }
 }
 
 /// Why an edge is there.
@@ -74,6 +97,9 @@ pub struct ChannelGraph {
     /// Groups of edges that leave a channel, with the port at which its messages come in.
     leaving: Vec<Vec<(usize, usize)>>,
 }
+
+/// Most waits of a circle that a finding lists.
+const LISTED: usize = 16;
 
 /// What a kind that declares nothing does.
 const UNDECLARED: &str = "does not say what waits for what";
@@ -241,7 +267,7 @@ impl ChannelGraph {
                 }
             }
         };
-        let reason = |reason: &Reason| json!({"by": by_path(system, reason.by), "why": reason.why});
+        let reason = |reason: &Reason| json!({"by": reason.by.path(system), "why": reason.why});
         let edges = |from: usize| self.next(from).map(move |(to, reason)| json!([from, to, reason]));
         json!({
             "channels": (0..self.channels.len()).map(channel).collect::<Vec<_>>(),
@@ -249,48 +275,30 @@ impl ChannelGraph {
             "edges": (0..self.channels.len()).flat_map(edges).collect::<Vec<_>>(),
         })
     }
-}
 
-/// Path of who makes a message wait.
-fn by_path(system: &System, by: By) -> &str {
-    match by {
-        By::Component(n) => &system.components[n].path,
-        By::Link(n) => &system.links[n].path,
+    /// A problem for each circle, at the table of the first that makes messages wait.
+    pub fn problems(&self, system: &System) -> Problems {
+        let mut problems = Problems { files: system.warnings.files.clone(), list: Vec::new() };
+        for circle in self.circles() {
+            let Some(&(first, _, reason)) = circle.first() else { continue };
+            let steps = circle.iter().take(LISTED).map(|&(_, next, reason)| {
+                let Reason { by, why } = self.reasons[reason];
+                let at = problems.at(by.place(system));
+                format!("needs room for {} ({at}: {} {why})", self.shown(system, next), by.path(system))
+            });
+            let steps: Vec<String> = steps.collect();
+            let rest = match circle.len().saturating_sub(LISTED) {
+                0 => String::new(),
+                more => format!(", and so on over {more} more"),
+            };
+            let text = format!(
+                "found channels that wait for each other in a circle, so messages in them can wait for ever: {} {}{rest}, expected a class among them that is always taken",
+                self.shown(system, first),
+                steps.join(", which "),
+            );
+            let by = self.reasons[reason].by;
+            problems.add(by.place(system), by.key(system), text);
+        }
+        problems.sorted()
     }
 }
-
-/// Most waits of a circle that a finding lists.
-const LISTED: usize = 16;
-
-/// Says of each circle where it goes; `place` gives the place and the key of who makes messages wait.
-pub(super) fn judge(
-    system: &System,
-    graph: &ChannelGraph,
-    place: impl Fn(By) -> (Place, String),
-    problems: &mut Problems,
-) {
-    for circle in graph.circles() {
-        let shown = |channel: usize| graph.shown(system, channel);
-        let steps = circle.iter().take(LISTED).map(|&(_, next, reason)| {
-            let Reason { by, why } = graph.reasons[reason];
-            let at = problems.at(place(by).0);
-            format!("needs room for {} ({at}: {} {why})", shown(next), by_path(system, by))
-        });
-        let steps: Vec<String> = steps.collect();
-        let rest = match circle.len().saturating_sub(LISTED) {
-            0 => String::new(),
-            more => format!(", and so on over {more} more"),
-        };
-        let Some(&(first, _, reason)) = circle.first() else { continue };
-        let text = format!(
-            "found channels that wait for each other in a circle, so messages in them can wait for ever: {} {}{rest}, expected a class among them that is always taken",
-            shown(first),
-            steps.join(", which "),
-        );
-        let (at, key) = place(graph.reasons[reason].by);
-        problems.add(at, key, text);
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod tests;

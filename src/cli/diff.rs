@@ -88,7 +88,8 @@ fn compare(args: &DiffArgs, out: &mut dyn Write) -> Result<Status, DiffCommandEr
     Ok(if difference.is_none() { Status::Good } else { Status::Finding })
 }
 
-fn open(path: &Path) -> Result<Input<BufReader<File>>, DiffError> {
+/// The trace at a path.
+pub(super) fn open(path: &Path) -> Result<Input<BufReader<File>>, DiffError> {
     let name = path.display().to_string();
     match File::open(path) {
         Ok(file) => Ok(Input { name, reader: BufReader::new(file) }),

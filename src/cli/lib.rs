@@ -18,6 +18,7 @@ mod decode;
 mod describe;
 mod diff;
 mod encode;
+mod explain;
 mod explore;
 mod export;
 mod flit;
@@ -58,6 +59,7 @@ enum Command {
     Run(run::Run),
     Check(check::Check),
     Diff(diff::DiffArgs),
+    Explain(explain::Explain),
     Inspect(inspect::Inspect),
     Explore(explore::Explore),
     Litmus(litmus::Litmus),
@@ -76,6 +78,7 @@ impl Command {
             Command::Run(c) => c.run(out),
             Command::Check(c) => c.run(out),
             Command::Diff(c) => c.run(out),
+            Command::Explain(c) => c.run(out),
             Command::Inspect(c) => c.run(out),
             Command::Explore(c) => c.run(out),
             Command::Litmus(c) => c.run(out),

@@ -10,10 +10,11 @@ use scalepool_scenario::SCENARIOS;
 use scalepool_system::generator::GENERATORS;
 use scalepool_system::kind::{COMPONENTS, LINKS};
 use scalepool_system::memory_map::{WINDOW, WINDOW_ABOUT};
+use scalepool_trace::Wait;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List layouts, protocols, scenarios, kinds, explorations and rules, or one of these kinds.
+/// List layouts, protocols, scenarios, kinds, explorations, waits and rules, or one of these kinds.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// Kind to list; all kinds without it.
@@ -35,6 +36,8 @@ enum What {
     Kinds,
     /// Built-in cases for `explore`.
     Explorations,
+    /// What transactions wait for, as traces and `explain` say it.
+    Waits,
     /// Rules that are checked, by id.
     Rules,
 }
@@ -101,6 +104,7 @@ impl What {
             What::Scenarios => SCENARIOS.iter().map(|s| json!({"scenario": s.name, "doc": s.doc})).collect(),
             What::Kinds => kinds().map(|(of, kind, doc)| json!({"kind": kind, "of": of, "doc": doc})).collect(),
             What::Explorations => NAMED.iter().map(exploration).collect(),
+            What::Waits => Wait::ALL.iter().map(|w| json!({"wait": w.name(), "doc": w.meaning()})).collect(),
             What::Rules => rules::all().map(rule).collect(),
         }
     }
@@ -139,6 +143,11 @@ impl What {
                 for n in NAMED {
                     table.row([n.name.into(), n.doc.into()]);
                 }
+                table.print(out)
+            }
+            What::Waits => {
+                let mut table = Table::new(["wait", "meaning"]);
+                Wait::ALL.iter().for_each(|w| table.row([w.name(), w.meaning()].map(str::to_owned)));
                 table.print(out)
             }
             What::Rules => {

@@ -226,6 +226,8 @@ pub struct Member {
     pub own: u16,
     /// Nodes in all.
     pub nodes: u16,
+    /// Number of the fabric that they are, by which traces tell identifiers of different fabrics apart.
+    pub fabric: u32,
 }
 
 /// A port of a component that is joined to a link.
@@ -233,6 +235,8 @@ pub struct Member {
 pub struct SitePort {
     /// Path, `host[0].cxl`.
     pub path: String,
+    /// Number of the link among all of the system, by which traces tell identifiers of different links apart.
+    pub number: u32,
     /// The link.
     pub link: LinkFacts,
     /// What is at its other end.

@@ -26,6 +26,7 @@ pub fn of(system: &System) -> Vec<Neighbourhood> {
         let (peer, peer_port) = link.ports[1 - port.end];
         SitePort {
             path: port.path.clone(),
+            number: port.link as u32,
             link: link.config.facts(),
             peer: offers[peer],
             peer_clock: system.clocks[system.components[peer].clock].1,
@@ -72,6 +73,7 @@ fn members(system: &System) -> (Vec<Option<usize>>, Vec<Member>) {
     }
     for n in 0..root.len() {
         all[n].nodes = counts[tops[n]];
+        all[n].fabric = tops[n] as u32;
     }
     let fabrics = (0..root.len()).map(|n| is_joined(n).then_some(tops[n])).collect();
     (fabrics, all)

@@ -332,7 +332,7 @@ fn compare(path: &str, a: Option<&Value>, b: Option<&Value>, mask: &[String], ou
 }
 
 /// Reads a trace line by line.
-struct Lines<'a, R> {
+pub(super) struct Lines<'a, R> {
     input: Input<R>,
     number: usize,
     /// Kinds of records that count; none means all.
@@ -340,12 +340,13 @@ struct Lines<'a, R> {
 }
 
 impl<R: BufRead> Lines<'_, R> {
-    fn new(input: Input<R>, kinds: &[Kind]) -> Lines<'_, R> {
+    /// A trace that has not been read; `kinds` are those of the records that count, none means all.
+    pub(super) fn new(input: Input<R>, kinds: &[Kind]) -> Lines<'_, R> {
         Lines { input, number: 0, kinds }
     }
 
     /// The next record that counts.
-    fn next(&mut self) -> Result<Option<(Line, Value)>, DiffError> {
+    pub(super) fn next(&mut self) -> Result<Option<(Line, Value)>, DiffError> {
         loop {
             match self.any()? {
                 Some((_, value)) if !self.counts(&value) => (),
@@ -398,7 +399,8 @@ impl<R: BufRead> Lines<'_, R> {
         DiffError::Malformed { file: self.input.name.clone(), line, column, found }
     }
 
-    fn header(&mut self) -> Result<(Line, Value), DiffError> {
+    /// The first line.
+    pub(super) fn header(&mut self) -> Result<(Line, Value), DiffError> {
         let file = self.input.name.clone();
         let Some((line, header)) = self.any()? else {
             return Err(DiffError::NoHeader { file, found: "an empty file".into() });

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use scalepool_protocols::wire::LayoutDef;
 
+use super::handles::{Handles, Named};
+use super::wait::{WAIT_OVER, Wait};
 use super::{Body, Kind, Record, Sink, Stamp};
 
 /// What a place shows in a wave. A record whose body is of another kind is written to JSON lines alone.
@@ -101,16 +103,43 @@ impl Tap {
         u64::from(self.ordinal) << ID_COUNTER_BITS | self.ids
     }
 
-    /// Records an event; `body` is called only when the tap is on. `id` and `parent` are 0 where there is none.
+    /// Records an event; `body` is called only when the tap is on. `id` and `parent` are 0 where there is none; the parent of a
+    /// transaction need be said only where it begins.
     #[track_caller]
     pub fn record(&mut self, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
-        self.push(at, kind, (id, parent), None, body);
+        self.push(at, kind, (id, parent), (Named::Nowhere, None), body);
+    }
+
+    /// Records an event of a transaction that other places know by a handle.
+    #[track_caller]
+    pub fn named(&mut self, named: Named, at: Stamp, kind: Kind, id: u64, parent: u64, body: impl FnOnce() -> Body) {
+        self.push(at, kind, (id, parent), (named, None), body);
     }
 
     /// Records a message that a coherent agent sends (`true`) or takes on its link of this number.
     #[track_caller]
-    pub fn record_on(&mut self, link: (u16, bool), at: Stamp, kind: Kind, id: u64, body: impl FnOnce() -> Body) {
-        self.push(at, kind, (id, 0), Some(link), body);
+    pub fn record_on(
+        &mut self,
+        link: (u16, bool),
+        named: Named,
+        at: Stamp,
+        kind: Kind,
+        ids: (u64, u64),
+        body: impl FnOnce() -> Body,
+    ) {
+        self.push(at, kind, ids, (named, Some(link)), body);
+    }
+
+    /// From here on a transaction waits; `holder` is the transaction that has to end before, 0 where none is known.
+    #[track_caller]
+    pub fn wait(&mut self, at: Stamp, id: u64, wait: Wait, holder: u64) {
+        self.push(at, Kind::Mark, (id, 0), (Named::Nowhere, None), || Body::Wait { wait, holder });
+    }
+
+    /// A transaction waits no more.
+    #[track_caller]
+    pub fn wait_over(&mut self, at: Stamp, id: u64) {
+        self.push(at, Kind::Mark, (id, 0), (Named::Nowhere, None), || Body::Mark(WAIT_OVER));
     }
 
     #[track_caller]
@@ -119,12 +148,12 @@ impl Tap {
         at: Stamp,
         kind: Kind,
         (id, parent): (u64, u64),
-        link: Option<(u16, bool)>,
+        (named, link): (Named, Option<(u16, bool)>),
         body: impl FnOnce() -> Body,
     ) {
         let Some(buffer) = self.buffer.as_ref().filter(|buffer| buffer.on.load(Ordering::Relaxed)) else { return };
         let (ordinal, sequence, from) = (self.ordinal, self.sequence, std::panic::Location::caller());
-        let record = Record { at, ordinal, sequence, kind, id, parent, body: body(), link, from };
+        let record = Record { at, ordinal, sequence, kind, id, parent, body: body(), named, link, from };
         self.sequence += 1;
         open(buffer).push(record);
     }
@@ -136,6 +165,7 @@ pub struct Hub {
     on: Arc<AtomicBool>,
     places: Places,
     buffers: Vec<Buffer>,
+    handles: Handles,
 }
 
 impl Hub {
@@ -175,13 +205,12 @@ impl Hub {
         &self.places
     }
 
-    /// Takes all records, sorted by (time, ordinal, own sequence).
+    /// Takes all records, sorted by (time, ordinal, own sequence), each with its parent.
     ///
     /// Call it when no module will record an earlier time any more, else order holds within one call only.
     pub fn drain(&mut self) -> Vec<Record> {
-        let mut records: Vec<Record> = self.buffers.iter().flat_map(|b| std::mem::take(&mut *open(b))).collect();
-        sort(&mut records);
-        records
+        let records = self.buffers.iter().flat_map(|b| std::mem::take(&mut *open(b))).collect();
+        self.in_order(records)
     }
 
     /// As [`Hub::drain`], records before a time alone: for partitions of which some run ahead, the time that all reached.
@@ -193,7 +222,12 @@ impl Hub {
             *buffer = later;
             records.extend(due);
         }
-        sort(&mut records);
+        self.in_order(records)
+    }
+
+    fn in_order(&mut self, mut records: Vec<Record>) -> Vec<Record> {
+        records.sort_by_key(|r| (r.at.t_fs, r.ordinal, r.sequence));
+        records.iter_mut().for_each(|record| self.handles.complete(record));
         records
     }
 
@@ -209,10 +243,6 @@ impl Hub {
         }
         Ok(())
     }
-}
-
-fn sort(records: &mut [Record]) {
-    records.sort_by_key(|r| (r.at.t_fs, r.ordinal, r.sequence));
 }
 
 #[cfg(test)]

@@ -8,13 +8,17 @@
 //! | message | `protocol`, `message`, `fields`, `hex`, `data` if there is some |
 //! | flit | `protocol`, `dir`, `hex` |
 //! | mark | `name` |
+//! | access | `name` of what it does, `address` |
+//! | wait | `name` of its reason ([`Wait`](super::wait::Wait)), `holder` if it is known |
 //! | payload taken | `name` `taken`, `number`; its bytes are those of the flit that came |
 //! | violation | `rule`, `at`, `found`, `expected`, `text` |
 //! | value | `signal`, `value` |
 //!
 //! Integers above 2^53-1 are `0x` strings; bytes are lower-case hex, byte 0 first; codes stand by name, reserved ones
-//! as numbers; addresses are byte addresses as `0x` strings. `id` and `parent` are 0 where there is none. `protocol` of
-//! a message is the first flit protocol of its layout's family.
+//! as numbers; addresses are byte addresses as `0x` strings. `protocol` of a message is the first flit protocol of its layout's
+//! family. `id` is the transaction that a record belongs to and `parent` the one that caused it, 0 where there is none: on every
+//! record of a transaction, as it was when it began. An id is that of one transaction in the whole trace. A transaction begins
+//! while its parent is open, or after it where the parent is a posted request, which ends when it is sent; it may end later.
 
 use std::io::{self, Write};
 
@@ -83,6 +87,16 @@ impl<W: Write> JsonlSink<W> {
         match body {
             Body::None => (),
             Body::Mark(name) => self.text("name", name),
+            Body::Access { name, address } => {
+                self.text("name", name);
+                self.text("address", &format!("{address:#x}"));
+            }
+            Body::Wait { wait, holder } => {
+                self.text("name", wait.name());
+                if *holder != 0 {
+                    self.integer("holder", *holder);
+                }
+            }
             Body::Message { layout, bits, data } => {
                 let family = layout.family();
                 let protocol = registry::PROTOCOLS.iter().find(|p| p.family == family).map_or(family, |p| p.name);

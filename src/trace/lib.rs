@@ -1,7 +1,7 @@
 //! Probes, transaction traces, waves and the comparison of traces: everything that watches a simulation.
 //!
 //! Modelled: nothing. Modules hold a [`Tap`] and describe what happens in [`Record`]s; sinks write them down as JSON
-//! lines ([`jsonl`]), as a log ([`log`]) or as a waveform ([`vcd`], with GTKWave files by [`gtkw`]); [`diff`] compares two traces. Detail: an
+//! lines ([`jsonl`]), as a log ([`log`]) or as a waveform ([`vcd`], with GTKWave files by [`gtkw`]); [`diff`] compares two traces, [`explain`] makes trees of transactions of one. Detail: an
 //! observed flit is written byte for byte, a message with every field. Left out: the clock of each module as a signal,
 //! the 64 bytes of a data transfer in a wave (they are in the raw flits and in JSON lines).
 //!
@@ -11,17 +11,19 @@
 //!
 //! A walk through one cycle: a module sees a flit and calls [`Tap::record`]; with taps off that is one test of a
 //! switch. With taps on, the record goes to the buffer of its tap, behind a lock that nobody else wants. Between two
-//! steps, with all partitions at the same time, the simulation calls [`Hub::drain_into`]: the buffers are taken, sorted
-//! and shown to every sink.
+//! steps, with all partitions at the same time, the simulation calls [`Hub::drain_into`]: the buffers are taken, sorted,
+//! joined to trees of transactions ([`handles`]) and shown to every sink.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod diff;
+pub mod explain;
 mod fields;
 pub mod filter;
 pub mod flits;
 pub mod fst;
 pub mod gtkw;
+pub mod handles;
 pub mod highlights;
 pub mod hub;
 mod instants;
@@ -33,11 +35,14 @@ pub mod record;
 pub mod signals;
 mod state;
 pub mod vcd;
+pub mod wait;
 
 pub use filter::Filter;
+pub use handles::{Handle, Identifier, Named};
 pub use highlights::Highlights;
 pub use hub::{Hub, Place, PlaceKind, Places, Tap};
 pub use record::{Body, Kind, Record, Stamp};
+pub use wait::Wait;
 
 use std::io;
 

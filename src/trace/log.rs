@@ -170,6 +170,8 @@ struct Open {
     /// `None`: it has no tag before it is on a link.
     tag: Option<u64>,
     address: Option<u64>,
+    /// It ends when it is sent, before its messages are on a link.
+    posted: bool,
 }
 
 /// In place of a port: requests without an answer.
@@ -228,14 +230,17 @@ impl Ids {
             self.served.insert(id, origin);
             return origin;
         }
-        let Names { requester, tag, address, .. } = names;
-        self.open.insert(id, Open { requester, tag: tagged.then_some(tag), address });
+        let Names { requester, tag, address, posted, .. } = names;
+        self.open.insert(id, Open { requester, tag: tagged.then_some(tag), address, posted });
         id
     }
 
     fn ends(&mut self, id: u64) -> u64 {
         if let Some(origin) = self.served.remove(&id) {
             return origin;
+        }
+        if self.open.get(&id).is_some_and(|open| open.posted) {
+            return id;
         }
         self.open.remove(&id);
         self.bound.retain(|_, ids| {
@@ -397,6 +402,10 @@ impl LogSink {
                 if let Some((link, sends)) = r.link {
                     let part = Some(Part { place: r.ordinal, own: r.id, sends });
                     let id = self.coherent.get_or_insert_default().of(link.into(), &form, part);
+                    if r.kind == Kind::Begin && id != r.id {
+                        // The request was begun elsewhere: this one serves it.
+                        self.ids.served.insert(r.id, id);
+                    }
                     let level = if r.kind == Kind::Begin { Level::Info } else { Level::Debug };
                     return self.line(places, r, level, id, &words(&form));
                 }
@@ -411,6 +420,9 @@ impl LogSink {
             Body::Value { signal, value } => self.line(places, r, Level::Trace, r.id, &format!("{signal}={value}")),
             Body::Taken { number, .. } => self.line(places, r, Level::Trace, r.id, &format!("number={number}")),
             Body::Mark(name) => self.mark(places, r, &format!("name={name}")),
+            Body::Access { name, address } => self.mark(places, r, &format!("name={name} address={address:#x}")),
+            Body::Wait { wait, holder: 0 } => self.mark(places, r, &format!("name={wait}")),
+            Body::Wait { wait, holder } => self.mark(places, r, &format!("name={wait} holder={holder}")),
             Body::None => self.mark(places, r, ""),
         }
     }

@@ -1,5 +1,7 @@
 //! What a module can say about itself.
 
+use super::handles::Named;
+use super::wait::Wait;
 use scalepool_protocols::wire::{LayoutDef, Violation};
 
 /// When something happened.
@@ -52,6 +54,20 @@ pub enum Body {
     None,
     /// Name of a mark.
     Mark(&'static str),
+    /// What a program or a core asks for: the root of a tree.
+    Access {
+        /// What it does, e.g. `read`.
+        name: &'static str,
+        /// Byte address.
+        address: u64,
+    },
+    /// From here on the transaction waits.
+    Wait {
+        /// What for.
+        wait: Wait,
+        /// The transaction that has to end before, 0 where none is known.
+        holder: u64,
+    },
     /// A message.
     Message {
         /// Its layout.
@@ -105,6 +121,8 @@ pub struct Record {
     pub parent: u64,
     /// What it carries.
     pub body: Body,
+    /// How the transaction is known at other places.
+    pub named: Named,
     /// Link on which a coherent agent sends (`true`) or takes a message, for the log.
     pub link: Option<(u16, bool)>,
     /// Who has recorded it, for the log.

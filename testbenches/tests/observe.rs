@@ -3,4 +3,5 @@
 
 mod interchange;
 mod trace;
+mod trees;
 mod waves;

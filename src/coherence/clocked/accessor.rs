@@ -9,13 +9,14 @@
 //! enters the window when its time has come. A core that heeds DevLoad leaves idle cycles between two requests, as many as
 //! its throttle says (`coherence` §3.8); write-backs are not held.
 
-use super::core::{Core, Wants};
+use super::core::{Core, Told, Wants};
 use super::program::Program;
 use crate::agent::{Effect, Out};
 use crate::config::CoherenceConfig;
 use crate::content::{Content, Line, LineAddr, WHOLE_LINE};
 use crate::mem::load::{Steps, Throttle};
 use crate::message::Msg;
+use scalepool_trace::Wait;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a core does to a line.
@@ -118,6 +119,10 @@ pub struct Throttled {
 #[derive(Debug, Clone)]
 struct Open {
     access: Access,
+    /// Counts the accesses, for traces.
+    number: u64,
+    /// What it waits for.
+    wait: Option<Wait>,
     since: u64,
     /// It had to ask.
     missed: bool,
@@ -148,6 +153,10 @@ pub struct Accessor {
     poison_every: u64,
     /// Stores that have entered.
     stores: u64,
+    /// Accesses that have entered.
+    entered: u64,
+    /// What has become of them in this cycle.
+    told: Vec<Told>,
 }
 
 impl Accessor {
@@ -167,6 +176,8 @@ impl Accessor {
             keeps_loads: false,
             poison_every: 0,
             stores: 0,
+            entered: 0,
+            told: Vec::new(),
         }
     }
 
@@ -214,9 +225,24 @@ impl Accessor {
     /// Open access `n` has ended.
     fn done(&mut self, n: usize, cycle: u64) {
         if let Some(open) = self.open.remove(n) {
+            self.told.push(Told::Ends { access: open.number });
             self.used.insert(open.access.line, cycle);
             self.measured.latency_cycles.push(cycle - open.since);
             self.measured.hits += u64::from(!open.missed);
+        }
+    }
+
+    /// Open access `n` waits for this, or no more. Only what is new is told.
+    fn waits(&mut self, n: usize, wait: Option<Wait>, on: Option<u64>) {
+        let open = &mut self.open[n];
+        let (access, line) = (open.number, open.access.line);
+        match (std::mem::replace(&mut open.wait, wait), wait) {
+            (before, now) if before == now => (),
+            (_, Some(wait)) => {
+                let line = (wait == Wait::Line).then_some(line);
+                self.told.push(Told::Waits { access, wait, on, line });
+            }
+            (_, None) => self.told.push(Told::Goes { access }),
         }
     }
 
@@ -250,7 +276,7 @@ impl Accessor {
         &mut self,
         agent: &mut A,
         config: &CoherenceConfig,
-        line: LineAddr,
+        (line, number): (LineAddr, u64),
         out: &mut Out<Line>,
     ) -> bool {
         let held = agent.lines();
@@ -265,6 +291,7 @@ impl Accessor {
         };
         if let Some(victim) = victims.into_iter().find(&mut evict) {
             self.used.remove(&victim);
+            self.told.push(Told::Asks { access: number, line: victim });
             self.measured.evictions += 1;
         }
         agent.lines().len() < self.capacity_lines
@@ -300,8 +327,8 @@ impl<A: Caching> Core<A> for Accessor {
             let open = self.open[n].clone();
             let line = open.access.line;
             // Accesses of a core to one line keep their order.
-            let is_first = self.open.iter().take(n).all(|o| o.access.line != line);
-            let may_go = is_first && !open.given_away;
+            let before = self.open.iter().take(n).rev().find(|o| o.access.line == line).map(|o| o.number);
+            let may_go = before.is_none() && !open.given_away;
             if may_go && self.perform(agent, config, &open.access, out) {
                 self.done(n, cycle);
                 has_ended = true;
@@ -309,23 +336,36 @@ impl<A: Caching> Core<A> for Accessor {
             }
             is_held |= may_go && cycle < self.asks_at;
             let may_ask = may_go && cycle >= self.asks_at;
-            if may_ask && !self.make_room(agent, config, line, out) {
+            let mut wait = before.map(|_| Wait::Line);
+            if may_ask && !self.make_room(agent, config, (line, open.number), out) {
                 lacks_room = true;
+                wait = Some(Wait::Room);
             } else if may_ask {
                 let asked = agent.ask(config, line, &open.access.act, out);
                 if asked != Asked::NotNow {
                     self.asked(cycle);
+                    self.told.push(Told::Asks { access: open.number, line });
                 }
+                // Not now, and it has not asked: something else is open on the line.
+                let is_kept = asked == Asked::NotNow && !open.missed;
+                wait = is_kept.then_some(Wait::Line);
                 self.open[n].missed |= asked != Asked::NotNow;
                 self.open[n].given_away = asked == Asked::Store;
+            } else if may_go {
+                wait = Some(Wait::Throttle);
             }
+            self.waits(n, wait, before);
             n += 1;
         }
         if self.open.len() < self.window
             && cycle >= self.enters_at
             && let Some(access) = self.next_access()
         {
-            self.open.push_back(Open { access, since: cycle, missed: false, given_away: false });
+            let (number, since) = (self.entered, cycle);
+            self.entered += 1;
+            let name = if access.act == Act::Load { "load" } else { "store" };
+            self.told.push(Told::Begins { access: number, name, address: access.line.address() });
+            self.open.push_back(Open { access, number, wait: None, since, missed: false, given_away: false });
             self.enters_at = cycle + 1 + self.todo.front().map_or(0, |a| u64::from(a.think_cycles));
             return Wants::NextCycle;
         }
@@ -346,6 +386,10 @@ impl<A: Caching> Core<A> for Accessor {
             throttled.last = throttle.level();
             throttled.most = throttled.most.max(throttled.last);
         }
+    }
+
+    fn told(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.told)
     }
 
     fn open_work(&self) -> Option<String> {

@@ -2,8 +2,9 @@
 
 use crate::agent::{Effect, Out};
 use crate::config::CoherenceConfig;
-use crate::content::Line;
+use crate::content::{Line, LineAddr};
 use crate::message::Msg;
+use scalepool_trace::Wait;
 
 /// When a core wants to be asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,48 @@ pub enum Wants {
     Cycle(u64),
     /// When its agent has taken a message.
     Message,
+}
+
+/// What a core says of its accesses, for traces. It numbers them itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// An access begins.
+    Begins {
+        /// Its number.
+        access: u64,
+        /// What it does.
+        name: &'static str,
+        /// Byte address.
+        address: u64,
+    },
+    /// It waits.
+    Waits {
+        /// Its number.
+        access: u64,
+        /// What for.
+        wait: Wait,
+        /// The access that has to end before.
+        on: Option<u64>,
+        /// The line whose request has to end before.
+        line: Option<LineAddr>,
+    },
+    /// It waits no more.
+    Goes {
+        /// Its number.
+        access: u64,
+    },
+    /// What the agent sends on a line in this cycle is sent for it.
+    Asks {
+        /// Its number.
+        access: u64,
+        /// The line.
+        line: LineAddr,
+    },
+    /// It has ended.
+    Ends {
+        /// Its number.
+        access: u64,
+    },
 }
 
 /// A core in front of an agent.
@@ -30,6 +73,11 @@ pub trait Core<A> {
 
     /// Its agent takes a message in this cycle.
     fn heard(&mut self, _cycle: u64, _msg: &Msg<Line>) {}
+
+    /// What has become of its accesses since this was asked last.
+    fn told(&mut self) -> Vec<Told> {
+        Vec::new()
+    }
 
     /// What it still waits for, for a person to read; `None`: its program is over.
     fn open_work(&self) -> Option<String>;

@@ -32,8 +32,10 @@ pub struct NodeLink {
     pub routes: Vec<Route>,
     /// How it spells messages, for traces.
     pub form: Form,
-    /// Number by which the log tells its identifiers from those of other links.
+    /// Number by which the log tells its identifiers from those of other links; behind a switch all links have one.
     pub number: u16,
+    /// Its number among all links, by which traces do.
+    pub link: u32,
 }
 
 impl NodeLink {

@@ -5,7 +5,7 @@
 //! agent does takes the cycle in which it does it.
 //!
 //! * [`node`]: an agent with its links and its core. [`waiting`]: which class may wait for which (`coherence` §3.6).
-//! * [`linked`]: a link as a node uses it. [`switch`]: links that share one on their way.
+//! * [`linked`]: a link as a node uses it. [`switch`]: links that share one on their way. [`tree`]: transactions in traces.
 //! * [`core`](mod@core): what issues operations to a caching agent. [`peer`]: a direct peer;
 //!   [`uio`]: one that reaches a device by CXL.io.
 
@@ -21,6 +21,7 @@ pub mod peer;
 pub mod program;
 pub mod sequence;
 pub mod switch;
+pub mod tree;
 pub mod uio;
 pub mod waiting;
 pub mod watcher;

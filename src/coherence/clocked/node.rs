@@ -9,6 +9,7 @@
 use super::core::{Core, Wants};
 use super::coverage::Point;
 use super::linked::{Linked, NodeLink};
+use super::tree::{Passing, Tree, part};
 use crate::agent::{Accept, Agent, Effect, Out, Port};
 use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr};
@@ -18,8 +19,8 @@ use crate::wire::{Route, from_link};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
-use scalepool_trace::{Body, Kind, Stamp, Tap};
-use std::collections::{BTreeMap, BTreeSet};
+use scalepool_trace::{Body, Kind, Stamp, Tap, Wait};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Order in which the classes of a link are offered to the agent: what waits for nothing first.
@@ -128,8 +129,8 @@ pub struct Node<A, C> {
     out: Out<Line>,
     /// Effects that the core has not seen.
     effects: Vec<Effect<Line>>,
-    /// Open transactions that this node began: id in the trace, by line.
-    open: BTreeMap<LineAddr, u64>,
+    /// Its transactions, for traces.
+    tree: Tree,
     wants: Wants,
     busy_since: Option<Time>,
     /// A message was refused for want of room in this cycle: nothing but the node itself will offer it again.
@@ -156,7 +157,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             watch: config.watch,
             out: Out::default(),
             effects: Vec::new(),
-            open: BTreeMap::new(),
+            tree: Tree::default(),
             wants: Wants::NextCycle,
             busy_since: None,
             refused: false,
@@ -209,6 +210,8 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             return true;
         };
         let port = (self.ports.partition_point(|(n, _)| *n < link) + peer) as Port;
+        let NodeLink { form, number, link: system_link, .. } = self.links[link].link;
+        let part = part(system_link, form, &message);
         let asks = msg.line().filter(|_| matches!(class, Class::D2hReq | Class::M2sReq));
         let first = asks.and_then(|line| self.waiting.iter().find(|(l, ..)| *l == line));
         let is_later = first.is_some_and(|(_, l, p)| (*l, *p) != (link, place));
@@ -221,11 +224,13 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             if let Some(watch) = &mut self.watch {
                 watch.waits(self.number, port, &msg);
             }
+            self.tree.holds(at, &mut self.tap, (link, place), (Wait::Line, msg.line()), part);
             return false;
         }
         if let Some(full) = self.full_for(class) {
             self.refused = true;
             self.watch_wait(class, full, at);
+            self.tree.holds(at, &mut self.tap, (link, place), (Wait::Link, None), part);
             return false;
         }
         self.links[link].take(place, cx);
@@ -235,12 +240,11 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             watch.before(&self.agent, &msg);
         }
         self.core.heard(at.cycle, &msg);
-        let line = msg.line();
-        let NodeLink { form, number, .. } = self.links[link].link;
-        let id = line.and_then(|line| self.open.get(&line)).copied().unwrap_or(0);
-        self.tap.record_on((number, false), at, Kind::Mark, id, || shown(&message, form));
+        let passing = Passing { link: (number, false), port, message: &message, part, line: msg.line() };
+        self.tree.take(at, &mut self.tap, (link, place), &passing, || shown(&message, form));
         self.agent.take(&self.config, port, msg, 0, &mut self.out);
         self.settle(at);
+        self.tree.stepped(at, &mut self.tap);
         cx.progress();
         true
     }
@@ -248,18 +252,17 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
     /// Behind a step: what it sent goes to the queues, what it saw is reported.
     fn settle(&mut self, at: Stamp) {
         let Out { sends, events, effects, worked } = std::mem::take(&mut self.out);
+        // A request that was open has ended before the agent sends the next one for its line.
+        let ended = effects.iter().filter(|effect| matches!(effect, Effect::Done(_))).map(Effect::line);
+        let done: Vec<LineAddr> = ended.filter(|line| !self.tree.done(at, &mut self.tap, *line)).collect();
         for (port, msg) in sends {
             if let Some(watch) = &mut self.watch {
                 watch.message(self.number, port, &msg, false, at);
             }
             self.post(port, &msg, at);
         }
-        for effect in &effects {
-            if let Effect::Done(line) = effect
-                && let Some(id) = self.open.remove(line)
-            {
-                self.tap.record(at, Kind::End, id, 0, || Body::None);
-            }
+        for line in done {
+            self.tree.done(at, &mut self.tap, line);
         }
         self.report(events, at);
         if let Some(watch) = &mut self.watch {
@@ -274,18 +277,10 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         let linked = &mut self.links[link];
         let class = msg.class();
         let message = route.to_link(msg);
-        let NodeLink { form, number, .. } = linked.link;
-        let begins = matches!(class, Class::D2hReq | Class::M2sReq | Class::M2sRwd);
-        let (kind, id) = match msg.line() {
-            Some(line) if begins => {
-                let fresh = !self.open.contains_key(&line);
-                let id = *self.open.entry(line).or_insert_with(|| self.tap.new_id());
-                (if fresh { Kind::Begin } else { Kind::Mark }, id)
-            }
-            Some(line) => (Kind::Mark, self.open.get(&line).copied().unwrap_or(0)),
-            None => (Kind::Mark, 0),
-        };
-        self.tap.record_on((number, true), at, kind, id, || shown(&message, form));
+        let NodeLink { form, number, link: system_link, .. } = linked.link;
+        let part = part(system_link, form, &message);
+        let passing = Passing { link: (number, true), port, message: &message, part, line: msg.line() };
+        self.tree.send(at, &mut self.tap, &passing, || shown(&message, form));
         linked.post(class, message);
         if let Some(n) = ORDER.iter().position(|c| *c == class) {
             self.result.lock().unwrap_or_else(PoisonError::into_inner).sent[n] += 1;
@@ -304,7 +299,10 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
         }
         let effects = std::mem::take(&mut self.effects);
         self.wants = self.core.cycle(&mut self.agent, &self.config, cycle, &effects, &mut self.out);
+        let told = self.core.told();
+        self.tree.tell(at, &mut self.tap, &told);
         self.settle(at);
+        self.tree.tell_ends(at, &mut self.tap, &told);
     }
 
     fn open_work(&self) -> Option<String> {
@@ -315,7 +313,7 @@ impl<A: Agent<Line>, C: Core<A>> Node<A, C> {
             (0, true, None) => None,
             (0, true, Some(core)) => Some(core),
             (queued, _, core) => {
-                let lines: Vec<_> = self.open.keys().map(|l| format!("{:#x}", l.address())).collect();
+                let lines: Vec<_> = self.tree.lines().map(|l| format!("{:#x}", l.address())).collect();
                 let core = core.map_or_else(String::new, |core| format!(", {core}"));
                 Some(format!("{queued} messages to send, open lines [{}]{core}", lines.join(" ")))
             }
@@ -377,7 +375,7 @@ impl<A: Agent<Line> + Clone, C: Core<A> + Clone> Module for Node<A, C> {
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("open", self.open.len() as u64);
+        visit("open", self.tree.lines().count() as u64);
     }
 }
 

@@ -11,13 +11,14 @@
 
 use super::linked::{Linked, NodeLink};
 use super::node::shown;
+use super::tree::{Part, part};
 use crate::cache::route::Routes;
 use crate::config::CoherenceConfig;
 use crate::event::Event;
 use crate::wire::dpid;
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
 use scalepool_protocols::cxl::message::Message;
-use scalepool_trace::{Kind, Stamp, Tap};
+use scalepool_trace::{Kind, Named, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The link towards the hub; the leaves' links follow in order.
@@ -105,8 +106,14 @@ impl Switch {
             }
             // As it is on the trunk, whose messages have all identifiers.
             let on_trunk = if from == TRUNK { message } else { changed };
+            let of_link = |n: usize, message: &Message| part(self.links[n].link.link, self.links[n].link.form, message);
+            let (part, handle) = of_link(TRUNK, &on_trunk);
+            let named = match part {
+                Part::Request | Part::Snoop => Named::Through(of_link(from, &message).1, of_link(to, &changed).1),
+                Part::Word | Part::Answer | Part::SnoopAnswer => Named::By(handle),
+            };
             let form = self.links[TRUNK].link.form;
-            self.tap.record(at, Kind::Mark, 0, 0, || shown(&on_trunk, form));
+            self.tap.named(named, at, Kind::Mark, 0, 0, || shown(&on_trunk, form));
             self.links[to].post(class, changed);
             self.result.forwarded += 1;
         } else {

@@ -8,13 +8,14 @@
 //! by BISnpCur; when that has ended the next line follows; behind the last one the access is complete.
 
 use super::accessor::Measured;
-use super::core::{Core, Wants};
+use super::core::{Core, Told, Wants};
 use super::program::Program;
 use crate::agent::{Effect, Out};
 use crate::config::CoherenceConfig;
 use crate::content::{Line, LineAddr};
 use crate::mem::dcoh::{Dcoh, DeviceOp};
 use crate::mem::uio::{Decoder, LINE_BYTES, decode};
+use scalepool_trace::Wait;
 use std::collections::VecDeque;
 
 /// An access.
@@ -47,6 +48,8 @@ struct Open {
     since: u64,
     /// The first line has been given to the DCOH.
     given: bool,
+    /// It waits for that line, as the trace says.
+    waits: bool,
 }
 
 /// The peer.
@@ -56,6 +59,10 @@ pub struct UioPeer {
     todo: Program<UioAccess>,
     open: Option<Open>,
     begins_at: u64,
+    /// Accesses that have begun.
+    begun: u64,
+    /// What has become of them in this cycle.
+    told: Vec<Told>,
     /// Accesses that were aborted.
     pub aborts: u64,
     /// Accesses that were completed.
@@ -67,7 +74,8 @@ impl UioPeer {
     pub fn new(decoders: Vec<Decoder>, accesses: Program<UioAccess>) -> UioPeer {
         let begins_at = accesses.front().map_or(0, |a| a.think_cycles);
         let measured = Measured::default();
-        UioPeer { decoders, todo: accesses, open: None, begins_at, aborts: 0, measured }
+        let (begun, told) = (0, Vec::new());
+        UioPeer { decoders, todo: accesses, open: None, begins_at, begun, told, aborts: 0, measured }
     }
 
     /// Decodes the next access, if its time has come.
@@ -77,12 +85,17 @@ impl UioPeer {
         }
         let Some(access) = self.todo.next() else { return };
         let decoded = decode(config, &self.decoders, access.address, access.bytes);
+        self.begun += 1;
+        let name = if access.write.is_some() { "uio_write" } else { "uio_read" };
+        self.told.push(Told::Begins { access: self.begun, name, address: access.address });
         if decoded.abort.is_some() {
             self.aborts += 1;
             self.begins_at = cycle + 1 + self.todo.front().map_or(0, |a| a.think_cycles);
         }
         if !decoded.lines.is_empty() {
-            self.open = Some(Open { access, lines: decoded.lines.into(), since: cycle, given: false });
+            self.open = Some(Open { access, lines: decoded.lines.into(), since: cycle, given: false, waits: false });
+        } else {
+            self.told.push(Told::Ends { access: self.begun });
         }
     }
 }
@@ -103,6 +116,7 @@ impl Core<Dcoh<Line>> for UioPeer {
             open.lines.pop_front();
             open.given = false;
             if open.lines.is_empty() {
+                self.told.push(Told::Ends { access: self.begun });
                 self.measured.latency_cycles.push(cycle - open.since);
                 self.begins_at = cycle + 1 + self.todo.front().map_or(0, |a| a.think_cycles);
                 self.open = None;
@@ -122,10 +136,25 @@ impl Core<Dcoh<Line>> for UioPeer {
                     None if open.given => agent.issue(config, line, op, out),
                     _ => {}
                 }
+                let access = self.begun;
+                match (open.given, std::mem::replace(&mut open.waits, !open.given)) {
+                    (false, false) => {
+                        self.told.push(Told::Waits { access, wait: Wait::Line, on: None, line: Some(line) });
+                    }
+                    (true, true) => self.told.push(Told::Goes { access }),
+                    _ => (),
+                }
+                if open.given {
+                    self.told.push(Told::Asks { access, line });
+                }
             }
             return Wants::Message;
         }
         if self.todo.front().is_none() { Wants::Message } else { Wants::Cycle(self.begins_at) }
+    }
+
+    fn told(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.told)
     }
 
     fn open_work(&self) -> Option<String> {

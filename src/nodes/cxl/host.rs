@@ -8,8 +8,11 @@
 //! A walk through one cycle: answers are taken, checked against what memory must hold, and put into the lines that wait
 //! for them; then accesses are issued until one is not due or cannot go. A request to a line with a write under way
 //! waits for its completion, because CXL.mem keeps no order between the two channels.
+//!
+//! In traces an access is the root of a tree, from when it is due to its data or its completion; one that hits ends at once.
+//! The requests that it sends, that of a victim too, are its children.
 
-use super::shown;
+use super::{cxl_tag, shown};
 use crate::Broken;
 use crate::latencies::Latencies;
 use crate::stimulus::LineAccess;
@@ -21,7 +24,7 @@ use scalepool_memory::{ALL_BYTES, Line};
 use scalepool_protocols::cxl::cxl256::code::{M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue};
 use scalepool_protocols::cxl::message::{Data, Form, M2sReq, M2sRwd, Message};
 use scalepool_protocols::wire::{At, Violation};
-use scalepool_trace::{Kind, Stamp, Tap};
+use scalepool_trace::{Body, Handle, Kind, Named, Stamp, Tap, Wait};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -78,6 +81,15 @@ pub struct HostPorts {
     pub own: u16,
     /// Of the device.
     pub device: u16,
+    /// Number of the link, for traces.
+    pub link: u32,
+}
+
+impl HostPorts {
+    /// A request of the port, as the device knows it.
+    fn handle(self, tag: u16) -> Handle {
+        cxl_tag(self.link, self.own, self.device, tag)
+    }
 }
 
 /// Channel ends of a port of the host.
@@ -97,6 +109,24 @@ struct OpenRequest {
     since: Time,
     since_cycle: u64,
     id: u64,
+    /// The access that ends with it, 0 for none.
+    ends: u64,
+}
+
+/// An access that is due.
+#[derive(Debug, Clone, Copy)]
+struct Tried {
+    id: u64,
+    /// What it waits for.
+    wait: Option<Wait>,
+}
+
+/// What has become of an access.
+enum Outcome {
+    Hit,
+    Sent,
+    /// It has to wait, and so for this transaction where it is known.
+    Waits(Wait, u64),
 }
 
 /// The host core and its cache.
@@ -105,6 +135,8 @@ pub struct Host {
     /// The next access, and how many there were before it.
     next: Option<LineAccess>,
     issued: u64,
+    /// That access, if it is due.
+    tried: Option<Tried>,
     /// Cycle and schedule of the access before.
     before: Option<(u64, u64)>,
     open: BTreeMap<u16, OpenRequest>,
@@ -142,6 +174,7 @@ impl Host {
             expected: channels.iter().map(|_| Store::new(config.background)).collect(),
             next: config.accesses.next(),
             issued: 0,
+            tried: None,
             config,
             before: None,
             open: BTreeMap::new(),
@@ -192,8 +225,11 @@ impl Host {
             self.broken("SIM-E2E-02", found, expected, format!("{layout} received without a request"));
             return;
         };
-        let (line, to, id) = (request.line, request.to, request.id);
+        let (line, to, id, access) = (request.line, request.to, request.id, request.ends);
         self.tap.record(at, Kind::End, id, 0, || shown(message, form));
+        if access != 0 {
+            self.tap.record(at, Kind::End, access, 0, || Body::None);
+        }
         self.mine.latencies.add(at.cycle - request.since_cycle, at.t_fs - request.since.as_fs());
         self.mine.bytes += request.bytes;
         self.open.remove(&tag);
@@ -217,12 +253,43 @@ impl Host {
         cx.progress();
     }
 
+    /// The open read or write of a line, 0 for none.
+    fn holder(&self, line: u64, write: bool) -> u64 {
+        self.open.values().find(|r| r.line == line && r.write == write).map_or(0, |r| r.id)
+    }
+
     /// Tries the access; `false`: it has to wait.
-    fn issue(&mut self, access: &LineAccess, cx: &mut Cx, at: Stamp) -> bool {
+    fn attempt(&mut self, access: &LineAccess, cx: &mut Cx, at: Stamp) -> bool {
+        let Tried { id, wait } = match self.tried {
+            Some(tried) => tried,
+            None => {
+                let id = self.tap.new_id();
+                let (name, address) = (if access.write { "write" } else { "read" }, access.line_address);
+                self.tap.record(at, Kind::Begin, id, 0, || Body::Access { name, address });
+                Tried { id, wait: None }
+            }
+        };
+        match self.issue(access, id, cx, at) {
+            Outcome::Waits(now, holder) => {
+                if wait != Some(now) {
+                    self.tap.wait(at, id, now, holder);
+                }
+                self.tried = Some(Tried { id, wait: Some(now) });
+                return false;
+            }
+            Outcome::Hit => self.tap.record(at, Kind::End, id, 0, || Body::None),
+            Outcome::Sent if wait.is_some() => self.tap.wait_over(at, id),
+            Outcome::Sent => (),
+        }
+        self.tried = None;
+        true
+    }
+
+    fn issue(&mut self, access: &LineAccess, id: u64, cx: &mut Cx, at: Stamp) -> Outcome {
         let line = access.line_address;
         let enables = access.byte_enables();
         let Some(cache) = &mut self.config.cache else {
-            return self.issue_uncached(line, access.write, enables, cx, at);
+            return self.issue_uncached((line, access.write, enables), id, cx, at);
         };
         if cache.lookup(line).is_some() {
             if access.write {
@@ -232,22 +299,26 @@ impl Host {
                 cache.read(line);
             }
             self.mine.hits += 1;
-            return true;
+            return Outcome::Hit;
         }
         let victim = cache.next_victim(line);
-        let victim_waits = victim.is_some_and(|v| self.reading.contains_key(&v.address));
+        let reads_victim = victim.map(|v| v.address).filter(|address| self.reading.contains_key(address));
         let writes_back = victim.filter(|v| v.is_dirty()).map(|v| destination(&self.config.routes, v.address).port);
         let to = destination(&self.config.routes, line);
         let messages = 1 + usize::from(writes_back.is_some());
         let at_port = 1 + usize::from(writes_back == Some(to.port));
-        if self.open_reads >= self.config.outstanding
-            || self.writing.contains_key(&line)
-            || victim_waits
-            || self.free_tags.len() < messages
-            || !self.channels[to.port].tx.has_room(cx, at_port)
+        if self.open_reads >= self.config.outstanding {
+            return Outcome::Waits(Wait::Limit, 0);
+        } else if self.writing.contains_key(&line) {
+            return Outcome::Waits(Wait::Line, self.holder(line, true));
+        } else if let Some(victim) = reads_victim {
+            return Outcome::Waits(Wait::Room, self.holder(victim, false));
+        } else if self.free_tags.len() < messages {
+            return Outcome::Waits(Wait::Tag, 0);
+        } else if !self.channels[to.port].tx.has_room(cx, at_port)
             || writes_back.is_some_and(|port| !self.channels[port].tx.has_room(cx, 1))
         {
-            return false;
+            return Outcome::Waits(Wait::Link, 0);
         }
         let victim = cache.fill(line, &[0; 64]);
         if access.write {
@@ -255,35 +326,38 @@ impl Host {
             cache.write(line, &data, enables);
         }
         if let Some(victim) = victim.filter(|v| v.is_dirty()) {
-            self.send_write(victim.address, &victim.data, ALL_BYTES, cx, at);
+            self.send_write((victim.address, &victim.data, ALL_BYTES), (id, 0), cx, at);
         }
-        self.send_read(line, cx, at);
-        true
+        self.send_read(line, id, cx, at);
+        Outcome::Sent
     }
 
-    fn issue_uncached(&mut self, line: u64, write: bool, enables: u64, cx: &mut Cx, at: Stamp) -> bool {
+    fn issue_uncached(&mut self, (line, write, enables): (u64, bool, u64), id: u64, cx: &mut Cx, at: Stamp) -> Outcome {
         let to = destination(&self.config.routes, line);
-        let conflicts = self.writing.contains_key(&line) || write && self.reading.contains_key(&line);
-        if self.open.len() >= self.config.outstanding
-            || conflicts
-            || self.free_tags.is_empty()
-            || !self.channels[to.port].tx.has_room(cx, 1)
-        {
-            return false;
+        if self.open.len() >= self.config.outstanding {
+            return Outcome::Waits(Wait::Limit, 0);
+        } else if self.writing.contains_key(&line) {
+            return Outcome::Waits(Wait::Line, self.holder(line, true));
+        } else if write && self.reading.contains_key(&line) {
+            return Outcome::Waits(Wait::Line, self.holder(line, false));
+        } else if self.free_tags.is_empty() {
+            return Outcome::Waits(Wait::Tag, 0);
+        } else if !self.channels[to.port].tx.has_room(cx, 1) {
+            return Outcome::Waits(Wait::Link, 0);
         }
         if write {
             let data = random_line(&mut self.rng);
-            self.send_write(line, &data, enables, cx, at);
+            self.send_write((line, &data, enables), (id, id), cx, at);
         } else {
-            self.send_read(line, cx, at);
+            self.send_read(line, id, cx, at);
         }
-        true
+        Outcome::Sent
     }
 
-    fn send_read(&mut self, line: u64, cx: &mut Cx, at: Stamp) {
+    fn send_read(&mut self, line: u64, access: u64, cx: &mut Cx, at: Stamp) {
         let Some(tag) = self.free_tags.pop_front() else { return };
         let to = destination(&self.config.routes, line);
-        let HostPorts { own, device } = self.config.ports[to.port];
+        let HostPorts { own, device, .. } = self.config.ports[to.port];
         let request = M2sReq {
             opcode: M2sReqOpcode::MemRd,
             meta_field: MetaField::NoOp,
@@ -296,14 +370,22 @@ impl Host {
         self.mine.misses += 1;
         self.open_reads += 1;
         *self.reading.entry(line).or_default() += 1;
-        let open = OpenRequest { line, to, write: false, bytes: 64, since: cx.now(), since_cycle: at.cycle, id: 0 };
-        self.send(tag, Message::M2sReq(request), open, cx, at);
+        let (since, since_cycle) = (cx.now(), at.cycle);
+        let open = OpenRequest { line, to, write: false, bytes: 64, since, since_cycle, id: 0, ends: access };
+        self.send(tag, Message::M2sReq(request), open, access, cx, at);
     }
 
-    fn send_write(&mut self, line: u64, data: &Line, enables: u64, cx: &mut Cx, at: Stamp) {
+    /// Sends a write that an access causes, and with which it may end.
+    fn send_write(
+        &mut self,
+        (line, data, enables): (u64, &Line, u64),
+        (access, ends): (u64, u64),
+        cx: &mut Cx,
+        at: Stamp,
+    ) {
         let Some(tag) = self.free_tags.pop_front() else { return };
         let to = destination(&self.config.routes, line);
-        let HostPorts { own, device } = self.config.ports[to.port];
+        let HostPorts { own, device, .. } = self.config.ports[to.port];
         let whole = enables == ALL_BYTES;
         let header = M2sRwd {
             opcode: if whole { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl },
@@ -321,15 +403,16 @@ impl Host {
         *self.writing.entry(line).or_default() += 1;
         self.expected[to.port].write_line(to.device_address, data, enables, false);
         let bytes = u64::from(enables.count_ones());
-        let open = OpenRequest { line, to, write: true, bytes, since: cx.now(), since_cycle: at.cycle, id: 0 };
-        self.send(tag, Message::M2sRwd(header, data_of), open, cx, at);
+        let (since, since_cycle) = (cx.now(), at.cycle);
+        let open = OpenRequest { line, to, write: true, bytes, since, since_cycle, id: 0, ends };
+        self.send(tag, Message::M2sRwd(header, data_of), open, access, cx, at);
     }
 
-    fn send(&mut self, tag: u16, message: Message, mut request: OpenRequest, cx: &mut Cx, at: Stamp) {
-        let form = self.config.form;
+    fn send(&mut self, tag: u16, message: Message, mut request: OpenRequest, access: u64, cx: &mut Cx, at: Stamp) {
+        let (form, port) = (self.config.form, request.to.port);
         request.id = self.tap.new_id();
-        self.tap.record(at, Kind::Begin, request.id, 0, || shown(&message, form));
-        let port = request.to.port;
+        let named = Named::As(self.config.ports[port].handle(tag));
+        self.tap.named(named, at, Kind::Begin, request.id, access, || shown(&message, form));
         self.open.insert(tag, request);
         // Room was asked for before; a refusal would lose the request and show as one that is never answered.
         let _ = self.channels[port].tx.push(cx, message);
@@ -383,7 +466,7 @@ impl Module for Host {
                 self.waits = true;
                 break;
             }
-            if !self.issue(&access, cx, at) {
+            if !self.attempt(&access, cx, at) {
                 // Woken by an answer or by room in the channel.
                 self.stalled_since.get_or_insert(at.cycle);
                 break;

@@ -9,7 +9,7 @@
 //! A walk through one cycle: answers whose time has come leave as far as the channel has room; one request is taken if the
 //! memory has room for it, and applied to the store at once, so requests to one line take effect in order of arrival.
 
-use super::shown;
+use super::{cxl_tag, shown};
 use crate::Broken;
 use scalepool_coherence::agent::Out as Step;
 use scalepool_coherence::config::CoherenceConfig;
@@ -25,7 +25,8 @@ use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
-use scalepool_trace::{Body, Kind, Stamp, Tap};
+use scalepool_trace::wait::WAIT_OVER;
+use scalepool_trace::{Body, Handle, Kind, Named, Stamp, Tap, Wait};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the device is built.
@@ -40,6 +41,8 @@ pub struct DeviceConfig {
     pub port: u16,
     /// How its link spells messages, for traces.
     pub form: Form,
+    /// Number of its link, for traces.
+    pub link: u32,
     /// Its name, for what breaks a rule.
     pub place: String,
 }
@@ -144,7 +147,12 @@ struct Answer {
 pub struct Device {
     server: Server,
     memory: Box<dyn MemoryBackend<Answer>>,
+    link: u32,
     place: String,
+    /// The first answer is ready and has no room, as the trace says.
+    is_held: bool,
+    /// The memory has no room for the next request, as the trace says.
+    is_full: bool,
     rx: In<Message>,
     tx: Out<Message>,
     tap: Tap,
@@ -161,15 +169,39 @@ impl Device {
         tap: Tap,
         result: Arc<Mutex<Vec<Broken>>>,
     ) -> Device {
-        let DeviceConfig { store, decoders, timing, port, form, place } = config;
+        let DeviceConfig { store, decoders, timing, port, form, link, place } = config;
         let server = Server::new(Bytes { store, decoders }, port, form);
-        Device { server, memory: timing.build(), place, rx, tx, tap, broken: Vec::new(), result }
+        let (memory, is_held, is_full) = (timing.build(), false, false);
+        Device { server, memory, link, place, is_held, is_full, rx, tx, tap, broken: Vec::new(), result }
     }
 
     /// The cycle from which the memory takes the first request at the port, if there is one.
     fn takes_at(&mut self, cx: &Cx) -> Option<u64> {
         let request = self.server.request(self.rx.peek(cx)?);
         self.memory.room_at(cx.cycle(), &request)
+    }
+
+    /// A request as its host knows it.
+    fn handle(&self, request: &Message) -> Option<Handle> {
+        let (host, device, tag) = match request {
+            Message::M2sReq(header) => (header.spid, header.dpid, header.tag),
+            Message::M2sRwd(header, _) => (header.spid, header.dpid, header.tag),
+            _ => return None,
+        };
+        Some(cxl_tag(self.link, host, device, tag))
+    }
+
+    /// Says of the next request that it waits for room in the memory, and when it does no more.
+    fn show_queue(&mut self, cx: &Cx, at: Stamp) {
+        let is_full = self.rx.is_due(cx) && self.takes_at(cx) != Some(at.cycle);
+        if is_full == self.is_full {
+            return;
+        }
+        self.is_full = is_full;
+        if let Some(handle) = self.rx.peek(cx).copied().and_then(|request| self.handle(&request)) {
+            let body = || if is_full { Body::Wait { wait: Wait::Room, holder: 0 } } else { Body::Mark(WAIT_OVER) };
+            self.tap.named(Named::By(handle), at, Kind::Mark, 0, 0, body);
+        }
     }
 
     /// The answer to a request; the rules that it breaks are kept.
@@ -201,18 +233,30 @@ impl Module for Device {
             self.tap.record(at, Kind::End, transaction, 0, || shown(&message, self.server.form));
             // Room was asked for before.
             let _ = self.tx.push(cx, message);
+            self.is_held = false;
         }
+        if let Some(first) = self.memory.first().filter(|_| self.memory.is_ready(at.cycle) && !self.is_held) {
+            self.tap.wait(at, first.transaction, Wait::Link, 0);
+            self.is_held = true;
+        }
+        self.show_queue(cx, at);
         if self.takes_at(cx) == Some(at.cycle)
             && let Some(message) = self.rx.pop(cx)
         {
             let transaction = self.tap.new_id();
-            self.tap.record(at, Kind::Begin, transaction, 0, || shown(&message, self.server.form));
+            let named = self.handle(&message).map_or(Named::Nowhere, Named::By);
+            self.tap.named(named, at, Kind::Begin, transaction, 0, || shown(&message, self.server.form));
             let request = self.server.request(&message);
-            if let Some(message) = self.serve(&message, at) {
-                // Room was asked for before.
-                let _ = self.memory.push(at.cycle, &request, Answer { transaction, since: cx.now(), message });
+            match self.serve(&message, at) {
+                Some(message) => {
+                    self.tap.wait(at, transaction, Wait::Media, 0);
+                    // Room was asked for before.
+                    let _ = self.memory.push(at.cycle, &request, Answer { transaction, since: cx.now(), message });
+                }
+                None => self.tap.record(at, Kind::End, transaction, 0, || Body::None),
             }
         }
+        self.show_queue(cx, at);
         // One that is ready and has no room is woken for by the consumer's pop.
         let ready = self.memory.ready_at().filter(|ready| *ready > at.cycle);
         match ready.into_iter().chain(self.takes_at(cx)).min() {

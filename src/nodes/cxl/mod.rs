@@ -14,7 +14,7 @@ use scalepool_memory::store::Background;
 use scalepool_protocols::cxl::cxl68::message::M2sReq;
 use scalepool_protocols::cxl::message::{Class, Form, Message};
 use scalepool_protocols::wire::{LayoutDef, Wire};
-use scalepool_trace::Body;
+use scalepool_trace::{Body, Handle, Identifier};
 
 /// Content of memory that nothing has written: each 8 bytes hold their own address, so a wrong line is seen.
 pub const BACKGROUND: Background = Background::OwnAddress;
@@ -24,6 +24,13 @@ fn shown(message: &Message, form: Form) -> Body {
     let data = message.data().map(|d| d.line.to_vec());
     // What the link cannot carry is refused by its end and reported there.
     message.spell(form).map_or(Body::None, |(layout, bits)| Body::Message { layout, bits, data })
+}
+
+/// A request of CXL.mem on a link of this number, as both of its ends know it in traces; ports are 0 where the link does not
+/// route by them.
+fn cxl_tag(link: u32, host: u16, device: u16, tag: u16) -> Handle {
+    let owner = u32::from(host) << 16 | u32::from(device);
+    Handle { identifier: Identifier::CxlTag, link, owner, value: tag, address: 0 }
 }
 
 /// Messages of a CXL.mem transaction, for waves.

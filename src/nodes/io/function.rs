@@ -3,7 +3,7 @@
 //! A walk through one cycle: what is due leaves, answers first, then what the agent has to say; then everything that came
 //! is taken. A request takes effect at once and its completions become due after the latency of the device.
 
-use super::tlps;
+use super::tlps::{self, Requests};
 use scalepool_endpoint::completer::Completer;
 use scalepool_endpoint::event::Event;
 use scalepool_endpoint::pm::{Happened, PmAgent};
@@ -11,7 +11,7 @@ use scalepool_endpoint::tlp::{Form, Kind as TlpKind, Tlp};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::io_ends::IoItem;
 use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
-use scalepool_trace::{Kind, Stamp, Tap};
+use scalepool_trace::{Kind, Named, Stamp, Tap, Wait};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the device leaves behind for the report.
@@ -39,6 +39,10 @@ pub struct Function {
     completer: Completer,
     agent: PmAgent,
     form: Form,
+    /// What the host asks for, for traces.
+    requests: Requests,
+    /// The first answer is due and has no room, as the trace says.
+    is_held: bool,
     /// Keeps the time of every answer; what it answers is registers and memory alike, so it has no banks.
     answers: Box<dyn MemoryBackend<Answer>>,
     rx: In<IoItem>,
@@ -49,20 +53,22 @@ pub struct Function {
 }
 
 impl Function {
-    /// A device that answers after `latency_cycles`.
+    /// A device that answers after `latency_cycles`; `requests` are those of its link.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         completer: Completer,
         agent: PmAgent,
         form: Form,
         latency_cycles: u64,
+        requests: Requests,
         rx: In<IoItem>,
         tx: Out<IoItem>,
         tap: Tap,
         result: Arc<Mutex<FunctionResult>>,
     ) -> Function {
         let (answers, mine) = (MemoryTiming::fixed(latency_cycles).build(), FunctionResult::default());
-        Function { completer, agent, form, answers, rx, tx, tap, result, mine }
+        let is_held = false;
+        Function { completer, agent, form, requests, is_held, answers, rx, tx, tap, result, mine }
     }
 
     /// The bytes of a TLP of ours: every field of it comes from a TLP of the same form, so it has some.
@@ -75,6 +81,7 @@ impl Function {
             && self.tx.has_room(cx, 1)
             && let Some(answer) = self.answers.pop(at.cycle)
         {
+            self.is_held = false;
             let (kind, form) = (if answer.last { Kind::End } else { Kind::Mark }, self.form);
             self.tap.record(at, kind, answer.id, 0, || match answer.last {
                 true => tlps::body(&answer.bytes, form),
@@ -83,6 +90,10 @@ impl Function {
             self.mine.completions += 1;
             // Room was asked for before.
             let _ = self.tx.push(cx, IoItem::Tlp(answer.bytes));
+        }
+        if let Some(answer) = self.answers.first().filter(|_| self.answers.is_ready(at.cycle) && !self.is_held) {
+            self.tap.wait(at, answer.id, Wait::Link, 0);
+            self.is_held = true;
         }
         while self.tx.has_room(cx, 1) {
             let Some(message) = self.agent.next_message() else { break };
@@ -102,6 +113,7 @@ impl Function {
                 return;
             }
         };
+        let named = Named::By(self.requests.handle(&tlp));
         if self.agent.receive(&tlp, at.cycle) {
             if self.agent.take_happened().contains(&Happened::Ready) {
                 self.completer.space_mut().pm_init_complete();
@@ -109,11 +121,13 @@ impl Function {
             return;
         }
         let (id, form) = (self.tap.new_id(), self.form);
-        self.tap.record(at, Kind::Begin, id, 0, || tlps::body(bytes, form));
+        self.tap.named(named, at, Kind::Begin, id, 0, || tlps::body(bytes, form));
         self.mine.requests += 1;
         let answers = self.completer.receive(&tlp);
         if answers.is_empty() || matches!(tlp.kind, TlpKind::Completion { .. }) {
             self.tap.record(at, Kind::End, id, 0, || scalepool_trace::Body::None);
+        } else {
+            self.tap.wait(at, id, Wait::Media, 0);
         }
         let n = answers.len();
         for (k, answer) in answers.into_iter().enumerate() {

@@ -7,8 +7,11 @@
 //!
 //! A walk through one cycle: everything that came is taken, completions end requests; requests whose time is up end too;
 //! then the agent speaks and the next requests leave as far as there is room.
+//!
+//! In traces an access is the root of a tree: of a register of the configuration space with all its tries, or behind a BAR
+//! with all TLPs that it takes. Messages of power management are trees of their own.
 
-use super::tlps;
+use super::tlps::{self, Requests};
 use super::walk::{Access, Found, Log, Pause, Windows, enumerate};
 use crate::Broken;
 use crate::latencies::Latencies;
@@ -25,7 +28,7 @@ use scalepool_protocols::cxl::cxlio::DW_BYTES;
 use scalepool_protocols::cxl::cxlio::code::CplStatus;
 use scalepool_protocols::cxl::cxlio::dvsec::FlexBusStatus;
 use scalepool_protocols::wire::{At, Violation};
-use scalepool_trace::{Body, Kind, Stamp, Tap};
+use scalepool_trace::{Body, Kind, Named, Stamp, Tap, Wait};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -58,6 +61,8 @@ pub struct RootResult {
 pub struct RootConfig {
     /// Its place in traces and reports.
     pub place: String,
+    /// Number of its link, for traces.
+    pub link: u32,
     /// How TLPs are written on the link.
     pub form: Form,
     /// Requester with its limit and time-out \[cycles\].
@@ -87,6 +92,8 @@ enum Purpose {
 struct Open {
     purpose: Purpose,
     id: u64,
+    /// The access that ends with it.
+    access: u64,
     since: Time,
     since_cycle: u64,
     /// For a request that ends by time-out there is no completion to show.
@@ -110,6 +117,9 @@ pub struct Root {
     phase: Phase,
     bars: Vec<std::ops::Range<u64>>,
     accesses_left: u64,
+    /// The access that waits to be sent, if it is due: its id and what it waits for.
+    tried: Option<(u64, Option<Wait>)>,
+    requests: Requests,
     /// The next access behind the BARs, drawn and not sent.
     drawn: Option<(bool, u64, usize)>,
     /// What the device must hold.
@@ -136,6 +146,8 @@ impl Root {
     ) -> Root {
         let mut root = Root {
             accesses_left: config.accesses,
+            requests: Requests::new(config.link),
+            tried: None,
             config,
             log: Log::default(),
             next: None,
@@ -212,9 +224,16 @@ impl Root {
         let form = self.config.form;
         self.tap.record(at, Kind::End, open.id, 0, || tlps::body(&open.last, form));
         self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - open.since.as_fs());
+        let is_retried =
+            matches!((&open.purpose, &done.outcome), (Purpose::Config(_), Err(Failure::Status(CplStatus::CRS))));
+        if !is_retried {
+            self.tap.record(at, Kind::End, open.access, 0, || Body::None);
+        }
         match (open.purpose, done.outcome) {
             (Purpose::Config(access), Err(Failure::Status(CplStatus::CRS))) => {
                 self.mine.config[2] += 1;
+                self.tap.wait(at, open.access, Wait::Retry, 0);
+                self.tried = Some((open.access, Some(Wait::Retry)));
                 self.next = Some((access, at.cycle + self.config.retry_cycles));
             }
             (Purpose::Config(_), outcome) => {
@@ -241,8 +260,34 @@ impl Root {
 
     // ---- what goes -----------------------------------------------------------------------------------------------
 
-    /// Sends a TLP if there is room for it; `false`: later.
-    fn send(&mut self, tlp: Tlp, purpose: Option<Purpose>, cx: &mut Cx, at: Stamp) -> bool {
+    /// The access that is due; it begins with its first try.
+    fn access(&mut self, name: &'static str, address: u64, at: Stamp) -> u64 {
+        let (id, _) = *self.tried.get_or_insert_with(|| {
+            let id = self.tap.new_id();
+            self.tap.record(at, Kind::Begin, id, 0, || Body::Access { name, address });
+            (id, None)
+        });
+        id
+    }
+
+    /// The access that is due was sent, or waits for this.
+    fn tells(&mut self, waits: Option<(Wait, u64)>, at: Stamp) {
+        let Some((id, wait)) = self.tried else { return };
+        match waits {
+            Some((now, holder)) if wait != Some(now) => self.tap.wait(at, id, now, holder),
+            None if wait.is_some() => self.tap.wait_over(at, id),
+            _ => (),
+        }
+        self.tried = waits.map(|(now, _)| (id, Some(now)));
+    }
+
+    /// What a request without room for it waits for.
+    fn lacks(&self, cx: &Cx) -> (Wait, u64) {
+        (if self.tx.has_room(cx, 1) { Wait::Limit } else { Wait::Link }, 0)
+    }
+
+    /// Sends a TLP for an access if there is room for it; `false`: later.
+    fn send(&mut self, tlp: Tlp, purpose: Option<Purpose>, access: u64, cx: &mut Cx, at: Stamp) -> bool {
         if !self.tx.has_room(cx, 1) {
             return false;
         }
@@ -255,10 +300,11 @@ impl Root {
             }
         };
         let (id, form) = (self.tap.new_id(), self.config.form);
-        self.tap.record(at, Kind::Begin, id, 0, || tlps::body(&bytes, form));
+        let named = Named::As(self.requests.handle(&tlp));
+        self.tap.named(named, at, Kind::Begin, id, access, || tlps::body(&bytes, form));
         match purpose {
             Some(purpose) => {
-                let open = Open { purpose, id, since: cx.now(), since_cycle: at.cycle, last: Vec::new() };
+                let open = Open { purpose, id, access, since: cx.now(), since_cycle: at.cycle, last: Vec::new() };
                 self.open.insert(tlp.tag, open);
             }
             None => self.tap.record(at, Kind::End, id, 0, || Body::None),
@@ -273,22 +319,28 @@ impl Root {
         while self.tx.has_room(cx, 1)
             && let Some(message) = self.config.agent.next_message()
         {
-            self.send(message, None, cx, at);
+            self.send(message, None, 0, cx, at);
         }
     }
 
     fn send_config(&mut self, cx: &mut Cx, at: Stamp) {
         let Some((access, _)) = self.next.filter(|(_, from)| *from <= at.cycle) else { return };
         let Access { target, register, write } = access;
+        let name = if write.is_some() { "config_write" } else { "config_read" };
+        let id = self.access(name, register.into(), at);
         let (kind, data) = match write {
             None => (TlpKind::ConfigRead { level: 0, target, register, enables: 0xf }, Vec::new()),
             Some((value, enables)) => {
                 (TlpKind::ConfigWrite { level: 0, target, register, enables }, value.to_le_bytes().to_vec())
             }
         };
-        if self.send(Tlp::new(kind, 0, data), Some(Purpose::Config(access)), cx, at) {
+        let waits = self.lacks(cx);
+        if self.send(Tlp::new(kind, 0, data), Some(Purpose::Config(access)), id, cx, at) {
+            self.tells(None, at);
             self.next = None;
             self.mine.config[usize::from(write.is_some())] += 1;
+        } else {
+            self.tells(Some(waits), at);
         }
     }
 
@@ -302,16 +354,26 @@ impl Root {
         (self.rng.ratio(1, 2), start + at, bytes as usize)
     }
 
-    /// `false`: the access has to wait.
-    fn send_memory(&mut self, (write, address, bytes): (bool, u64, usize), cx: &mut Cx, at: Stamp) -> bool {
+    /// `Err`: what the access has to wait for, and for which transaction.
+    fn send_memory(
+        &mut self,
+        (write, address, bytes): (bool, u64, usize),
+        cx: &mut Cx,
+        at: Stamp,
+    ) -> Result<(), (Wait, u64)> {
+        let id = self.access(if write { "write" } else { "read" }, address, at);
+        if !self.has_room_for(bytes, cx) {
+            return Err((Wait::Link, 0));
+        }
         if !write {
             let (enables, dw) = Enables::span(address, bytes);
             let kind = TlpKind::MemRead { address: address & !3, dw, enables };
             let expected = peek(&self.expected, address, bytes);
             let read = Purpose::Read { address, expected };
-            let sent = self.send(Tlp::new(kind, 0, Vec::new()), Some(read), cx, at);
+            let waits = self.lacks(cx);
+            let sent = self.send(Tlp::new(kind, 0, Vec::new()), Some(read), id, cx, at);
             self.mine.memory[1] += u64::from(sent);
-            return sent;
+            return if sent { Ok(()) } else { Err(waits) };
         }
         // A write may pass a read on the link; one to the same bytes waits for it.
         let overlaps = |open: &Open| match &open.purpose {
@@ -320,8 +382,8 @@ impl Root {
             }
             Purpose::Config(_) => false,
         };
-        if self.open.values().any(overlaps) || !self.tx.has_room(cx, 1) {
-            return false;
+        if let Some(open) = self.open.values().find(|open| overlaps(open)) {
+            return Err((Wait::Line, open.id));
         }
         let mut data = vec![0; bytes];
         self.rng.fill_bytes(&mut data);
@@ -338,12 +400,12 @@ impl Root {
             let mut dws = vec![0; dw * DW_BYTES];
             dws[skip..skip + part.len()].copy_from_slice(part);
             let kind = TlpKind::MemWrite { address: from & !3, enables };
-            self.send(Tlp::new(kind, 0, dws), None, cx, at);
+            self.send(Tlp::new(kind, 0, dws), None, id, cx, at);
             from += part.len() as u64;
         }
         self.mine.memory[0] += 1;
         self.mine.bytes += bytes as u64;
-        true
+        Ok(())
     }
 
     /// Whether an access of this length finds room for all its TLPs.
@@ -358,9 +420,17 @@ impl Root {
                 Some(access) => access,
                 None => self.draw(),
             };
-            if !self.has_room_for(access.2, cx) || !self.send_memory(access, cx, at) {
+            let sent = self.send_memory(access, cx, at);
+            let id = self.tried.map_or(0, |(id, _)| id);
+            self.tells(sent.err(), at);
+            if sent.is_err() {
                 self.drawn = Some(access);
                 return;
+            }
+            let is_write = access.0;
+            if is_write {
+                // Its requests are posted.
+                self.tap.record(at, Kind::End, id, 0, || Body::None);
             }
             self.accesses_left -= 1;
         }

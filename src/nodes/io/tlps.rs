@@ -1,12 +1,12 @@
 //! TLPs in traces: which layout shows their header.
 
-use scalepool_endpoint::tlp::Form;
+use scalepool_endpoint::tlp::{Form, Tlp};
 use scalepool_link::cxlio::{Form as WireForm, Tlp as WireTlp};
 use scalepool_protocols::cxl::cxlio::code::FmType;
 use scalepool_protocols::cxl::cxlio::flit_mode::{Base, FmCfg, FmCpl, FmMem32, FmMem64, FmMsg};
 use scalepool_protocols::cxl::cxlio::non_flit_mode::{NfmCfg, NfmCpl, NfmMem32, NfmMem64, NfmMsg, Shape};
 use scalepool_protocols::wire::{LayoutDef, Wire};
-use scalepool_trace::{Body, PlaceKind};
+use scalepool_trace::{Body, Handle, Identifier, PlaceKind};
 
 const NON_FLIT: &[&LayoutDef] = &[NfmMem32::DEF, NfmMem64::DEF, NfmCfg::DEF, NfmCpl::DEF, NfmMsg::DEF];
 const FLIT: &[&LayoutDef] = &[FmMem32::DEF, FmMem64::DEF, FmCfg::DEF, FmCpl::DEF, FmMsg::DEF];
@@ -25,6 +25,32 @@ pub const fn wire_form(form: Form) -> WireForm {
         Form::NonFlit => WireForm::NonFlit,
         Form::Flit => WireForm::Flit { pbr: false },
         Form::Pbr { .. } => WireForm::Flit { pbr: true },
+    }
+}
+
+/// Names the requests of a host on their link, as both of its ends know them in traces.
+#[derive(Debug, Clone, Copy)]
+pub struct Requests {
+    link: u32,
+    posted: u16,
+}
+
+impl Requests {
+    /// Of the link of this number.
+    pub const fn new(link: u32) -> Requests {
+        Requests { link, posted: 0 }
+    }
+
+    /// The next request; every one that passes is asked for, in order.
+    pub fn handle(&mut self, request: &Tlp) -> Handle {
+        let (identifier, owner, value) = match request.is_non_posted() {
+            true => (Identifier::IoTag, request.requester.into(), request.tag),
+            false => {
+                self.posted = self.posted.wrapping_add(1);
+                (Identifier::IoPosted, 0, self.posted)
+            }
+        };
+        Handle { identifier, link: self.link, owner, value, address: 0 }
     }
 }
 

@@ -7,6 +7,9 @@
 //! A walk through one cycle: answers are matched with what is open; posted requests take effect; requests with an answer
 //! take effect and their answers wait for their time; FLUSHes whose writes are here are answered; answers leave; the program
 //! is asked for requests until it waits or a link has no room.
+//!
+//! In traces a request of the program is the root of a tree, with a mark `sent` for each message that it takes; a posted one
+//! ends when it is sent. What the target does for it is its child, as is what members do for a reduction.
 
 use super::gang::{BLOCK_BYTES, Gang, TAGS, global, local, target};
 use super::ledger::{Ledger, Peer};
@@ -14,13 +17,14 @@ use super::memory::Memory;
 use super::program::{Ask, Program, Want};
 use crate::Broken;
 use crate::latencies::Latencies;
+use scalepool_fabric::nvlink_switch::crossbar::SWITCH_RID;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::nvlink::Message;
 use scalepool_link::nvlink::port::body_of;
 use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
 use scalepool_protocols::nvlink::{Ae, Class, Header, NvlConfig, Op};
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
-use scalepool_trace::{Kind, PlaceKind, Stamp, Tap};
+use scalepool_trace::{Body, Handle, Identifier, Kind, Named, PlaceKind, Stamp, Tap, Wait};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,6 +55,8 @@ pub enum Mutant {
 pub struct GpuConfig {
     /// Its number, which is its requester identifier.
     pub id: u16,
+    /// Number of its fabric, for traces.
+    pub fabric: u32,
     /// Request to answer in its memory \[cycles\].
     pub memory_cycles: u64,
     /// Requests that may be open, 1 to 1024.
@@ -107,6 +113,30 @@ struct OpenAsk {
     group: Option<u64>,
 }
 
+/// An answer with the transaction that it ends, 0 for none.
+struct Answer {
+    message: Message,
+    id: u64,
+}
+
+/// A message that has not gone to its port.
+struct Held {
+    link: usize,
+    channel: usize,
+    message: Message,
+    id: u64,
+    /// It waits for its port, as the trace says.
+    waits: bool,
+}
+
+/// A FLUSH whose writes are not all here.
+struct Flush {
+    link: usize,
+    count: u64,
+    message: Message,
+    id: u64,
+}
+
 /// The module.
 pub struct Gpu {
     config: GpuConfig,
@@ -121,11 +151,12 @@ pub struct Gpu {
     groups: BTreeMap<u64, usize>,
     next_group: u64,
     /// What found no room.
-    held: VecDeque<(usize, usize, Message)>,
+    held: VecDeque<Held>,
     /// Answers by link, which keep their order there.
-    answers: Vec<Box<dyn MemoryBackend<Message>>>,
-    /// FLUSHes whose writes are not all here: link, count, request.
-    flushes: Vec<(usize, u64, Message)>,
+    answers: Vec<Box<dyn MemoryBackend<Answer>>>,
+    /// Links whose first answer is due and has no room, as the trace says.
+    full: Vec<bool>,
+    flushes: Vec<Flush>,
     /// Posted requests that a mutant delays.
     late: VecDeque<(u64, usize, Message)>,
     turn: usize,
@@ -139,6 +170,26 @@ pub struct Gpu {
 const REFUSED: u8 = 2;
 /// Cycles by which a mutant delays posted writes.
 const LATE_CYCLES: u64 = 4000;
+
+/// A request as its requester and its target know it in traces.
+fn handle(fabric: u32, request: &Message, target: u16) -> Handle {
+    let (rid, address) = (u32::from(request.rid), local(request.address));
+    let handle = Handle { identifier: Identifier::NvlinkTag, link: fabric, owner: rid, value: request.tag, address: 0 };
+    match request.op {
+        // The switch reads for it in its own name.
+        op if op == Op::REDUCE_READ || request.rid == SWITCH_RID => {
+            Handle { identifier: Identifier::NvlinkReduction, owner: 0, value: 0, address, ..handle }
+        }
+        Op::MULTICAST_WRITE => Handle { identifier: Identifier::NvlinkPosted, address, ..handle },
+        op if op.class() == Some(Class::Posted) => Handle {
+            identifier: Identifier::NvlinkPosted,
+            owner: rid << 16 | u32::from(target) << 1 | 1,
+            address,
+            ..handle
+        },
+        _ => handle,
+    }
+}
 
 /// Flits of a message, AE left out.
 fn flits(message: &Message) -> u64 {
@@ -159,6 +210,7 @@ impl Gpu {
             next_group: 0,
             held: VecDeque::new(),
             answers: links.iter().map(|_| MemoryTiming::fixed(config.memory_cycles).build()).collect(),
+            full: vec![false; links.len()],
             flushes: Vec::new(),
             late: VecDeque::new(),
             turn: 0,
@@ -239,7 +291,18 @@ impl Gpu {
 
     // ---- requests of others --------------------------------------------------------------------------------------
 
-    fn take_posted(&mut self, cx: &mut Cx, link: usize, message: Message) {
+    /// Begins what is done for a request of another GPU.
+    fn serves(&mut self, message: &Message, at: Stamp) -> u64 {
+        let id = self.tap.new_id();
+        let named = Named::By(handle(self.config.fabric, message, self.config.id));
+        let address = message.address;
+        self.tap.named(named, at, Kind::Begin, id, 0, || Body::Access { name: "serve", address });
+        id
+    }
+
+    fn take_posted(&mut self, cx: &mut Cx, at: Stamp, link: usize, message: Message) {
+        let id = self.serves(&message, at);
+        self.tap.record(at, Kind::End, id, 0, || Body::None);
         self.mine.received_flits += flits(&message);
         *self.mine.served.entry(message.op.0).or_default() += 1;
         if message.op != Op::MULTICAST_WRITE
@@ -263,50 +326,61 @@ impl Gpu {
         cx.progress();
         self.config.program.arrived(message.rid, address, &message.data, &mut self.memory);
         if self.config.mutant == Mutant::AnswersPosted {
-            self.answer(cx.cycle(), link, &message, Op::RSP_DONE, Vec::new(), 0);
+            self.answer((at, 0), link, &message, Op::RSP_DONE, Vec::new(), 0);
         }
     }
 
-    fn answer(&mut self, cycle: u64, link: usize, to: &Message, op: Op, data: Vec<u8>, size: u8) {
+    /// Answers a request, for which transaction `id` was begun.
+    fn answer(&mut self, (at, id): (Stamp, u64), link: usize, to: &Message, op: Op, data: Vec<u8>, size: u8) {
+        if id != 0 {
+            self.tap.wait(at, id, Wait::Media, 0);
+        }
         let message = Message { tag: to.tag, rid: to.rid, data, size, ..Message::new(op, &self.codec) };
         // A latency without limits always has room.
-        let _ = self.answers[link].push(cycle, &Request::NONE, message);
+        let _ = self.answers[link].push(at.cycle, &Request::NONE, Answer { message, id });
     }
 
-    fn take_request(&mut self, cycle: u64, link: usize, message: Message) {
+    fn take_request(&mut self, at: Stamp, link: usize, message: Message) {
+        let id = self.serves(&message, at);
+        let served = (at, id);
         self.mine.received_flits += flits(&message);
         *self.mine.served.entry(message.op.0).or_default() += 1;
         let address = local(message.address);
         match message.op {
             Op::READ => {
                 let data = self.memory.read(address, 16 * (usize::from(message.size) + 1));
-                self.answer(cycle, link, &message, Op::RSP_DATA, data, 0);
+                self.answer(served, link, &message, Op::RSP_DATA, data, 0);
             }
             Op::WRITE_NONPOSTED => {
                 self.memory.write(address, &message.data, message.be);
-                if self.config.mutant != Mutant::KeepsAnswers {
-                    self.answer(cycle, link, &message, Op::RSP_DONE, Vec::new(), 0);
+                match self.config.mutant {
+                    Mutant::KeepsAnswers => self.tap.record(at, Kind::End, id, 0, || Body::None),
+                    _ => self.answer(served, link, &message, Op::RSP_DONE, Vec::new(), 0),
                 }
             }
             Op::ATOMIC_RETURN => {
                 match self.memory.atomic(address, message.attr, message.be.unwrap_or(0), &message.data) {
-                    Some(old) => self.answer(cycle, link, &message, Op::RSP_DATA, old, 0),
-                    None => self.answer(cycle, link, &message, Op::RSP_ERROR, Vec::new(), REFUSED),
+                    Some(old) => self.answer(served, link, &message, Op::RSP_DATA, old, 0),
+                    None => self.answer(served, link, &message, Op::RSP_ERROR, Vec::new(), REFUSED),
                 }
             }
-            Op::FLUSH => self.flushes.push((link, address >> 4, message)),
+            Op::FLUSH => {
+                self.tap.wait(at, id, Wait::Order, 0);
+                self.flushes.push(Flush { link, count: address >> 4, message, id });
+            }
             // What only a switch understands.
-            _ => self.answer(cycle, link, &message, Op::RSP_ERROR, Vec::new(), REFUSED),
+            _ => self.answer(served, link, &message, Op::RSP_ERROR, Vec::new(), REFUSED),
         }
     }
 
-    fn answer_flushes(&mut self, cycle: u64) {
+    fn answer_flushes(&mut self, at: Stamp) {
         let passes = self.config.mutant == Mutant::FlushPasses;
-        for (link, count, message) in std::mem::take(&mut self.flushes) {
-            if passes || self.gang.has(message.rid, link, count) {
-                self.answer(cycle, link, &message, Op::RSP_DONE, Vec::new(), 0);
+        for flush in std::mem::take(&mut self.flushes) {
+            let Flush { link, count, message, id } = &flush;
+            if passes || self.gang.has(message.rid, *link, *count) {
+                self.answer((at, *id), *link, message, Op::RSP_DONE, Vec::new(), 0);
             } else {
-                self.flushes.push((link, count, message));
+                self.flushes.push(flush);
             }
         }
     }
@@ -324,7 +398,7 @@ impl Gpu {
                 let even = (local(message.address) / BLOCK_BYTES).is_multiple_of(2);
                 match self.config.mutant {
                     Mutant::FlushPasses if even => self.late.push_back((at.cycle + LATE_CYCLES, link, message)),
-                    _ => self.take_posted(cx, link, message),
+                    _ => self.take_posted(cx, at, link, message),
                 }
             }
             let waits = self.config.mutant == Mutant::BlocksAnswers && !self.open.is_empty();
@@ -333,15 +407,15 @@ impl Gpu {
                 && let Some(message) = self.links[link].rx[0].pop(cx)
             {
                 self.mine.ledger.receive((Peer::of_requester(message.rid), link, 0), &message);
-                self.take_request(at.cycle, link, message);
+                self.take_request(at, link, message);
             }
         }
         while self.late.front().is_some_and(|(due, ..)| *due <= at.cycle) {
             if let Some((_, link, message)) = self.late.pop_front() {
-                self.take_posted(cx, link, message);
+                self.take_posted(cx, at, link, message);
             }
         }
-        self.answer_flushes(at.cycle);
+        self.answer_flushes(at);
         if self.mine.answers + self.mine.served.values().sum::<u64>() != before {
             self.mine.last_cycle = at.cycle;
         }
@@ -373,6 +447,7 @@ impl Gpu {
         if ask.op == Op::FLUSH {
             let parts = self.gang.flush(ask.target);
             if parts.is_empty() {
+                self.tap.record(at, Kind::End, id, 0, || Body::None);
                 self.config.program.answered(&ask, Ok(&[]), &mut self.memory);
                 return;
             }
@@ -382,7 +457,8 @@ impl Gpu {
             for (link, count) in parts {
                 let address = global(ask.target, local(count << 4));
                 let tag = self.open(cx, at, id, ask.clone(), Some(group));
-                self.held.push_back((link, 0, Message { tag, address, ..message.clone() }));
+                let message = Message { tag, address, ..message.clone() };
+                self.held.push_back(Held { link, channel: 0, message, id, waits: false });
             }
             return;
         }
@@ -391,7 +467,7 @@ impl Gpu {
             _ if channel == 1 => self.gang.post(ask.target, link),
             _ => self.open(cx, at, id, ask, None),
         };
-        self.held.push_back((link, channel, Message { tag, ..message }));
+        self.held.push_back(Held { link, channel, message: Message { tag, ..message }, id, waits: false });
     }
 
     fn open(&mut self, cx: &Cx, at: Stamp, id: u64, ask: Ask, group: Option<u64>) -> u16 {
@@ -417,11 +493,24 @@ impl Gpu {
     }
 
     /// Sends what was held; `false`: something found no room.
-    fn send_held(&mut self, cx: &mut Cx) -> bool {
-        while let Some((link, channel, message)) = self.held.pop_front() {
+    fn send_held(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+        while let Some(held) = self.held.pop_front() {
+            let Held { link, channel, id, waits, .. } = held;
             if !self.links[link].tx[channel].has_room(cx, 1) {
-                self.held.push_front((link, channel, message));
+                if !waits {
+                    self.tap.wait(at, id, Wait::Link, 0);
+                }
+                self.held.push_front(Held { waits: true, ..held });
                 return false;
+            }
+            let message = held.message;
+            if waits {
+                self.tap.wait_over(at, id);
+            }
+            let named = Named::As(handle(self.config.fabric, &message, target(message.address)));
+            self.tap.named(named, at, Kind::Mark, id, 0, || Body::Mark("sent"));
+            if channel == 1 {
+                self.tap.record(at, Kind::End, id, 0, || Body::None);
             }
             self.enter(link, channel, &message);
             self.mine.flits += flits(&message);
@@ -438,13 +527,22 @@ impl Gpu {
                 && self.links[link].tx[2].has_room(cx, 1)
                 && let Some(answer) = self.answers[link].pop(at.cycle)
             {
-                self.enter(link, 2, &answer);
-                self.mine.flits += flits(&answer);
+                self.full[link] = false;
+                if answer.id != 0 {
+                    self.tap.record(at, Kind::End, answer.id, 0, || Body::None);
+                }
+                self.enter(link, 2, &answer.message);
+                self.mine.flits += flits(&answer.message);
                 // There was room.
-                let _ = self.links[link].tx[2].push(cx, answer);
+                let _ = self.links[link].tx[2].push(cx, answer.message);
+            }
+            let first = self.answers[link].first().filter(|first| first.id != 0 && !self.full[link]);
+            if let Some(first) = first.filter(|_| self.answers[link].is_ready(at.cycle)) {
+                self.full[link] = true;
+                self.tap.wait(at, first.id, Wait::Link, 0);
             }
         }
-        while self.send_held(cx) {
+        while self.send_held(cx, at) {
             // A FLUSH takes a tag for each link.
             if self.open.len() >= self.config.outstanding || self.free_tags.len() < self.links.len() {
                 break;

@@ -9,6 +9,9 @@
 //! A walk through one cycle: responses are checked and close their requests; late ones are found; requests of others take
 //! effect on the memory, their answers become due after its latency; answers that are due leave; then operations are issued
 //! until none is due, or one cannot go.
+//!
+//! In traces an operation is the root of a tree, from when it is due to its answer; its request is its child, and what the
+//! completer does for a request is that one's child.
 
 use super::check::{Assembly, Watch};
 use super::completer::{Answer, Responses, answers, apply};
@@ -29,7 +32,7 @@ use scalepool_protocols::ualink::half::Half;
 use scalepool_protocols::ualink::pack::with_data;
 use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
-use scalepool_trace::{Body, Kind, PlaceKind, Stamp, Tap};
+use scalepool_trace::{Body, Handle, Identifier, Kind, Named, PlaceKind, Stamp, Tap, Wait};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -91,6 +94,8 @@ impl AcceleratorResult {
 pub struct AcceleratorConfig {
     /// Its number.
     pub own: u16,
+    /// Number of its fabric, for traces.
+    pub fabric: u32,
     /// Place in traces.
     pub place: String,
     /// What it asks for.
@@ -131,6 +136,15 @@ struct Awaited {
     id: u64,
 }
 
+/// An answer of the completer.
+struct Due {
+    answer: Answer,
+    /// The transaction that it answers.
+    id: u64,
+    /// The last one of it.
+    is_last: bool,
+}
+
 /// Tags that are free.
 #[derive(Default)]
 struct Tags {
@@ -159,11 +173,15 @@ pub struct Accelerator {
     memory: Store,
     watch: Watch,
     /// Answers of the completer by port, which keep their order there.
-    answers: Vec<Box<dyn MemoryBackend<Answer>>>,
+    answers: Vec<Box<dyn MemoryBackend<Due>>>,
+    /// Ports whose first answer is due and has no room, as the trace says.
+    held: Vec<bool>,
     /// What the memories of all hold in the regions of this originator, once all that is open is done.
     expected: Store,
     next: Option<Op>,
     next_at_cycle: u64,
+    /// The next operation, if it is due: its id and what it waits for.
+    tried: Option<(u64, Option<Wait>)>,
     open: OpenRequests,
     tags: Vec<Tags>,
     /// Open requests in order of their deadlines; those that are done are dropped when they come to the front.
@@ -175,6 +193,24 @@ pub struct Accelerator {
     mine: AcceleratorResult,
     result: Arc<Mutex<AcceleratorResult>>,
     ledger: Arc<Mutex<Ledger>>,
+}
+
+/// A request as its originator and its completer know it in traces.
+fn handle(fabric: u32, request: &Transfer) -> Option<Handle> {
+    let Field::Request(req) = &request.field else { return None };
+    let owner = u32::from(req.src) << 16 | u32::from(req.dst);
+    // Each port of an originator has tags of its own; requests to one address take one port.
+    Some(Handle { identifier: Identifier::UalinkTag, link: fabric, owner, value: req.tag, address: req.address })
+}
+
+/// An operation in traces.
+fn name_of(cmd: ReqCmd) -> &'static str {
+    match cmd {
+        ReqCmd::Read => "read",
+        ReqCmd::WriteMessage => "message",
+        cmd if cmd.is_atomic() => "atomic",
+        _ => "write",
+    }
 }
 
 fn entries(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
@@ -202,6 +238,7 @@ impl Accelerator {
         let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
         Accelerator {
             answers: ports.iter().map(|_| MemoryTiming::fixed(config.latency_cycles).build()).collect(),
+            held: vec![false; ports.len()],
             tags: ports.iter().map(|_| Tags::default()).collect(),
             open: OpenRequests::new(ports.len()),
             watch: Watch::new(config.own, ports.len()),
@@ -211,6 +248,7 @@ impl Accelerator {
             expected: Store::new(BACKGROUND),
             next,
             next_at_cycle,
+            tried: None,
             awaited: VecDeque::new(),
             isolated: false,
             writes: 0,
@@ -240,7 +278,11 @@ impl Accelerator {
         self.awaited.clear();
         for open in self.open.take_all() {
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
+            self.tap.record(at, Kind::End, open.access, 0, || Body::Mark("isolated"));
             self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
+        }
+        if let Some((id, _)) = self.tried.take() {
+            self.tap.record(at, Kind::End, id, 0, || Body::Mark("isolated"));
         }
         let rest = self.next.take().into_iter().chain(self.config.operations.by_ref());
         self.mine.dummies += rest.filter(|op| op.cmd != ReqCmd::WriteMessage).count() as u64;
@@ -295,6 +337,7 @@ impl Accelerator {
         if let Some(open) = self.open.remove(port, rsp.tag) {
             self.tags[port].back.push_back(rsp.tag);
             self.tap.record(at, Kind::End, open.id, 0, || Body::Mark("isolated"));
+            self.tap.record(at, Kind::End, open.access, 0, || Body::Mark("isolated"));
             self.mine.dummies += u64::from(open.op.cmd != ReqCmd::WriteMessage);
             cx.progress();
         }
@@ -311,6 +354,7 @@ impl Accelerator {
         self.mine.latencies.add(at.cycle - open.since_cycle, at.t_fs - open.since.as_fs());
         let bits = rsp.to_bits().unwrap_or(0);
         self.tap.record(at, Kind::End, open.id, 0, || Body::Message { layout: TlRsp::DEF, bits, data: None });
+        self.tap.record(at, Kind::End, open.access, 0, || Body::None);
         cx.progress();
     }
 
@@ -371,8 +415,31 @@ impl Accelerator {
     }
 
     /// Tries the next operation; `false`: it has to wait.
-    fn issue(&mut self, cx: &mut Cx, at: Stamp) -> bool {
+    fn attempt(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         let Some(op) = self.next else { return false };
+        let (id, wait) = *self.tried.get_or_insert_with(|| {
+            let id = self.tap.new_id();
+            self.tap.record(at, Kind::Begin, id, 0, || Body::Access { name: name_of(op.cmd), address: op.address });
+            (id, None)
+        });
+        match self.issue(&op, id, cx, at) {
+            Some(now) => {
+                if wait != Some(now) {
+                    self.tap.wait(at, id, now, 0);
+                }
+                self.tried = Some((id, Some(now)));
+                return false;
+            }
+            None if wait.is_some() => self.tap.wait_over(at, id),
+            None => (),
+        }
+        self.tried = None;
+        true
+    }
+
+    /// Issues the next operation, or says what it has to wait for.
+    fn issue(&mut self, op: &Op, access: u64, cx: &mut Cx, at: Stamp) -> Option<Wait> {
+        let op = *op;
         let region = op.address / REGION_BYTES;
         // One port and one channel for a region, so its requests stay in order (`ualink` §12).
         let port = (region % self.ports.len() as u64) as usize;
@@ -380,22 +447,26 @@ impl Accelerator {
         // One key roll at a time: what ends the last one names its request by the tag alone.
         let is_roll = op.cmd == ReqCmd::WriteMessage;
         let rolls = is_roll && self.open.iter().any(|open| open.op.cmd == ReqCmd::WriteMessage);
-        if rolls
-            || self.open.count() >= self.config.outstanding
-            || !self.tags[port].are_left()
-            || !self.ports[port].tx[TlClass::Request.index()].has_room(cx, 1)
-        {
-            return false;
+        if rolls {
+            return Some(Wait::Order);
+        } else if self.open.count() >= self.config.outstanding {
+            return Some(Wait::Limit);
+        } else if !self.tags[port].are_left() {
+            return Some(Wait::Tag);
+        } else if !self.ports[port].tx[TlClass::Request.index()].has_room(cx, 1) {
+            return Some(Wait::Link);
         }
-        let Some(tag) = self.tags[port].take() else { return false };
+        let Some(tag) = self.tags[port].take() else { return Some(Wait::Tag) };
         let request = self.request(&op, tag, vchan);
         entries(&self.ledger).sends(port, &request);
         let answer = Assembly::new(apply(&mut self.expected, op.dst, &request));
         let id = self.tap.new_id();
         let bits = request.field.to_bits().unwrap_or(0);
-        self.tap.record(at, Kind::Begin, id, 0, || Body::Message { layout: TlReq::DEF, bits, data: None });
+        let named = handle(self.config.fabric, &request).map_or(Named::Nowhere, Named::As);
+        let body = || Body::Message { layout: TlReq::DEF, bits, data: None };
+        self.tap.named(named, at, Kind::Begin, id, access, body);
         self.awaited.push_back(Awaited { port: port as u16, tag, id });
-        self.open.insert(port, tag, Open { op, answer, since: cx.now(), since_cycle: at.cycle, id });
+        self.open.insert(port, tag, Open { op, answer, since: cx.now(), since_cycle: at.cycle, id, access });
         self.mine.issued[match op.cmd {
             ReqCmd::Read => 0,
             cmd if cmd.is_atomic() => 2,
@@ -406,10 +477,20 @@ impl Accelerator {
         let _ = self.ports[port].tx[TlClass::Request.index()].push(cx, request);
         self.next = self.config.operations.next();
         self.next_at_cycle = at.cycle + self.config.interval_cycles;
-        true
+        None
     }
 
     // ---- completer -----------------------------------------------------------------------------------------------
+
+    /// Begins what the completer does for a request.
+    fn serves(&mut self, request: &Transfer, at: Stamp) -> u64 {
+        let id = self.tap.new_id();
+        let named = handle(self.config.fabric, request).map_or(Named::Nowhere, Named::By);
+        let address = request.address.unwrap_or(0);
+        self.tap.named(named, at, Kind::Begin, id, 0, || Body::Access { name: "serve", address });
+        self.tap.wait(at, id, Wait::Media, 0);
+        id
+    }
 
     fn complete(&mut self, cx: &mut Cx, at: Stamp) {
         let (request, response) = (TlClass::Request.index(), TlClass::Response.index());
@@ -418,6 +499,11 @@ impl Accelerator {
                 && self.ports[port].tx[response].has_room(cx, 1)
                 && let Some(answer) = self.answers[port].pop(at.cycle)
             {
+                let Due { answer, id, is_last } = answer;
+                self.held[port] = false;
+                if is_last {
+                    self.tap.record(at, Kind::End, id, 0, || Body::None);
+                }
                 let answer = answer.transfer();
                 if let Field::Response(rsp) = &answer.field
                     && (rsp.rdwr == RdWr::Write || rsp.last)
@@ -428,6 +514,11 @@ impl Accelerator {
                 // Room was asked for before.
                 let _ = self.ports[port].tx[response].push(cx, answer);
             }
+            let first = self.answers[port].first().filter(|_| !self.held[port]);
+            if let Some(first) = first.filter(|_| self.answers[port].is_ready(at.cycle)) {
+                self.tap.wait(at, first.id, Wait::Link, 0);
+                self.held[port] = true;
+            }
             while self.answers[port].in_flight() < self.config.queue
                 && let Some(transfer) = self.ports[port].rx[request].pop(cx)
             {
@@ -436,9 +527,16 @@ impl Accelerator {
                 if let Field::Request(req) = &transfer.field {
                     self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
                 }
-                for answer in answers(&mut self.memory, self.config.own, &transfer, self.config.responses) {
+                let id = self.serves(&transfer, at);
+                let answers = answers(&mut self.memory, self.config.own, &transfer, self.config.responses);
+                if answers.is_empty() {
+                    self.tap.record(at, Kind::End, id, 0, || Body::None);
+                }
+                let last = answers.len();
+                for (n, answer) in answers.into_iter().enumerate() {
                     // A latency without limits always has room.
-                    let _ = self.answers[port].push(at.cycle, &Request::NONE, answer);
+                    let due = Due { answer, id, is_last: n + 1 == last };
+                    let _ = self.answers[port].push(at.cycle, &Request::NONE, due);
                 }
             }
         }
@@ -459,7 +557,7 @@ impl Module for Accelerator {
         }
         self.complete(cx, at);
         let mut issued = 0;
-        while issued < self.ports.len() && self.next_at_cycle <= at.cycle && self.issue(cx, at) {
+        while issued < self.ports.len() && self.next_at_cycle <= at.cycle && self.attempt(cx, at) {
             issued += 1;
         }
         if issued > 0 && self.next.is_some() && self.config.interval_cycles <= 1 {

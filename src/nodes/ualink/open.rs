@@ -20,6 +20,8 @@ pub struct Open {
     pub since_cycle: u64,
     /// Its number in traces.
     pub id: u64,
+    /// That of its operation, which ends with it.
+    pub access: u64,
 }
 
 /// Open requests by port and tag. There may be a thousand of them at each of a thousand accelerators, so a place that is

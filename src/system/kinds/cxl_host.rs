@@ -143,7 +143,7 @@ impl Component for CxlHost {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let name = format!("{}.core", site.path);
         let (form, _) = site.ports[0].link.cxl();
-        let ids = site.ports.iter().map(|port| port.link.cxl().1);
+        let ids = site.ports.iter().map(|port| (port.link.cxl().1, port.number));
         let file = site.stimulus.clone().or_else(|| self.stimulus.file_in(&site.folder));
         let reach = match &site.map.routes {
             None => Reach::Memory(memory_size(site.ports[0].peer.memory_bytes)),
@@ -159,7 +159,7 @@ impl Component for CxlHost {
             cache: has_cache.then(|| Cache::new(self.cache_config())).transpose()?,
             outstanding: self.outstanding,
             background: BACKGROUND,
-            ports: ids.map(|[own, device]| HostPorts { own, device }).collect(),
+            ports: ids.map(|([own, device], link)| HostPorts { own, device, link }).collect(),
             routes: site.map.routes.clone(),
             form,
         };

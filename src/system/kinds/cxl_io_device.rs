@@ -21,6 +21,7 @@ use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
 use scalepool_nodes::cxl::{BACKGROUND, transaction_layouts};
 use scalepool_nodes::io::function::{Function, FunctionResult};
 use scalepool_nodes::io::mode::{self, FlexPort, MODES};
+use scalepool_nodes::io::tlps::Requests;
 use scalepool_nodes::io::{self, tlps};
 use scalepool_protocols::cxl::cxlio::dvsec::FlexBus;
 use scalepool_trace::{Hub, PlaceKind};
@@ -130,7 +131,7 @@ impl Component for IoDevice {
         let config = CompleterConfig { boundary_bytes: self.boundary, not_ready: self.not_ready };
         let result: Arc<Mutex<FunctionResult>> = Arc::default();
         let (shared, place) = (result.clone(), name.clone());
-        let latency_cycles = self.latency_cycles;
+        let (latency_cycles, link) = (self.latency_cycles, port.number);
         let of_memory: Arc<Mutex<Vec<Broken>>> = Arc::default();
         let broken = of_memory.clone();
         Ok(Node {
@@ -141,7 +142,7 @@ impl Component for IoDevice {
                     let completer = Completer::new(config, space, Store::new(REGISTERS));
                     let agent = PmAgent::new(PmConfig::new(Side::Device));
                     let (rx, tx) = (bind.attach(rx), bind.attach(tx));
-                    Function::new(completer, agent, form, latency_cycles, rx, tx, tap, shared)
+                    Function::new(completer, agent, form, latency_cycles, Requests::new(link), rx, tx, tap, shared)
                 })?;
                 let Some(((tx, rx), tap)) = plug.mem.zip(mem_tap) else { return Ok(()) };
                 let port = mode::routed_id(agreed, own);
@@ -153,6 +154,7 @@ impl Component for IoDevice {
                     timing: MemoryTiming { in_flight: MEM_QUEUE, ..MemoryTiming::fixed(latency_cycles) },
                     port,
                     form: mem_form,
+                    link,
                     place,
                 };
                 p.module(&mem_name, clock, |bind| Device::new(config, bind.attach(rx), bind.attach(tx), tap, of_memory))

@@ -64,6 +64,7 @@ impl Component for Memory {
             timing: timing(self.latency_cycles, self.queue, self.media.as_ref(), site.clock),
             port: port_ids[1],
             form,
+            link: site.ports[0].number,
             place: name.clone(),
         };
         let result = Arc::<Mutex<Vec<Broken>>>::default();

@@ -209,6 +209,7 @@ impl Component for CxlRoot {
         let mem_tap = cachemem.then(|| hub.tap(&mem_name, PlaceKind::Messages(transaction_layouts(mem_form))));
         let config = RootConfig {
             place: name.clone(),
+            link: port.number,
             form,
             requester: self.requester(clock),
             agent: PmAgent::new(PmConfig { timeout: cycles(self.timeout, clock), ..PmConfig::new(Side::Host) }),
@@ -226,7 +227,11 @@ impl Component for CxlRoot {
             cache: None,
             outstanding: self.memory.outstanding,
             background: BACKGROUND,
-            ports: vec![HostPorts { own: mode::routed_id(agreed, own), device: mode::routed_id(agreed, device) }],
+            ports: vec![HostPorts {
+                own: mode::routed_id(agreed, own),
+                device: mode::routed_id(agreed, device),
+                link: port.number,
+            }],
             routes: None,
             form: mem_form,
         };

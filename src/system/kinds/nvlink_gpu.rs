@@ -153,7 +153,7 @@ impl NvGpu {
     }
 
     fn work(&self, site: &Site<'_>) -> Work {
-        let Member { own, nodes } = site.member;
+        let Member { own, nodes, .. } = site.member;
         let members = self.collective.members(nodes);
         let mut requests = self.traffic.requests;
         if let Some(way) = self.way() {
@@ -206,6 +206,7 @@ impl NvGpu {
         let members = self.collective.members(nodes);
         let config = GpuConfig {
             id: own,
+            fabric: site.member.fabric,
             memory_cycles: self.memory_cycles,
             outstanding: self.outstanding,
             answer_queue: ANSWER_QUEUE,

@@ -317,6 +317,7 @@ impl Component for UalAccelerator {
         let traffic = self.traffic.of(own, site.member.nodes);
         let config = AcceleratorConfig {
             own,
+            fabric: site.member.fabric,
             place: name.clone(),
             operations: Generator::new(traffic, Rng::for_name(site.seed, &format!("{name}:operations"))),
             start_cycle: self.traffic.start_cycles,

@@ -144,6 +144,7 @@ fn seen(waits: &WaitTable, incoming: Class, stuck: Class, until_cycle: u64) -> (
                 routes: vec![Route::default()],
                 form: Form::Hbr,
                 number: 0,
+                link: 0,
             };
             let links = ends.into_iter().map(link).collect();
             let port = Port::from(stuck.dir() != sends);

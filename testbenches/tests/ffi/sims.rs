@@ -186,12 +186,14 @@ fn a_log_has_a_filter_for_each_layer_and_one_id_through_all() {
         assert_eq!(run(), bare, "{scenario}");
         let trace = std::fs::read_to_string(path).expect("the trace is there");
         let records = trace.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-        let origin = |r: &Value| r["where"].as_str().is_some_and(|w| !w.starts_with("device"));
-        let ids = |kind| {
-            let of_kind = records.clone().filter(|r| r["kind"] == kind && origin(r));
+        let ids = |kind, counts: &dyn Fn(&Value) -> bool| {
+            let of_kind = records.clone().filter(|r| r["kind"] == kind && counts(r));
             of_kind.map(|r| r["id"].to_string()).collect::<BTreeSet<_>>()
         };
-        let closed: Vec<String> = ids("begin").intersection(&ids("end")).cloned().collect();
+        // Requests: what serves them has the same id in the log, and accesses are no messages.
+        let messages = ids("begin", &|r| !r["message"].is_null());
+        let requests = ids("begin", &|r| !r["message"].is_null() && !messages.contains(&r["parent"].to_string()));
+        let closed: Vec<String> = requests.intersection(&ids("end", &|_| true)).cloned().collect();
         assert!(closed.len() > 20, "{scenario}: {} transactions", closed.len());
         let mut ways: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
         lines.iter().for_each(|line| ways.entry(word(line, "id")).or_default().push(line));

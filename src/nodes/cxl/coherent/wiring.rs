@@ -77,14 +77,16 @@ pub fn channels(
 }
 
 impl NodeEnds {
-    /// Attaches them to the node; `routes` lead to the peers behind the link, `number` is that of the link in the log.
-    pub fn attach(self, bind: &mut Binder, routes: Vec<Route>, form: Form, number: u16) -> NodeLink {
+    /// Attaches them to the node; `routes` lead to the peers behind the link, `number` is that of the link in the log, `link` in
+    /// traces.
+    pub fn attach(self, bind: &mut Binder, routes: Vec<Route>, form: Form, (number, link): (u16, u32)) -> NodeLink {
         NodeLink {
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             routes,
             form,
             number,
+            link,
         }
     }
 }

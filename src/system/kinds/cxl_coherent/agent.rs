@@ -17,11 +17,11 @@ use scalepool_protocols::cxl::message::Form;
 use scalepool_trace::Tap;
 use std::sync::{Arc, Mutex};
 
-/// A link of an agent: the ways to the peers behind it, how it spells messages, and its number in the log.
+/// A link of an agent: the ways to the peers behind it, how it spells messages, and its numbers in the log and in traces.
 struct AgentLink {
     routes: Vec<Route>,
     form: Form,
-    number: u16,
+    number: (u16, u32),
 }
 
 /// Makes the watch of an agent for the domains of its ports; `None`: none of them is watched.
@@ -85,7 +85,7 @@ where
             let (form, port_ids) = port.link.cxl();
             let seat = port.seat();
             let routes = seat.holders.clone().map(|holder| seat.route(holder, end, form, port_ids)).collect();
-            AgentLink { routes, form, number: seat.link_number() }
+            AgentLink { routes, form, number: (seat.link_number(), port.number) }
         };
         let links = ports.iter().map(link).collect();
         self.ready(0, vec![ports[0].seat().clone()], links)
@@ -98,7 +98,7 @@ where
             let (form, port_ids) = port.link.cxl();
             let seat = port.seat();
             let route = seat.route(seat.holders.start, end, form, port_ids);
-            AgentLink { routes: vec![route], form, number: seat.link_number() }
+            AgentLink { routes: vec![route], form, number: (seat.link_number(), port.number) }
         };
         let links = ports.iter().map(link).collect();
         let seats: Vec<Seat> = ports.iter().map(|port| port.seat().clone()).collect();

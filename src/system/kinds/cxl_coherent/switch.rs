@@ -169,7 +169,8 @@ fn switch(table: Table, site: &Site<'_>, hub: &mut Hub) -> Node {
     let name = site.path.to_owned();
     let tap = hub.tap(&name, PlaceKind::Messages(layouts(form(site, 0))));
     let domain = site.ports[0].seat().domain.clone();
-    let links: Vec<_> = site.ports.iter().map(|port| (port.link.cxl().0, port.seat().link_number())).collect();
+    let links: Vec<_> =
+        site.ports.iter().map(|port| (port.link.cxl().0, (port.seat().link_number(), port.number))).collect();
     let result: Arc<Mutex<SwitchResult>> = Arc::default();
     let (shared, place, config) = (result.clone(), name.clone(), domain.config().clone());
     Node {

@@ -60,7 +60,7 @@ impl Check {
             let windows: Vec<Value> = system.memory_map.iter().map(|window| window_json(&system, window)).collect();
             let form = json!({
                 "system": system.name, "components": components, "links": links, "memory_map": windows,
-                "problems": [], "warnings": system.warnings.json(),
+                "channels": system.channels.json(&system), "problems": [], "warnings": system.warnings.json(),
             });
             print_json(out, &form)?;
         } else {

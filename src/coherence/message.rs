@@ -77,6 +77,12 @@ pub enum Dir {
 }
 
 impl Class {
+    /// All classes.
+    pub const ALL: [Class; 12] = {
+        use Class::*;
+        [D2hReq, D2hRsp, D2hData, H2dReq, H2dRsp, H2dData, M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs]
+    };
+
     /// Name as the specification writes it.
     pub fn name(self) -> &'static str {
         match self {

@@ -270,6 +270,11 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a field is given.
+    fn has(&self, field: &Field) -> bool {
+        self.table.get(field.name).is_some()
+    }
+
     /// A table inside this one.
     pub fn table<C: Config>(&mut self, field: &'static Field) -> C {
         let empty = Table::default();
@@ -317,6 +322,13 @@ macro_rules! ints {
     };
 }
 ints!(u8, u16, u32, u64, usize);
+
+/// A table that may be left out as a whole.
+impl<C: Config> Taken for Option<C> {
+    fn taken(reader: &mut Reader<'_>, field: &'static Field) -> Option<C> {
+        reader.has(field).then(|| reader.table(field))
+    }
+}
 
 impl Taken for f64 {
     fn taken(reader: &mut Reader<'_>, field: &'static Field) -> f64 {
@@ -406,6 +418,7 @@ mod tests {
             order: String = "strict" [Unit::Of("-")] in Range::Words(&["strict", "relaxed"]), "order";
             faults: Vec<(String, Place)> = "" [Unit::Of("-")] in Range::Texts("faults"), "faults";
             inner: Inner = "" [Unit::Of("-")] in Range::Table(Inner::fields), "the table inside";
+            spare: Option<Inner> = "" [Unit::Of("-")] in Range::Table(Inner::fields), "a table that may be left out";
         }
     }
 
@@ -422,6 +435,9 @@ mod tests {
         assert_eq!(wrong, "");
         assert_eq!((all.depth, all.delay, all.rate, all.fast, all.inner.size), (4, 8_000_000, 32, true, 32768));
         assert!(resolved.contains(&("c.inner.size".to_owned(), "32768".to_owned())), "{resolved:?}");
+        assert_eq!(all.spare, None);
+        assert!(!resolved.iter().any(|(path, _)| path.starts_with("c.spare")), "what is left out decides nothing");
+        assert_eq!(outer("spare = {}").0.spare, Some(Inner { size: 32768 }));
         let text = "depth = 64\ndelay = \"1 us\"\nfast = false\nber = 1e-3\nfaults = [\"a\", \"b\"]\ninner = { size = \"1 MiB\" }\norder = \"relaxed\"";
         let (all, wrong, _) = outer(text);
         assert_eq!(wrong, "");
@@ -445,7 +461,7 @@ mod tests {
             "f.toml:6:9: c.order: found `any`, expected strict, relaxed",
             "f.toml:7:10: c.faults: found 3, expected list of faults",
             "f.toml:8:9: c.inner: found 4, expected a table with size",
-            "f.toml:9:1: c.depht: found the key `depht`, expected one of depth, delay, rate, ber, fast, order, faults, inner, kind; the nearest is `depth`",
+            "f.toml:9:1: c.depht: found the key `depht`, expected one of depth, delay, rate, ber, fast, order, faults, inner, spare, kind; the nearest is `depth`",
         ];
         assert_eq!(wrong, lines.join("\n"));
         assert_eq!(all.depth, 4, "reading goes on with the default");

@@ -76,8 +76,16 @@ impl Problems {
         let Problem { place, key, text } = problem;
         let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
         match place.line {
-            0 => format!("--set {key}{text}"),
-            line => format!("{}:{line}:{}: {key}{text}", self.file(*place), place.column),
+            0 => format!("{} {key}{text}", self.at(*place)),
+            _ => format!("{}: {key}{text}", self.at(*place)),
+        }
+    }
+
+    /// A place in words: file, line, column.
+    pub fn at(&self, place: Place) -> String {
+        match place.line {
+            0 => "--set".to_owned(),
+            line => format!("{}:{line}:{}", self.file(place), place.column),
         }
     }
 

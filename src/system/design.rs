@@ -1,8 +1,9 @@
 //! A system: components and links that fit, with everything that was read of them.
 
-use super::kind::{Component, ComponentKind, External, Link, LinkKind, PortDecl};
+use super::channels::ChannelGraph;
+use super::kind::{Component, ComponentKind, External, Link, LinkKind, PortDecl, Role};
 use super::memory_map::MappedWindow;
-use super::problem::Problems;
+use super::problem::{Place, Problems};
 use scalepool_kernel::Clock;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -23,6 +24,8 @@ pub struct System {
     pub memory_map: Vec<MappedWindow>,
     /// Every value as it is used: path and text.
     pub resolved: Vec<(String, String)>,
+    /// Which messages may wait for room where.
+    pub channels: ChannelGraph,
     /// What is no mistake and may surprise.
     pub warnings: Problems,
 }
@@ -31,6 +34,8 @@ pub struct System {
 pub struct Instance {
     /// Path, `host[0]`.
     pub path: String,
+    /// Where its table stands.
+    pub place: Place,
     /// Its kind.
     pub kind: &'static ComponentKind,
     /// Its configuration.
@@ -62,6 +67,8 @@ pub struct JoinedPort {
 pub struct LinkInstance {
     /// Path, `hosts[0]`.
     pub path: String,
+    /// Where its table stands.
+    pub place: Place,
     /// Its number in its array, 0 for one without an index.
     pub index: usize,
     /// Its kind.
@@ -90,6 +97,11 @@ impl System {
     /// Paths of the ports of a link.
     pub fn ports_of(&self, link: &LinkInstance) -> [&str; 2] {
         link.ports.map(|(component, port)| self.components[component].ports[port].path.as_str())
+    }
+
+    /// Sides of the ports of a link.
+    pub fn roles_of(&self, link: &LinkInstance) -> [Role; 2] {
+        link.ports.map(|(component, port)| self.components[component].ports[port].decl.role)
     }
 
     /// Whether components keep lines coherent, so that there is a chart of their messages.

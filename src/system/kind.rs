@@ -7,6 +7,7 @@
 //! to the ports; when all fits, the component is told who is at the other end of each port ([`Site`]) and becomes modules of
 //! a partition and a place where its figures will be ([`Node`]).
 
+use super::channels::{Order, Wait};
 use super::coherence::{Coherent, Seat};
 use super::document::Table;
 use super::field::{self, Config, Field};
@@ -518,6 +519,12 @@ pub trait Component: Send + Any {
         false
     }
 
+    /// Which messages that come in are taken only when there is room for which ones that go out; every other class is always
+    /// taken, because a place was set aside for it. `None`: nobody has said it, so any may wait for any.
+    fn waits(&self) -> Option<Vec<Wait>> {
+        None
+    }
+
     /// Whether it asks for anything, so that the rate of its ports is what goodput is judged against.
     fn asks(&self) -> bool {
         false
@@ -671,6 +678,14 @@ pub trait Link: Send {
     fn directions(&self, roles: [Role; 2]) -> [&'static str; 2] {
         let _ = roles;
         ["down", "up"]
+    }
+
+    /// Classes of messages with a flow control of their own: of what the first end sends and of what the second one sends.
+    fn channels(&self, roles: [Role; 2]) -> [Vec<&'static str>; 2];
+
+    /// Classes that it may hold behind others of the same direction.
+    fn order(&self) -> Vec<Order> {
+        Vec::new()
     }
 
     /// What is under way on each of its two wires, if that is a matter of memory.

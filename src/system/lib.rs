@@ -7,13 +7,14 @@
 //! A walk through one description: [`document`] reads the file; [`description`] applies the settings of the command line;
 //! a [`generator`] writes out what it
 //! stands for, and parts are taken in; [`resolve`] looks every name up, reads every table by the [`field`]s of its [`kind`] and joins the ports, or says all that is
-//! wrong; [`build`] makes wires, link ends and components of the [`design::System`], a partition for each component.
+//! wrong; [`channels`] judges whether messages can wait for each other in a circle; [`build`] makes wires, link ends and components of the [`design::System`], a partition for each component.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod bench;
 pub mod build;
 pub mod builtin;
+pub mod channels;
 pub mod coherence;
 pub mod description;
 pub mod design;

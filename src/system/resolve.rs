@@ -6,6 +6,7 @@
 //! exactly one link that fits; windows of the memory map lead to components; at last links are judged with what their ends
 //! offer, components with their links, and windows with who reaches them.
 
+use super::channels::ChannelGraph;
 use super::description::{Description, component_kind, link_kind, paths_of};
 use super::design::{Instance, JoinedPort, LinkInstance, System};
 use super::document::{Item, Table, Value};
@@ -111,13 +112,15 @@ pub(super) fn resolve(description: &Description) -> Result<System, Problems> {
     let mut warnings = Problems { files: description.files.clone(), list: Vec::new() };
     memory_map::warnings(&windows, &mut warnings);
     let warnings = warnings.sorted();
-    let system =
-        System { name: title.name, about: title.about, clocks, components, links, memory_map, resolved, warnings };
+    let (name, about, channels) = (title.name, title.about, ChannelGraph::default());
+    let mut system = System { name, about, clocks, components, links, memory_map, resolved, channels, warnings };
     if all.problems.list.is_empty() {
         let near = neighbours::of(&system);
         joined(&system, &near, &tables, &all.link_tables, &mut all.problems);
         memory(&system, &all.link_tables, &mut all.problems);
         memory_map::joined(&system, &windows, &near, &tables, &mut all.problems);
+        system.channels = ChannelGraph::of(&system);
+        all.problems.list.extend(system.channels.problems(&system).list);
     }
     all.problems.none(system)
 }
@@ -144,8 +147,9 @@ fn joined(
 fn memory(system: &System, link_tables: &[OwnTable], problems: &mut Problems) {
     let (mut all, mut largest): (_, Option<(u128, &OwnTable, &'static str)>) = (limit::Wires::default(), None);
     for (link, own) in system.links.iter().zip(link_tables) {
-        let roles = link.ports.map(|(component, port)| system.components[component].ports[port].decl.role);
-        let Some(OnWire { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(roles) else { continue };
+        let Some(OnWire { key, way_fs, unit_time_fs, unit_bytes }) = link.config.on_wire(system.roles_of(link)) else {
+            continue;
+        };
         let bytes = all.add(2, way_fs, unit_time_fs, unit_bytes);
         if largest.is_none_or(|(most, ..)| bytes > most) {
             largest = Some((bytes, own, key));
@@ -488,7 +492,7 @@ impl<'a> Resolver<'a> {
                 let ports = ports.collect();
                 let path = if count.is_some() { format!("{name}[{n}]") } else { name.to_owned() };
                 let folder = self.folder(name);
-                let instance = Instance { path, kind, config, clock, external, folder, ports: Vec::new() };
+                let instance = Instance { path, place, kind, config, clock, external, folder, ports: Vec::new() };
                 self.components.push(Open { instance, table: own, ports });
             }
         }
@@ -630,7 +634,7 @@ impl<'a> Resolver<'a> {
                 own.judge(config.check(), &mut self.problems);
                 let Some(ports) = self.join(kind.name, &path, ends, at) else { continue };
                 let path = index.map_or(name.to_owned(), |n| format!("{name}[{n}]"));
-                self.links.push(LinkInstance { path, index: index.unwrap_or(0), kind, config, ports });
+                self.links.push(LinkInstance { path, place, index: index.unwrap_or(0), kind, config, ports });
                 self.link_tables.push(own);
             }
         }

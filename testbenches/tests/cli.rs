@@ -1303,6 +1303,10 @@ fn descriptions_are_checked_drawn_and_described() {
     assert_eq!(stdout(&["check", &file]), "cxl68-expander: 2 components, 1 link\n");
     let form: Value = serde_json::from_str(&stdout(&["check", &file, "--json"])).unwrap();
     assert_eq!(form["links"], json!([{"path": "cxl", "kind": "cxl-68b", "between": ["host.cxl", "device.cxl"]}]));
+    // Requests of the host need room for answers of the device, and nothing needs room for requests.
+    let (graph, request) = (&form["channels"], json!({"link": "cxl", "direction": "down", "class": "M2S Req"}));
+    assert_eq!((&graph["channels"][0], &graph["edges"]), (&request, &json!([[0, 3, 0], [0, 2, 1], [1, 2, 2]])));
+    assert_eq!(graph["reasons"][0], json!({"by": "device", "why": "answers requests"}));
     let svg = file.replace("f.toml", "f.svg");
     stdout(&["check", &file, "--svg", &svg]);
     let drawn = std::fs::read_to_string(&svg).unwrap();

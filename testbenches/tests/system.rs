@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod arbiters;
+mod channels;
 mod cxlio_endpoint;
 mod descriptions;
 mod determinism;
 mod ends;
 mod kernel;
+mod memory_backend;
 mod memory_map;
 mod messages;
 mod nvl_fabric;

@@ -22,12 +22,6 @@ pub const fn may_wait_for(incoming: Class) -> &'static [Class] {
     }
 }
 
-/// All classes.
-const CLASSES: [Class; 12] = {
-    use Class::*;
-    [D2hReq, D2hRsp, D2hData, H2dReq, H2dRsp, H2dData, M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs]
-};
-
 /// The rule of an incoming class: its row in the device's or the host's table.
 pub const fn row(incoming: Class) -> &'static str {
     use Class::*;
@@ -81,15 +75,21 @@ impl WaitTable {
         self.forbids(incoming, outgoing).is_none() || self.extra.contains(&(incoming, outgoing))
     }
 
+    /// All waits of the agent: the class that comes in, and the one that it waits for.
+    pub fn all(&self) -> impl Iterator<Item = (Class, Class)> + '_ {
+        let pairs = Class::ALL.into_iter().flat_map(|incoming| Class::ALL.map(|outgoing| (incoming, outgoing)));
+        pairs.filter(|&(incoming, outgoing)| self.waits(incoming, outgoing))
+    }
+
     /// A cycle of classes in which each waits for the next, where all other agents keep the sheet. The event names the
     /// row of the wait that closes it.
     pub fn cycle(&self) -> Option<Event> {
         let mut waits: Vec<(Class, Class)> = Vec::new();
-        for incoming in CLASSES {
+        for incoming in Class::ALL {
             waits.extend(may_wait_for(incoming).iter().map(|&outgoing| (incoming, outgoing)));
-            waits.extend(CLASSES.into_iter().filter(|&o| self.waits(incoming, o)).map(|o| (incoming, o)));
+            waits.extend(Class::ALL.into_iter().filter(|&o| self.waits(incoming, o)).map(|o| (incoming, o)));
         }
-        for (incoming, outgoing) in CLASSES.into_iter().flat_map(|i| CLASSES.into_iter().map(move |o| (i, o))) {
+        for (incoming, outgoing) in Class::ALL.into_iter().flat_map(|i| Class::ALL.into_iter().map(move |o| (i, o))) {
             let Some(rule) = self.forbids(incoming, outgoing).filter(|_| self.waits(incoming, outgoing)) else {
                 continue;
             };

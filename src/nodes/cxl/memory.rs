@@ -1,12 +1,13 @@
 //! The expander: a CXL Type 3 device with host-managed memory (HDM-H).
 //!
-//! Modelled: requests served in order of arrival, one a cycle, each after a fixed latency. What is answered is the business
-//! of the device of the coherence engine ([`HdmH`]), the one that the chapter 14 tests judge, over a store with real bytes, byte
+//! Modelled: requests served in order of arrival, at most one a cycle, and answered when the memory behind them is done, which
+//! may be out of order where lines differ: a fixed latency, or banks (see [`backend`](scalepool_memory::backend)). What is
+//! answered is the business of the device of the coherence engine ([`HdmH`]), the one that the chapter 14 tests judge, over a store with real bytes, byte
 //! enables and poison; a message that is in no row of its table breaks that row's rule and gets no answer. HDM decoders make
 //! device addresses of system addresses. Left out: DRAM banks and refresh, stored meta values, DevLoad other than light load.
 //!
-//! A walk through one cycle: answers whose time has come leave as far as the channel has room; one request is taken, and
-//! applied to the store at once, so requests to one line take effect in order of arrival.
+//! A walk through one cycle: answers whose time has come leave as far as the channel has room; one request is taken if the
+//! memory has room for it, and applied to the store at once, so requests to one line take effect in order of arrival.
 
 use super::{cxl_tag, shown};
 use crate::Broken;
@@ -17,14 +18,15 @@ use scalepool_coherence::mem::HdmH;
 use scalepool_coherence::mem::backing::Backing;
 use scalepool_coherence::wire::{Route, from_link};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
+use scalepool_memory::backend::{Access, MemoryBackend, MemoryTiming, Request};
 use scalepool_memory::decoder::Decoders;
 use scalepool_memory::store::Store;
+use scalepool_memory::{ALL_BYTES, LINE_BYTES};
 use scalepool_protocols::cxl::cxl256::code::DrsOpcode;
 use scalepool_protocols::cxl::message::{Form, Message};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, Handle, Kind, Named, Stamp, Tap, Wait};
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the device is built.
@@ -33,10 +35,8 @@ pub struct DeviceConfig {
     pub store: Store,
     /// Windows of the memory map that lead to it; `None`: system addresses are device addresses.
     pub decoders: Option<Decoders>,
-    /// Request to answer \[cycles of its clock\].
-    pub latency_cycles: u64,
-    /// Most requests that it holds.
-    pub queue: usize,
+    /// When requests are answered, in cycles of its clock.
+    pub timing: MemoryTiming,
     /// Its port, where the link routes by ports; else 0.
     pub port: u16,
     /// How its link spells messages, for traces.
@@ -96,6 +96,20 @@ impl Server {
         Server { agent, choices, step, port, form }
     }
 
+    /// What a request asks of the memory; nothing where there is none.
+    fn request(&self, message: &Message) -> Request {
+        let (address, access) = match message {
+            Message::M2sReq(header) => (header.address, Access::Read),
+            Message::M2sRwd(header, data) => {
+                let is_whole = data.byte_enables.is_none_or(|enables| enables == ALL_BYTES);
+                (header.address, if is_whole { Access::Write } else { Access::Modify })
+            }
+            _ => return Request::NONE,
+        };
+        let address = self.agent.backing().device_address(LineAddr::of_address(address));
+        address.map_or(Request::NONE, |address| Request { address, bytes: LINE_BYTES, access })
+    }
+
     /// The answer to a request, after its effect on the store; `None` where there is none: a hint, a request that breaks a rule,
     /// or one for another port, which stays open at the host. The rules that it breaks are in `step`.
     fn serve(&mut self, message: &Message) -> Option<Message> {
@@ -121,19 +135,24 @@ impl Server {
     }
 }
 
+/// An answer that waits for the memory.
+struct Answer {
+    transaction: u64,
+    /// When its request came.
+    since: Time,
+    message: Message,
+}
+
 /// The device.
 pub struct Device {
     server: Server,
-    latency_cycles: u64,
-    queue: usize,
+    memory: Box<dyn MemoryBackend<Answer>>,
     link: u32,
     place: String,
-    /// The first answer is due and has no room, as the trace says.
+    /// The first answer is ready and has no room, as the trace says.
     is_held: bool,
-    /// The next request has no place in the queue, as the trace says.
+    /// The memory has no room for the next request, as the trace says.
     is_full: bool,
-    /// Answers with the cycle at which they may leave, transaction and time of arrival.
-    answers: VecDeque<(u64, u64, Time, Message)>,
     rx: In<Message>,
     tx: Out<Message>,
     tap: Tap,
@@ -150,11 +169,16 @@ impl Device {
         tap: Tap,
         result: Arc<Mutex<Vec<Broken>>>,
     ) -> Device {
-        let DeviceConfig { store, decoders, latency_cycles, queue, port, form, link, place } = config;
+        let DeviceConfig { store, decoders, timing, port, form, link, place } = config;
         let server = Server::new(Bytes { store, decoders }, port, form);
-        let (answers, broken) = (VecDeque::new(), Vec::new());
-        let (is_held, is_full) = (false, false);
-        Device { server, latency_cycles, queue, link, place, is_held, is_full, answers, rx, tx, tap, broken, result }
+        let (memory, is_held, is_full) = (timing.build(), false, false);
+        Device { server, memory, link, place, is_held, is_full, rx, tx, tap, broken: Vec::new(), result }
+    }
+
+    /// The cycle from which the memory takes the first request at the port, if there is one.
+    fn takes_at(&mut self, cx: &Cx) -> Option<u64> {
+        let request = self.server.request(self.rx.peek(cx)?);
+        self.memory.room_at(cx.cycle(), &request)
     }
 
     /// A request as its host knows it.
@@ -167,9 +191,9 @@ impl Device {
         Some(cxl_tag(self.link, host, device, tag))
     }
 
-    /// Says of the next request that it waits for a place in the queue, and when it does no more.
+    /// Says of the next request that it waits for room in the memory, and when it does no more.
     fn show_queue(&mut self, cx: &Cx, at: Stamp) {
-        let is_full = self.answers.len() >= self.queue && self.rx.is_due(cx);
+        let is_full = self.rx.is_due(cx) && self.takes_at(cx) != Some(at.cycle);
         if is_full == self.is_full {
             return;
         }
@@ -202,51 +226,49 @@ impl Device {
 impl Module for Device {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        while let Some((due, id, _, answer)) = self.answers.front()
-            && *due <= at.cycle
+        while self.memory.is_ready(at.cycle)
             && self.tx.has_room(cx, 1)
+            && let Some(Answer { transaction, message, .. }) = self.memory.pop(at.cycle)
         {
-            let (id, answer) = (*id, *answer);
-            self.tap.record(at, Kind::End, id, 0, || shown(&answer, self.server.form));
-            if self.tx.push(cx, answer).is_err() {
-                break;
-            }
-            self.answers.pop_front();
+            self.tap.record(at, Kind::End, transaction, 0, || shown(&message, self.server.form));
+            // Room was asked for before.
+            let _ = self.tx.push(cx, message);
             self.is_held = false;
         }
-        if let Some((_, id, ..)) = self.answers.front().filter(|(due, ..)| *due <= at.cycle && !self.is_held) {
-            self.tap.wait(at, *id, Wait::Link, 0);
+        if let Some(first) = self.memory.first().filter(|_| self.memory.is_ready(at.cycle) && !self.is_held) {
+            self.tap.wait(at, first.transaction, Wait::Link, 0);
             self.is_held = true;
         }
         self.show_queue(cx, at);
-        if self.answers.len() < self.queue
-            && let Some(request) = self.rx.pop(cx)
+        if self.takes_at(cx) == Some(at.cycle)
+            && let Some(message) = self.rx.pop(cx)
         {
-            let id = self.tap.new_id();
-            let named = self.handle(&request).map_or(Named::Nowhere, Named::By);
-            self.tap.named(named, at, Kind::Begin, id, 0, || shown(&request, self.server.form));
-            match self.serve(&request, at) {
-                Some(answer) => {
-                    self.tap.wait(at, id, Wait::Media, 0);
-                    self.answers.push_back((at.cycle + self.latency_cycles, id, cx.now(), answer));
+            let transaction = self.tap.new_id();
+            let named = self.handle(&message).map_or(Named::Nowhere, Named::By);
+            self.tap.named(named, at, Kind::Begin, transaction, 0, || shown(&message, self.server.form));
+            let request = self.server.request(&message);
+            match self.serve(&message, at) {
+                Some(message) => {
+                    self.tap.wait(at, transaction, Wait::Media, 0);
+                    // Room was asked for before.
+                    let _ = self.memory.push(at.cycle, &request, Answer { transaction, since: cx.now(), message });
                 }
-                None => self.tap.record(at, Kind::End, id, 0, || Body::None),
+                None => self.tap.record(at, Kind::End, transaction, 0, || Body::None),
             }
         }
         self.show_queue(cx, at);
-        if self.rx.is_due(cx) && self.answers.len() < self.queue {
-            return Next::Busy;
-        }
-        match self.answers.front() {
-            Some((due, ..)) if *due > at.cycle => Next::At(cx.in_cycles(due - at.cycle)),
-            // Due and no room: the consumer's pop wakes us.
-            _ => Next::Idle,
+        // One that is ready and has no room is woken for by the consumer's pop.
+        let ready = self.memory.ready_at().filter(|ready| *ready > at.cycle);
+        match ready.into_iter().chain(self.takes_at(cx)).min() {
+            Some(next) if next <= at.cycle => Next::Busy,
+            Some(next) => Next::At(cx.in_cycles(next - at.cycle)),
+            None => Next::Idle,
         }
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.answers.front() {
-            Some((_, _, since, _)) => Err(Pending::new(format!("{} answers to send", self.answers.len()), *since)),
+        match self.memory.first() {
+            Some(first) => Err(Pending::new(format!("{} answers to send", self.memory.in_flight()), first.since)),
             None => Ok(()),
         }
     }
@@ -256,7 +278,7 @@ impl Module for Device {
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("answers", self.answers.len() as u64);
+        visit("answers", self.memory.in_flight() as u64);
     }
 }
 
@@ -297,6 +319,21 @@ mod tests {
         assert!(matches!(device.serve(&write(BASE + 0x200)), Some(Message::S2mNdr(_))));
         assert_eq!(device.agent.backing().store.read_line(0x100).data, [7; 64]);
         assert_eq!(read(&mut device, BASE + 0x200), (DrsOpcode::MemData, [7; 64]));
+    }
+
+    #[test]
+    fn requests_ask_the_memory_by_its_own_addresses() {
+        let device = device(Form::Hbr);
+        let line = |access| Request { address: 0x100, bytes: 64, access };
+        let req = M2sReq { opcode: M2sReqOpcode::MemRd, address: BASE + 0x200, ..M2sReq::default() };
+        assert_eq!(device.request(&Message::M2sReq(req)), line(Access::Read));
+        assert_eq!(device.request(&write(BASE + 0x200)), line(Access::Write));
+        let Message::M2sRwd(header, data) = write(BASE + 0x200) else { unreachable!("it is a write") };
+        for (enables, access) in [(u64::MAX, Access::Write), (u64::MAX >> 1, Access::Modify)] {
+            let data = Data { byte_enables: Some(enables), ..data };
+            assert_eq!(device.request(&Message::M2sRwd(header, data)), line(access));
+        }
+        assert_eq!(device.request(&write(0)), Request::NONE, "a hole");
     }
 
     #[test]

@@ -10,8 +10,8 @@ use scalepool_endpoint::pm::{Happened, PmAgent};
 use scalepool_endpoint::tlp::{Form, Kind as TlpKind, Tlp};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::io_ends::IoItem;
+use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
 use scalepool_trace::{Kind, Named, Stamp, Tap, Wait};
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the device leaves behind for the report.
@@ -27,7 +27,6 @@ pub struct FunctionResult {
 
 /// An answer that is not due yet.
 struct Answer {
-    due: u64,
     id: u64,
     /// The last one of its request.
     last: bool,
@@ -40,12 +39,12 @@ pub struct Function {
     completer: Completer,
     agent: PmAgent,
     form: Form,
-    latency_cycles: u64,
     /// What the host asks for, for traces.
     requests: Requests,
     /// The first answer is due and has no room, as the trace says.
     is_held: bool,
-    answers: VecDeque<Answer>,
+    /// Keeps the time of every answer; what it answers is registers and memory alike, so it has no banks.
+    answers: Box<dyn MemoryBackend<Answer>>,
     rx: In<IoItem>,
     tx: Out<IoItem>,
     tap: Tap,
@@ -67,9 +66,9 @@ impl Function {
         tap: Tap,
         result: Arc<Mutex<FunctionResult>>,
     ) -> Function {
-        let (answers, mine) = (VecDeque::new(), FunctionResult::default());
+        let (answers, mine) = (MemoryTiming::fixed(latency_cycles).build(), FunctionResult::default());
         let is_held = false;
-        Function { completer, agent, form, latency_cycles, requests, is_held, answers, rx, tx, tap, result, mine }
+        Function { completer, agent, form, requests, is_held, answers, rx, tx, tap, result, mine }
     }
 
     /// The bytes of a TLP of ours: every field of it comes from a TLP of the same form, so it has some.
@@ -78,11 +77,10 @@ impl Function {
     }
 
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(answer) = self.answers.front()
-            && answer.due <= at.cycle
+        while self.answers.is_ready(at.cycle)
             && self.tx.has_room(cx, 1)
+            && let Some(answer) = self.answers.pop(at.cycle)
         {
-            let Some(answer) = self.answers.pop_front() else { break };
             self.is_held = false;
             let (kind, form) = (if answer.last { Kind::End } else { Kind::Mark }, self.form);
             self.tap.record(at, kind, answer.id, 0, || match answer.last {
@@ -93,7 +91,7 @@ impl Function {
             // Room was asked for before.
             let _ = self.tx.push(cx, IoItem::Tlp(answer.bytes));
         }
-        if let Some(answer) = self.answers.front().filter(|answer| answer.due <= at.cycle && !self.is_held) {
+        if let Some(answer) = self.answers.first().filter(|_| self.answers.is_ready(at.cycle) && !self.is_held) {
             self.tap.wait(at, answer.id, Wait::Link, 0);
             self.is_held = true;
         }
@@ -134,8 +132,9 @@ impl Function {
         let n = answers.len();
         for (k, answer) in answers.into_iter().enumerate() {
             let Some(bytes) = self.bytes_of(&answer) else { continue };
-            let due = at.cycle + self.latency_cycles;
-            self.answers.push_back(Answer { due, id, last: k + 1 == n, since: cx.now(), bytes });
+            // A latency without limits always has room.
+            let answer = Answer { id, last: k + 1 == n, since: cx.now(), bytes };
+            let _ = self.answers.push(at.cycle, &Request::NONE, answer);
         }
     }
 }
@@ -154,16 +153,18 @@ impl Module for Function {
         self.send(cx, at);
         self.mine.events.extend(self.completer.take_events());
         self.mine.events.extend(self.agent.take_events());
-        match self.answers.front() {
-            Some(answer) if answer.due > at.cycle => Next::At(cx.in_cycles(answer.due - at.cycle)),
+        match self.answers.ready_at() {
+            Some(ready) if ready > at.cycle => Next::At(cx.in_cycles(ready - at.cycle)),
             // Due and no room: the consumer's pop wakes us.
             _ => Next::Idle,
         }
     }
 
     fn idle_ok(&self) -> Result<(), Pending> {
-        match self.answers.front() {
-            Some(answer) => Err(Pending::new(format!("{} completions to send", self.answers.len()), answer.since)),
+        match self.answers.first() {
+            Some(answer) => {
+                Err(Pending::new(format!("{} completions to send", self.answers.in_flight()), answer.since))
+            }
             None if !self.agent.is_quiet() => Err(Pending::new("power management messages to send", Time::ZERO)),
             None => Ok(()),
         }
@@ -174,6 +175,6 @@ impl Module for Function {
     }
 
     fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("answers", self.answers.len() as u64);
+        visit("answers", self.answers.in_flight() as u64);
     }
 }

@@ -21,6 +21,7 @@ use scalepool_fabric::nvlink_switch::crossbar::SWITCH_RID;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::nvlink::Message;
 use scalepool_link::nvlink::port::body_of;
+use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
 use scalepool_protocols::nvlink::{Ae, Class, Header, NvlConfig, Op};
 use scalepool_protocols::wire::{LayoutDef, Violation, Wire};
 use scalepool_trace::{Body, Handle, Identifier, Kind, Named, PlaceKind, Stamp, Tap, Wait};
@@ -112,10 +113,9 @@ struct OpenAsk {
     group: Option<u64>,
 }
 
+/// An answer with the transaction that it ends, 0 for none.
 struct Answer {
-    due: u64,
     message: Message,
-    /// The transaction that it ends, 0 for none.
     id: u64,
 }
 
@@ -152,7 +152,8 @@ pub struct Gpu {
     next_group: u64,
     /// What found no room.
     held: VecDeque<Held>,
-    answers: Vec<VecDeque<Answer>>,
+    /// Answers by link, which keep their order there.
+    answers: Vec<Box<dyn MemoryBackend<Answer>>>,
     /// Links whose first answer is due and has no room, as the trace says.
     full: Vec<bool>,
     flushes: Vec<Flush>,
@@ -208,7 +209,7 @@ impl Gpu {
             groups: BTreeMap::new(),
             next_group: 0,
             held: VecDeque::new(),
-            answers: links.iter().map(|_| VecDeque::new()).collect(),
+            answers: links.iter().map(|_| MemoryTiming::fixed(config.memory_cycles).build()).collect(),
             full: vec![false; links.len()],
             flushes: Vec::new(),
             late: VecDeque::new(),
@@ -335,7 +336,8 @@ impl Gpu {
             self.tap.wait(at, id, Wait::Media, 0);
         }
         let message = Message { tag: to.tag, rid: to.rid, data, size, ..Message::new(op, &self.codec) };
-        self.answers[link].push_back(Answer { due: at.cycle + self.config.memory_cycles, message, id });
+        // A latency without limits always has room.
+        let _ = self.answers[link].push(at.cycle, &Request::NONE, Answer { message, id });
     }
 
     fn take_request(&mut self, at: Stamp, link: usize, message: Message) {
@@ -401,7 +403,7 @@ impl Gpu {
             }
             let waits = self.config.mutant == Mutant::BlocksAnswers && !self.open.is_empty();
             while !waits
-                && self.answers[link].len() < self.config.answer_queue
+                && self.answers[link].in_flight() < self.config.answer_queue
                 && let Some(message) = self.links[link].rx[0].pop(cx)
             {
                 self.mine.ledger.receive((Peer::of_requester(message.rid), link, 0), &message);
@@ -521,15 +523,10 @@ impl Gpu {
     fn send(&mut self, cx: &mut Cx, at: Stamp) {
         self.until = None;
         for link in 0..self.links.len() {
-            while self.answers[link].front().is_some_and(|a| a.due <= at.cycle) {
-                let Some(answer) = self.answers[link].pop_front() else { break };
-                if !self.links[link].tx[2].has_room(cx, 1) {
-                    if answer.id != 0 && !std::mem::replace(&mut self.full[link], true) {
-                        self.tap.wait(at, answer.id, Wait::Link, 0);
-                    }
-                    self.answers[link].push_front(answer);
-                    break;
-                }
+            while self.answers[link].is_ready(at.cycle)
+                && self.links[link].tx[2].has_room(cx, 1)
+                && let Some(answer) = self.answers[link].pop(at.cycle)
+            {
                 self.full[link] = false;
                 if answer.id != 0 {
                     self.tap.record(at, Kind::End, answer.id, 0, || Body::None);
@@ -538,6 +535,11 @@ impl Gpu {
                 self.mine.flits += flits(&answer.message);
                 // There was room.
                 let _ = self.links[link].tx[2].push(cx, answer.message);
+            }
+            let first = self.answers[link].first().filter(|first| first.id != 0 && !self.full[link]);
+            if let Some(first) = first.filter(|_| self.answers[link].is_ready(at.cycle)) {
+                self.full[link] = true;
+                self.tap.wait(at, first.id, Wait::Link, 0);
             }
         }
         while self.send_held(cx, at) {
@@ -567,13 +569,12 @@ impl Module for Gpu {
         self.send(cx, at);
         // Requests that were left in their channels wake nobody again, and answers that left have made room for more.
         let more = |(link, ends): (usize, &LinkEnds)| {
-            self.answers[link].len() < self.config.answer_queue && ends.rx[0].is_due(cx)
+            self.answers[link].in_flight() < self.config.answer_queue && ends.rx[0].is_due(cx)
         };
         if self.links.iter().enumerate().any(more) {
             return Next::Busy;
         }
-        let answers =
-            self.answers.iter().filter_map(|queue| queue.front()).map(|a| a.due).filter(|&due| due > at.cycle);
+        let answers = self.answers.iter().filter_map(|queue| queue.ready_at()).filter(|&ready| ready > at.cycle);
         let late = self.late.front().map(|(due, ..)| *due);
         match answers.chain(late).chain(self.until).min() {
             Some(due) => Next::At(cx.in_cycles(due.saturating_sub(at.cycle).max(1))),
@@ -589,7 +590,8 @@ impl Module for Gpu {
         if let Some(what) = self.config.program.missing() {
             return Err(Pending::new(what, Time::ZERO));
         }
-        let waiting = self.answers.iter().map(VecDeque::len).sum::<usize>() + self.held.len() + self.flushes.len();
+        let waiting =
+            self.answers.iter().map(|queue| queue.in_flight()).sum::<usize>() + self.held.len() + self.flushes.len();
         if waiting > 0 {
             return Err(Pending::new(format!("{waiting} messages to send or flushes to answer"), Time::ZERO));
         }

@@ -23,6 +23,7 @@ use crate::latencies::Latencies;
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_link::ualink::tl::TlClass;
 use scalepool_memory::Line;
+use scalepool_memory::backend::{MemoryBackend, MemoryTiming, Request};
 use scalepool_memory::store::{Background, Store};
 use scalepool_protocols::ualink::code::{RdWr, ReqCmd, Status};
 use scalepool_protocols::ualink::control::Field;
@@ -137,8 +138,6 @@ struct Awaited {
 
 /// An answer of the completer.
 struct Due {
-    /// Cycle at which it may leave.
-    cycle: u64,
     answer: Answer,
     /// The transaction that it answers.
     id: u64,
@@ -173,8 +172,8 @@ pub struct Accelerator {
     ports: Vec<PortEnds>,
     memory: Store,
     watch: Watch,
-    /// Answers of the completer by port.
-    answers: Vec<VecDeque<Due>>,
+    /// Answers of the completer by port, which keep their order there.
+    answers: Vec<Box<dyn MemoryBackend<Due>>>,
     /// Ports whose first answer is due and has no room, as the trace says.
     held: Vec<bool>,
     /// What the memories of all hold in the regions of this originator, once all that is open is done.
@@ -238,7 +237,7 @@ impl Accelerator {
     ) -> Accelerator {
         let (next, next_at_cycle) = (config.operations.next(), config.start_cycle);
         Accelerator {
-            answers: ports.iter().map(|_| VecDeque::new()).collect(),
+            answers: ports.iter().map(|_| MemoryTiming::fixed(config.latency_cycles).build()).collect(),
             held: vec![false; ports.len()],
             tags: ports.iter().map(|_| Tags::default()).collect(),
             open: OpenRequests::new(ports.len()),
@@ -496,10 +495,11 @@ impl Accelerator {
     fn complete(&mut self, cx: &mut Cx, at: Stamp) {
         let (request, response) = (TlClass::Request.index(), TlClass::Response.index());
         for port in 0..self.ports.len() {
-            while self.answers[port].front().is_some_and(|answer| answer.cycle <= at.cycle)
+            while self.answers[port].is_ready(at.cycle)
                 && self.ports[port].tx[response].has_room(cx, 1)
+                && let Some(answer) = self.answers[port].pop(at.cycle)
             {
-                let Some(Due { answer, id, is_last, .. }) = self.answers[port].pop_front() else { break };
+                let Due { answer, id, is_last } = answer;
                 self.held[port] = false;
                 if is_last {
                     self.tap.record(at, Kind::End, id, 0, || Body::None);
@@ -514,11 +514,12 @@ impl Accelerator {
                 // Room was asked for before.
                 let _ = self.ports[port].tx[response].push(cx, answer);
             }
-            if let Some(answer) = self.answers[port].front().filter(|a| a.cycle <= at.cycle && !self.held[port]) {
-                self.tap.wait(at, answer.id, Wait::Link, 0);
+            let first = self.answers[port].first().filter(|_| !self.held[port]);
+            if let Some(first) = first.filter(|_| self.answers[port].is_ready(at.cycle)) {
+                self.tap.wait(at, first.id, Wait::Link, 0);
                 self.held[port] = true;
             }
-            while self.answers[port].len() < self.config.queue
+            while self.answers[port].in_flight() < self.config.queue
                 && let Some(transfer) = self.ports[port].rx[request].pop(cx)
             {
                 self.mine.served += 1;
@@ -526,14 +527,17 @@ impl Accelerator {
                 if let Field::Request(req) = &transfer.field {
                     self.watch.request(port, req).into_iter().for_each(|violation| self.keep(violation));
                 }
-                let (id, cycle) = (self.serves(&transfer, at), at.cycle + self.config.latency_cycles);
+                let id = self.serves(&transfer, at);
                 let answers = answers(&mut self.memory, self.config.own, &transfer, self.config.responses);
                 if answers.is_empty() {
                     self.tap.record(at, Kind::End, id, 0, || Body::None);
                 }
                 let last = answers.len();
-                let due = |(n, answer)| Due { cycle, answer, id, is_last: n + 1 == last };
-                self.answers[port].extend(answers.into_iter().enumerate().map(due));
+                for (n, answer) in answers.into_iter().enumerate() {
+                    // A latency without limits always has room.
+                    let due = Due { answer, id, is_last: n + 1 == last };
+                    let _ = self.answers[port].push(at.cycle, &Request::NONE, due);
+                }
             }
         }
     }
@@ -560,7 +564,7 @@ impl Module for Accelerator {
             return Next::Busy;
         }
         // What waits for room, for an answer or for a request is woken by it.
-        let answer = self.answers.iter().filter_map(|queue| queue.front().map(|answer| answer.cycle));
+        let answer = self.answers.iter().filter_map(|queue| queue.ready_at());
         let issue = self.next.map(|_| self.next_at_cycle);
         let due = answer.chain(issue).filter(|&due| due > at.cycle).min();
         let due = due.map(|due| cx.in_cycles(due - at.cycle));

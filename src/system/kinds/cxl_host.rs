@@ -1,5 +1,6 @@
 //! `cxl.host`: a core with a cache that uses the memory of a device, see [`scalepool_nodes::cxl::host`].
 
+use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Component, ComponentKind, Finding, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort, component,
@@ -128,6 +129,11 @@ impl Component for CxlHost {
 
     fn takes_stimulus(&self) -> bool {
         true
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        // Every request has a place for its answer.
+        Some(Vec::new())
     }
 
     fn asks(&self) -> bool {

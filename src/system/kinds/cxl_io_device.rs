@@ -1,10 +1,12 @@
 //! `cxl.io-device`: a CXL Type 3 device that is found over CXL.io, see [`scalepool_nodes::io::function`]; where the link
 //! carries CXL.mem too, its memory answers beside it.
 
+use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Carried, Component, ComponentKind, Finding, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component,
 };
+use crate::kinds::cxl_links;
 use crate::measured::Measured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
@@ -12,6 +14,7 @@ use scalepool_endpoint::completer::{Completer, CompleterConfig};
 use scalepool_endpoint::config_space::ConfigSpace;
 use scalepool_endpoint::config_space::type3::{ConfigError, Type3Config, type3};
 use scalepool_endpoint::pm::{PmAgent, PmConfig, Side};
+use scalepool_memory::backend::MemoryTiming;
 use scalepool_memory::store::{Background, Store};
 use scalepool_nodes::Broken;
 use scalepool_nodes::cxl::memory::{Device, DeviceConfig};
@@ -107,6 +110,12 @@ impl Component for IoDevice {
         wrong.into_iter().collect()
     }
 
+    fn waits(&self) -> Option<Vec<Wait>> {
+        let mut waits = cxl_links::answered_memory();
+        waits.push(Wait::answered(cxl_links::NON_POSTED, cxl_links::COMPLETION));
+        Some(waits)
+    }
+
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let port = &site.ports[0];
         let Carried::CxlIo { rate_gtps, cachemem, port_ids: [host, own], .. } = port.link.carried else {
@@ -142,8 +151,7 @@ impl Component for IoDevice {
                 let config = DeviceConfig {
                     store,
                     decoders: None,
-                    latency_cycles,
-                    queue: MEM_QUEUE,
+                    timing: MemoryTiming { in_flight: MEM_QUEUE, ..MemoryTiming::fixed(latency_cycles) },
                     port,
                     form: mem_form,
                     link,

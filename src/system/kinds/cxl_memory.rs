@@ -1,7 +1,10 @@
 //! `cxl.memory`: a CXL Type 3 device with host-managed memory (HDM-H), see [`scalepool_nodes::cxl::memory`].
 
+use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Finding, Node, NodeError, Offer, Plug, PortDecl, Role, Site, component};
+use crate::kinds::cxl_links;
+use crate::kinds::media::{Media, timing};
 use crate::measured::Measured;
 use crate::quantity::Unit;
 use scalepool_memory::LINE_BYTES;
@@ -26,14 +29,15 @@ config! {
     /// A memory device. Numbers without another source are of the model (basis: model).
     pub struct Memory {
         size: u64 = "16 GiB" [Unit::Bytes] in Range::Int(64, 1 << 46), "memory size; without a memory map addresses are taken modulo it";
-        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in the device";
+        latency_cycles: u64 = "160" [Unit::Of("device cycles")] in Range::Int(1, 1 << 30), "latency from request to answer in the device; with banks in `media`, without the time in a bank";
         queue: usize = "512" [Unit::Of("requests")] in Range::Int(1, 1 << 20), "requests that the device can queue";
+        media: Option<Media> = "" [Unit::Of("-")] in Range::Table(Media::fields), "what stands behind the latency; left out, the latency is all";
     }
 }
 
 impl Component for Memory {
     fn ports(&self) -> Vec<PortDecl> {
-        vec![PortDecl { name: "cxl", len: None, links: super::cxl_links::NAMES, role: Role::Device }]
+        vec![PortDecl { name: "cxl", len: None, links: cxl_links::NAMES, role: Role::Device }]
     }
 
     fn offer(&self) -> Offer {
@@ -46,6 +50,10 @@ impl Component for Memory {
         (!is_whole).then(text).into_iter().collect()
     }
 
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(cxl_links::answered_memory())
+    }
+
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let name = format!("{}.mem", site.path);
         let (form, port_ids) = site.ports[0].link.cxl();
@@ -53,8 +61,7 @@ impl Component for Memory {
         let config = DeviceConfig {
             store: Store::new(BACKGROUND),
             decoders: site.map.decoders.clone(),
-            latency_cycles: self.latency_cycles,
-            queue: self.queue,
+            timing: timing(self.latency_cycles, self.queue, self.media.as_ref(), site.clock),
             port: port_ids[1],
             form,
             link: site.ports[0].number,

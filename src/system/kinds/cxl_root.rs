@@ -1,6 +1,7 @@
 //! `cxl.root`: a root complex that finds a CXL device over CXL.io and brings it up, see [`scalepool_nodes::io::root`]; where
 //! the link carries CXL.mem too, a core uses the memory of the device beside it.
 
+use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Carried, Component, ComponentKind, Finding, Member, Node, NodeError, Offer, Plug, PortDecl, Role, Site, SitePort,
@@ -181,6 +182,11 @@ impl Component for CxlRoot {
             (u128::from(found) <= least).then(|| ("timeout", text()))
         });
         missed.collect()
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        // Every request has a place for its completion or answer, and messages of power management are taken at once.
+        Some(Vec::new())
     }
 
     fn asks(&self) -> bool {

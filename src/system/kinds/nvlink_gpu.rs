@@ -3,11 +3,13 @@
 //! Modelled: two GPUs face each other, or GPUs stand around switches; each runs traffic, a litmus test of order, or its part
 //! of an all-reduce. A walk: the work of the GPU is made a program; the GPU stands on the clock of flits of its links.
 
+use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Carried, Component, ComponentKind, Finding, Ledger, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort,
     component,
 };
+use crate::kinds::nvlink_link::{REQUEST, RESPONSE};
 use crate::measured::{Measured, NodeTraffic, Offered};
 use crate::metric::metrics;
 use crate::metric::{Count, Metric};
@@ -300,6 +302,10 @@ impl Component for NvGpu {
             wrong.push(("work", text));
         }
         wrong
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(vec![Wait::answered(REQUEST, RESPONSE)])
     }
 
     fn asks(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::field::{Config, Range, config};
 use crate::kind::{
-    BuiltLink, Carried, Clocks, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite, Plug, link,
+    BuiltLink, Carried, Clocks, External, Finding, Link, LinkEndSite, LinkFacts, LinkKind, LinkSite, Plug, Role, link,
 };
 use crate::measured::{Ending, LinkMeasured};
 use crate::metric::metrics;
@@ -43,6 +43,15 @@ metrics! {
 const FAULTS: &str = "flip:FLIT:BIT, noise:FLIT, drop:FLIT; `up:` in front for the flits of the second GPU";
 /// Messages between a port and its user.
 const CHANNEL_DEPTH: u32 = 8;
+
+/// Class of requests with an answer.
+pub(super) const REQUEST: &str = "request";
+/// Class of posted requests.
+pub(super) const POSTED: &str = "posted request";
+/// Class of answers.
+pub(super) const RESPONSE: &str = "response";
+/// Classes, in the order of their channels.
+const CLASSES: [&str; 3] = [REQUEST, POSTED, RESPONSE];
 
 config! {
     /// An NVLink. Numbers without another source are of the model (basis: model).
@@ -88,6 +97,10 @@ impl Link for NvLink {
 
     fn check(&self) -> Vec<Finding> {
         self.faults().1
+    }
+
+    fn channels(&self, _: [Role; 2]) -> [Vec<&'static str>; 2] {
+        [CLASSES.to_vec(), CLASSES.to_vec()]
     }
 
     /// Above 8 replays of 2000 ns each.

@@ -4,11 +4,13 @@
 //! all inputs; from generation 3 on one multicast group, the first GPUs, whose window is that behind all GPUs. A walk: the
 //! GPUs at the ports become routes and, for each place of a port among those of its GPU, a set of ports of the group.
 
+use crate::channels::{Reach, Wait};
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Carried, Component, ComponentKind, Finding, Ledger, Member, Node, NodeError, Offer, Plug, PortDecl, Role, Site,
     SitePort, component,
 };
+use crate::kinds::nvlink_link::{POSTED, REQUEST, RESPONSE};
 use crate::measured::Measured;
 use crate::metric::metrics;
 use crate::quantity::Unit;
@@ -186,6 +188,13 @@ impl Component for NvSwitch {
             "found links {found:?} of GPU {gpu} in the order of ports, expected links {expected:?} as of GPU {first}: a block takes the link of its number at both GPUs"
         );
         vec![("ports", text)]
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        // A member of a group gets its own copies too, and a read of the group asks it as well.
+        let routed = [REQUEST, POSTED, RESPONSE].map(|class| Wait::routed(class, Reach::AnyPort));
+        // What has no way, or is a sum, the switch answers by itself.
+        Some(routed.into_iter().chain([Wait::answered(REQUEST, RESPONSE)]).collect())
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<Node, NodeError> {

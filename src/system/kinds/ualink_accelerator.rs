@@ -5,12 +5,13 @@
 //! the accelerator hands it to a port, over the UPLI signal by signal if there is one; the port seals it and hands it to
 //! the link end.
 
+use crate::channels::Wait;
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Carried, Component, ComponentKind, Finding, Ledger, Member, Node, NodeError, PortDecl, Role, Site, SitePort,
     component,
 };
-use crate::kinds::ualink_link::codec;
+use crate::kinds::ualink_link::{REQUEST, RESPONSE, codec};
 use crate::measured::{Measured, NodeTraffic, Offered};
 use crate::metric::Count;
 use crate::metric::metrics;
@@ -293,6 +294,10 @@ impl Component for UalAccelerator {
             wrong.push(("ports", text));
         }
         wrong
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(vec![Wait::answered(REQUEST, RESPONSE)])
     }
 
     fn asks(&self) -> bool {

@@ -56,6 +56,11 @@ const BESIDE_BYTES: usize = 64;
 /// Listed faults.
 const FAULTS: &str = "flip:FLIT:BIT, noise:FLIT, drop:FLIT, dup:FLIT, vanish:FLIT; `up:` in front for the peer's flits";
 
+/// Class of requests. Its virtual channels stand for one another: no transaction changes its channel.
+pub(super) const REQUEST: &str = "request";
+/// Class of responses. Where data of both classes has one buffer, requests leave a part of it to responses.
+pub(super) const RESPONSE: &str = "response";
+
 config! {
     /// A UALink. Numbers without another source are of the model (basis: model).
     pub struct UaLink {
@@ -179,6 +184,10 @@ impl Link for UaLink {
 
     fn directions(&self, roles: [Role; 2]) -> [&'static str; 2] {
         if roles[1] == Role::Switch { ["to switch", "from switch"] } else { ["down", "up"] }
+    }
+
+    fn channels(&self, _: [Role; 2]) -> [Vec<&'static str>; 2] {
+        [vec![REQUEST, RESPONSE], vec![REQUEST, RESPONSE]]
     }
 
     fn on_wire(&self, roles: [Role; 2]) -> Option<OnWire> {

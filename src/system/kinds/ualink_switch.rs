@@ -1,10 +1,12 @@
 //! `ualink.switch`: a relay with a port for every accelerator, see [`scalepool_fabric::ualink_switch`].
 
+use crate::channels::{Reach, Wait};
 use crate::field::{Config, Range, config};
 use crate::kind::{
     Carried, Component, ComponentKind, Finding, Member, Node, NodeError, Plug, PortDecl, Role, Site, SitePort,
     component,
 };
+use crate::kinds::ualink_link::{REQUEST, RESPONSE};
 use crate::measured::Measured;
 use crate::metric::metrics;
 use crate::problem::Place;
@@ -86,6 +88,14 @@ impl Component for UalSwitch {
 
     fn denied(&self) -> Vec<(u16, u16)> {
         self.routes_denied().0
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        // Port n leads to accelerator n.
+        let denied = self.routes_denied().0.into_iter().map(|(from, to)| (from.into(), to.into())).collect();
+        let reach = Reach::OtherPortsBut(denied);
+        let routed = |class| Wait { queue: Some("egress queue"), ..Wait::routed(class, reach.clone()) };
+        Some(vec![routed(REQUEST), routed(RESPONSE)])
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, _: &mut Hub) -> Result<Node, NodeError> {

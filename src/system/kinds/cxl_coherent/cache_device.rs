@@ -2,8 +2,10 @@
 //! besides, directly, over a fabric.
 
 use super::agent::{Described, component as agents};
+use super::coherent_waits;
 use super::core::Core;
 use super::figures::METRICS;
+use crate::channels::{Reach, Wait};
 use crate::coherence::{Coherent, Seat};
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
@@ -78,6 +80,10 @@ impl Component for CacheDevice {
         true
     }
 
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(coherent_waits(&WaitTable::default(), &Reach::SamePort))
+    }
+
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let (name, port) = (format!("{}.cache", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
@@ -104,6 +110,10 @@ impl Component for CachePeer {
 
     fn asks(&self) -> bool {
         true
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(coherent_waits(&WaitTable::peer(), &Reach::AnyPort))
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {

@@ -2,14 +2,17 @@
 //! of a line says who uses it without asking.
 
 use super::agent::{Described, component as agents};
+use super::coherent_waits;
 use super::core::Core;
 use super::figures::METRICS;
+use crate::channels::{Reach, Wait};
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
 use crate::kinds::cxl_links;
 use crate::quantity::Unit;
 use scalepool_coherence::bias::{BiasDevice, BiasHost};
+use scalepool_coherence::clocked::waiting::WaitTable;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::wire::layouts;
 use scalepool_trace::{Hub, PlaceKind};
@@ -68,6 +71,10 @@ impl Component for HdmDDevice {
         Some(self.core.trace_block)
     }
 
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(coherent_waits(&WaitTable::default(), &Reach::SamePort))
+    }
+
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let (name, port) = (format!("{}.bias", site.path), &site.ports[0]);
         let tap = hub.tap(&name, PlaceKind::Messages(layouts(port.link.cxl().0)));
@@ -93,6 +100,10 @@ impl Component for HdmDHost {
 
     fn asks(&self) -> bool {
         true
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(coherent_waits(&WaitTable::default(), &Reach::SamePort))
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {

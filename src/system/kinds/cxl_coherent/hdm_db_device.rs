@@ -1,7 +1,9 @@
 //! `cxl.hdm-db-device`: a device whose memory hosts and direct peers share; it takes lines back by back-invalidate snoops (HDM-DB).
 
 use super::agent::{Described, component as agents, one_watch};
+use super::coherent_waits;
 use super::figures::METRICS;
+use crate::channels::{Reach, Wait};
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Finding, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
@@ -111,6 +113,10 @@ impl Component for HdmDbDevice {
         };
         let config = CoherenceConfig { mem, ..CoherenceConfig::default() };
         Some(Coherent::Home(Box::new(Home { name: format!("{path}.dcoh"), config, watch: self.watch, acts: false })))
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(coherent_waits(&WaitTable::default(), &Reach::AnyPort))
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {

@@ -2,9 +2,11 @@
 //! a core for each of them.
 
 use super::agent::{Described, component as agents};
+use super::coherent_waits;
 use super::core::Core;
 use super::figures::METRICS;
 use super::hdm_db_device::LINKS;
+use crate::channels::{Reach, Wait};
 use crate::coherence::Coherent;
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
@@ -116,6 +118,11 @@ macro_rules! holders {
 
             fn shares_stimulus(&self) -> Option<u64> {
                 Some(self.holder.core.trace_block)
+            }
+
+            fn waits(&self) -> Option<Vec<Wait>> {
+                // There is an agent for each port.
+                Some(coherent_waits(&$waits, &Reach::SamePort))
             }
 
             fn asks(&self) -> bool {

@@ -1,7 +1,9 @@
 //! `cxl.home`: a host with its home agent and memory, whose lines devices cache over CXL.cache.
 
 use super::agent::{Described, component as agents, one_watch};
+use super::coherent_waits;
 use super::figures::METRICS;
+use crate::channels::{Reach, Wait};
 use crate::coherence::{Coherent, Home};
 use crate::field::{Config, Range, config};
 use crate::kind::{Component, ComponentKind, Lines, Node, NodeError, PortDecl, Role, Side, Site, component};
@@ -47,6 +49,10 @@ impl Component for CxlHome {
     fn coherent(&self, path: &str) -> Option<Coherent> {
         let config = CoherenceConfig { home_filter_lines: self.filter_lines, ..CoherenceConfig::default() };
         Some(Coherent::Home(Box::new(Home { name: format!("{path}.home"), config, watch: self.watch, acts: false })))
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(coherent_waits(&WaitTable::default(), &Reach::AnyPort))
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {

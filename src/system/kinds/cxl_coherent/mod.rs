@@ -21,3 +21,19 @@ pub mod hdm_db_device;
 pub mod hdm_db_host;
 pub mod home;
 pub mod switch;
+
+use crate::channels::{Reach, Wait};
+use scalepool_coherence::clocked::waiting::WaitTable;
+use scalepool_coherence::message::Class;
+
+/// What an agent with a wait table leaves where it came, at ports that its agent has.
+fn coherent_waits(table: &WaitTable, reach: &Reach) -> Vec<Wait> {
+    let wait = |(incoming, outgoing): (Class, Class)| Wait {
+        incoming: incoming.name(),
+        outgoing: outgoing.name(),
+        reach: reach.clone(),
+        queue: None,
+        why: "goes by its wait table (coherence §3.6)",
+    };
+    table.all().map(wait).collect()
+}

@@ -2,6 +2,7 @@
 //! by CacheID or by ports of a fabric.
 
 use super::figures::broken;
+use crate::channels::{Reach, Wait};
 use crate::coherence::Coherent;
 use crate::field::{Config, Range, config};
 use crate::kind::{
@@ -15,6 +16,7 @@ use crate::problem::Place;
 use crate::quantity::Unit;
 use scalepool_coherence::cache::route::{Below, CACHE_IDS, Flits, Hdm, Hierarchy, Routes};
 use scalepool_coherence::clocked::switch::{Switch, SwitchResult, Table};
+use scalepool_coherence::message::Class;
 use scalepool_coherence::wire::layouts;
 use scalepool_protocols::cxl::message::Form;
 use scalepool_trace::{Hub, PlaceKind};
@@ -85,6 +87,10 @@ impl Component for CacheSwitch {
         Some(Coherent::Switch)
     }
 
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(Class::ALL.map(|class| Wait::routed(class.name(), Reach::OtherPorts)).to_vec())
+    }
+
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {
         let refused = |text: String| NodeError::Joined { path: site.path.to_owned(), text };
         let (upper, below) = (form(site, 0), (1..site.ports.len()).map(|n| form(site, n)));
@@ -143,6 +149,10 @@ impl Component for FabricSwitch {
 
     fn coherent(&self, _: &str) -> Option<Coherent> {
         Some(Coherent::Switch)
+    }
+
+    fn waits(&self) -> Option<Vec<Wait>> {
+        Some(Class::ALL.map(|class| Wait::routed(class.name(), Reach::OtherPorts)).to_vec())
     }
 
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<Node, NodeError> {

@@ -1,8 +1,10 @@
 //! Links with 256B flits in their three modes.
 
-use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, is_coherent, messages, site, unit_bytes_per_s};
+use super::{
+    Attach, Classes, CxlLine, CxlLink, Figures, Reported, classes, is_coherent, messages, site, unit_bytes_per_s,
+};
 use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
+use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, Role, link};
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
@@ -153,6 +155,10 @@ macro_rules! modes {
 
             fn check(&self) -> Vec<Finding> {
                 self.link.check($mode)
+            }
+
+            fn channels(&self, roles: [Role; 2]) -> [Vec<&'static str>; 2] {
+                classes(roles)
             }
 
             fn ber(&self) -> f64 {

@@ -1,8 +1,10 @@
 //! Links with 68B flits.
 
-use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, is_coherent, messages, site, unit_bytes_per_s};
+use super::{
+    Attach, Classes, CxlLine, CxlLink, Figures, Reported, classes, is_coherent, messages, site, unit_bytes_per_s,
+};
 use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, link};
+use crate::kind::{BuiltLink, Carried, Finding, Link, LinkFacts, LinkKind, LinkSite, Plug, Role, link};
 use crate::metric::metrics;
 use crate::quantity::Unit;
 use scalepool_kernel::{BuildError, PartitionBuilder, Simulation};
@@ -88,6 +90,10 @@ impl Link for Cxl68Link {
         let above = limit::above_on_wires(2, self.line.way_fs(), time, UNDER_WAY_BYTES);
         wrong.extend(above.map(|text| ("propagation", text)));
         wrong
+    }
+
+    fn channels(&self, roles: [Role; 2]) -> [Vec<&'static str>; 2] {
+        classes(roles)
     }
 
     fn ber(&self) -> f64 {

@@ -4,9 +4,10 @@
 //! for messages. What the wire damages is repaired: TLPs of 68B units go again by their own numbers, 256B flits by those of
 //! the flits. A 68B link of both protocols cannot see units of CXL.cachemem that vanish or come twice.
 
-use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, site, unit_bytes_per_s};
+use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, classes, site, unit_bytes_per_s};
+use crate::channels::Order;
 use crate::field::{Config, Range, config};
-use crate::kind::{BuiltLink, Carried, Finding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, Plug, link};
+use crate::kind::{BuiltLink, Carried, Finding, IoPlug, Link, LinkFacts, LinkKind, LinkSite, Offer, Plug, Role, link};
 use crate::metric::Count;
 use crate::metric::metrics;
 use crate::quantity::Unit;
@@ -42,6 +43,12 @@ pub const CXL_IO: LinkKind = LinkKind {
     metrics: &[METRICS, SHARES],
 };
 
+/// Class of posted requests and messages of CXL.io.
+const POSTED: &str = "posted";
+/// Class of requests of CXL.io with a completion.
+pub(in crate::kinds) const NON_POSTED: &str = "non-posted";
+/// Class of completions of CXL.io.
+pub(in crate::kinds) const COMPLETION: &str = "completion";
 metrics! {
     /// What a link counts.
     static METRICS {
@@ -225,6 +232,16 @@ impl Link for CxlIoLink {
             }
         }
         wrong
+    }
+
+    fn channels(&self, roles: [Role; 2]) -> [Vec<&'static str>; 2] {
+        let messages = if self.cachemem { classes(roles) } else { Default::default() };
+        messages.map(|messages| [POSTED, NON_POSTED, COMPLETION].into_iter().chain(messages).collect())
+    }
+
+    fn order(&self) -> Vec<Order> {
+        let behind = |held| Order { held, behind: POSTED, why: "keeps posted requests in front (PCI Express order)" };
+        [NON_POSTED, COMPLETION].map(behind).to_vec()
     }
 
     fn ber(&self) -> f64 {

@@ -11,11 +11,13 @@ mod cxl_io;
 mod site;
 
 pub use cxl_io::CXL_IO;
+pub(super) use cxl_io::{COMPLETION, NON_POSTED};
 pub use cxl68::CXL_68B;
 pub use cxl256::{CXL_256B, CXL_256B_LOPT, CXL_256B_PBR};
 
+use crate::channels::Wait;
 use crate::field::{Range, config};
-use crate::kind::{Finding, LinkSite, Plug, Role};
+use crate::kind::{Finding, Lines, LinkSite, Plug, Role};
 use crate::metric::Count;
 use crate::problem::Place;
 use crate::quantity::Unit;
@@ -156,6 +158,29 @@ impl Classes {
 /// Whether a link carries what keeps lines coherent.
 fn is_coherent(site: &LinkSite<'_>) -> bool {
     matches!(site.roles[0], Role::Coherent(..))
+}
+
+/// Classes of messages between ports: of what the host sends and of what the device sends.
+fn classes(roles: [Role; 2]) -> [Vec<&'static str>; 2] {
+    use coherent::Class::*;
+    let all: &[coherent::Class] = match roles[0] {
+        Role::Coherent(Lines::Cache, _) => &[H2dReq, H2dRsp, H2dData, D2hReq, D2hRsp, D2hData],
+        Role::Coherent(Lines::HdmDb, _) => &[M2sReq, M2sRwd, M2sBirsp, S2mBisnp, S2mNdr, S2mDrs],
+        Role::Coherent(Lines::HdmD, _) => {
+            &[H2dReq, H2dRsp, H2dData, D2hReq, D2hRsp, D2hData, M2sReq, M2sRwd, S2mNdr, S2mDrs]
+        }
+        _ => &[M2sReq, M2sRwd, S2mNdr, S2mDrs],
+    };
+    let sent = |dir| all.iter().filter(|class| class.dir() == dir).map(|class| class.name()).collect();
+    [sent(coherent::Dir::Down), sent(coherent::Dir::Up)]
+}
+
+/// What a device whose memory has no other holders needs room for.
+pub(super) fn answered_memory() -> Vec<Wait> {
+    use coherent::Class::*;
+    let answered =
+        |(request, answer): (coherent::Class, coherent::Class)| Wait::answered(request.name(), answer.name());
+    [(M2sReq, S2mDrs), (M2sReq, S2mNdr), (M2sRwd, S2mNdr)].map(answered).to_vec()
 }
 
 /// Figures of both ends together.

@@ -33,6 +33,8 @@ pub mod docs;
 pub mod event;
 pub mod explore;
 pub mod flows;
+pub mod ids;
+pub mod lines;
 pub mod litmus;
 pub mod mem;
 pub mod message;

@@ -7,6 +7,7 @@ use scalepool::system::build::{Run, amended};
 use scalepool::system::builtin;
 use scalepool::system::description::Description;
 use scalepool::system::kind::NodeError;
+use scalepool_protocols::wire::Violation;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -20,15 +21,20 @@ fn small(name: &str, set: &[&str]) -> Description {
     description
 }
 
-/// Rules that its components saw broken in a run with other choices.
-fn broken(name: &str, set: &[&str], amend: &dyn Fn(&mut CoherenceConfig)) -> BTreeSet<&'static str> {
+/// What its components saw broken in a run with other choices.
+fn violations(name: &str, set: &[&str], amend: &dyn Fn(&mut CoherenceConfig)) -> Vec<Violation> {
     let system = small(name, set).resolve().expect("it is sound");
     let assembly = amended(system, Run { seed: 3, ..Run::default() }, amend).expect("it may run");
     let options = RunOptions { stall_limit_fs: Some(20_000_000_000_000), ..RunOptions::default() };
     // What is broken may leave work open, which ends the run with an error.
     let _ = assembly.sim.run(&options, |_| ());
     let components = assembly.figures.components();
-    components.iter().flat_map(|(_, measured)| &measured.broken).map(|broken| broken.violation.rule).collect()
+    components.iter().flat_map(|(_, measured)| &measured.broken).map(|broken| broken.violation.clone()).collect()
+}
+
+/// The rules of these.
+fn broken(name: &str, set: &[&str], amend: &dyn Fn(&mut CoherenceConfig)) -> BTreeSet<&'static str> {
+    violations(name, set, amend).iter().map(|violation| violation.rule).collect()
 }
 
 /// The same with one rule off.
@@ -46,6 +52,18 @@ fn a_holder_that_is_not_asked_for_a_direct_peer_is_seen() {
     assert_eq!(found(None), BTreeSet::new());
     let rules = found(Some(Mutant::HolderSkipped));
     assert!(is_seen(&rules), "{rules:?}");
+}
+
+/// Eighty hosts have a line, and host 70 stores: the watcher names it, and the host that was not asked.
+#[test]
+fn a_holder_that_is_not_asked_for_a_host_above_64_is_seen() {
+    let one_stores = ["core.pattern=walk", "core.lines=7", "core.accesses=7", "core.outstanding=1"];
+    let set = [&["hosts=80"], &one_stores[..], &["component.host[70].core.accesses=8"]].concat();
+    let found = |mutant| violations("hdm-db-fabric", &set, &|config| config.mutant = mutant);
+    assert_eq!(found(None), []);
+    let found = found(Some(Mutant::HolderSkipped));
+    let is_named = |v: &Violation| v.rule == "COH-INV-01" && v.text.starts_with("host[70].mem[0]: ");
+    assert!(found.iter().any(is_named), "{found:?}");
 }
 
 #[test]

@@ -60,6 +60,11 @@ impl<T: OfLine> Indexed<T> {
         Self { touched: by_line.keys().copied().collect(), places: entries, by_line, free: Vec::new() }
     }
 
+    /// Places of all entries that may be open.
+    fn open_places(&self) -> impl Iterator<Item = usize> {
+        self.touched.iter().filter_map(|line| self.by_line.get(line).copied())
+    }
+
     fn insert(&mut self, entry: T) -> usize {
         let line = entry.line();
         let at = match self.free.pop() {
@@ -81,14 +86,18 @@ impl<T: OfLine> Lines<T> {
     /// Where the entry of a line is.
     fn find(&self, line: LineAddr) -> Option<usize> {
         match &self.0 {
-            Store::Few(entries) => entries.binary_search_by_key(&line, OfLine::line).ok(),
+            Store::Few(entries) => entries.iter().position(|e| e.line() == line),
             Store::Many(all) => all.by_line.get(&line).copied(),
         }
     }
 
     /// The entry of a line.
+    #[inline]
     pub fn get(&self, line: LineAddr) -> Option<&T> {
-        self.find(line).map(|at| &self[at])
+        match &self.0 {
+            Store::Few(entries) => entries.iter().find(|e| e.line() == line),
+            Store::Many(all) => all.by_line.get(&line).map(|at| &all.places[*at]),
+        }
     }
 
     /// The place of a line's entry, which is made if need be.
@@ -156,23 +165,21 @@ impl<T: OfLine> Lines<T> {
         }
     }
 
-    /// Places of all entries that may be open.
-    fn open_places(&self) -> impl Iterator<Item = usize> {
-        let (few, many) = match &self.0 {
-            Store::Few(entries) => (0..entries.len(), None),
-            Store::Many(all) => (0..0, Some(all.touched.iter().filter_map(|line| all.by_line.get(line).copied()))),
-        };
-        few.chain(many.into_iter().flatten())
-    }
-
     /// All entries that may be open, by line: all of a few.
     pub fn open(&self) -> impl Iterator<Item = &T> {
-        self.open_places().map(|at| &self[at])
+        let (few, many) = match &self.0 {
+            Store::Few(entries) => (entries.as_slice(), None),
+            Store::Many(all) => (Default::default(), Some(all.open_places().map(|at| &all.places[at]))),
+        };
+        few.iter().chain(many.into_iter().flatten())
     }
 
     /// The place of the first entry of a kind, among those that may be open.
     pub fn first_open(&self, is_wanted: impl Fn(&T) -> bool) -> Option<usize> {
-        self.open_places().find(|at| is_wanted(&self[*at]))
+        match &self.0 {
+            Store::Few(entries) => entries.iter().position(is_wanted),
+            Store::Many(all) => all.open_places().find(|at| is_wanted(&all.places[*at])),
+        }
     }
 
     /// All entries, by line.
@@ -258,6 +265,9 @@ impl<T: OfLine + Ord> Ord for Lines<T> {
 impl<T: OfLine + Hash> Hash for Lines<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.len());
-        self.iter().for_each(|entry| entry.hash(state));
+        match &self.0 {
+            Store::Few(entries) => entries.iter().for_each(|entry| entry.hash(state)),
+            Store::Many(_) => self.iter().for_each(|entry| entry.hash(state)),
+        }
     }
 }

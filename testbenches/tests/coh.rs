@@ -14,6 +14,7 @@ mod catalogue;
 mod flows;
 mod hops;
 mod ids;
+mod lines;
 mod litmus;
 mod liveness;
 mod load;

@@ -253,7 +253,10 @@ impl Set {
 
 impl PartialEq for Set {
     fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
+        match (self, other) {
+            (Set::Few(own), Set::Few(other)) => own == other,
+            _ => self.iter().eq(other.iter()),
+        }
     }
 }
 
@@ -274,6 +277,9 @@ impl Ord for Set {
 impl Hash for Set {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.len());
-        self.iter().for_each(|entry| entry.hash(state));
+        match self {
+            Set::Few(entries) => entries.iter().for_each(|entry| entry.hash(state)),
+            Set::Many(_) => self.iter().for_each(|entry| entry.hash(state)),
+        }
     }
 }

@@ -54,16 +54,21 @@ fn a_holder_that_is_not_asked_for_a_direct_peer_is_seen() {
     assert!(is_seen(&rules), "{rules:?}");
 }
 
-/// Eighty hosts have a line, and host 70 stores: the watcher names it, and the host that was not asked.
+/// Of eighty hosts two use one line, 70 and 76: the watcher names the one that is not asked.
 #[test]
-fn a_holder_that_is_not_asked_for_a_host_above_64_is_seen() {
-    let one_stores = ["core.pattern=walk", "core.lines=7", "core.accesses=7", "core.outstanding=1"];
-    let set = [&["hosts=80"], &one_stores[..], &["component.host[70].core.accesses=8"]].concat();
+fn a_holder_above_64_that_is_not_asked_is_seen() {
+    let alone = ["hosts=80", "core.pattern=private", "core.lines=100", "core.accesses=1"];
+    let two = [70, 76].map(|host| {
+        let core = format!("component.host[{host}].core");
+        [format!("{core}.pattern=migratory"), format!("{core}.lines=6")]
+    });
+    let set: Vec<&str> = alone.into_iter().chain(two.iter().flatten().map(String::as_str)).collect();
     let found = |mutant| violations("hdm-db-fabric", &set, &|config| config.mutant = mutant);
     assert_eq!(found(None), []);
     let found = found(Some(Mutant::HolderSkipped));
-    let is_named = |v: &Violation| v.rule == "COH-INV-01" && v.text.starts_with("host[70].mem[0]: ");
-    assert!(found.iter().any(is_named), "{found:?}");
+    let is_named = |v: &Violation| ["host[70].mem[0]: ", "host[76].mem[0]: "].iter().any(|at| v.text.starts_with(at));
+    let is_rule = |v: &Violation| ["COH-INV-01", "COH-INV-04"].contains(&v.rule);
+    assert!(found.iter().any(|v| is_named(v) && is_rule(v)), "{found:?}");
 }
 
 #[test]
